@@ -33,8 +33,8 @@ static int64_t nanoseconds(double value) {
     return value < 1e18 ? llround(value) : INT64_C(1000000000000000000);
 }
 
-/* Returns the clock of rank i: its domain's model, restated for the middle of the rank's own
- * recording. */
+/* Returns the clock of rank i: the model of its domain, with the offset at the middle of the rank's
+ * own recording. */
 static tm_rank_clock clock_of(const tm_aligner *a, size_t i, const tm_clock_model *model) {
     const tm_fact *f = (const tm_fact *)a->facts.data + i;
     int64_t shift = llround((double)(f->middle_ns - model->middle_ns) * (model->drift_ppb * 1e-9));
@@ -104,8 +104,8 @@ static bool is_comparable(const tm_aligner *a, const tm_instance *instance) {
     return true;
 }
 
-/* Returns whether no member of an operation can have continued before the last one started. Only
- * then is the wait known. */
+/* Returns whether every member must have waited for the last one to start, so that the wait is
+ * known. */
 static bool may_join(const tm_instance *instance, const tm_comm_record *members) {
     bool known = members->kind != TM_COLL_OTHER && members->kind != TM_COLL_COALESCED;
     bool moves = members->bytes != 0 || members->kind == TM_COLL_BARRIER;
@@ -113,7 +113,8 @@ static bool may_join(const tm_instance *instance, const tm_comm_record *members)
            (members->way == TM_MATCH_PAIR ? instance->transfers : known);
 }
 
-/* Sets, on the job's clock, the last start of every operation and whether its waits are known. */
+/* Sets the last start of every operation, on the job's clock, and whether the operation's waits are
+ * known. */
 static void judge_instances(tm_aligner *a) {
     tm_instance *instances = a->out->instances.data;
     for (size_t i = 0; i < a->out->instances.n; i++) {
@@ -134,8 +135,9 @@ static void judge_instances(tm_aligner *a) {
     }
 }
 
-/* Marks operations as suspect, i.e. possible wrong matches. These contradict the fit, and on the
- * fitted clocks a member ends before another one starts. An end that is only late stays valid. */
+/* Marks operations as suspect, i.e. possibly matched wrongly: those that contradict the fit and in
+ * which a member, on the fitted clocks, ends before another one starts. An end that is only late is
+ * no reason. */
 static void mark_suspects(tm_aligner *a, const tm_vec *rows, const bool *suspect) {
     tm_instance *instances = a->out->instances.data;
     const tm_clock_end *ends = rows->data;

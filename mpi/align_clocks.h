@@ -14,21 +14,21 @@ typedef enum tm_align {
     TM_ALIGN_NONE  /* leave out all numbers that compare ranks */
 } tm_align;
 
-/** Default standard deviation of a host's wall clock. NTP keeps clocks within milliseconds. */
+/** Default standard deviation of a host's wall clock: NTP keeps clocks within milliseconds. */
 #define TM_WALL_UNCERTAINTY_NS INT64_C(5000000)
 
 typedef struct tm_align_options {
     tm_align align;
     int64_t wall_uncertainty_ns; /* above 0 */
-    const tm_names *names;       /* texts that the timelines refer to */
+    const tm_names *names;       /* texts of the timelines */
 } tm_align_options;
 
 /**
  * Finds every rank's clock and converts the records of matched operations to the job's clock. Ranks
- * of a host share a clock unless the ends of their collectives show that they do not. Hosts are
+ * of a host share a clock unless the ends of their collectives show different clocks. Hosts are
  * identified by name, otherwise by device numbers (tm_host_rule). Operations that break causality
- * on the fitted clocks become suspect. They have no wait, and neither have operations between
- * clocks that are not comparable. Takes about 200 bytes per rank of the job on each process.
+ * on the fitted clocks become suspect. Suspect operations, and operations between clocks that are
+ * not comparable, have no wait. Takes about 200 bytes per rank of the job on each process.
  * Collective: over comm.
  * @param timelines    [n] this process's, with unified names; their clocks are set
  * @param collectives  operations matched by this process

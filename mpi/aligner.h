@@ -6,15 +6,14 @@
 #include "clock/differences.h"
 #include "clock/fit.h"
 
-/* What every process knows about a rank. Sent as bytes. */
+/* What every process knows about a rank. Contains no pointers, so that it can be sent. */
 typedef struct tm_fact {
     int64_t rank, device;
     int64_t begin_ns, end_ns, middle_ns; /* recorded times; begin > end if the rank has no events */
-    uint32_t host; /* name id of the host, or of the file's path if the file has one clock for all
-                      its ranks; TM_NO_NAME: unknown */
-    bool tied;     /* whether the clock is tied to the system clock at both ends of the recording */
-    bool own_clock; /* whether the rank's clock is its own: not even the ranks on its host share it
-                     */
+    uint32_t host;  /* name id of the host or, if the file has one clock for all its ranks, of the
+                       file's path; TM_NO_NAME: unknown */
+    bool tied;      /* the clock is tied to the system clock at both ends of the recording */
+    bool own_clock; /* no other rank uses the clock, not even on the same host */
 } tm_fact;
 
 typedef struct tm_aligner {
@@ -25,14 +24,14 @@ typedef struct tm_aligner {
     tm_collectives *out;
 
     tm_vec facts; /* of tm_fact: one for each rank of the job, ascending by rank */
-    tm_vec lates; /* of tm_clock_late: summaries of the ranks whose ends of collectives were
-                     compared, ascending */
+    tm_vec lates; /* of tm_clock_late: one for each rank whose ends of collectives were compared,
+                     ascending by rank */
     tm_clock_slot *slots;
-    tm_rank_clock *clocks; /* one for each fact, in the same order, like slots */
+    tm_rank_clock *clocks; /* [facts.n] by fact, like slots */
     tm_clock_host *hosts;
     tm_clock_domain *domains;
     int32_t n_hosts, n_domains;
-    int64_t *leads; /* [instances] how much [ns] a member ends before another one starts, on
+    int64_t *leads; /* [instances] how long [ns] before another member's start a member ends, on
                        recorded clocks */
 } tm_aligner;
 
@@ -43,12 +42,11 @@ tm_status tm_aligner_gather(tm_aligner *aligner, tm_error *err) TM_MUST_CHECK;
 /** Finds which ranks share a clock: sets hosts, domains and the slots of all ranks. */
 tm_status tm_aligner_slot(tm_aligner *aligner, tm_error *err) TM_MUST_CHECK;
 
-/** Summarises for each rank how its ends of collectives differ from those of other ranks; sets
- * lates. */
+/** Summarises how each rank's ends of collectives differ from those of other ranks; sets lates. */
 tm_status tm_aligner_compare(tm_aligner *aligner, const tm_clock_compared *how,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Returns the rank's summary, or NULL if none of its ends was compared. */
+/** Returns the rank's summary from lates; NULL if none of the rank's ends was compared. */
 const tm_clock_late *tm_aligner_late(const tm_aligner *aligner, int64_t rank);
 
 void tm_aligner_free(tm_aligner *aligner);

@@ -5,7 +5,8 @@
 #include "mpi/exchange/shuffle.h"
 #include "timeline/restarts.h"
 
-/* A recording by a rank that has recordings of every run of the job. Sent as bytes. */
+/* A recording of a rank that has recordings of every run of the job. Contains no pointers, so that
+ * it can be sent. */
 typedef struct seen {
     int64_t begin_ns, end_ns;
     int64_t restarts;
@@ -28,8 +29,8 @@ static int64_t between(const tm_span *a, const seen *b) {
     return apart > 0 ? apart : 0;
 }
 
-/* Returns the number of restarts before a recording: that of the nearest recording in @p all; the
- * lowest if several are equally near. */
+/* Returns the number of restarts before the recording in @p all that is nearest in time to @p span;
+ * the lowest number if several are equally near. */
 static int64_t restarts_of(const tm_span *span, const tm_vec *all) {
     const seen *v = all->data, *best = v;
     for (size_t i = 1; i < all->n; i++) {
@@ -40,8 +41,8 @@ static int64_t restarts_of(const tm_span *span, const tm_vec *all) {
     return best->restarts;
 }
 
-/* Adds @p by to each step's number for every restart before the step. A second call with -@p by
- * undoes this. */
+/* Adds @p by to the number of each step for every restart before the step. A second call with
+ * -@p by undoes it. */
 static void number_steps(tm_timeline *timeline, int64_t by) {
     for (size_t k = 0; k < timeline->n_steps && timeline->steps[k].annotated; k++)
         timeline->steps[k].number +=

@@ -7,10 +7,10 @@
 #include "tmerge/timeline.h"
 
 /**
- * Assigns recordings to runs of the job. If a rank lacks recordings of a run, its own step numbers
- * do not show every restart. Its recordings are assigned to the run of the recording that is
- * nearest in time, by the hosts' clocks, among ranks with recordings of every run. Its steps are
- * then numbered as on these ranks. Collective: over comm.
+ * Assigns recordings to runs of the job. If a rank lacks recordings of a run, its step numbers do
+ * not show every restart. Each of its recordings then belongs to the same run as the nearest
+ * recording in time, by the hosts' clocks, of the ranks with recordings of every run. The rank's
+ * steps are numbered as on these ranks. Collective: over comm.
  * @param timelines  [n] this process's
  * @return           TM_OK or TM_ERR_FAULT, the same on every process
  */

@@ -37,8 +37,8 @@ static bool is_tied(const tm_timeline *timeline) {
     return says(timeline, "\"baseTimeNanoseconds\"") && !says(timeline, "\"roctracer_version\"");
 }
 
-/* Returns the name id of what a rank shares its clock with: its host, or its file if all ranks in
- * the file have one clock. */
+/* Returns the name id that ranks with the same clock have in common: that of the host or, if all
+ * ranks in the rank's file have one clock, of the file. */
 static uint32_t clock_of(const tm_timeline *timeline) {
     bool file = timeline->n_spans > 0 && says(timeline, TM_FILE_CLOCK);
     return file ? timeline->spans->source : timeline->host;
@@ -151,7 +151,8 @@ static tm_status find_quiet(tm_aligner *a, bool classes[TM_CLOCK_CLASSES], tm_er
     return status;
 }
 
-/* Sets *out to the median over ranks of spread_ns. Returns false when out of memory. */
+/* Sets *out to the median of spread_ns over the summaries in lates. Returns false when out of
+ * memory. */
 static bool usual_noise(const tm_aligner *a, double *out) {
     const tm_clock_late *lates = a->lates.data;
     double *spreads = malloc((a->lates.n + 1) * sizeof *spreads);
@@ -167,8 +168,8 @@ static bool usual_noise(const tm_aligner *a, double *out) {
 /* Returns a summary of the ends of each rank, sorted by host; NULL when out of memory. */
 static tm_clock_rank_end *ends_by_host(const tm_aligner *a) {
     tm_clock_rank_end *ends = malloc((a->facts.n + 1) * sizeof *ends);
-    size_t *next = calloc((size_t)a->n_hosts + 1, sizeof *next); /* by host: index of its next
-                                                                    rank */
+    size_t *next = calloc((size_t)a->n_hosts + 1, sizeof *next); /* [n_hosts] where to put the
+                                                                    host's next rank */
     for (size_t i = 0; i < a->facts.n && next; i++)
         next[a->slots[i].host + 1]++;
     for (int32_t host = 0; host < a->n_hosts && next; host++)
@@ -189,8 +190,8 @@ static tm_clock_rank_end *ends_by_host(const tm_aligner *a) {
     return ends;
 }
 
-/* Finds which ranks share a clock: those of a host, unless their ends or their traces show that
- * they do not. */
+/* Finds which ranks share a clock: the ranks of a host, unless their ends of collectives or their
+ * traces show different clocks. */
 static tm_status split_hosts(tm_aligner *a, tm_error *err) {
     bool classes[TM_CLOCK_CLASSES];
     TM_TRY(find_quiet(a, classes, err));
@@ -213,12 +214,12 @@ static double gpu_error(const tm_clock_host *host) {
     return host->shared && host->spread_ns > 0.0 ? host->spread_ns : GPU_ERROR_NS;
 }
 
-/* Numbers the domains in the order of their lowest rank, and sets what is known of each before the
- * fit. */
+/* Numbers the domains in the order of their lowest ranks, and sets what is known of each domain
+ * before the fit. */
 static tm_status make_domains(tm_aligner *a, tm_error *err) {
     const tm_fact *facts = a->facts.data;
-    int32_t *of_host = calloc((size_t)a->n_hosts + 1, sizeof *of_host); /* by host: 1 + its domain;
-                                                                           0: none yet */
+    int32_t *of_host = calloc((size_t)a->n_hosts + 1, sizeof *of_host); /* [n_hosts] 1 + the host's
+                                                                           domain; 0: none yet */
     tm_status status = tm_mpi_agree(a->comm, of_host ? TM_OK : tm_fail_memory(err), err);
     for (size_t i = 0; i < a->facts.n && status == TM_OK; i++) {
         tm_clock_slot *slot = &a->slots[i];
@@ -229,7 +230,8 @@ static tm_status make_domains(tm_aligner *a, tm_error *err) {
         slot->domain = of_host[slot->host] - 1;
         tm_clock_domain *domain = &a->domains[slot->domain];
         double drift = facts[i].tied ? TIED_DRIFT_PPB : FREE_DRIFT_PPB;
-        if (fresh) /* begin_ns and end_ns are both set after this loop */
+        if (fresh) /* in this loop, middle_ns is the domain's first start and length_ns its last end
+                    */
             *domain = (tm_clock_domain){.middle_ns = facts[i].begin_ns,
                                         .length_ns = facts[i].end_ns,
                                         .wall_ns = (double)a->options->wall_uncertainty_ns,

@@ -14,7 +14,7 @@ enum { TAG_ROWS = 11 };
 static tm_status send_table(MPI_Comm comm, tm_table *table, tm_error *err) {
     tm_status status = tm_table_compress(table, err);
     const tm_vec *packs = status == TM_OK ? table->compressed : NULL;
-    /* sent even if packing failed, because process 0 waits for it */
+    /* sent even if packing failed: process 0 waits for the message */
     tm_status sent =
         tm_mpi_send_bytes(comm, 0, TAG_ROWS, packs ? packs->data : NULL, packs ? packs->n : 0, err);
     tm_table_clear(table);
@@ -55,10 +55,9 @@ tm_status tm_mpi_gather_tables(MPI_Comm comm, tm_tables *tables, tm_error *err) 
     return tm_mpi_agree(comm, status, err);
 }
 
-/* Packed rows are joined in parts of about this many packed bytes. Rows in transit take five times
- * as much, and unpacked rows another five times as much. Every part scans all packs. With eight
- * parts, the unpacked rows of a part already take less memory than all packs, so more parts would
- * not help. */
+/* Size [B] of packed rows of which a part is made. Rows in transit take five times as much memory,
+ * and unpacked rows another five times as much. More than eight parts would not help: every part
+ * scans all packs, and the unpacked rows of an eighth already take less memory than all packs. */
 static const size_t PART_BYTES = (size_t)6 << 20;
 enum { MOST_PARTS = 8 };
 
@@ -80,14 +79,14 @@ static int owner_of(const void *record, int n_processes) {
     return (int)(hash % (uint64_t)n_processes);
 }
 
-/* Serialises the rows of one part. */
+/* Serialises those rows that belong to a part. */
 typedef struct writer {
     const tm_table_def *def;
     tm_key_part part;
     tm_vec records;
 } writer;
 
-/* Appends a row to the records if it belongs to the part. */
+/* Appends a row to the records if the row belongs to the part. */
 static bool write_row(void *context, const tm_cell *row) {
     writer *w = context;
     const uint64_t hash = hash_key(w->def, row);
@@ -144,7 +143,7 @@ tm_status tm_mpi_join_keys(MPI_Comm comm, tm_key_part part, tm_table *table, tm_
 
 enum { MOST_TABLES = 64 }; /* per analysis */
 
-/* How an analysis's tables are joined: the number of parts, and the tables with rows on any
+/* How the tables of an analysis are joined: in how many parts, and which tables have rows on any
  * process. */
 typedef struct joins {
     const tm_analysis *analysis;
@@ -154,7 +153,7 @@ typedef struct joins {
 
 static joins find_joins(MPI_Comm comm, const tm_analysis *analysis, const tm_tables *tables) {
     joins found = {.analysis = analysis};
-    /* own: the number of parts, then for each table 1 if it has rows */
+    /* own: the number of parts, then for each table 1 if it has rows to join */
     uint64_t bytes = 0, own[1 + MOST_TABLES] = {0};
     assert(analysis->n_tables <= MOST_TABLES);
     for (size_t t = 0; t < analysis->n_tables; t++) {

@@ -18,11 +18,12 @@
 #include "tmerge/flight.h"
 #include "tmerge/reader.h"
 
-/* What is known about a dump before it is used. */
+/* What is known about a dump before it is read. */
 typedef struct candidate {
     int64_t rank;      /* from the file's name; -1 unknown */
-    int64_t newest_ns; /* time of its newest operation; set only if its rank has several inputs */
-    size_t next;       /* next input of the same rank; NONE: this is the last one */
+    int64_t newest_ns; /* time of the dump's newest operation; set only if its rank has several
+                          inputs */
+    size_t next;       /* next input of the same rank; NONE: there is no further one */
     bool is_first;     /* the first input of its rank */
 } candidate;
 
@@ -33,7 +34,7 @@ typedef struct reader {
     const tm_input *inputs;
     size_t n;
     const tm_hosts *hosts;
-    int64_t n_ranks; /* ranks of the job as given by the user; else 0 */
+    int64_t n_ranks; /* number of ranks of the job, given by the user; else 0 */
     int self, n_processes;
     candidate *candidates; /* [n] owned */
     tm_table *left_out;
@@ -42,8 +43,8 @@ typedef struct reader {
     int64_t n_read;
 } reader;
 
-/* Returns the rank in a file name: the number after a word such as "rank", or the number that ends
- * the name, as in nccl_trace_rank_3 and trace7.json. */
+/* Returns the rank in a file name: the number after a word such as "rank" (nccl_trace_rank_3), or
+ * the number at the end of the name (trace7.json). */
 static int64_t rank_of_name(const tm_input *input) {
     static const char *const endings[] = {".zst", ".gz",  ".json", ".pickle",
                                           ".pkl", ".bin", ".dump"};
@@ -81,8 +82,8 @@ static int64_t written_ns(const char *path) {
 }
 
 /* Returns the largest number of ranks that the job can have, judging by a dump: the maximum of the
- * largest group's size, the number given by the user, and a limit that depends on the number of
- * dumps. */
+ * size of the largest group in the dump, the number given by the user, and a limit that grows with
+ * the number of dumps. */
 static int64_t most_ranks(const reader *r) {
     size_t n;
     int64_t most = tm_hang_most_ranks(r->n);
@@ -107,7 +108,8 @@ static tm_status check_rank(const reader *r, const char *path, int64_t rank, tm_
                                  rank, most);
 }
 
-/* Reads a dump. Leaves out files that are not dumps; a rank without a dump is evidence too. */
+/* Reads a dump. Leaves out a file that is not a dump. The analysis still counts the rank: a missing
+ * dump is evidence, too. */
 static tm_status read_one(reader *r, size_t i, tm_error *err) {
     tm_source *source = NULL;
     const char *path = r->inputs[i].path;
@@ -144,8 +146,8 @@ static int by_number(const void *a, const void *b) {
     return x[0] != y[0] ? (x[0] > y[0]) - (x[0] < y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
 }
 
-/* Finds inputs of the same rank: a recorder may write a pickle and JSON, and an older dump may be
- * next to a newer one. */
+/* Finds inputs of the same rank: a recorder may write a pickle and a JSON file, and an old dump may
+ * be next to a newer one. */
 static tm_status find_doubles(reader *r, tm_error *err) {
     int64_t(*of)[2] = malloc((r->n + 1) * sizeof *of);
     if (!of)
@@ -186,7 +188,7 @@ static int64_t newest_ns(const reader *r, size_t i) {
     return newest;
 }
 
-/* Reads the newest of a rank's dumps. */
+/* Reads the newest dump of a rank. */
 static tm_status read_rank(reader *r, size_t i, tm_error *err) {
     candidate *c = r->candidates;
     size_t best = i;
@@ -218,7 +220,7 @@ static tm_status read_rank(reader *r, size_t i, tm_error *err) {
     return read_one(r, best, err);
 }
 
-/* Reads an answer of RAS. If it cannot be read, it is left out and *out is NULL. */
+/* Reads an answer of RAS. If the answer cannot be read, leaves it out and sets *out to NULL. */
 static tm_status read_answer(reader *r, const char *path, tm_ras **out, tm_error *err) {
     tm_source *source = NULL;
     tm_error why = {.offset = -1};
@@ -243,7 +245,7 @@ static tm_status read_answer(reader *r, const char *path, tm_ras **out, tm_error
     return leave_out(r, path, "unreadable", text, err);
 }
 
-/* Reads the one or two answers of RAS, on a process that can open the first one. */
+/* Reads one or two answers of RAS, on a process that can open the first answer. */
 static tm_status read_answers(reader *r, const tm_vec *answers, tm_tables *out, tm_error *err) {
     const tm_share_readers readers = {r->n_processes, r->hosts->n, r->hosts->of};
     const tm_input *v = answers->data;
@@ -273,7 +275,7 @@ static int owner_of(const void *record, int n_processes) {
     return (int)(((const tm_hang_form *)record)->group % (uint64_t)n_processes);
 }
 
-/* Gathers on every process the progress of each group and the places where ranks differ. */
+/* Gathers on every process the progress of each group, and the operations in which ranks differ. */
 static tm_status bring_together(MPI_Comm comm, const tm_hang_notes *notes, tm_vec *spans,
                                 tm_vec *mixed, tm_error *err) {
     tm_vec own = TM_VEC(tm_hang_span), forms = TM_VEC(tm_hang_form), owned = TM_VEC(tm_hang_form);
@@ -329,7 +331,8 @@ static tm_status read_all(MPI_Comm comm, reader *r, const tm_vec *answers, tm_ta
 /* Kinds of input. */
 enum { IS_DUMP, IS_ANSWER, IS_TRACE, IS_OTHER };
 
-/* Returns the kind of an input. Unreadable files count as dumps, whose reader reports the error. */
+/* Returns the kind of an input. An unreadable file counts as a dump, so that the reader of dumps
+ * reports the error. */
 static unsigned char kind_of(const tm_input *input) {
     enum { HEAD = 4096 };
     char head[HEAD];

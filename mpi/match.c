@@ -42,8 +42,8 @@ static int end_owner(const void *record, int n_processes) {
     return owner_of(((const tm_end *)record)->group, n_processes);
 }
 
-/* Sends all kernels of a group to one process, because their order differs between ranks and that
- * process must align them. */
+/* Sends all kernels of a group to one process, which aligns them: their order differs between
+ * ranks. */
 static int loose_owner(const void *record, int n_processes) {
     return owner_of(((const tm_comm_record *)record)->group, n_processes);
 }
@@ -53,8 +53,8 @@ static int sequence_origin(const void *record, int n_processes) {
     return ((const tm_sequence *)record)->origin;
 }
 
-/* For kernels that can be matched only by their order: checks of each sequence whether all ranks
- * recorded the same one. */
+/* For kernels that can be matched only by their order: finds out whether all ranks of a group
+ * recorded the same sequence of operations. */
 static tm_status compare_sequences(matcher *m, tm_match_input *input, tm_error *err) {
     tm_vec here = TM_VEC(tm_sequence), answers = TM_VEC(tm_sequence), ends = TM_VEC(tm_end);
     tm_status status = tm_mpi_shuffle(m->comm, &input->sequences, sequence_owner, &here, err);
@@ -73,8 +73,8 @@ static tm_status compare_sequences(matcher *m, tm_match_input *input, tm_error *
     return status;
 }
 
-/* Matches the kernels of groups whose ranks recorded different orders. Adds the matched kernels to
- * this process's records, so that later code treats them like any others. */
+/* Matches the kernels of groups whose ranks recorded different orders, and adds the matched kernels
+ * to this process's records. */
 static tm_status align_loose(matcher *m, tm_match_input *input, tm_error *err) {
     tm_vec here = TM_VEC(tm_comm_record);
     tm_status status = tm_mpi_shuffle(m->comm, &input->loose, loose_owner, &here, err);
@@ -146,8 +146,8 @@ static tm_status find_hosts(matcher *m, tm_vec *bare, int64_t *n_ranks, tm_error
     return tm_mpi_agree(m->comm, status, err);
 }
 
-/* Joins clusters of different hosts, all clusters of a family on one process, and sends the results
- * to the processes of the hosts. */
+/* Joins clusters of different hosts. One process joins all clusters of a family, and sends the
+ * results to the processes of the hosts. */
 static tm_status join_hosts(matcher *m, const tm_infer_options *how, tm_host_report *report,
                             tm_host_answers *out, tm_error *err) {
     tm_host_report here = tm_host_report_empty();
@@ -167,8 +167,8 @@ static tm_status join_hosts(matcher *m, const tm_infer_options *how, tm_host_rep
     return status;
 }
 
-/* Infers the operations of kernels without metadata, and adds the proven ones to this process's
- * records. */
+/* Infers the operations of kernels without metadata, and adds the proven operations to this
+ * process's records. */
 static tm_status infer(matcher *m, tm_match_input *input, tm_error *err) {
     tm_host_report report = tm_host_report_empty();
     tm_host_answers answers = tm_host_answers_empty();

@@ -8,7 +8,7 @@
 #include "tmerge/names.h"
 
 typedef struct tm_match_options {
-    const tm_names *names; /* texts that the timelines refer to */
+    const tm_names *names; /* texts of the timelines */
     int64_t world_size;    /* number of ranks of the job: the largest world size in a trace, or the
                               number of ranks with traces */
     int64_t wall_uncertainty_ns; /* as in tm_align_options */

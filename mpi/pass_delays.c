@@ -18,7 +18,8 @@ typedef struct propagation {
     size_t n;
     tm_collectives *collectives;
     tm_rank_waits held; /* waits of this process's ranks */
-    double *fractions;  /* [records] by record of this process's operations */
+    double *fractions;  /* [records] by record of this process's operations: fraction, as in
+                           tm_delay_begin */
     tm_vec visits;      /* participations in transit */
     tm_delay_flow flow; /* for this process's operations */
 } propagation;
@@ -47,7 +48,8 @@ static int cost_owner(const void *record, int n_processes) {
     return (int)((uint64_t)((const tm_cost *)record)->rank % (uint64_t)n_processes);
 }
 
-/* Sends the participations to the processes that @p owner returns, and sorts those that arrive. */
+/* Sends each participation to the process that @p owner returns, and sorts the participations that
+ * arrive. */
 static tm_status send_visits(propagation *p, int (*owner)(const void *, int),
                              void (*sort)(tm_vec *), tm_error *err) {
     tm_vec there = TM_VEC(tm_visit);
@@ -78,8 +80,8 @@ static int own_time_owner(const void *record, int n_processes) {
     return (int)(tm_hash_mixed(0, &group, sizeof group) % (uint64_t)n_processes);
 }
 
-/* Collects the own times of each group on one process, because many processes matched its
- * operations. Also sums the time that ranks waited for transfers. */
+/* Collects the own times of each group on one process, because a group's operations were matched on
+ * many processes. Also sums the time that ranks waited for transfers. */
 static tm_status send_own_times(propagation *p, tm_error *err) {
     tm_vec own = TM_VEC(tm_own_time);
     const tm_visit *visits = p->visits.data;
@@ -94,7 +96,7 @@ static tm_status send_own_times(propagation *p, tm_error *err) {
     return status;
 }
 
-/* Computes the fractions, for which owners of operations and holders of ranks exchange data. */
+/* Computes the fractions. For this, owners of operations and holders of ranks exchange data. */
 static tm_status prepare(propagation *p, tm_error *err) {
     int self;
     MPI_Comm_rank(p->comm, &self);
@@ -117,8 +119,8 @@ static tm_status prepare(propagation *p, tm_error *err) {
     return tm_mpi_agree(p->comm, status, err);
 }
 
-/* In each round, passes costs to the holders of the late ranks, and from there to the owners of
- * earlier operations. */
+/* One round: passes costs to the holders of the late ranks, and from there to the owners of earlier
+ * operations. */
 static tm_status pass(propagation *p, tm_error *err) {
     tm_vec pending_costs = TM_VEC(tm_pending_cost), cost_shares = TM_VEC(tm_cost_share),
            here = TM_VEC(tm_cost_share);

@@ -9,7 +9,7 @@
 #include "mpi/exchange/bytes.h"
 #include "report/page_timeline.h"
 
-/* What process 0 asks of the other processes; NO_MORE ends their work. */
+/* What process 0 asks other processes to do. NO_MORE: end. */
 typedef enum order { NO_MORE, SURVEY, COLLECT } order;
 
 enum { TAG = 1 };
@@ -18,7 +18,7 @@ typedef struct job {
     MPI_Comm comm;
     int self, n_processes;
     const tm_mpi_report *report;
-    bool alone; /* after a failure that all processes know: the others no longer take part */
+    bool alone; /* the processes have agreed on a failure: other processes no longer take part */
 } job;
 
 /* Arrays are serialised as their size, then their bytes. */
@@ -138,7 +138,7 @@ static bool put_choice(tm_vec *to, const tm_survey *chosen) {
 static bool take_choice(cursor *from, tm_survey *out) {
     size_t whole;
     tm_vec names = TM_VEC(tm_operation_name);
-    /* the message has the cards and parts of all processes */
+    /* the message replaces the cards and parts of this process by those of all processes */
     out->plan.cards.n = out->plan.parts.n = 0;
     bool taken = take_array(from, &whole, sizeof whole) && take_vec(from, &out->plan.cards) &&
                  take_vec(from, &out->plan.parts) && take_vec(from, &names);
@@ -189,7 +189,7 @@ static tm_status collect_own(const job *j, const tm_page_frame *frame, tm_survey
     return TM_OK;
 }
 
-/* Broadcasts a request of process 0; the others wait for it without occupying a core. */
+/* Broadcasts a request of process 0. Other processes wait for it without occupying a core. */
 static tm_status tell(const job *j, void **bytes, size_t *size, tm_error *err) {
     MPI_Request request;
     MPI_Ibarrier(j->comm, &request);
@@ -197,16 +197,15 @@ static tm_status tell(const job *j, void **bytes, size_t *size, tm_error *err) {
     return tm_mpi_broadcast_bytes(j->comm, bytes, size, err);
 }
 
-/* Agrees on a status like tm_mpi_agree. After a failure, the other processes no longer take
- * part. */
+/* Agrees on a status like tm_mpi_agree. After a failure, other processes no longer take part. */
 static tm_status agree(job *j, tm_status status, tm_error *err) {
     status = tm_mpi_agree(j->comm, status, err);
     j->alone = j->alone || status != TM_OK;
     return status;
 }
 
-/* Sends a request to the other processes. If it could not be built, sends nothing; they get NO_MORE
- * later. */
+/* Sends a request to other processes. If the request could not be built, sends nothing; they get
+ * NO_MORE later. */
 static tm_status give_order(job *j, tm_vec *message, bool whole, tm_error *err) {
     tm_status status = whole ? TM_OK : tm_fail_memory(err);
     if (whole) {
@@ -234,7 +233,7 @@ static tm_status hear(const job *j, int process, answer *out, tm_error *err) {
     return TM_OK;
 }
 
-/* Receives all answers, even after a failure, so that every message is received. */
+/* Receives all answers, even after a failure: their senders wait. */
 static tm_status hear_surveys(const job *j, const tm_page_frame *frame, tm_survey *parts,
                               tm_error *err) {
     tm_status status = TM_OK;

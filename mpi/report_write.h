@@ -23,7 +23,8 @@ typedef struct tm_mpi_report {
 
 /**
  * Writes the page of a store like tm_report_write. Process 0 writes it. Each process contributes
- * the data of its own timelines, so no timeline is read back from the store. Collective: over comm.
+ * the data of its own timelines, so that no timeline need be read from the store. Collective: over
+ * comm.
  * @return  the same on all processes: TM_OK; TM_ERR_INPUT: the store is damaged; TM_ERR_OUTPUT;
  *          TM_ERR_FAULT
  */

@@ -9,10 +9,10 @@
 #include "waits/most_exposed.h"
 
 /* A kernel of an operation. The process that matched the operation sends it to the process that
- * holds the kernel's rank, which returns it with exposed_ns. Sent as bytes. */
+ * holds the kernel's rank, which sets exposed_ns and sends it back. Sent as bytes. */
 typedef struct asked {
     int64_t rank;
-    int64_t record; /* index into the records of the requesting process */
+    int64_t record; /* index into the records of the process that asks */
     int64_t exposed_ns;
     uint32_t event;
     int32_t origin, asker; /* process that holds the rank; process that has the record */

@@ -1,4 +1,4 @@
-/* Chunks of a store in file order, with the owners of their rows and the packing processes. */
+/* Chunks of a store in file order, with the processes that hold their rows and that pack them. */
 #ifndef TMERGE_MPI_STORE_CHUNKS_H
 #define TMERGE_MPI_STORE_CHUNKS_H
 
@@ -15,18 +15,18 @@ typedef struct tm_store_chunk {
     tm_chunk_shape shape;
     size_t slot;        /* first slot (rank) with rows in the chunk */
     int64_t first, end; /* rows of the chunk */
-    int owner;          /* process that packs it */
+    int owner;          /* process that packs the chunk */
 } tm_store_chunk;
 
 /** A position in the walk through all chunks, in file order. */
 typedef struct tm_store_walk {
     const tm_store_layout *layout; /* borrowed */
     size_t chunk_rows;             /* of the store */
-    size_t most_bytes;             /* maximum bytes of chunks taken together; a larger chunk is
-                                      taken alone */
+    size_t most_bytes;             /* maximum size [B] of chunks that are taken together; a larger
+                                      chunk is taken alone */
     int table, column;
     size_t slot;
-    int64_t end; /* end row of the previous chunk in this column */
+    int64_t end; /* end row of the column's previous chunk */
 } tm_store_walk;
 
 /** Returns the bytes of a chunk before packing. */
@@ -37,8 +37,8 @@ static inline size_t tm_store_chunk_bytes(const tm_store_chunk *chunk) {
 /** The rows of one slot (rank) in a chunk. */
 typedef struct tm_store_piece {
     const tm_store_slot *slot;
-    size_t from;  /* first row in the slot */
-    size_t place; /* index of that row in the chunk */
+    size_t from;  /* row of the slot with which the piece starts */
+    size_t place; /* index in the chunk of the piece's first row */
     size_t n;     /* number of rows, not 0 */
 } tm_store_piece;
 
@@ -50,16 +50,16 @@ size_t tm_store_all_bytes(const tm_store_layout *layout, size_t chunk_rows);
 bool tm_store_chunks_reserve(const tm_store_walk *walk, tm_vec *chunks) TM_MUST_CHECK;
 
 /**
- * Takes the next chunks and assigns them to processes: a chunk to the holder of its first row, or
- * to another process if that one already has its share. Collective: no; gives the same on all
+ * Takes the next chunks and assigns them to processes: a chunk to the holder of its first row or,
+ * if the holder already has its share, to another process. Collective: no; gives the same on all
  * processes.
  * @param load    [n_processes] scratch
- * @param chunks  receives the chunks, none after the last one; memory must be reserved
+ * @param chunks  gets the chunks; empty after the last chunk; memory must be reserved
  */
 void tm_store_next_chunks(tm_store_walk *walk, size_t *load, int n_processes, tm_vec *chunks);
 
 /** Gets the next piece of a chunk; false if there is none. Collective: no.
- * @param slot  where to continue, initially chunk->slot; advanced */
+ * @param slot  slot to continue at, at first chunk->slot; advanced */
 bool tm_store_next_piece(const tm_store_layout *layout, const tm_store_chunk *chunk, size_t *slot,
                          tm_store_piece *out);
 

@@ -14,7 +14,7 @@ enum { WORDS = 1 + TM_N_RECORDS };
 typedef struct exchange {
     int n_processes, self;
     int *counts;    /* owned; [n_processes] number of words of each process */
-    int *starts;    /* owned; [n_processes] where a process's words start */
+    int *starts;    /* owned; [n_processes] index of a process's first word */
     int64_t *mine;  /* owned; [n][WORDS] */
     int64_t *words; /* owned; [all ranks][WORDS] in the order of processes */
 } exchange;
@@ -76,7 +76,7 @@ static void list_slots(const exchange *reported, const tm_timeline *const *timel
     qsort(layout->slots, layout->n_slots, sizeof *layout->slots, by_rank);
 }
 
-/* Computes the rows of each slot, with the same result on all processes. */
+/* Computes the rows of each slot. All processes get the same result. */
 static tm_status place_slots(tm_store_layout *layout, tm_error *err) {
     for (size_t i = 0; i < layout->n_slots; i++) {
         tm_store_slot *slot = &layout->slots[i];

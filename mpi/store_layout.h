@@ -13,7 +13,7 @@
 typedef struct tm_store_slot {
     int64_t rank;
     int process;                 /* process that holds the timeline */
-    const tm_timeline *timeline; /* NULL on the other processes */
+    const tm_timeline *timeline; /* NULL on other processes */
     tm_row_base base;
     int64_t n_rows[TM_N_RECORDS];
 } tm_store_slot;

@@ -13,7 +13,7 @@ typedef struct restorer {
     const tm_store *store;
     tm_timeline *ranks; /* [n] all ranks; arrays only for those of this process */
     size_t n;
-    bool *wanted; /* [n] whether this process reads the rank */
+    bool *wanted; /* [n] this process reads the rank */
     tm_loaded *out;
 } restorer;
 

@@ -6,13 +6,13 @@
 #include "tmerge/store.h"
 
 /**
- * Reads the timeline of every rank on some process, distributed by number of events, and determines
- * roles and steps again. Collective: over comm.
+ * Reads the timeline of every rank on one process; each process gets about as many events.
+ * Determines roles and steps again. Collective: over comm.
  * @param store     open on every process
  * @param patterns  only the patterns of these options are used
  * @param left_out  a table of the form of job.left_out: process 0 adds the store's rows
  * @param out       set only on TM_OK; free it with tm_loaded_free
- * @return          TM_OK; TM_ERR_INPUT (the store is damaged); TM_ERR_USAGE (a pattern);
+ * @return          TM_OK; TM_ERR_INPUT (the store is damaged); TM_ERR_USAGE (an invalid pattern);
  *                  TM_ERR_FAULT; the same on every process, with the error of the lowest one that
  *                  failed
  */

@@ -9,17 +9,18 @@
 #include "store_chunks.h"
 #include "store_layout.h"
 
-/* Number of chunks in a group. In each group, processes exchange the rows to pack; each packs its
- * chunks and sends them to process 0 in one message. Without groups, processes would wait after
- * every chunk. */
+/* Number of chunks in a group. For each group, processes exchange the rows to pack, pack their
+ * chunks, and send them to process 0 in one message. With groups of one chunk, they would wait
+ * after every chunk. */
 enum { GROUP_CHUNKS = 64 };
 
-/* One process's packed chunks of a group, as sent to process 0: their sizes (0 for a chunk that
- * could not be packed), then the chunks. */
+/* The chunks of a group that one process packed, as sent to process 0: their sizes (0 for a chunk
+ * that could not be packed), then the chunks. */
 typedef struct parcel {
     size_t n;     /* number of chunks */
     size_t bound; /* maximum bytes */
-    /* offset in write_job.packed; 0 on the other processes, which have only their own */
+    /* offset in write_job.packed; 0 on processes other than process 0, which have only their own
+     * parcel */
     size_t at;
     size_t taken, taken_bytes;
 } parcel;
@@ -32,7 +33,7 @@ typedef struct write_job {
     tm_store_layout layout;
     tm_packer *packer; /* owned */
     char *rows;        /* owned; [one chunk] raw rows */
-    /* owned; [group_bytes] rows to send to the processes that pack them; rows received for this
+    /* owned; [group_bytes] rows to send to the processes that pack them, and received rows of this
      * process's chunks. Unused with a single process */
     char *given, *received;
     int *counts;     /* owned; [4][n_processes] bytes and offsets of the exchange of rows */
@@ -43,20 +44,21 @@ typedef struct write_job {
     tm_store_walk walk;
     tm_store_writer *writer; /* owned; on process 0 */
     int table, column; /* position of the writer; column -1: before the first column of the table */
-    /* of this process; after a failure it still takes part in messages, but writes nothing */
+    /* of this process. After a failure, the process still takes part in messages, but writes
+     * nothing */
     tm_status status;
     bool discard; /* another process failed to pack */
     tm_error *err;
 } write_job;
 
-/* Returns the maximum size [bytes] of a group's packed chunks, with the sizes that precede them. */
+/* Returns the maximum size [B] of a group's packed chunks with their sizes. */
 static size_t packed_bound(const write_job *job) {
     return tm_pack_bound(job->group_bytes) + job->chunks.cap * (tm_pack_bound(0) + sizeof(size_t));
 }
 
-/* Returns the size [bytes] of a group before packing. It is one chunk with a single process, which
- * waits for no other, and if chunks are long, because MPI counts bytes as int. At most the size of
- * the job. */
+/* Returns the size [B] of a group before packing, at most the size of the job. The group is one
+ * chunk if there is a single process, which waits for no other, or if chunks are long, because MPI
+ * counts bytes as int. */
 static size_t group_bytes(const write_job *job) {
     bool one = job->n_processes == 1 || job->chunk_rows > TM_STORE_CHUNK_ROWS;
     size_t most = job->chunk_rows * sizeof(int64_t) * (one ? 1 : GROUP_CHUNKS);
@@ -111,8 +113,8 @@ static void fill(const tm_store_chunk *chunk, const tm_store_piece *piece, char 
     column->fill(column, piece->slot->timeline, &piece->slot->base, piece->from, piece->n, out);
 }
 
-/* Calls @p each for the pieces of the group's chunks that one process holds and another packs, on
- * both in the same order. */
+/* Calls @p each for the pieces of the group's chunks that one process holds and another packs.
+ * Holder and packer see them in the same order. */
 static void each_piece(write_job *job, void (*each)(write_job *job, const tm_store_chunk *chunk,
                                                     const tm_store_piece *piece, size_t bytes)) {
     const tm_store_chunk *chunks = job->chunks.data;
@@ -204,7 +206,7 @@ static void lay_out_parcels(write_job *job) {
     }
 }
 
-/* Packs this process's chunks; returns the bytes of the parcel. */
+/* Packs this process's chunks; returns the size [B] of its parcel. */
 static size_t pack(write_job *job) {
     const tm_store_chunk *chunks = job->chunks.data;
     const parcel *own = &job->parcels[job->self];
@@ -247,7 +249,7 @@ static bool can_write(const write_job *job) {
 }
 
 /* Moves the writer to a column: ends the current column, writes the columns in between, which have
- * no rows, and starts this one. */
+ * no rows, and begins the new one. */
 static void go_to_column(write_job *job, int table, int column) {
     while (can_write(job) && (job->table != table || job->column != column)) {
         const tm_record_table *at = &tm_record_tables[job->table];
@@ -288,8 +290,8 @@ static void do_group(write_job *job) {
         put(job, &chunks[i]);
 }
 
-/* A check whether any process failed. It starts after a group and its result is used after the next
- * group, so no process waits for it. */
+/* A check whether any process failed. It starts after a group, and its result is used only after
+ * the next group, so that no process waits for it. */
 typedef struct question {
     MPI_Request request;
     int mine, any;
@@ -321,7 +323,7 @@ static void write_records(write_job *job) {
         go_to_column(job, TM_N_RECORDS, -1);
 }
 
-/* Writes a result table. A packed table is unpacked only while it is written. */
+/* Writes a result table. Unpacks a packed table only while it is written. */
 static tm_status put_table(const write_job *job, const tm_table *table) {
     if (!table->rests)
         return tm_store_put_table(job->writer, table, job->err);
@@ -333,7 +335,7 @@ static tm_status put_table(const write_job *job, const tm_table *table) {
     return status;
 }
 
-/* Writes names, results and attributes; only process 0 has them. */
+/* On process 0, which alone has them: writes names, results and attributes. */
 static tm_status write_rest(const write_job *job) {
     const tm_store_plan *plan = job->plan;
     TM_TRY(tm_store_put_names(job->writer, plan->names, job->err));

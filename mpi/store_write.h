@@ -27,14 +27,14 @@ typedef struct tm_store_plan {
 
 /**
  * Writes the store. The file gets its name when it is complete. Every process packs its share of
- * the chunks and process 0 writes them in order. The file is therefore identical for any number of
- * processes and any distribution of ranks.
- * Collective: over comm. If a process fails, the others do not wait for it.
+ * the chunks, and process 0 writes them in order. The file is therefore identical for any number of
+ * processes and any distribution of ranks. If a process fails, other processes do not wait for it.
+ * Collective: over comm.
  * @param plan  each rank of the job is held by one process
  * @param err   the same on all processes
  * @return      the same on all processes: TM_OK; TM_ERR_OUTPUT: the file cannot be written, nothing
- *              is left of it, and an older file of that name is untouched; TM_ERR_FAULT: memory, a
- *              rank that is held twice, 2^31 steps or more
+ *              is left of it, and an older file of that name is untouched; TM_ERR_FAULT: out of
+ *              memory, two processes hold the same rank, or 2^31 steps or more
  */
 tm_status tm_mpi_store_write(MPI_Comm comm, const tm_store_plan *plan, tm_error *err) TM_MUST_CHECK;
 

@@ -21,8 +21,8 @@ static int reply_origin(const void *record, int n_processes) {
     return ((const tm_answer_reply *)record)->origin;
 }
 
-/* Chooses the owner by the text of the group: groups with equal texts give rows with equal keys,
- * which only one process can keep in order. */
+/* Chooses the owner by the text of the group: groups with the same text give rows with equal keys,
+ * and only one process can keep such rows in order. */
 static int value_owner(const void *record, int n_processes) {
     const char *text = ((const tm_instance_value *)record)->group_text;
     return owner_of(tm_hash_mixed(0, text, strlen(text)), n_processes);
@@ -32,7 +32,7 @@ static int pair_owner(const void *record, int n_processes) {
     return owner_of((uint64_t)((const tm_pair *)record)->rank, n_processes);
 }
 
-/* Finds who waited for whom and sends the answers to the processes that hold the ranks. */
+/* Finds who waited for whom, and sends the answers to the processes that hold the ranks. */
 static tm_status send_answers(MPI_Comm comm, bool wants_pairs, tm_timeline *timelines, size_t n,
                               tm_collectives *out, tm_error *err) {
     tm_vec replies = TM_VEC(tm_answer_reply), here = TM_VEC(tm_answer_reply);
@@ -72,7 +72,7 @@ static tm_status select_worst(MPI_Comm comm, tm_collectives *out, tm_error *err)
     tm_worst_key *all = malloc(n * sizeof *all);
     tm_status status = all ? tm_worst_find(out, own, err) : tm_fail_memory(err);
     status = tm_mpi_agree(comm, status, err);
-    if (status == TM_OK && all) { /* not NULL if all processes have TM_OK */
+    if (status == TM_OK && all) { /* if all processes agree on TM_OK, `all` is not NULL */
         MPI_Allgather(own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, comm);
         status = tm_mpi_agree(comm, tm_worst_keep(all, n, out, err), err);
     }

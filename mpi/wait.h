@@ -6,14 +6,14 @@
 
 #include "timeline/collectives.h"
 
-/** Waits of pairs of ranks are kept only for jobs of at most this many ranks. */
+/** Maximum number of ranks of a job for which waits of pairs of ranks are kept. */
 enum { TM_PAIR_RANKS_MAX = 512 };
 
 /**
  * Splits the waits of all operations by cause, passes their cost back to what made ranks late, and
- * sends the results to the ranks. Finds the exposed part of all operations. Records must be on the
- * job's clock. Collective: over comm.
- * @param n_ranks      ranks read by all processes
+ * sends the results to the processes that hold the ranks. Finds the exposed part of all operations.
+ * The records must be on the job's clock. Collective: over comm.
+ * @param n_ranks      number of ranks that all processes together have read
  * @param timelines    [n] this process's; their answers are set
  * @param collectives  operations matched by this process; values, worst, exposed, pairs, costs and
  *                     members are added

@@ -28,22 +28,22 @@ typedef struct tm_rank_view {
     const struct tm_busy *busy;       /* GPU time as interval sets, computed once */
     const struct tm_calls *operators; /* nesting of the operators, computed once */
     const struct tm_host_time *host;  /* host time as interval sets, computed once */
-    struct tm_call_kinds *call_kinds; /* properties of names, computed on first use */
+    struct tm_call_kinds *call_kinds; /* properties of the names of calls, computed on first use */
     const struct tm_passes *passes;   /* operators of the backward pass, computed once */
     const struct tm_lost *lost;       /* launches without a recorded kernel, computed once */
     const struct tm_vec *devices;     /* tm_device_busy of each device, if the rank uses several;
                                          computed once */
 
-    /* NULL unless the analysis asks for it in `reads`. */
+    /* Each of these is NULL unless the analysis asks for it in `reads`. */
     const struct tm_host_work *work;    /* host calls and operators as interval sets */
-    const struct tm_gaps *gaps;         /* times without GPU work, and their causes */
+    const struct tm_gaps *gaps;         /* times without GPU work, each with its cause */
     const struct tm_calls *places;      /* the program's own functions, modules and annotations */
     const struct tm_calls *annotations; /* annotations by the program and by frameworks, except
                                            those that mark steps */
 } tm_rank_view;
 
-/** Parts of a rank view that need memory for every event and that few analyses use. A part is built
- * for the first analysis that reads it and freed after the last. */
+/** Parts of a rank view that take memory for each event and that few analyses use. Each part is
+ * built for the first analysis that reads it, and freed after the last one. */
 typedef enum tm_reads {
     TM_READS_WORK = 1,
     TM_READS_GAPS = 2,
@@ -59,12 +59,13 @@ typedef struct tm_job {
     const char *align;  /* how clocks were aligned: the word given to --align, or NULL */
 
     const tm_names *names;                /* dictionary, with the same ids on every process */
-    const struct tm_ncu *ncu;             /* Nsight Compute measurements of its kernels, or NULL */
+    const struct tm_ncu *ncu;             /* Nsight Compute measurements of the job's kernels, or
+                                             NULL */
     const struct tm_snapshots *snapshots; /* PyTorch memory snapshots and timelines, or NULL */
 
     const struct tm_peaks *peaks; /* device peaks given by the user, or NULL */
-    int64_t samples, tokens;      /* number processed by the whole job in a step, given by the user;
-                                     0: not given */
+    int64_t samples, tokens;      /* number of samples and of tokens that the whole job processes in
+                                     a step, given by the user; 0: not given */
 } tm_job;
 
 /** One analysis: the tables that it fills, and its functions. */
@@ -74,7 +75,7 @@ typedef struct tm_analysis {
     const tm_table_def *const *tables;
     size_t n_tables;
 
-    unsigned reads; /* tm_reads, or'ed: parts of the view that its rank function needs */
+    unsigned reads; /* parts of the view that `rank` reads: tm_reads, or'ed */
 
     /** Adds one rank's rows. No communication. NULL: nothing to do. */
     tm_status (*rank)(const tm_rank_view *view, tm_tables *out, tm_error *err);
@@ -85,9 +86,9 @@ typedef struct tm_analysis {
 
     /**
      * Merges the rows of all ranks that share a key into one row, so that process 0 need not
-     * receive a row for each rank and name. Called with some of the keys, and with all rows of
-     * these keys: reads the analysis's internal tables with n_merged, which are sorted by key, and
-     * adds to the shown tables. No communication. NULL: nothing to do.
+     * receive a row for each rank and name. Each call gets all rows of some of the keys. It reads
+     * the analysis's internal tables with n_merged, sorted by key, and adds rows to the shown
+     * tables. No communication. NULL: nothing to do.
      * @param names  the job's dictionary, with the same ids on every process
      */
     tm_status (*merge)(const tm_names *names, tm_tables *tables, tm_error *err);
@@ -115,12 +116,12 @@ tm_status tm_analyse_rank(const tm_timeline *timeline, struct tm_call_kinds *cal
 tm_status tm_analyse_collectives(const struct tm_collectives *own, tm_tables *out,
                                  tm_error *err) TM_MUST_CHECK;
 
-/** Packs the rows added so far if there are many: no function reads them before the rows of all
- * ranks are present. Call it after each rank. TM_OK; TM_ERR_FAULT. */
+/** Call after each rank: packs the rows added so far if there are many. No function reads them
+ * before the rows of all ranks are present. TM_OK; TM_ERR_FAULT. */
 tm_status tm_analyse_compress(tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** Runs the merge function of an analysis on its n_merged tables, which hold all rows of their keys
- * and are sorted here. Then removes their rows, except packed ones. TM_OK; TM_ERR_FAULT. */
+/** Sorts the n_merged tables of an analysis, which hold all rows of their keys, and runs the merge
+ * function on them. Then removes their rows, except packed ones. TM_OK; TM_ERR_FAULT. */
 tm_status tm_analyse_merged(const tm_analysis *analysis, const tm_names *names, tm_tables *tables,
                             tm_error *err) TM_MUST_CHECK;
 

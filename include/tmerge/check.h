@@ -7,12 +7,12 @@
 #include "tmerge/status.h"
 #include "tmerge/table.h"
 
-/** What a valid store contains. */
 typedef struct tm_store_contents {
     int64_t n_datasets, n_events, bytes;
 } tm_store_contents;
 
-/** Called for each fault, but only once for a column with several. The message names the store. */
+/** Called for each fault; for a column with several faults only once. The message names the
+ * store. */
 typedef void tm_fault_function(void *context, const tm_error *fault);
 
 typedef struct tm_fault_sink {
@@ -23,10 +23,9 @@ typedef struct tm_fault_sink {
 /**
  * Reads and verifies a whole store: its checksums, its structure against the schema (columns,
  * types, lengths, units), the order of names, ranks, tracks and events, and that every id and row
- * number refers to something. Needs memory for the structure, the names, the tracks and one result
- * table.
- * @param known  definitions of result tables; their rows are not used. Of a table that is not among
- *               them only the checksums are verified
+ * number exists. Takes memory for the structure, the names, the tracks and one result table.
+ * @param known  definitions of result tables; their rows are not used. Only checksums are verified
+ *               of a table that is not among them
  * @param out    set only on TM_OK
  * @return       TM_OK; TM_ERR_INPUT: @p sink received at least one fault; TM_ERR_FAULT with @p err
  */

@@ -7,7 +7,7 @@
 
 typedef struct tm_diff_side {
     const char *store;       /* path as shown */
-    const tm_tables *tables; /* analysis tables; a table that the store lacks is empty */
+    const tm_tables *tables; /* analysis tables; a table that is not in the store is empty */
 } tm_diff_side;
 
 /** Returns the definitions of the tables that tm_diff_compare and tm_gate_compare fill. */

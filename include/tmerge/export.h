@@ -13,7 +13,8 @@
 /** The job to export, for any format. Must outlive the export. */
 typedef struct tm_export_job {
     const tm_names *names;
-    const tm_timeline *ranks; /* [n_ranks] all ranks of the job, ascending; need no arrays */
+    const tm_timeline *ranks; /* [n_ranks] all ranks of the job, ascending; their arrays may be
+                                 empty */
     const char *const *hosts; /* [n_ranks] host of each rank, "" if unknown */
     size_t n_ranks;
     const bool *wanted;     /* [n_ranks] whether the rank is exported */
@@ -23,11 +24,12 @@ typedef struct tm_export_job {
     int64_t from_ns, to_ns; /* window [from, to) on the job's clock; INT64_MIN and INT64_MAX for
                                the whole job */
     const char *tool_version;
-    const struct tm_table *stacks; /* for formats of stacks: the job's table calls.tree */
-    bool of_devices;               /* for formats of stacks: write device time; false: host time */
+    const struct tm_table *stacks; /* for formats of stacks: the job's table `calls.tree` */
+    bool of_devices;               /* for formats of stacks: true: write device time, false: host
+                                      time */
 } tm_export_job;
 
-/** Maximum length [B] of the signature that identifies a file. */
+/** Maximum size [B] of a format's signature, the bytes that identify its files. */
 enum { TM_EXPORT_BEGINS_MAX = 64 };
 
 typedef struct tm_export tm_export;
@@ -37,17 +39,18 @@ typedef struct tm_export_format {
     const char *name;    /* as typed after --format */
     const char *file;    /* default file name; "-" for standard output */
     const char *summary; /* one line for --help */
-    const char *begins;  /* bytes at offset begins_at of every file of this format */
+    const char *begins;  /* signature: the bytes at offset begins_at of every file of this format */
     size_t begins_size;  /* length [B] of begins; 0: the files have no signature */
     size_t begins_at;    /* offset [B] of begins in the file */
     bool of_stacks;      /* the format contains call stacks summed over all ranks: no rank or window
                             can be chosen */
     bool needs_file;     /* the format seeks in its output, which must be a regular file */
-    bool is_database;    /* the format also contains the store's tables. It is written directly from
-                            the store, has no callbacks and cannot be used with tm_export_create */
+    bool is_database;    /* the format also contains the store's tables. tmerge writes it directly
+                            from the store: the format has no callbacks and cannot be used with
+                            tm_export_create */
     size_t state_size;   /* size of the format's state [B], which is zeroed at the start */
     unsigned attrs;      /* bits 1 << tm_attr of the attributes that the format contains */
-    bool metadata;       /* the format contains the metadata of the ranks' traces */
+    bool metadata;       /* the format contains the metadata of the traces */
     bool spans_alone;    /* the format does not need events, only spans */
 
     tm_status (*begin)(tm_export *x, tm_error *err);
@@ -68,8 +71,8 @@ const tm_export_format *const *tm_export_formats(size_t *n);
 /** Returns the format of this name, or NULL. */
 const tm_export_format *tm_export_format_find(const char *name);
 
-/** Returns whether a file has the signature of the format and so counts as an earlier export. False
- * also if it cannot be read. */
+/** Returns whether a file has the signature of the format, so that it may be overwritten. False
+ * also if the file cannot be read. */
 bool tm_export_is_one(const tm_export_format *format, const char *path);
 
 /**
@@ -85,7 +88,7 @@ tm_status tm_export_create(const tm_export_format *format, const tm_export_job *
 /**
  * Writes one rank's events in the window. An event that lies partly in the window is written with
  * its full duration.
- * @param timeline  of a wanted rank, with events and attributes only if @p rows is NULL; not used
+ * @param timeline  of a wanted rank; has events and attributes only if @p rows is NULL; not used
  *                  after the call
  * @param rows      the rank's events
  * @return          TM_OK; TM_ERR_USAGE: more data than the format can hold; TM_ERR_INPUT: a trace

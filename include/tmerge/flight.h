@@ -26,22 +26,22 @@ typedef enum tm_flight_state {
 /** An operation that the rank's host issued. */
 typedef struct tm_flight_call {
     size_t group;        /* index into the dump's groups */
-    int64_t seq;         /* sequence number among the group's collectives or, for a send or receive,
-                            among its sends and receives */
-    int64_t other_seq;   /* for a collective, sequence number of the last send or receive; for a
-                            send or receive, that of the last collective; -1 if not recorded */
-    int64_t record;      /* sequence number among all records of the rank */
+    int64_t seq;         /* for a collective: its number among the group's collectives; for a send
+                            or receive: its number among the group's sends and receives */
+    int64_t other_seq;   /* for a collective: number of the last send or receive before; for a send
+                            or receive: number of the last collective before; -1 if not recorded */
+    int64_t record;      /* number among all records of the rank */
     const char *backend; /* such as "nccl"; "" if the operation's name does not contain it */
     const char *op;      /* "all_reduce"; "send 0->1" */
-    int64_t created_ns;  /* times since the epoch; each of these four is 0 if not recorded */
+    int64_t created_ns;  /* times since the epoch; 0 if not recorded */
     int64_t started_ns, completed_ns, timeout_ns;
     uint64_t form;      /* hash of operation, sizes and types (of a send or receive: only sizes and
-                           types); ranks whose values differ disagree about the operation */
+                           types); ranks with different hashes disagree about the operation */
     int64_t group_size; /* size of the group, computed from the sizes of an all_gather; 0:
                            unknown */
     bool is_p2p;
-    bool ends_batch; /* the record ends a coalesced batch and is the only record of its
-                        operations */
+    bool ends_batch; /* the record ends a coalesced batch; the operations in the batch have no
+                        records of their own */
     bool is_retired; /* the watchdog no longer tracks the operation: it has finished or timed out */
     tm_flight_state state; /* of a member of a batch: the state of the batch */
     uint32_t values;       /* for tm_flight_text */
@@ -64,7 +64,7 @@ tm_status tm_flight_read(tm_flight *flight, tm_source *source, tm_error *err) TM
  * show. */
 typedef enum tm_flight_guess { TM_FLIGHT_NO, TM_FLIGHT_MAYBE, TM_FLIGHT_YES } tm_flight_guess;
 
-/** Guesses from the first bytes of a file whether it is a dump. */
+/** Guesses from the first bytes of a file whether the file is a dump. */
 tm_flight_guess tm_flight_is_dump(const char *head, size_t size);
 
 const tm_flight_group *tm_flight_groups(const tm_flight *flight, size_t *n);

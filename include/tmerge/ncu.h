@@ -13,7 +13,7 @@ typedef enum tm_ncu_figure {
     TM_NCU_SM_PCT,        /* throughput of the multiprocessors [% of peak] */
     TM_NCU_MEMORY_PCT,    /* throughput of the busiest part of the memory system [% of peak] */
     TM_NCU_DRAM_PCT,      /* DRAM throughput [% of peak] */
-    TM_NCU_OCCUPANCY_PCT, /* active warps [% of maximum] */
+    TM_NCU_OCCUPANCY_PCT, /* mean of active warps [% of maximum] */
     TM_NCU_FLOP,          /* floating-point operations */
     TM_NCU_DRAM_BYTES,    /* bytes read from and written to DRAM [B] */
     TM_NCU_FLOP_ROOF,     /* peak of single precision outside the tensor cores [FLOP/s] */
@@ -44,8 +44,8 @@ typedef struct tm_ncu_rule {
     size_t launch;
     tm_text section, name, type; /* "SpeedOfLight", "SOLBottleneck", "OPT" */
     tm_text text;
-    tm_text speedup_type; /* "global": of the kernel; "local": of the part that the rule is about;
-                             "" without an estimate */
+    tm_text speedup_type; /* "global": speedup of the whole kernel; "local": of the part that the
+                             rule is about; "" without an estimate */
     double speedup_pct;   /* estimated speedup, NaN without an estimate */
 } tm_ncu_rule;
 
@@ -71,8 +71,8 @@ tm_status tm_ncu_read(tm_ncu *ncu, tm_source *source, tm_error *err) TM_MUST_CHE
 /** Returns the launches in the order of their files; borrowed, valid until more are read. */
 const tm_ncu_launch *tm_ncu_launches(const tm_ncu *ncu, size_t *n);
 
-/** Return the lines of all sections, or the messages of rules, in the order of their files. If one
- * occurs twice for a launch, only the last is returned. Borrowed. */
+/** Return the lines of all sections, or the messages of rules, in the order of their files. If a
+ * line or a message occurs twice for a launch, only the last is returned. Borrowed. */
 const tm_ncu_metric *tm_ncu_metrics(const tm_ncu *ncu, size_t *n);
 const tm_ncu_rule *tm_ncu_rules(const tm_ncu *ncu, size_t *n);
 

@@ -12,17 +12,18 @@
 /** Upper limit of the size of a communicator. */
 enum { TM_RAS_SIZE_MAX = 1 << 22 };
 
-/** State of a rank of a communicator. The column state of hang.ras has a word for each except the
- * first. */
+/** State of a rank of a communicator. The column `state` of hang.ras has a word for each state
+ * except the first. */
 typedef enum tm_ras_state {
     TM_RAS_RUNNING,
     TM_RAS_STARTING,    /* the communicator is not yet initialised */
     TM_RAS_ENDING,      /* the program called ncclCommFinalize or ncclCommDestroy */
     TM_RAS_ABORTED,     /* the program or NCCL aborted the communicator */
     TM_RAS_FAILED,      /* NCCL reports an error */
-    TM_RAS_GONE,        /* its process answers, but has no such communicator */
-    TM_RAS_UNREACHABLE, /* its process did not answer in time */
-    TM_RAS_DEAD         /* its process has not answered for so long that NCCL counts it as lost */
+    TM_RAS_GONE,        /* the rank's process answers, but has no such communicator */
+    TM_RAS_UNREACHABLE, /* the rank's process did not answer in time */
+    TM_RAS_DEAD         /* the rank's process has not answered for so long that NCCL counts it as
+                           lost */
 } tm_ras_state;
 
 /** Number of operations of one kind that a rank has launched. */
@@ -38,7 +39,7 @@ typedef struct tm_ras_member {
     tm_ras_state state;
     int64_t error; /* TM_RAS_FAILED: the ncclResult_t */
     const tm_ras_count *counts;
-    size_t n_counts; /* 0 from TM_RAS_GONE on */
+    size_t n_counts; /* 0 if state is TM_RAS_GONE or a later one */
 } tm_ras_member;
 
 typedef struct tm_ras_comm {
@@ -59,7 +60,7 @@ bool tm_ras_is_answer(const char *head, size_t size);
 
 /**
  * Reads an answer and replaces the previous one.
- * @return  TM_OK; TM_ERR_INPUT: no JSON of an answer, or one that ends early; TM_ERR_FAULT
+ * @return  TM_OK; TM_ERR_INPUT: not the JSON of an answer, or cut short; TM_ERR_FAULT
  */
 tm_status tm_ras_read(tm_ras *ras, tm_source *source, tm_error *err) TM_MUST_CHECK;
 
@@ -67,8 +68,8 @@ const tm_ras_comm *tm_ras_comms(const tm_ras *ras, size_t *n);
 const char *tm_ras_version(const tm_ras *ras); /* version of NCCL; "" if not recorded */
 const char *tm_ras_time(const tm_ras *ras);    /* the job's local time of the answer; "" if not
                                                   recorded */
-int64_t tm_ras_left_out(const tm_ras *ras); /* number of skipped entries: their rank is not in their
-                                               communicator */
+int64_t tm_ras_left_out(const tm_ras *ras); /* number of entries skipped because their rank is not
+                                               in their communicator */
 int64_t tm_ras_commas(const tm_ras *ras);   /* number of missing commas that were added: NCCL 2.28
                                                omits one for each rank without an answer */
 

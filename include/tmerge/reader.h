@@ -14,14 +14,14 @@ struct tm_trace;
 struct tm_vec;
 
 /** One trace in a file that can contain several: a process and the devices that form one rank with
- * it. Contains only numbers, so that it can be sent. */
+ * it. Contains no pointers, so that it can be sent to other processes. */
 typedef struct tm_unit {
     int64_t process;  /* number of the process in the file */
     int64_t devices;  /* bit d: device d; bit 63: all devices from 63 on */
     int64_t rank;     /* rank recorded in the file, -1 if none */
     int64_t host;     /* hash of the host's name, 0 if not recorded */
-    int64_t reported; /* in a file that was made by merging several: the rank as its process groups
-                     number it. Differs from `rank` if the job has several replicas */
+    int64_t reported; /* in a file merged from several: the rank's number in its process groups.
+                         Differs from `rank` if the job has several replicas */
     int64_t clock_ns; /* epoch minus the host's monotonic clock [ns], -1 if not recorded; equal for
                          all files of a host, up to measurement errors */
 } tm_unit;
@@ -34,20 +34,20 @@ static inline uint64_t tm_unit_device(int64_t device) {
                                                                       : device);
 }
 
-/** How to convert a profiler's reports, which no reader accepts, to traces: with the profiler's own
- * program, into a temporary folder. If a trace is already next to the report, that trace is read
- * instead. */
+/** Converts a profiler's reports, which no reader accepts, to traces: runs the profiler's own
+ * program and writes into a temporary folder. If a trace is already next to the report, tmerge
+ * reads that trace instead. */
 typedef struct tm_converter {
     const char *program;    /* file name, searched for on the PATH */
     const char *report_end; /* file name suffix of reports: ".nsys-rep" */
-    const char *trace_end;  /* file name suffix of their traces: ".sqlite" */
+    const char *trace_end;  /* file name suffix of the traces made from reports: ".sqlite" */
 
     /** Writes advice for a report: a message with the command that converts it. */
     void (*advise)(const char *report, char *out, size_t size);
 
     /**
      * Runs the program and waits until it ends, without a time limit.
-     * @param program  its path
+     * @param program  path of the program
      * @param trace    file to make, which must not exist; the caller removes it and any file that
      *                 the program leaves next to it
      * @return         TM_OK: the file exists and is of the right kind; TM_ERR_INPUT: the program
@@ -62,27 +62,27 @@ typedef struct tm_converter {
 typedef struct tm_format {
     const char *name;        /* as stored and shown in job.rank */
     const char *summary;     /* one line for `tmerge list` */
-    const char *cannot_tell; /* a sentence that says what traces of this format, unlike those of
-                                other formats, never contain, and which results are missing for this
+    const char *cannot_tell; /* a sentence that says what traces of this format never contain
+                                although other formats do, and which results are missing for this
                                 reason; NULL: nothing */
 
     /** NULL-terminated glob patterns, relative to a folder given by the user, of the paths at which
      * the profiler leaves traces. Files directly in the folder are always tried. */
     const char *const *in_folders;
-    bool by_path;    /* traces without a rank are numbered in the order of their paths (9 before
-                        10) and, within a file, of their units; false: in the order of the
+    bool by_path;    /* true: traces without a rank are numbered in the order of their paths (9
+                        before 10) and, within a file, of their units; false: in the order of the
                         arguments */
-    bool one_folder; /* each folder with traces is a separate job, and the user must name one of
+    bool one_folder; /* each folder with traces is a job of its own, and the user must name one of
                         them */
 
     /** Returns whether a file has this format, from its first decoded bytes (at most
-     * TM_SNIFF_BYTES). @p whole: they are all of the file. Zero bytes follow them
+     * TM_SNIFF_BYTES). @p whole: these bytes are the whole file. Zero bytes follow them
      * (TM_JSON_PADDING). */
     bool (*sniff)(const char *head, size_t size, bool whole);
 
     /** For formats that start with the same bytes, such as databases: returns whether a file that
      * @p sniff accepted has this format. False if the file cannot be opened: the last of these
-     * formats has no such function, so it gets the file and reports the error. */
+     * formats has no such function, so that its reader opens the file and reports the error. */
     bool (*claims)(const char *path);
 
     /**
@@ -94,9 +94,9 @@ typedef struct tm_format {
     tm_status (*read)(tm_source *source, tm_names *names, struct tm_trace *out, tm_error *err);
 
     /**
-     * Finds an event at or soon after the current position of an unread source. The returned
-     * position may be wrong; it is right if the parts from tm_part_read fit together. NULL, like
-     * the next two functions, if a format cannot be read in parts.
+     * Finds an event at or soon after the current position of an unread source. The position may be
+     * wrong. It is right if the parts that tm_part_read reads fit together. NULL if the format
+     * cannot be read in parts, like the next two functions.
      * @param offset  first byte of the event; -1 if no event is found
      * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
      */
@@ -106,44 +106,45 @@ typedef struct tm_format {
      * Reads a source from its current position, which is its start or an event, to the event that
      * starts at byte @p stop, or to the end of the content if @p stop is -1.
      * @param out  initialised by the caller; valid only on TM_OK
-     * @return     TM_OK; TM_ERR_INPUT, also if reading does not arrive exactly at @p stop between
-     *             two events, or the content is truncated; TM_ERR_FAULT
+     * @return     TM_OK; TM_ERR_INPUT, also if no event starts exactly at @p stop, or the content
+     *             is truncated; TM_ERR_FAULT
      */
     tm_status (*read_part)(tm_source *source, int64_t stop, tm_names *names, struct tm_part *out,
                            tm_error *err);
 
-    /** Turns the joined parts into the trace that `read` would make of the whole file. TM_OK;
-     * TM_ERR_FAULT. */
+    /** Completes the joined parts, so that they equal the trace that `read` would make of the whole
+     * file. TM_OK; TM_ERR_FAULT. */
     tm_status (*finish)(struct tm_part *whole, tm_names *names, tm_error *err);
 
     /** Returns the rank named in the first decoded bytes, -1 if they name no rank. Used only as a
      * hint for distributing work. */
     int64_t (*peek_rank)(const char *head, size_t size);
 
-    /** Returns whether the first decoded bytes show that the file holds several units. If it
-     * returns false, the file is read as one trace; list_units is called only if a complete read
-     * finds that the file is_fused. NULL: list_units decides. */
+    /** Returns whether the first decoded bytes show that the file holds several units. If false,
+     * the file is read as one trace, and list_units is called only if the complete read sets
+     * is_fused. NULL: list_units decides. */
     bool (*has_units)(const char *head, size_t size);
 
     /**
      * Lists the units of an unread source that @p sniff accepted. NULL, like the next function, if
      * every file is one trace.
-     * @param known    the rank is known if the file is one unit; the function then need not find
-     * the rank and sets -1 in the unit
+     * @param known    the caller knows the rank of a file with one unit: the function may leave the
+     *                 unit's rank at -1
      * @param units    of tm_unit, appended to in an order determined by the content; nothing is
-     * appended if the file is one trace
+     *                 appended if the file is one trace
      * @param foreign  set with TM_ERR_INPUT: the file is valid but of another kind
      * @return         TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
      */
     tm_status (*list_units)(tm_source *source, bool known, struct tm_vec *units, bool *foreign,
                             tm_error *err);
 
-    bool of_communicator; /* A trace contains only communication, and is left out if another format
-                             has a richer trace of the same rank. The rank in a trace is its place
-                             in its largest communicator, whose size is the job's size. */
+    bool of_communicator; /* Traces of this format contain only communication. A trace is left out
+                             if another format has a richer trace of the same rank. The rank in a
+                             trace is its number in its largest communicator, whose size is the
+                             job's size. */
 
     bool units_are_copies; /* a file of several units was merged from files of one unit each, and is
-                              left out if these are present */
+                              left out if these files are present */
 
     /** Reads one unit as `read` reads a whole file. Sets the trace's rank to that of the unit. */
     tm_status (*read_unit)(tm_source *source, const tm_unit *unit, tm_names *names,
@@ -154,18 +155,18 @@ typedef struct tm_format {
     tm_status (*read_units)(tm_source *source, const tm_unit *units, size_t n, tm_names *names,
                             struct tm_trace *const *out, tm_error *err);
 
-    /** Returns whether, by the paths, another input is a better file of the same recording. This
-     * input is then left out. */
+    /** Returns whether another input is, by its path, a better file of the same recording. If so,
+     * this input is left out. */
     bool (*is_covered)(const char *path, const char *other);
 
-    const tm_converter *converter; /* converts a profiler's reports to this format; NULL: there are
-                                      none */
+    const tm_converter *converter; /* converts a profiler's reports to this format; NULL: the
+                                      profiler has no reports */
 
-    const char *richer; /* a profiler that records more about collectives than some traces contain:
-                           "a newer PyTorch"; NULL: none */
+    const char *richer; /* a newer profiler, which records more about collectives: "a newer
+                           PyTorch"; NULL: none */
 
-    /* Advice for collectives that stay unmatched because the trace does not name their process
-     * group, and because it names the group but not its ranks. Printed in brackets. A line has at
+    /* Advice printed in brackets for collectives that stay unmatched: because the trace does not
+     * name their process group; because the trace names the group but not its ranks. A line has at
      * most 76 characters; every line but the first starts with two blanks. */
     const char *advice_unnamed_group, *advice_unknown_group;
 } tm_format;
@@ -178,7 +179,7 @@ const tm_format *const *tm_formats(size_t *n);
 /** Returns the format of a name; NULL if there is none. */
 const tm_format *tm_format_find(const char *name);
 
-/** Fails with TM_ERR_INPUT for a file of an unknown format; the message lists the formats. */
+/** Returns TM_ERR_INPUT for a file of an unknown format, with a message that lists the formats. */
 tm_status tm_format_fail_unknown(const char *path, tm_error *err) TM_MUST_CHECK;
 
 /** Kind of an input file. */
@@ -194,8 +195,9 @@ typedef struct tm_file_info {
     tm_file_kind kind;
     const tm_format *format; /* set only if kind is TM_FILE_TRACE */
     int64_t size_bytes;      /* size on disk */
-    int64_t weight;          /* estimated decoded size [B], the cost of reading it */
-    int64_t rank;            /* rank in its first bytes, -1 if none */
+    int64_t weight;          /* estimated decoded size [B], a measure of the cost of reading the
+                                file */
+    int64_t rank;            /* rank named in the first bytes, -1 if none */
     bool has_units;          /* may hold several units, see list_units */
     bool has_parts;          /* can be read in parts: plain text of a format that supports it */
 } tm_file_info;
@@ -211,8 +213,7 @@ tm_status tm_file_list_units(const tm_file_info *info, bool known, struct tm_vec
 /** Selects a trace to read. */
 typedef struct tm_trace_file {
     const char *path;
-    const char *name;              /* path to report as the source, if it is not the file's; else
-                                      NULL */
+    const char *name;              /* path to report instead of the file's own; NULL: report that */
     const tm_unit *unit;           /* unit to read; NULL: the only one in the file */
     size_t n_units;                /* number of units, for tm_trace_read_units */
     const char *device_categories; /* comma-separated event categories that also count as device

@@ -13,15 +13,17 @@ typedef struct tm_snapshot_device {
     const char *file; /* path as given by the user; borrowed, like all texts here */
     int64_t device;
     int64_t segments, reserved_bytes;       /* device memory that the allocator has reserved */
-    int64_t blocks, allocated_bytes;        /* part of reserved_bytes that is allocated to the
+    int64_t blocks, allocated_bytes;        /* the part of reserved_bytes that is allocated to the
                                                program */
-    int64_t requested_bytes;                /* what the program requested of allocated_bytes, before
-                                               rounding */
+    int64_t requested_bytes;                /* the part of allocated_bytes that the program asked
+                                               for, before rounding */
     int64_t pending_bytes;                  /* freed by the program but still in use by a stream */
     int64_t free_bytes, largest_free_bytes; /* reserved but not in use: sum, and largest block */
-    int64_t entries, ooms;                  /* number of entries of the snapshot's trace, and how
-                                               many of them report that memory ran out */
-    int64_t peak_bytes;                     /* maximum allocated while that trace was recorded */
+    int64_t entries, ooms;                  /* number of entries of the snapshot's trace of the
+                                               allocator, and number of those that report that
+                                               memory ran out */
+    int64_t peak_bytes;                     /* maximum of allocated_bytes while the allocator's
+                                               trace was recorded */
 } tm_snapshot_device;
 
 /** Memory of a device that was allocated at one line of the program and not freed. */
@@ -32,7 +34,7 @@ typedef struct tm_snapshot_site {
     int64_t blocks, bytes, requested_bytes;
 } tm_snapshot_site;
 
-/* PyTorch's categories in the order of its files. */
+/* PyTorch's categories of memory, in the order of its files. */
 #define TM_TIMELINE_CATEGORIES(X)                                                                  \
     X("parameter")                                                                                 \
     X("optimizer_state")                                                                           \
@@ -51,7 +53,7 @@ typedef struct tm_memory_timeline {
     int64_t peak_time_ns; /* time at which the peak is first reached, since the epoch; -1: before
                              the first record */
     int64_t peak_bytes[TM_N_TIMELINE_CATEGORIES]; /* at the peak */
-    int64_t most_bytes[TM_N_TIMELINE_CATEGORIES]; /* maximum of each category */
+    int64_t most_bytes[TM_N_TIMELINE_CATEGORIES]; /* maximum of each category over time [B] */
     int64_t end_bytes[TM_N_TIMELINE_CATEGORIES];
 } tm_memory_timeline;
 
@@ -68,8 +70,8 @@ void tm_snapshots_destroy(tm_snapshots *snapshots);
  * compressed or not). The kind is determined from the content.
  * @param source  read to its end
  * @return        TM_OK; TM_ERR_INPUT (unreadable, another kind of file, malformed, or a pickle that
- * does more than build plain data: with the offset of the instruction); TM_ERR_FAULT. After a
- * failure @p snapshots can only be destroyed
+ *                does more than build plain data; has the offset of the instruction); TM_ERR_FAULT.
+ *                After a failure @p snapshots can only be destroyed
  */
 tm_status tm_snapshots_read(tm_snapshots *snapshots, tm_source *source,
                             tm_error *err) TM_MUST_CHECK;

@@ -27,8 +27,8 @@ tm_status tm_source_open_memory(const void *bytes, size_t size, const char *name
                                 tm_error *err) TM_MUST_CHECK;
 
 /**
- * Produces the next bytes of a source: fills @p buffer, with fewer bytes only at the end of the
- * content.
+ * Fills @p buffer with the next bytes of a source. Fewer bytes than @p capacity only at the end of
+ * the content.
  * @param n  bytes produced, set on failure too
  */
 typedef tm_status tm_source_make(void *context, void *buffer, size_t capacity, size_t *n,
@@ -65,8 +65,8 @@ tm_status tm_source_read(tm_source *source, void *buffer, size_t capacity, size_
                          tm_error *err) TM_MUST_CHECK;
 
 /**
- * Moves a plain source to byte @p offset. Offsets still refer to the whole content; skipped bytes
- * do not count as consumed.
+ * Moves a plain source to byte @p offset. Offsets in errors still count from the start of the
+ * content; skipped bytes do not count as consumed.
  * @return  TM_OK; TM_ERR_INPUT (compressed, a pipe, or shorter than @p offset)
  */
 tm_status tm_source_skip(tm_source *source, int64_t offset, tm_error *err) TM_MUST_CHECK;
@@ -75,8 +75,8 @@ tm_status tm_source_skip(tm_source *source, int64_t offset, tm_error *err) TM_MU
  * TM_ERR_FAULT. */
 tm_status tm_source_rewind(tm_source *source, tm_error *err) TM_MUST_CHECK;
 
-/** Returns true after a read failed because the compressed stream ends before its end mark; the
- * bytes delivered are then valid. False after any other failure, and before one. */
+/** Returns true if the last read failed because the compressed stream ends before its end mark; the
+ * bytes delivered before are valid. False after any other failure, and before a failure. */
 bool tm_source_cut_short(const tm_source *source);
 
 /** Progress callback, called after each read. */
@@ -89,7 +89,8 @@ typedef struct tm_source_watch {
 /** Sets the progress callback; a watch without a function removes it. */
 void tm_source_set_watch(tm_source *source, tm_source_watch watch);
 
-/** Reports progress for a reader that reads the file by other means than tm_source_read. */
+/** Calls the progress callback, for a reader that reads the file by other means than
+ * tm_source_read. */
 void tm_source_tell(const tm_source *source, int64_t consumed_bytes);
 
 /** Returns the path or name with which the source was opened; borrowed. */
@@ -98,11 +99,11 @@ const char *tm_source_path(const tm_source *source);
 /** Returns the encoding: "plain", "gzip" or "zstd". */
 const char *tm_source_encoding(const tm_source *source);
 
-/** Returns the decoded bytes delivered or skipped so far, which is where the next read starts. */
+/** Returns the offset [B] in the decoded content at which the next read starts. */
 int64_t tm_source_offset(const tm_source *source);
 
-/** Returns how many bytes of the file itself were consumed so far, for progress. This may be up to
- * a buffer ahead of decoding. */
+/** Returns how many bytes of the file itself were read so far, for progress: up to a buffer more
+ * than were decoded. */
 int64_t tm_source_consumed(const tm_source *source);
 
 /** Returns the size of the file itself in bytes, -1 if unknown (a pipe). */

@@ -30,8 +30,9 @@ typedef struct tm_error {
     int64_t offset;               /* byte in the decoded content of path, -1 if not applicable */
     char path[TM_PATH_MAX];       /* "" if no file is concerned */
     char message[TM_MESSAGE_MAX]; /* one line without a full stop */
-    char host[TM_HOST_MAX];       /* host on which it failed; "" unless the job runs on several */
-    bool nothing; /* the file is empty, or ends before any content that matters: tm_fail_nothing */
+    char host[TM_HOST_MAX];       /* host on which the call failed; "" unless the job runs on
+                                     several hosts */
+    bool nothing; /* the file is empty, or ends before any content (tm_fail_nothing) */
 } tm_error;
 
 /**
@@ -44,15 +45,15 @@ typedef struct tm_error {
 tm_status tm_fail(tm_error *err, tm_status status, const char *path, int64_t offset,
                   const char *format, ...) TM_PRINTF(5, 6);
 
-/** Fails with TM_ERR_INPUT for a file without content so far. If it was found in a folder, it is
- * skipped. */
+/** Fails with TM_ERR_INPUT for a file that is empty or ends before any content. Such a file is
+ * skipped if it was found in a folder. */
 tm_status tm_fail_nothing(tm_error *err, const char *path, int64_t offset, const char *why);
 
-/** Fails with TM_ERR_FAULT for lack of memory. */
+/** Returns TM_ERR_FAULT: out of memory. */
 tm_status tm_fail_memory(tm_error *err);
 
-/** Writes "PATH: byte OFFSET: MESSAGE (on HOST)" (the parts that exist) to @p out, always
- * terminated. */
+/** Writes "PATH: byte OFFSET: MESSAGE (on HOST)" to @p out, without the parts that are not known;
+ * always terminated. */
 void tm_error_text(const tm_error *err, char *out, size_t size);
 
 /** Returns from the calling function if @p expression is not TM_OK. */

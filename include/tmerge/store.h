@@ -13,18 +13,18 @@
 #include "tmerge/timeline.h"
 
 enum {
-    TM_STORE_MAJOR = 1, /* raised when an older reader would misread the store */
+    TM_STORE_MAJOR = 1, /* raised when a reader of the older version would misread the store */
     TM_STORE_MINOR = 3, /* raised when something is added to the schema */
     TM_STORE_CHUNK_ROWS = 65536,
-    TM_STORE_CHUNK_MAX = 1 << 24, /* default number of rows of a chunk; a reader needs memory for
-                                     one chunk */
+    TM_STORE_CHUNK_MAX = 1 << 24, /* default number of rows of a chunk, which a reader unpacks as a
+                                     whole */
     TM_STORE_ZSTD_LEVEL = 1,
     TM_STORE_ZSTD_FILTER = 32015 /* number of zstd in The HDF Group's filter registry */
 };
 
 /* Schema. Data of ranks is in record tables: HDF5 groups of equally long one-dimensional datasets
- * that cover the whole job, rank after rank. A reference to a row of another table is its number in
- * the whole job. */
+ * that cover the whole job, rank after rank. A column refers to a row of another table by the row's
+ * number in the whole job. */
 
 /** Number type of a column, in memory and in the file. */
 typedef enum tm_element { TM_U8, TM_I32, TM_U32, TM_I64, TM_F32, TM_F64 } tm_element;
@@ -32,19 +32,19 @@ typedef enum tm_element { TM_U8, TM_I32, TM_U32, TM_I64, TM_F32, TM_F64 } tm_ele
 /** Returns the bytes of one number. */
 size_t tm_element_size(tm_element element);
 
-/** Meaning of the numbers of a u8 column: v means words[v]. Stored as an HDF5 enumeration. */
+/** Words of a u8 column: the number v means words[v]. Stored as an HDF5 enumeration. */
 typedef struct tm_word_list {
     const char *const *words;
     int n;
 } tm_word_list;
 
-/** What the numbers of a column refer to. */
+/** What the numbers of a column are. */
 typedef enum tm_refers {
     TM_REFERS_NOTHING,
     TM_REFERS_NAME,   /* an id in /names */
-    TM_REFERS_EVENT,  /* a row in /events; ascending */
-    TM_REFERS_LAUNCH, /* a row in /events or -1 */
-    TM_REFERS_STEP    /* a row in /steps or -1 */
+    TM_REFERS_EVENT,  /* row in /events; ascending */
+    TM_REFERS_LAUNCH, /* row in /events, or -1 */
+    TM_REFERS_STEP    /* row in /steps, or -1 */
 } tm_refers;
 
 typedef enum tm_record {
@@ -78,7 +78,7 @@ static inline bool tm_record_is_of_events(int table) {
     return table >= TM_RECORD_EVENTS && table <= TM_RECORD_EVENTS + TM_N_ATTRS;
 }
 
-/** Row in each record table at which a rank's rows begin. */
+/** Row of each record table at which a rank's rows begin. */
 typedef struct tm_row_base {
     int64_t first[TM_N_RECORDS];
 } tm_row_base;
@@ -90,9 +90,9 @@ typedef struct tm_record_column tm_record_column;
 typedef void tm_fill_function(const tm_record_column *column, const tm_timeline *timeline,
                               const tm_row_base *base, size_t first, size_t n, void *out);
 
-/** Inverse of tm_fill_function: copies @p rows, which are rows [first, first + n) of a rank's part
- * of a column, into the timeline, whose arrays are allocated and row counts set. Returns false if a
- * row has a value that is impossible in a timeline. */
+/** Inverse of tm_fill_function: copies @p rows, rows [first, first + n) of a rank's part of a
+ * column, into the timeline. The timeline's arrays are allocated and its row counts set before.
+ * Returns false if a row has a value that is impossible in a timeline. */
 typedef bool tm_take_function(const tm_record_column *column, tm_timeline *timeline,
                               const tm_row_base *base, size_t first, size_t n, const void *rows);
 
@@ -104,12 +104,12 @@ struct tm_record_column {
     tm_refers refers;
     const tm_word_list *words; /* NULL: plain numbers */
     tm_fill_function *fill;
-    tm_take_function *take; /* NULL: the column is derived from others */
-    size_t array_at;        /* where the values are: offset [B] in tm_timeline of the pointer to an
-                               array */
-    size_t stride;          /* size [B] of an element of that array */
-    size_t field_at;        /* offset [B] of the value in an element */
-    bool later;             /* the column is missing in older stores, where all its values are -1,
+    tm_take_function *take; /* NULL: the values follow from other columns */
+    size_t array_at;        /* for a column that is one field of an array: offset [B] in tm_timeline
+                               of the pointer to the array */
+    size_t stride;          /* size [B] of an element of the array */
+    size_t field_at;        /* offset [B] of the field in an element */
+    bool later;             /* older stores do not have the column; their values are read as -1,
                                unknown */
 };
 
@@ -118,8 +118,8 @@ typedef struct tm_record_table {
     const char *doc;  /* meaning of a row */
     const tm_record_column *columns;
     int n_columns;
-    bool one_row;   /* a rank has one row; false: rows_at says where the number of rows is */
-    size_t rows_at; /* offset [B] in tm_timeline of a rank's number of rows, a size_t */
+    bool one_row;   /* each rank has exactly one row; false: rows_at gives the number of rows */
+    size_t rows_at; /* offset [B] in tm_timeline of the rank's number of rows, a size_t */
 } tm_record_table;
 
 /** The record tables, by tm_record. */
@@ -128,23 +128,23 @@ extern const tm_record_table tm_record_tables[TM_N_RECORDS];
 /** Returns the number of rows that a rank has in a record table. */
 size_t tm_record_rows(const tm_record_table *table, const tm_timeline *timeline);
 
-/** Returns the rows per chunk for a column of @p n_rows; never more than the column has, which HDF5
- * refuses. */
+/** Returns the number of rows of a chunk of a column of @p n_rows: at most @p n_rows, because HDF5
+ * refuses larger chunks. */
 static inline size_t tm_store_chunk_rows(size_t chunk_rows, size_t n_rows) {
     return chunk_rows < n_rows ? chunk_rows : n_rows;
 }
 
 /**
- * Prepares HDF5. Call it before MPI_Init and before any other function here. It prevents HDF5's own
- * clean-up at exit, which crashes if memory ran out. So everything opened here must be closed
- * explicitly.
+ * Prepares HDF5. Call it before MPI_Init and before any other function here. Prevents HDF5's own
+ * clean-up at exit, which crashes if memory ran out. So the caller must close everything that the
+ * functions below open.
  * @return  TM_OK; TM_ERR_FAULT: HDF5 cannot start
  */
 tm_status tm_store_start(tm_error *err) TM_MUST_CHECK;
 
 /* Writer: one process, one file. The file has no name (or, if the file system does not support
  * that, a temporary one in the same folder) until tm_store_commit succeeds. After a failure of any
- * call, tm_store_abandon leaves nothing behind. Errors name the path of the complete file. All
+ * call, tm_store_abandon leaves nothing behind. Errors name the path that the file will get. All
  * calls return TM_OK, TM_ERR_OUTPUT if the file cannot be written, or TM_ERR_FAULT. */
 
 typedef struct tm_store_writer tm_store_writer;
@@ -171,24 +171,24 @@ tm_status tm_store_begin_column(tm_store_writer *writer, const char *group,
                                 const tm_record_column *column, size_t n_rows,
                                 tm_error *err) TM_MUST_CHECK;
 
-/** Writes the next chunk of the column, packed by tm_pack_chunk. */
+/** Writes the next chunk of the column, which tm_pack_chunk packed. */
 tm_status tm_store_put_chunk(tm_store_writer *writer, const void *packed, size_t size,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Writes rows that are not packed. They are collected to chunks and packed here. */
+/** Writes rows that are not packed: collects them to chunks and packs the chunks. */
 tm_status tm_store_put_rows(tm_store_writer *writer, const void *rows, size_t n,
                             tm_error *err) TM_MUST_CHECK;
 
 /** Ends the column; TM_ERR_FAULT if rows are missing. */
 tm_status tm_store_end_column(tm_store_writer *writer, tm_error *err) TM_MUST_CHECK;
 
-/** Writes the dictionary: /names/bytes, and /names/offsets with one more number than there are
- * names. */
+/** Writes the dictionary: /names/bytes, and /names/offsets, which has one number more than there
+ * are names. */
 tm_status tm_store_put_names(tm_store_writer *writer, const tm_names *names,
                              tm_error *err) TM_MUST_CHECK;
 
 /** Writes a result table "analysis.table" as /analysis/ANALYSIS/TABLE. Null is stored as the
- * smallest int64, NaN, "" or the int8 -1, so an empty text is read back as null. */
+ * smallest int64, NaN, "" or the int8 -1. An empty text is therefore read back as null. */
 tm_status tm_store_put_table(tm_store_writer *writer, const tm_table *table,
                              tm_error *err) TM_MUST_CHECK;
 
@@ -210,13 +210,13 @@ tm_status tm_store_commit(tm_store_writer *writer, tm_error *err) TM_MUST_CHECK;
 void tm_store_abandon(tm_store_writer *writer);
 
 /* Reader. It never writes. Every byte of a store is covered by a checksum that is verified before
- * the byte is used. A store that was cut short, damaged or changed by another program gives
- * TM_ERR_INPUT when it is opened or when the damaged part is read. */
+ * the byte is used. If a store was cut short, damaged or changed by another program, opening it or
+ * reading the damaged part gives TM_ERR_INPUT. */
 
 typedef struct tm_store tm_store;
 
-/** Returns whether a file ends like a complete tmerge store of any version; false also if it cannot
- * be read. Fast: does not read the rest of the file. */
+/** Returns whether a file ends like a complete tmerge store of any version. Reads only the end of
+ * the file. False also if the file cannot be read. */
 bool tm_store_is_store(const char *path);
 
 /**
@@ -234,18 +234,18 @@ const char *const *tm_store_tables(const tm_store *store, size_t *n);
 bool tm_store_has_table(const tm_store *store, const char *name);
 
 /**
- * Appends the rows of the result table named by @p table->def. Finds columns by name: a column
- * missing in the store is null, an additional column of the store is skipped.
+ * Appends the rows of the result table named by @p table->def. Finds columns by name: a column that
+ * the store lacks is null; a column that @p table lacks is skipped.
  * @return  TM_OK; TM_ERR_INPUT: no such table, or a column of another type; TM_ERR_FAULT
  */
 tm_status tm_store_read_table(const tm_store *store, tm_table *table, tm_error *err) TM_MUST_CHECK;
 
-/** Called after each slice was appended to the table. May remove rows. */
+/** Called after each slice has been appended to the table. May remove rows. */
 typedef tm_status tm_store_slice_visitor(void *context, tm_table *table, tm_error *err);
 
 /**
- * Reads a table in slices of a few megabytes, for tables that need not be in memory as a whole.
- * Calls the visitor after each slice; never for a table without rows.
+ * Reads a table in slices of a few megabytes, so that the whole table need not be in memory. Calls
+ * the visitor after each slice, but never for a table without rows.
  * @param visitor  NULL: no visitor
  * @return         as tm_store_read_table, or the visitor's status
  */
@@ -253,16 +253,16 @@ tm_status tm_store_visit_table(const tm_store *store, tm_table *table,
                                tm_store_slice_visitor *visitor, void *context,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Appends rows [first, first + n), as far as they exist. */
+/** Appends those of rows [first, first + n) that exist. */
 tm_status tm_store_read_slice(const tm_store *store, tm_table *table, size_t first, size_t n,
                               tm_error *err) TM_MUST_CHECK;
 
-/** Sets the number of rows of a result table, found by name. TM_OK; TM_ERR_INPUT. */
+/** Sets *n_rows to the number of rows of a result table. TM_OK; TM_ERR_INPUT: no such table. */
 tm_status tm_store_table_rows(const tm_store *store, const char *name, size_t *n,
                               tm_error *err) TM_MUST_CHECK;
 
-/** Checks every row without keeping it. If it returns TM_OK, reading the table later can fail only
- * when out of memory. @p n_rows is set only on TM_OK. */
+/** Checks every row of a result table without keeping the rows. After TM_OK, reading the table can
+ * fail only when out of memory. @p n_rows is set only on TM_OK. */
 tm_status tm_store_verify_table(const tm_store *store, const tm_table_def *def, size_t *n_rows,
                                 tm_error *err) TM_MUST_CHECK;
 
@@ -278,10 +278,10 @@ tm_status tm_store_read_text(const tm_store *store, const char *name, char **out
 tm_status tm_store_read_number(const tm_store *store, const char *name, int64_t fallback,
                                int64_t *out, tm_error *err) TM_MUST_CHECK;
 
-/** Reads the dictionary with the ids of the store. @param out destroyed by the caller */
+/** Reads the dictionary, so that each text gets the id that it has in the store. */
 tm_status tm_store_read_names(const tm_store *store, tm_names **out, tm_error *err) TM_MUST_CHECK;
 
-/** A record column open for reading, with its last chunk unpacked. */
+/** A record column open for reading, with the chunk that was read last. */
 typedef struct tm_store_column tm_store_column;
 
 /**
@@ -296,17 +296,16 @@ void tm_store_close_column(tm_store_column *column);
 
 size_t tm_store_column_rows(const tm_store_column *column);
 
-/** Reads rows [first, first + n), which must exist, to @p out. If ranges ascend, each chunk is
- * unpacked once. */
+/** Reads rows [first, first + n), which must exist, to @p out. Each chunk is unpacked only once if
+ * the rows of successive calls ascend. */
 tm_status tm_store_read_rows(tm_store_column *column, size_t first, size_t n, void *out,
                              tm_error *err) TM_MUST_CHECK;
 
 /* Timelines, restored from the store. */
 
 /**
- * Reads from /ranks all fields of the ranks' timelines that are not arrays, including the lengths
- * of the arrays.
- * @param out  [n] ascending in rank, the arrays NULL; malloc'ed, freed by the caller, n > 0
+ * Reads the ranks' timelines from /ranks without their arrays, but with the lengths of the arrays.
+ * @param out  [n] ascending by rank, arrays NULL; malloc'ed, freed by the caller, n > 0
  * @return     TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_store_read_ranks(const tm_store *store, tm_timeline **out, size_t *n,
@@ -315,9 +314,9 @@ tm_status tm_store_read_ranks(const tm_store *store, tm_timeline **out, size_t *
 /** Selects the parts of the job to read. */
 typedef struct tm_store_choice {
     const bool *ranks; /* [n] whether a rank's arrays are wanted */
-    unsigned records;  /* bits 1 << tm_record of the tables to read besides spans, steps, tracks and
-                          events; arrays of other tables stay empty */
-    bool spans_alone;  /* read only spans, not even steps, tracks and events; records is 0 */
+    unsigned records;  /* bits 1 << tm_record of the tables to read; spans, steps, tracks and events
+                          are always read. The arrays of other tables stay empty */
+    bool spans_alone;  /* read only spans, not even steps, tracks and events; then records is 0 */
     bool no_events;    /* read everything except the events and their attributes; n_events is still
                           set */
 } tm_store_choice;
@@ -326,10 +325,10 @@ typedef struct tm_store_choice {
 
 /**
  * Reads the arrays and clocks of some ranks, except the results of matching. Checks every number,
- * so that later code never sees an impossible row, id or time.
- * @param names   the store's, against which ids are checked
- * @param ranks   [n] from tm_store_read_ranks; the chosen ranks get their arrays, which
- * tm_timeline_destroy frees, also after a failed call
+ * so that later code need not.
+ * @param names   the store's dictionary: ids beyond it are errors
+ * @param ranks   [n] from tm_store_read_ranks; sets the arrays of the chosen ranks, which
+ *                tm_timeline_destroy frees, also after a failed call
  * @param choice  the ranks and tables to read
  * @return        TM_OK; TM_ERR_INPUT: a column is missing or damaged; TM_ERR_FAULT
  */
@@ -338,14 +337,15 @@ tm_status tm_store_read_timelines(const tm_store *store, const tm_names *names, 
                                   tm_error *err) TM_MUST_CHECK;
 
 /**
- * Reads the metadata of some ranks from a store older than /metadata_text. Its lists become names,
- * with the same ids on all processes that request the same ranks. Does nothing for newer stores.
+ * Reads the metadata of some ranks from a store older than /metadata_text. The metadata's lists
+ * become names. They get the same ids on all processes that request the same ranks. Does nothing
+ * for newer stores.
  * @param wanted  [n]; NULL: all
  */
 tm_status tm_store_read_older_metadata(const tm_store *store, tm_names *names, tm_timeline *ranks,
                                        const bool *wanted, size_t n, tm_error *err) TM_MUST_CHECK;
 
-/** Called for each rank; its arrays are freed afterwards. */
+/** Called for each rank. The rank's arrays are freed afterwards. */
 typedef tm_status tm_store_visitor(void *context, tm_timeline *timeline, size_t at, tm_error *err);
 
 typedef struct tm_store_visit_plan {
@@ -353,26 +353,27 @@ typedef struct tm_store_visit_plan {
     const tm_names *names; /* the store's */
     tm_timeline *ranks;    /* [n] from tm_store_read_ranks, and unchanged afterwards */
     size_t n;
-    const bool *wanted; /* [n] ranks to visit; NULL: all */
+    const bool *wanted; /* [n] true: visit the rank; NULL: visit all */
     unsigned records;   /* as in tm_store_choice */
     bool spans_alone;   /* likewise */
-    bool no_events;     /* events and their attributes are not read here; tm_store_read_piece reads
+    bool no_events;     /* true: do not read events and their attributes; tm_store_read_piece reads
                            them */
-    /* For pieces: returns whether to read a column. NULL: all. Columns of attributes that are not
-     * read are 0, but their event rows are always read. */
+    /* For pieces: returns whether to read a column. NULL: read all. The columns of attributes that
+     * are not read are 0, but the attributes' event rows are always read. */
     bool (*takes)(int table, const tm_record_column *column);
     tm_store_visitor *visitor;
     void *context;
 } tm_store_visit_plan;
 
 /**
- * Visits one rank after another, reading several ranks at a time up to some hundred thousand
- * events, or one larger rank.
+ * Visits the ranks one after another. Reads several ranks at a time, up to some hundred thousand
+ * events, or one rank with more events.
  * @return  TM_OK; the visitor's status; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_store_visit(const tm_store_visit_plan *plan, tm_error *err) TM_MUST_CHECK;
 
-/** Reads the events of ranks in pieces, so that memory does not grow with the events of a rank. */
+/** Reads the events of ranks in pieces, so that memory does not grow with a rank's number of
+ * events. */
 typedef struct tm_store_pieces tm_store_pieces;
 
 /**
@@ -387,12 +388,12 @@ tm_status tm_store_open_pieces(const tm_store_visit_plan *plan, size_t most, tm_
 void tm_store_close_pieces(tm_store_pieces *pieces);
 
 /**
- * Reads the next piece: rows of a rank from @p first on, which is 0 or the end of the last piece.
- * It can restart at 0 at any time. If ranks ascend, each chunk is unpacked once. Checks everything
- * that tm_store_read_timelines checks.
- * @param at    index of the rank, whose tracks and steps are present
+ * Reads the next piece: rows of a rank from @p first on, where @p first is 0 or the end of the last
+ * piece. 0 restarts at any time. Each chunk is unpacked only once if the ranks of successive calls
+ * ascend. Checks everything that tm_store_read_timelines checks.
+ * @param at    index of the rank; its tracks and steps must have been read
  * @param what  tm_rows_part, or'ed
- * @param out   events up to the maximum of a piece, without tracks and steps; launches and
+ * @param out   at most the maximum number of events, without tracks and steps; launches and
  *              attributes refer to rows of the rank; valid until the next call
  * @return      TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
@@ -400,16 +401,16 @@ tm_status tm_store_read_piece(tm_store_pieces *pieces, size_t at, size_t first, 
                               const tm_timeline **out, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Indexes once where the attributes of each piece are stored. Afterwards tm_store_seek_piece reads
- * nothing, and for a piece only those attribute tables are read that have rows in it. Pieces must
- * then start at multiples of the maximum rows. Takes 8 B per piece and table.
+ * Indexes where the attributes of each piece are stored. Afterwards tm_store_seek_piece reads
+ * nothing, and tm_store_read_piece skips attribute tables without rows in the piece. Every piece
+ * must then start at a multiple of the maximum number of rows. Takes 8 B per piece and table.
  * @return  TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_store_index_pieces(tm_store_pieces *pieces, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Call before tm_store_read_piece if the next piece does not follow the last one: finds its
- * attributes.
+ * Finds the attributes of the next piece. Call it before tm_store_read_piece if the next piece does
+ * not follow the last one.
  * @param first  first row of the next piece
  * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */

@@ -19,21 +19,21 @@ typedef struct tm_column {
     tm_type type;
     const char
         *unit; /* "ns", "%", "B", "GB/s", "ppb", "FLOP", "FLOP/B", "GFLOP/s", "TFLOP/s" or "" */
-    const char *doc; /* a sentence that defines the column, with the formula */
+    const char *doc; /* a sentence that says what the column means, with the formula */
 } tm_column;
 
-/** "ns", but a distinct object: columns with this unit are times since the epoch, see
- * tm_column_is_epoch. */
+/** Unit "ns" of columns that hold times since the epoch. They use this very object, so that
+ * tm_column_is_epoch can tell them from durations. */
 extern const char tm_epoch_ns[];
 
 /** Returns whether a column is a time since the epoch. */
 bool tm_column_is_epoch(const tm_column *column);
 
-/** The chart that a report draws of a table, above its rows, if the table has no view of its own.
- */
+/** The chart that a report draws above the rows of a table, unless the page has its own view of the
+ * table. */
 typedef enum tm_form {
     TM_FORM_TABLE, /* only as rows */
-    TM_FORM_BARS,  /* a bar for each rank; the rank is the only key */
+    TM_FORM_BARS,  /* a bar for each rank; the table has no other key than the rank */
     TM_FORM_MAP,   /* a map of ranks and steps; the table has a column `step` */
     TM_FORM_LINE   /* a line for each rank over the table's column of times */
 } tm_form;
@@ -44,17 +44,18 @@ typedef struct tm_table_def {
     const tm_column *columns;
     int n_columns;
     int n_keys;    /* number of leading columns that identify a row; rows are sorted by them */
-    int top;       /* column by which `--top` sorts, largest first; -1 if none */
-    bool internal; /* the table is only the input of other tables: it is neither stored nor shown */
-    int n_merged;  /* of an internal table without texts: number of leading columns that form the
-                      key by which the rows of all ranks are merged; 0: not merged */
-    int n_prose;   /* number of last columns that hold sentences; a terminal prints them in full,
-                      below their row */
-    tm_form form;  /* chart of the column `top` */
+    int top;       /* index of the column by which `--top` sorts, largest first; -1: none */
+    bool internal; /* other tables are computed from the table, which is neither stored nor shown */
+    int n_merged;  /* of an internal table without texts: rows of all ranks with equal values in
+                      this many leading columns are merged; 0: not merged */
+    int n_prose;   /* number of last columns that hold sentences; a terminal prints the sentences in
+                      full below their row */
+    tm_form form;  /* chart of the column top */
 } tm_table_def;
 
-/* TM_INTERNAL_TABLE defines an internal table. TM_PART_TABLE defines one whose rows are merged over
- * ranks: all columns before @p rank, the rank's column, form the key. */
+/* TM_INTERNAL_TABLE defines an internal table. TM_PART_TABLE defines an internal table whose rows
+ * are merged over ranks. Its key consists of all columns before @p rank, the index of the rank's
+ * column. */
 #define TM_INTERNAL_TABLE(name_, doc_, columns_, n_columns_, n_keys_)                              \
     {                                                                                              \
         .name = name_, .doc = doc_, .columns = columns_, .n_columns = n_columns_,                  \
@@ -83,13 +84,13 @@ typedef struct tm_table {
     size_t capacity;           /* rows allocated */
     struct tm_texts *texts;    /* storage of the text cells; owned, NULL until the first text */
     struct tm_vec *compressed; /* packed rows; owned, NULL if there are none */
-    bool rests;                /* all rows are packed until tm_tables_find asks for the table */
+    bool rests;                /* all rows are packed; tm_tables_find unpacks them */
     bool lost;                 /* memory ran out while the rows were unpacked */
 } tm_table;
 
 /** All tables of a run, one for each definition passed at creation. */
 typedef struct tm_tables {
-    tm_table *tables; /* owned; behind the last one is an empty table, which is returned for unknown
+    tm_table *tables; /* owned; [n_tables + 1]: the last one is empty, and is returned for unknown
                          names */
     size_t n_tables;
     const char **names; /* owned; [n_tables] names of the definitions, for tm_tables_find */
@@ -117,15 +118,15 @@ void tm_table_clear_rows(tm_table *table);
 void tm_table_trim(tm_table *table);
 
 /** Returns the table of an internal name ("overlap.rank") and unpacks its rows if they are packed.
- * An unknown name is a bug: an assert or, without asserts, an empty table. */
+ * An unknown name is a bug: fails an assert or, without asserts, returns an empty table. */
 tm_table *tm_tables_find(const tm_tables *tables, const char *table);
 
 /** Returns whether a text is the name of the table: "overlap.rank", or overlap_rank, which SQL
  * accepts without quotes. */
 bool tm_table_is_named(const tm_table_def *def, const char *text);
 
-/** Returns whether a text is the name of the table or of its analysis ("overlap"), now or in the
- * last version. */
+/** Returns whether a text is the name of the table or of its analysis ("overlap"). Accepts the
+ * names of the last version, too. */
 bool tm_table_is_meant(const tm_table_def *def, const char *text);
 
 /** Returns the table of a name given by the user, or NULL. */
@@ -141,47 +142,47 @@ tm_cell *tm_table_add_row(tm_table *table) TM_MUST_CHECK;
 /** Returns the first cell of a row below n_rows; valid until rows are added, sorted or removed. */
 tm_cell *tm_table_row(const tm_table *table, size_t row);
 
-/** Returns the position of an optional column, or -1. */
+/** Returns the index of a column, or -1 if the table does not have the column. */
 int tm_table_column(const tm_table_def *def, const char *column);
 
-/** Returns a column that the table must have. An unknown name is a bug: an assert or, without
- * asserts, an int column without a name. */
+/** Returns a column that the table must have. An unknown name is a bug: fails an assert or, without
+ * asserts, returns an int column without a name. */
 const tm_column *tm_column_of(const tm_table_def *def, const char *column);
 
-/** Returns the cell of a column that the table must have, in a row; without asserts, null for an
- * unknown column. */
+/** Returns a row's cell in a column that the table must have; null for an unknown column without
+ * asserts. */
 const tm_cell *tm_table_cell(const tm_table *table, size_t row, const char *column);
 
-/** Returns the row whose leading columns equal these integer keys, by which the rows are sorted;
- * n_rows if there is none. */
+/** Returns the first row whose leading columns equal these integer keys; n_rows if there is none.
+ * The rows must be sorted by these columns. */
 size_t tm_table_find_row(const tm_table *table, const int64_t *keys, int n_keys);
 
-/** Set a cell; a real that is not finite becomes null. */
+/** Set a cell. A real that is not finite becomes null. */
 void tm_cell_set_int(tm_cell *cell, int64_t value);
 void tm_cell_set_bool(tm_cell *cell, bool value);
 void tm_cell_set_real(tm_cell *cell, double value);
 
-/** Sets scale * numerator / denominator; null if the denominator is 0. */
+/** Sets the cell to scale * numerator / denominator; null if the denominator is 0. */
 void tm_cell_set_ratio(tm_cell *cell, double scale, int64_t numerator, int64_t denominator);
 
 /**
  * Copies a text into the table; NULL gives null. Each maximal subpart that is not UTF-8 becomes one
- * U+FFFD. Control characters stay; the renderers handle them.
+ * U+FFFD. Control characters stay in the table; the renderers handle them.
  * @param cell  of a text column, in a row of @p table; unchanged unless TM_OK
  * @return      TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_table_set_text(tm_table *table, tm_cell *cell, const char *text,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Copies bytes without a terminator into the table, like tm_table_set_text. A zero byte becomes
- * U+FFFD too. */
+/** Copies bytes without a terminator into the table, like tm_table_set_text. Also a zero byte
+ * becomes U+FFFD. */
 tm_status tm_table_set_bytes(tm_table *table, tm_cell *cell, const char *bytes, size_t size,
                              tm_error *err) TM_MUST_CHECK;
 
 /** Sorts rows by the key columns (nulls last); stable. */
 void tm_table_sort(tm_table *table);
 
-/** Keeps only the rows for which @p keep returns true, in order. */
+/** Removes the rows for which @p keep returns false. */
 void tm_table_filter(tm_table *table, bool (*keep)(const tm_table *, const tm_cell *row, void *),
                      void *context);
 
@@ -191,8 +192,9 @@ void tm_table_rank(tm_table *table, int column);
 /** Sorts rows by one column, largest or smallest first. */
 void tm_table_order(tm_table *table, int column, bool smallest);
 
-/** Keeps at most @p n rows, or n rows of each level if the table has levels: those with the
- * largest values in the table's `top` column, largest first, ties in row order, nulls last. */
+/** Keeps the @p n rows with the largest values in the table's `top` column, or n rows of each level
+ * if the table has levels. Sorts them: largest first, equal values in the order of the rows, nulls
+ * last. */
 void tm_table_top(tm_table *table, size_t n);
 
 /** Sorts rows by a text column and keeps the first @p n rows of each text. */
@@ -207,10 +209,10 @@ tm_status tm_table_pack(const tm_table *table, void **bytes, size_t *size,
                         tm_error *err) TM_MUST_CHECK;
 
 /**
- * Appends the rows that tm_table_pack wrote, also from several concatenated packs.
+ * Appends the rows that tm_table_pack wrote. Several packs may be concatenated.
  * @param bytes  of any alignment; their texts are copied
- * @return       TM_OK; TM_ERR_FAULT when out of memory or the bytes, cut short or damaged, do not
- *               fit the table (the error's offset is into @p bytes); no row is appended then
+ * @return       TM_OK; TM_ERR_FAULT when out of memory, or if the bytes are cut short, damaged or
+ *               of another table (the error's offset counts in @p bytes); then no row is appended
  */
 tm_status tm_table_unpack(tm_table *table, const void *bytes, size_t size,
                           tm_error *err) TM_MUST_CHECK;
@@ -229,20 +231,20 @@ tm_status tm_table_each_compressed(const tm_table *table,
                                    bool (*visit)(void *context, const tm_cell *row), void *context,
                                    tm_error *err) TM_MUST_CHECK;
 
-/** Unpacks all packed rows and puts them before the rows added since. TM_OK; TM_ERR_FAULT when out
- * of memory. */
+/** Unpacks all packed rows and puts them before the other rows. TM_OK; TM_ERR_FAULT when out of
+ * memory. */
 tm_status tm_table_take_back(tm_table *table, tm_error *err) TM_MUST_CHECK;
 
 /** Packs all rows until tm_tables_find asks for the table. Call it when the rows are complete and
- * sorted. Does nothing if there are few rows. TM_OK; TM_ERR_FAULT when out of memory. */
+ * sorted. Does nothing for few rows. TM_OK; TM_ERR_FAULT when out of memory. */
 tm_status tm_table_rest(tm_table *table, tm_error *err) TM_MUST_CHECK;
 
-/** Appends the rows of a table packed by tm_table_rest to another table of the same definition; the
- * first stays packed. TM_OK; TM_ERR_FAULT when out of memory. */
+/** Appends the rows of a table that tm_table_rest packed to another table of the same definition.
+ * The first table stays packed. TM_OK; TM_ERR_FAULT when out of memory. */
 tm_status tm_table_copy_resting(const tm_table *table, tm_table *into, tm_error *err) TM_MUST_CHECK;
 
-/** Returns TM_ERR_FAULT if memory ran out while tm_tables_find unpacked a table, which then has no
- * rows; else TM_OK. */
+/** Returns TM_ERR_FAULT if memory ran out while tm_tables_find unpacked a table, so that the table
+ * has no rows; else TM_OK. */
 tm_status tm_tables_whole(const tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 /* Renderers. Each returns malloc'ed terminated UTF-8 text that the caller frees, set only on TM_OK.
@@ -262,12 +264,12 @@ tm_status tm_tables_json(const tm_table *const *tables, size_t n_tables, const c
 tm_status tm_table_csv(const tm_table *table, char **out, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Renders aligned columns. Each column has one unit, named in its header (ns, us, ms or s for
- * times; if times differ much in size, each column has its own unit), and "-" for null. Columns of
- * sentences follow below their row, each with its name, wrapped. The table's name is not printed.
- * @param width  columns of the terminal, 0 for no limit; columns that do not fit continue in a
- *               further block that repeats the key columns or, if these leave no room, row numbers;
- *               texts show at least 24 code points
+ * Renders aligned columns. The header names the unit of each column: ns, us, ms or s for times.
+ * Columns of times have different units if their times differ much in size. Null is "-". Sentences
+ * are wrapped below their row, each with the name of its column. The table's name is not printed.
+ * @param width  characters per line of the terminal, 0 for no limit; columns that do not fit follow
+ *               in another block, which repeats the key columns or, if these leave no room, has row
+ *               numbers; at least 24 code points of each text are shown
  */
 tm_status tm_table_text(const tm_table *table, int width, char **out, tm_error *err) TM_MUST_CHECK;
 

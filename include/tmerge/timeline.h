@@ -14,7 +14,8 @@
 /** Kind of an event. Values are stored. */
 typedef enum tm_event_kind { TM_DURATION = 0, TM_INSTANT = 1, TM_COUNTER = 2 } tm_event_kind;
 
-/* Event categories (`cat`, any case): stored value, word in the store, older word. */
+/* Event categories (`cat`, any case): stored value, word in the store, other word that is also
+ * read. */
 #define TM_CATEGORY_LIST(X)                                                                        \
     X(TM_CAT_OTHER, 0, "other", NULL)                                                              \
     X(TM_CAT_CPU_OP, 1, "cpu_op", "operator")                                                      \
@@ -90,12 +91,12 @@ typedef enum tm_collective_kind {
 
 const char *tm_collective_word(tm_collective_kind kind);
 
-/** Whether a tm_collective_kind is a send or a receive: an operation with one peer. */
+/** Returns whether a tm_collective_kind is a send or a receive: an operation with one peer. */
 static inline bool tm_collective_is_one_way(unsigned kind) {
     return kind == TM_COLL_SEND || kind == TM_COLL_RECV;
 }
 
-/** Whether a tm_collective_kind is a send, a receive, or both in one kernel. */
+/** Returns whether a tm_collective_kind is a send, a receive, or both in one kernel. */
 static inline bool tm_collective_is_transfer(unsigned kind) {
     return tm_collective_is_one_way(kind) || kind == TM_COLL_SENDRECV;
 }
@@ -118,18 +119,17 @@ typedef enum tm_wait_kind {
 /** Returns Kineto's text for a kind of wait. */
 const char *tm_wait_text(tm_wait_kind kind);
 
-/** Severity of a count of events or values. */
+/** What a count of events or values means to the user. */
 typedef enum tm_diagnostic {
-    TM_DIAGNOSTIC_NOTE,     /* an expected property of the trace: not reported to the user */
-    TM_DIAGNOSTIC_MINOR,    /* kept unchanged; no effect on the figures of the summary */
-    TM_DIAGNOSTIC_ODD,      /* kept unchanged, but figures may be wrong because of it */
-    TM_DIAGNOSTIC_REPAIRED, /* malformed text that was repaired; counts the repaired values or
-                               strings */
+    TM_DIAGNOSTIC_NOTE,     /* expected in such a trace: not reported to the user */
+    TM_DIAGNOSTIC_MINOR,    /* kept unchanged; cannot change the figures of the summary */
+    TM_DIAGNOSTIC_ODD,      /* kept unchanged, but figures may be wrong */
+    TM_DIAGNOSTIC_REPAIRED, /* malformed text that was repaired: number of values or strings */
     TM_DIAGNOSTIC_SKIPPED   /* events read but not kept */
 } tm_diagnostic;
 
-/* Counts made while a trace is read and its timeline built: id, word, severity, meaning. All are in
- * the store's /ranks (sums of a rank) and /spans (of each trace). */
+/* Counts made while a trace is read and its timeline built: id, word, severity, meaning. The
+ * store's /ranks has the sums of each rank, /spans those of each trace. */
 #define TM_COUNT_LIST(X)                                                                           \
     X(TM_COUNT_NO_TIME, "no_time", TM_DIAGNOSTIC_SKIPPED,                                          \
       "duration, instant or counter events without a valid ts or dur")                             \
@@ -259,7 +259,7 @@ enum { TM_NO_STEP = -1 };
 
 typedef enum tm_track_kind { TM_TRACK_GPU = 0, TM_TRACK_CPU = 1 } tm_track_kind;
 
-/** A CPU thread or a GPU stream. Text fields are name ids. */
+/** A CPU thread or a GPU stream. Texts are name ids. */
 typedef struct tm_track {
     uint8_t kind;          /* tm_track_kind */
     int32_t device;        /* GPU: device number, -1 unknown; CPU: -1 */
@@ -271,8 +271,9 @@ typedef struct tm_track {
     uint32_t count;
 } tm_track;
 
-/* Attributes that few events have: tables keyed by event row, ascending. A missing id field is
- * TM_NO_NAME, a missing integer -1 (correlation: 0), a missing real NaN. */
+/* Attributes that few events have: one table for each kind of attribute, keyed by event row,
+ * ascending. If a value is missing, an id is TM_NO_NAME, an integer -1 (correlation: 0), a real
+ * NaN. */
 
 /** A call of the CUDA or HIP runtime or driver. */
 typedef struct tm_launch_attr {
@@ -280,7 +281,7 @@ typedef struct tm_launch_attr {
     uint32_t event;
 } tm_launch_attr;
 
-/** Launch parameters of a kernel. A timeline has few distinct ones, shared by many kernels. */
+/** Launch parameters of a kernel. Many kernels of a timeline share one entry. */
 typedef struct tm_launch_shape {
     int32_t grid[3], block[3];   /* blocks, threads */
     int32_t registers;           /* per thread */
@@ -303,29 +304,31 @@ typedef struct tm_copy_attr {
     uint32_t event;
 } tm_copy_attr;
 
-/** Value of seq if comms_id names an operation of a program that runs repeatedly. comms_id is then
- * the same on all ranks and in all runs; the order of the kernels shows the run. */
+/** Value of seq if comms_id identifies an operation of a program that runs repeatedly, but not the
+ * run. Each run has the same comms_id, on all ranks. The order of the kernels gives the run. */
 enum { TM_SEQ_REPEATED = -2 };
 
 /** A communication kernel, or the CPU operator that issued it. wait_ns, exposed_ns, first_rank and
- * first_event are set after matching. first_rank and first_event identify the operation, complete
- * or not. */
+ * first_event are set after matching. first_rank and first_event identify the operation, even an
+ * incomplete one. */
 typedef struct tm_collective_attr {
     int64_t comms_id; /* 0 if not in the trace */
     int64_t seq;      /* position among the group's operations, or TM_SEQ_REPEATED */
     int64_t in_elements, out_elements;
-    int64_t wait_ns;    /* wait until the operation's last rank arrived; -1 if it has no wait */
+    int64_t wait_ns;    /* time until the operation's last rank arrived; -1 if the operation has no
+                           wait */
     int64_t exposed_ns; /* of a kernel: part of its duration in which the rank computes nothing; -1
                            unknown */
-    int64_t call_bytes; /* of a kernel without a recorded size: size [B] of the tensors of the call
-                           that launched it, -1 unknown (timeline/comm_calls.h); not stored */
+    int64_t call_bytes; /* of a kernel without a recorded size: size [B] of the tensors of the
+                           call that launched the kernel, -1 unknown (timeline/comm_calls.h); not
+                           stored */
     uint32_t event;
     uint32_t first_event;            /* row of the operation's kernel on first_rank; 0 not
                                         matched */
     int32_t first_rank;              /* lowest rank of the operation, -1 not matched */
     int32_t group_size;              /* number of ranks */
-    int32_t rank_start, rank_stride; /* the group's global ranks are rank_start + i x rank_stride,
-                                        if they are regularly spaced */
+    int32_t rank_start, rank_stride; /* rank i of the group is global rank rank_start + i x
+                                        rank_stride, if the ranks are regularly spaced */
     int32_t src_rank, dst_rank;
     uint32_t name, dtype;              /* `Collective name`, `dtype` */
     uint32_t group, group_description; /* `Process Group Name`, `... Description` */
@@ -334,33 +337,35 @@ typedef struct tm_collective_attr {
     uint8_t kind; /* tm_collective_kind */
 } tm_collective_attr;
 
-/** An NCCL communicator that a rank made or used and that its trace identifies by a hash, not by
- * its ranks. `src_rank` and `dst_rank` of its kernels are places in the communicator until
+/** An NCCL communicator that a rank made or used. The trace identifies the communicator by a hash,
+ * not by its ranks. `src_rank` and `dst_rank` of its kernels are numbers in the communicator until
  * tm_mpi_load has found the ranks (match/communicators.h). */
 typedef struct tm_communicator {
-    uint32_t name;   /* name id, equal to `group` of the communicator's kernels; the same text on
-                        all of its ranks */
-    int32_t n_ranks; /* number of ranks; -1: unknown, because its creation was not recorded; -n: at
+    uint32_t name;   /* name id, equal to `group` of the communicator's kernels; each of its ranks
+                        has the same text */
+    int32_t n_ranks; /* number of ranks; -1: unknown, because the creation was not recorded; -n: at
                         least n, for n > 1 */
-    int32_t place;   /* place of this rank in the communicator; -1 if unknown */
-    bool used;       /* used by a kernel of this rank */
-    bool numbered;   /* whether the kernels have a Comms Id from NCCL's counters. Traces of other
-                        profilers have none */
+    int32_t place;   /* number of this rank in the communicator; -1 if unknown */
+    bool used;       /* a kernel of this rank uses the communicator */
+    bool numbered;   /* the kernels have a Comms Id from NCCL's counters; false for traces of other
+                        profilers */
     bool joined;     /* this rank's trace has the communicator's name and ranks (match/joined.h) */
-    uint64_t nccl;   /* first TM_NCCL_DIGITS hex digits of NCCL's hash; 0: not an NCCL hash */
+    uint64_t nccl;   /* first TM_NCCL_DIGITS hex digits of NCCL's hash; 0: the name is not an NCCL
+                        hash */
 } tm_communicator;
 
-/** NCCL profilers write at least this many of the up to 16 hex digits of a communicator's hash. */
+/** Number of hex digits of a communicator's hash that every NCCL profiler writes; some write all
+ * 16. */
 enum { TM_NCCL_DIGITS = 14 };
 
-/** Returns the first digits of a hash, without leading zeros. */
+/** Returns the first TM_NCCL_DIGITS hex digits of a hash, not counting leading zeros. */
 static inline uint64_t tm_nccl_digits(uint64_t hash) {
     while (hash >> (4 * TM_NCCL_DIGITS))
         hash >>= 4;
     return hash;
 }
 
-/** Maximum group size; a larger size counts as an error of the trace. */
+/** Maximum group size; a larger size in a trace counts as an error of the trace. */
 enum { TM_GROUP_RANKS_MAX = 1 << 20 };
 
 /** A [memory] instant: an allocation, or a release if bytes is negative. */
@@ -388,29 +393,31 @@ typedef struct tm_shapes_attr {
     uint32_t shapes; /* name id of its `Input Dims` in one line: [[8, 16], [16], []] */
 } tm_shapes_attr;
 
-/** Further inputs of an operator. Recorded only for operators whose computation or parameters they
- * determine (timeline/counted.h). */
+/** Further inputs of an operator, kept only if the operator's amount of computation or its
+ * parameters depend on them (timeline/counted.h). */
 typedef struct tm_inputs_attr {
     uint32_t event;
-    uint32_t types;    /* name id of its `Input type`: a JSON list of texts */
+    uint32_t types;    /* name id of the operator's `Input type`: a JSON list of texts */
     uint32_t concrete; /* name id of the operator's `Concrete Inputs` in one line */
 } tm_inputs_attr;
 
 /** Autograd and Python information on a CPU operator, if the profiler recorded it. Building the
  * timeline sets forward. */
 typedef struct tm_operator_attr {
-    int64_t sequence; /* autograd's number of the forward operator: of this one or, for a backward
-                         operator, of the one whose gradient it computes; -1 if not recorded */
+    int64_t sequence; /* autograd's number of a forward operator: of this operator or, if it is a
+                         backward operator, of the operator whose gradient it computes; -1 if not
+                         recorded */
     uint32_t event;
-    uint32_t forward; /* of a backward operator: row of its forward operator; otherwise, or if that
-                         is not in the trace, TM_NO_EVENT */
-    uint32_t stack;   /* name id of its call stack, innermost function first, separated by ";" */
+    uint32_t forward; /* of a backward operator: row of its forward operator; TM_NO_EVENT for other
+                         operators, or if the forward operator is not in the trace */
+    uint32_t stack;   /* name id of the operator's call stack, innermost function first, separated
+                         by ";" */
     int32_t thread;   /* of a backward operator: autograd's number of the thread that ran its
                          forward operator; else 0 */
 } tm_operator_attr;
 
 /** A recorded wait: of a stream for a CUDA event (stream_wait), or of the host for an event, a
- * stream or all work of a context. Its row has category cuda_sync and the device of both streams.
+ * stream or all work of a context. The row has category cuda_sync and the device of both streams.
  * An event_sync may come from cudaEventQuery, which does not wait: check the call's name. Building
  * the timeline sets call and record. */
 typedef struct tm_wait_attr {
@@ -426,19 +433,21 @@ typedef struct tm_wait_attr {
     uint8_t kind;    /* tm_wait_kind */
 } tm_wait_attr;
 
-/** Compiler information of XLA or TensorFlow on a device event: its names and what it computes. */
+/** What XLA's or TensorFlow's compiler says of a device event: its names and what it computes. */
 typedef struct tm_xla_attr {
-    int64_t flops, bytes; /* of one execution, as the compiler estimates them; bytes: read from and
-                             written to the device's main memory; -1 if not recorded */
+    int64_t flops, bytes; /* of one execution, as estimated by the compiler, -1 if not recorded;
+                             bytes: read from and written to the device's main memory */
     uint32_t event;
     uint32_t program;  /* name id of the module, with its fingerprint if it has one */
     uint32_t hlo;      /* name id of the operation in the module: "fusion.2" */
     uint32_t category; /* name id of the compiler's category, "loop fusion" */
-    uint32_t origin;   /* name id of its origin in the source: "jit(f)/dot_general", "MatMul" */
-    uint32_t shape;    /* name id of the output or operator input shapes: "bf16[8,128]" */
+    uint32_t origin;   /* name id of the operation's origin in the source: "jit(f)/dot_general",
+                          "MatMul" */
+    uint32_t shape;    /* name id of the shapes of the output, or of the inputs of an operator:
+                          "bf16[8,128]" */
 } tm_xla_attr;
 
-/** The page of a migration or page fault of unified memory. */
+/** Address of the page of a migration or page fault of unified memory. */
 typedef struct tm_unified_attr {
     int64_t address;
     uint32_t event;
@@ -460,55 +469,58 @@ typedef enum tm_attr {
     TM_N_ATTRS
 } tm_attr;
 
-/** A step of the rank: the CPU annotation that marks it, and its window. */
+/** A step of the rank, from the CPU annotation that marks it. */
 typedef struct tm_step {
-    int64_t number;           /* number in its name, otherwise its index; 0 if the whole trace is
-                                 the step */
-    int64_t begin_ns, end_ns; /* the window, half open */
-    bool annotated;           /* false: the trace marks no steps */
-    uint32_t name; /* name id of the annotation; TM_NO_NAME if the trace marks no steps, or if not
-                      read (tm_store_read_ranks) */
+    int64_t number;           /* number in the annotation's name, otherwise the step's index; 0 if
+                                 the whole trace is the step */
+    int64_t begin_ns, end_ns; /* the step's window [begin, end) */
+    bool annotated; /* false: the trace marks no steps, and this step is the whole trace */
+    uint32_t name;  /* name id of the annotation; TM_NO_NAME if the trace marks no steps, or if not
+                       read (tm_store_read_ranks) */
 } tm_step;
 
-/** Recordings further apart than this are of different jobs: no clock is that wrong. */
+/** Recordings further apart than this belong to different jobs: no host's clock is that wrong. */
 #define TM_FAR_APART_NS INT64_C(600000000000)
 #define TM_FIRST_DAY_NS INT64_C(946684800000000000) /* start of 2000 */
 
 /** One trace of the rank: its path and the time that it covers. A trace whose profiler paused
  * between steps has several spans with the same source. */
 typedef struct tm_span {
-    uint32_t source;                   /* name id of the path as given */
-    int64_t begin_ns, end_ns;          /* range of its duration events, except those of category
-                                          trace and of the operating system */
-    int64_t gpu_begin_ns, gpu_end_ns;  /* range of its GPU events */
-    int64_t open_ns;                   /* when the profilers of the ranks with which this rank first
-                                          communicated had all started (mpi/opening.h); begin_ns if
-                                          that was earlier */
-    int64_t n_durations, n_gpu_events; /* a range above without events is [0, 0) */
-    int64_t counts[TM_N_COUNTS];       /* by tm_count, of the trace; only in its first span */
-    bool truncated;                    /* the trace is cut short */
+    uint32_t source;                  /* name id of the path as given */
+    int64_t begin_ns, end_ns;         /* from the first start to the last end of its duration
+                                         events, without those of category trace and of the
+                                         operating system; [0, 0) without events */
+    int64_t gpu_begin_ns, gpu_end_ns; /* from the first start to the last end of its GPU events;
+                                         [0, 0) without GPU events */
+    int64_t open_ns;                  /* time by which the profilers of the ranks with which this
+                                         rank first communicated had all started
+                                         (mpi/opening.h); at least begin_ns */
+    int64_t n_durations, n_gpu_events;
+    int64_t counts[TM_N_COUNTS]; /* by tm_count, of the whole trace; only in the trace's first
+                                    span */
+    bool truncated;              /* the trace is cut short */
 } tm_span;
 
 /** Results of matching for one communication kernel. */
 typedef struct tm_comm_answer {
-    int64_t wait_ns;     /* -1 if its operation has no wait */
-    int64_t least_ns;    /* if the operation lacks ranks: lower bound of the wait. It is the time
+    int64_t wait_ns;     /* -1 if the kernel's operation has no wait */
+    int64_t least_ns;    /* if the operation lacks ranks: lower bound of the wait, i.e. the time
                             until the last recorded rank started, minus the clock uncertainty; -1 if
                             unknown */
-    int64_t lateness_ns; /* if only this rank was last: time from the second to last rank's start to
-                            its own start */
+    int64_t lateness_ns; /* if only this rank came last: its start minus the start of the second to
+                            last rank */
     int64_t caused_ns;   /* wait of other ranks that this kernel caused, rounded down */
-    uint64_t caused_fraction; /* fraction lost by rounding caused_ns down, in units of 2^-40 ns */
-    int64_t doubt_ns;         /* uncertainty of caused_ns: the sum of the clock errors of the ranks
-                                 that waited */
+    uint64_t caused_fraction; /* fraction of a ns lost by rounding caused_ns down, in units of 2^-40
+                                 ns */
+    int64_t doubt_ns;         /* uncertainty of caused_ns: sum of the clock errors of the ranks that
+                                 waited */
     int64_t step;             /* number of the operation's step, -1 none */
     int32_t group_size;
-    bool matched;    /* whether the kernel belongs to an operation, complete or not */
+    bool matched;    /* the kernel belongs to an operation, complete or not */
     bool complete;   /* every member of the operation has a kernel */
-    bool at_least;   /* whether the group may have more members, without traces */
-    bool last, tied; /* whether only this rank arrived last; whether it shares the last place with
-                        another rank */
-    bool untied;     /* exactly one of the operation's ranks, this or another one, arrived last */
+    bool at_least;   /* the group may have more members, which have no traces */
+    bool last, tied; /* last: only this rank came last; tied: this rank and others came last */
+    bool untied;     /* exactly one rank of the operation came last, this or another one */
 } tm_comm_answer;
 
 /** How a rank's clock was aligned to the job's. */
@@ -518,7 +530,8 @@ typedef enum tm_clock_way {
     TM_CLOCK_UNKNOWN      /* not comparable with other clocks */
 } tm_clock_way;
 
-/** Below this, adjacent doubles are much less than 0.5 apart, so rounding is exact. */
+/** Largest product of time and drift that tm_rank_clock_true rounds by itself: below, adjacent
+ * doubles are much less than 0.5 apart. */
 #define TM_SHORT_DRIFT_NS 1e15
 
 /** A rank's clock: true time = t + offset + drift x (t - middle). All 0 if used as recorded. */
@@ -526,20 +539,20 @@ typedef struct tm_rank_clock {
     int64_t offset_ns; /* offset at middle_ns, the middle of the rank's trace */
     int64_t middle_ns; /* recorded time */
     double drift_ppb;
-    int64_t uncertainty_ns;    /* standard deviation of the offset at that time of the trace at
-                                  which it is largest */
-    int64_t spread_ns;         /* robust standard deviation of the GPU clocks of its domain */
-    int64_t low_ns, high_ns;   /* interval that certainly contains the offset; the int64 limits if
-                                  it is unbounded */
-    int64_t residual_ns;       /* if n_residuals > 0: median difference between its ends of
-                                  collectives and those of other ranks */
-    int64_t n_residuals;       /* number of ends from which residual_ns is computed */
-    int64_t anchors;           /* number of collectives whose ends had weight in the fit of its
-                                  domain */
-    int64_t step_ns;           /* the host's clock was set by about this much while the trace was
-                                  recorded; 0: it was not set */
-    int32_t domain, component; /* ranks of a domain share a clock; within a component, clocks are
-                                  comparable */
+    int64_t uncertainty_ns;  /* standard deviation of the offset, at the time of the trace at
+                                which it is largest */
+    int64_t spread_ns;       /* robust standard deviation of the GPU clocks of the rank's domain */
+    int64_t low_ns, high_ns; /* interval that certainly contains the offset; the int64 limits if
+                                unbounded */
+    int64_t residual_ns;     /* if n_residuals > 0: median difference between this rank's ends of
+                                collectives and those of other ranks */
+    int64_t n_residuals;     /* number of ends from which residual_ns is computed */
+    int64_t anchors;         /* number of collectives whose ends had weight in the fit of the
+                                rank's domain */
+    int64_t step_ns;         /* about how far the host's clock was set while the trace was
+                                recorded; 0: it was not set */
+    int32_t domain, component; /* ranks of the same domain share a clock; clocks of the same
+                                  component are comparable */
     bool bounded;
     uint8_t way; /* tm_clock_way */
 } tm_rank_clock;
@@ -550,26 +563,27 @@ static inline int64_t tm_rank_clock_true(const tm_rank_clock *clock, int64_t rec
     double ns = since * share;
     if (!(ns > -TM_SHORT_DRIFT_NS && ns < TM_SHORT_DRIFT_NS))
         return recorded_ns + clock->offset_ns + llround(ns);
-    /* Rounds like llround, but without a call, which would double the cost of this function. */
+    /* Rounds like llround, but a call would double the cost of this function. */
     int64_t whole = (int64_t)ns;
     double rest = ns - (double)whole; /* exact */
     return recorded_ns + clock->offset_ns + whole + (rest >= 0.5) - (rest <= -0.5);
 }
 
-/** Row type of a level. Values are stored. */
+/** Sub-track of a rank in the levels. Values are stored. */
 typedef enum tm_level_lane {
     TM_LEVEL_COMPUTE = 0,   /* P */
     TM_LEVEL_TRANSFER = 1,  /* communication after the operation's last rank arrived */
     TM_LEVEL_WAIT = 2,      /* communication before the operation's last rank arrived, without times
                                in which another operation transfers */
-    TM_LEVEL_UNMATCHED = 3, /* communication of operations without known waits, without times in
+    TM_LEVEL_UNMATCHED = 3, /* communication of operations without a known wait, without times in
                                which another operation waits or transfers */
     TM_LEVEL_COPIES = 4,    /* M without P */
     TM_LEVEL_HOST = 5,      /* operators and runtime and driver calls of all threads */
     TM_N_LEVEL_LANES
 } tm_level_lane;
 
-/** The finest level has, on average, at least this many events per row. */
+/** The finest level has at most one row per sub-track for this many events of the rank, plus one.
+ */
 enum { TM_LEVEL_EVENTS = 12 };
 
 /** A sub-track of the timeline in one time bucket. Empty buckets have no row. */
@@ -587,21 +601,22 @@ typedef struct tm_level {
 typedef struct tm_timeline {
     int64_t rank;
     int64_t world_size;          /* -1 unknown */
-    uint32_t host;               /* name id of the host, which the trace, the file name or the user
-                                    gives; TM_NO_NAME if unknown */
+    uint32_t host;               /* name id of the host's name, from the trace, the file name or the
+                                    user; TM_NO_NAME if unknown */
     uint32_t format;             /* name id of the reader's name */
     int32_t device;              /* device with the most busy time, -1 if there are no GPU events */
-    bool truncated;              /* at least one of its traces is truncated */
-    int64_t counts[TM_N_COUNTS]; /* by tm_count, summed over its traces */
+    bool truncated;              /* at least one of the rank's traces is truncated */
+    int64_t counts[TM_N_COUNTS]; /* by tm_count, summed over the rank's traces */
 
     size_t n_events;
     int64_t *begin_ns;    /* [n_events] since the epoch, as recorded */
     int64_t *duration_ns; /* [n_events] 0 for instants and counters */
     uint32_t *name;       /* [n_events] */
     int32_t *step;        /* [n_events] index into steps, or TM_NO_STEP */
-    uint32_t *launch;     /* [n_events] row of the call that launched it, or TM_NO_EVENT; for a
-                             call on queued work: row of the call that queued it. If the device is
-                             the CPU: row of the operator that requested the work, or its own */
+    uint32_t *launch;     /* [n_events] row of the call that launched the event, or TM_NO_EVENT; for
+                             a call on queued work: row of the call that queued the work. If the
+                             device is the CPU: row of the operator that requested the work, or the
+                             event's own row */
     uint8_t *category;    /* [n_events] tm_category */
     uint8_t *kind;        /* [n_events] tm_event_kind */
     uint8_t *role;        /* [n_events] tm_role */
@@ -610,13 +625,12 @@ typedef struct tm_timeline {
     size_t n_tracks;
     tm_step *steps; /* ordered by start time */
     size_t n_steps;
-    uint8_t *step_marks; /* one bit per event, NULL if none: see tm_timeline_is_step */
+    uint8_t *step_marks; /* one bit per event for tm_timeline_is_step; NULL: all 0 */
     tm_span *spans;      /* ordered by start time */
     size_t n_spans;
     void *attrs[TM_N_ATTRS]; /* by tm_attr: arrays of tm_launch_attr, tm_kernel_attr, ... */
     size_t n_attrs[TM_N_ATTRS];
-    tm_launch_shape *shapes; /* [n_shapes] distinct launch parameters of the kernels, in any
-                                order */
+    tm_launch_shape *shapes; /* [n_shapes] distinct launch parameters of the kernels */
     size_t n_shapes;
     char *metadata; /* [n_metadata] the trace's top-level JSON without traceEvents and lists,
                        zero-terminated; NULL if none (timeline/metadata.h) */
@@ -631,7 +645,7 @@ typedef struct tm_timeline {
     tm_comm_answer *answers; /* [n_attrs[TM_ATTR_COLLECTIVE]], NULL before matching */
 } tm_timeline;
 
-/** Parts of events to read if not all are needed; or'ed. */
+/** Columns of events to read, or'ed. */
 typedef enum tm_rows_part {
     TM_ROWS_TIMES = 1,    /* begin_ns and duration_ns */
     TM_ROWS_LAUNCHES = 2, /* launch */
@@ -643,16 +657,16 @@ typedef enum tm_rows_part {
 
 /** Source of a rank's events, in pieces. */
 typedef struct tm_event_rows {
-    /** Reads events of the rank from row @p first on, which is 0 or the end of the last piece; see
-     * tm_store_read_piece. */
+    /** Reads events of the rank from row @p first on, where @p first is 0 or the end of the last
+     * piece; see tm_store_read_piece. */
     tm_status (*read)(void *context, size_t first, unsigned what, const tm_timeline **out,
                       tm_error *err);
     void *context;
 } tm_event_rows;
 
 /**
- * Moves to the next events of a rank. On entry *first and *piece describe the previous piece;
- * *piece is NULL before the first.
+ * Gets the next piece of a rank's events. On entry *first and *piece describe the previous piece;
+ * *piece is NULL before the first piece.
  * @param rows  NULL: the events are in the timeline, as one piece
  * @param what  tm_rows_part, or'ed
  */
@@ -661,24 +675,25 @@ tm_status tm_event_rows_next(const tm_event_rows *rows, const tm_timeline *timel
 
 void tm_timeline_destroy(tm_timeline *timeline);
 
-/** Returns the sum of the counts of this severity: TM_DIAGNOSTIC_SKIPPED gives the events not
+/** Returns the sum of the counts of this severity; TM_DIAGNOSTIC_SKIPPED: the number of events not
  * kept. */
 int64_t tm_timeline_count(const tm_timeline *timeline, tm_diagnostic diagnostic);
 
-/** Returns one more than the largest name id of its events. */
+/** Returns one more than the largest name id of the timeline's events. */
 size_t tm_timeline_n_names(const tm_timeline *timeline);
 
-/** Sets the range [ns] of its duration events, except those of category trace and of the operating
- * system; returns false if there are none. */
+/** Sets *begin_ns and *end_ns to the first start and last end of duration events, without those of
+ * category trace and of the operating system. Returns false if there are none. */
 bool tm_timeline_range(const tm_timeline *timeline, int64_t *begin_ns, int64_t *end_ns);
 
-/** Returns whether only communication is recorded: compute and idle times are unknown. */
+/** Returns whether the rank's traces contain only communication, so that compute and idle times are
+ * unknown. */
 bool tm_timeline_lacks_compute(const tm_timeline *timeline);
 
 /** Returns whether a CPU event marks a step of the job or of the profiler. Such an event encloses a
  * step's work and is not work itself. Use only this function to identify steps, because which
  * annotations are steps depends on the trace and on --step-pattern. Always false for timelines of
- * tm_store_read_timelines: their steps were not determined. */
+ * tm_store_read_timelines, which does not restore the marks. */
 static inline bool tm_timeline_is_step(const tm_timeline *timeline, uint32_t row) {
     return timeline->step_marks && (timeline->step_marks[row / 8] >> row % 8 & 1);
 }
@@ -697,7 +712,7 @@ static inline const tm_launch_shape *tm_kernel_shape(const tm_timeline *timeline
     return &timeline->shapes[kernel->shape];
 }
 
-/** Returns the track of a row below n_events. */
+/** Returns the track of a row; the row must be below n_events. */
 const tm_track *tm_timeline_track(const tm_timeline *timeline, uint32_t row);
 
 /** Returns the first row of TM_ATTR_COLLECTIVE that belongs to this event row or a later one;
@@ -707,12 +722,12 @@ size_t tm_timeline_collectives_from(const tm_timeline *timeline, uint32_t row);
 /** Returns the row of TM_ATTR_COLLECTIVE of an event row; NULL if it has none. */
 const tm_collective_attr *tm_timeline_collective(const tm_timeline *timeline, uint32_t row);
 
-/** Returns the recording that contains a time of the rank, or the last one that started before it;
- * NULL if there is none. Nothing is known of the time between recordings, so no duration extends
- * from one into the next. */
+/** Returns the span that contains a time of the rank, or the last span that started before that
+ * time; NULL if there is none. Nothing is known of the time between spans, so no duration extends
+ * over two spans. */
 const tm_span *tm_timeline_span(const tm_timeline *timeline, int64_t recorded_ns);
 
-/** Returns the later of a time and tm_span.open_ns of its recording. */
+/** Returns the later of a time and the open_ns of the time's span. */
 static inline int64_t tm_opened(const tm_timeline *timeline, int64_t recorded_ns) {
     const tm_span *in = timeline->spans;
     if (timeline->n_spans > 1)
@@ -721,23 +736,25 @@ static inline int64_t tm_opened(const tm_timeline *timeline, int64_t recorded_ns
                                                                          : recorded_ns;
 }
 
-/** Returns the middle [ns] of the time from first start to last end of its spans; 0 without. */
+/** Returns the middle [ns] of the time from first start to last end of the spans; 0 without
+ * spans. */
 int64_t tm_timeline_middle(const tm_timeline *timeline);
 
-/** Assigns host numbers to ranks without a recorded host, in ascending order of ranks. A rank
- * counts as on the host of the previous rank if its device number is higher and the ranks differ
- * by 1 or by as much as the devices. Without device numbers, ranks that differ by 1 are on one
+/** Gives host numbers to ranks without a recorded host, in ascending order of ranks. A rank counts
+ * as on the host of the rank before if its device number is higher, and its rank is higher by 1 or
+ * by as much as its device number. Without device numbers, ranks that differ by 1 are on one
  * host. */
 typedef struct tm_host_rule {
     int64_t rank, device; /* rank and device of the last rank; rank is -2 before the first */
     int32_t host;         /* number of the last host; -1 before the first */
 } tm_host_rule;
 
-/** Returns the host number, from 0, of the next rank without a recorded host. @param device its
- * device number, -1 unknown */
+/** Returns the host number, from 0, of the next rank without a recorded host. @param device device
+ * number of the rank, -1 unknown */
 int32_t tm_host_rule_next(tm_host_rule *rule, int64_t rank, int64_t device);
 
-/** Notes a rank with a recorded host: the next rank without one is on another host. */
+/** Call for a rank with a recorded host: the next rank without a recorded host is on another
+ * host. */
 static inline void tm_host_rule_part(tm_host_rule *rule) {
     rule->device = INT64_MAX;
 }
@@ -750,7 +767,7 @@ typedef struct tm_host_rank {
 } tm_host_rank;
 
 /**
- * Numbers the hosts of all ranks of a job in the order of their lowest rank.
+ * Numbers the hosts of all ranks of a job in the order of the hosts' lowest ranks.
  * @param ranks    [n] ascending in rank; their numbers are set
  * @param n_hosts  set on TM_OK
  * @return         TM_OK; TM_ERR_FAULT

@@ -14,14 +14,14 @@ tm_trend *tm_trend_create(void);
 void tm_trend_destroy(tm_trend *trend);
 
 /**
- * Appends a job and keeps only its figures.
+ * Appends the figures of a job.
  * @param tables  a table that the store lacks is empty
  * @return        TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_trend_add(tm_trend *trend, const char *store, const tm_tables *tables,
                        tm_error *err) TM_MUST_CHECK;
 
-/** Adds a row for each figure that any job has, and each job. Rows of one figure are adjacent.
+/** Adds a row for each job and each figure that any job has. Rows of one figure are adjacent.
  * TM_OK; TM_ERR_FAULT. */
 tm_status tm_trend_tell(const tm_trend *trend, tm_table *out, tm_error *err) TM_MUST_CHECK;
 

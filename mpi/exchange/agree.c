@@ -9,8 +9,8 @@
 #include "base/hash.h"
 
 bool tm_mpi_is_one(MPI_Comm comm, uint64_t value, bool counts) {
-    /* The maximum is the complement of the minimum of the complements, so one reduction finds
-     * both. */
+    /* The maximum is the complement of the minimum of the complements, so that one reduction finds
+     * minimum and maximum. */
     uint64_t ends[2] = {counts ? value : UINT64_MAX, counts ? ~value : UINT64_MAX};
     tm_mpi_reduce(comm, ends, 2, MPI_UINT64_T, MPI_MIN);
     return ends[0] >= ~ends[1];
@@ -37,7 +37,7 @@ tm_status tm_mpi_agree(MPI_Comm comm, tm_status status, tm_error *err) {
     if (self == lowest && err) {
         reported = *err;
         reported.status = status;
-        if (several && !reported.host[0]) /* an earlier agreement may have set it */
+        if (several && !reported.host[0]) /* an earlier agreement may have set the host */
             memcpy(reported.host, host, sizeof host);
     }
     MPI_Bcast(&reported, (int)sizeof reported, MPI_BYTE, lowest, comm);

@@ -17,8 +17,8 @@
  */
 tm_status tm_mpi_agree(MPI_Comm comm, tm_status status, tm_error *err) TM_MUST_CHECK;
 
-/** Returns whether the values of all processes that pass @p counts are equal; true if fewer than
- * two do. Collective: over comm. */
+/** Returns whether @p value is the same on all processes on which @p counts is true; true if there
+ * are fewer than two. Collective: over comm. */
 bool tm_mpi_is_one(MPI_Comm comm, uint64_t value, bool counts);
 
 #endif

@@ -6,12 +6,12 @@
 #include "base/now.h"
 
 enum {
-    AT_ONCE_NS = 10000, /* duration of a message to a process that already waits for it */
+    AT_ONCE_NS = 10000, /* time that a message takes to a process that already waits for it */
     SHORTEST_NS = 10000,
     LONGEST_NS = 1000000,
-    LONGEST_OF_DATA_NS = 50000, /* short sleeps: MPI moves a large message only during its calls */
-    FEW = 1000 /* number of values from which a transfer takes longer than waiting for the other
-                  processes */
+    LONGEST_OF_DATA_NS = 50000, /* short, because MPI transfers a large message only during its own
+                                   calls */
+    FEW = 1000 /* with more values, a transfer takes longer than waiting for other processes */
 };
 
 static void sleep_a_part_of(int64_t waited_ns, int64_t longest_ns) {
@@ -21,7 +21,7 @@ static void sleep_a_part_of(int64_t waited_ns, int64_t longest_ns) {
     nanosleep(&pause, NULL);
 }
 
-/* What a process waits for: MPI is asked repeatedly whether it has happened. */
+/* What a process waits for. ask() checks whether it has happened. */
 typedef struct question {
     MPI_Request *request; /* request to complete; NULL: a message to arrive */
     MPI_Comm comm;

@@ -5,11 +5,11 @@
 #include "agree.h"
 #include "backoff.h"
 
-/* Small enough for a buffer on the stack: a piece can then be received and dropped even when out of
- * memory. */
+/* Small enough for a buffer on the stack, so that a process that is out of memory can receive a
+ * piece and drop it. */
 enum { PIECE = 1 << 18 };
 
-/* Reached only if the communicator's error handler returns: by default, MPI errors are fatal. */
+/* Reached only if the communicator's error handler returns; by default, MPI errors are fatal. */
 static tm_status check(int code, tm_error *err) {
     return code == MPI_SUCCESS
                ? TM_OK

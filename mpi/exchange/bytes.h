@@ -1,4 +1,4 @@
-/* Transfer of byte strings of any length. MPI's counts are ints, so they are sent in pieces. */
+/* Transfers byte strings of any length. Sends them in pieces, because MPI's counts are ints. */
 #ifndef TMERGE_MPI_BYTES_H
 #define TMERGE_MPI_BYTES_H
 
@@ -13,7 +13,7 @@ tm_status tm_mpi_send_bytes(MPI_Comm comm, int to, int tag, const void *bytes, s
                             tm_error *err) TM_MUST_CHECK;
 
 /** Receives the bytes of a tm_mpi_send_bytes. On TM_OK, @p bytes is set to malloc'ed memory that
- * the caller owns; it is never NULL. When out of memory, the bytes are still received but dropped:
+ * the caller owns; it is never NULL. When out of memory, receives and drops the bytes and returns
  * TM_ERR_FAULT. Collective: no. */
 tm_status tm_mpi_receive_bytes(MPI_Comm comm, int from, int tag, void **bytes, size_t *size,
                                tm_error *err) TM_MUST_CHECK;

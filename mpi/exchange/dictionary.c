@@ -11,8 +11,9 @@
 
 enum { TAG_NAMES = 12 };
 
-/* What a text is used for. Event names get the lowest ids, so that arrays indexed by them are
- * short. Other texts grow with the number of ranks: names of threads and processes, for example. */
+/* What a text is used for. Event names get the lowest ids, so that arrays indexed by event names
+ * are short. The number of other texts, such as names of processes, grows with the number of
+ * ranks. */
 enum { UNUSED, OF_EVENT, OF_OTHER };
 
 typedef struct word {
@@ -20,8 +21,8 @@ typedef struct word {
     const char *bytes;
 } word;
 
-/* A list of words is sent between processes as a vector of char. Words are ascending; each is
- * stored as its use, its length and its bytes. */
+/* Processes send lists of words as a vector of char. Words are ascending; each consists of its use,
+ * its length and its bytes. */
 enum { WORD_HEAD = 2 * sizeof(uint32_t) };
 
 typedef struct marker {
@@ -58,7 +59,7 @@ static bool next_word(const char **p, const char *end, word *out) {
     return true;
 }
 
-/* Lists the texts that this process's timelines use, ascending, without the empty text. */
+/* Lists the texts that this process's timelines use, in ascending order, without the empty text. */
 static tm_status own_words(const tm_names *names, tm_timeline *timelines, size_t n, tm_vec *out,
                            tm_error *err) {
     size_t n_names = tm_names_count(names), n_words = 0;
@@ -84,7 +85,7 @@ static tm_status own_words(const tm_names *names, tm_timeline *timelines, size_t
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Merges an ascending list into another without duplicates. */
+/* Merges one ascending list into another, without duplicates. */
 static tm_status merge_words(tm_vec *into, const void *other, size_t size, tm_error *err) {
     tm_vec merged = TM_VEC(char);
     const char *p = into->data, *p_end = p + into->n;
@@ -110,7 +111,7 @@ static tm_status merge_words(tm_vec *into, const void *other, size_t size, tm_er
 }
 
 /* Collects the words of all processes on process 0 along a binomial tree. A process that failed
- * still sends the words it has, because other processes wait for its message. */
+ * still sends its words, because other processes wait for its message. */
 static tm_status reduce_words(MPI_Comm comm, tm_vec *words, tm_error *err) {
     int self, n_processes;
     tm_status status = TM_OK;
@@ -140,7 +141,7 @@ static tm_status dictionary_of(const void *words, size_t size, tm_names **out, t
     const char *p = words, *end = p + size;
     word w;
     bool ok = names != NULL;
-    while (ok && size > 0 && next_word(&p, end, &w)) /* event names are first */
+    while (ok && size > 0 && next_word(&p, end, &w)) /* event names come first */
         ok = tm_names_intern(names, w.bytes, w.size) != TM_NAME_FAILED;
     if (!ok) {
         tm_names_destroy(names);
@@ -160,7 +161,7 @@ static void replace(void *context, uint32_t *id) {
     const replacer *r = context;
     if (*id != TM_NO_NAME && r->known[*id] == 0) {
         tm_text text = tm_names_text(r->from, *id);
-        /* Every text in use is in the dictionary, so this call never adds one. */
+        /* Every text in use is in the dictionary, so that this call never adds one. */
         r->known[*id] = tm_names_intern(r->to, text.bytes, text.size);
     }
     *id = r->known[*id];

@@ -9,10 +9,10 @@
 
 /**
  * Builds one dictionary of all texts used by the timelines of all processes: the empty text, then
- * event names, then the others, each in ascending order of their bytes. It therefore does not
- * depend on the distribution of ranks. Replaces the timelines' ids.
+ * event names, then other texts, each group in ascending order of the bytes. The dictionary
+ * therefore does not depend on which process has which ranks. Replaces the ids in the timelines.
  * Collective: over comm.
- * @param names      this process's table, which the timelines refer to before the call
+ * @param names      this process's table: the ids in the timelines before the call
  * @param timelines  [n] this process's
  * @param out        the dictionary, the same on every process; set only on TM_OK
  * @return           TM_OK or TM_ERR_FAULT, the same on every process

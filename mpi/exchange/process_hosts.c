@@ -13,8 +13,9 @@ typedef struct reported {
     char name[TM_HOST_MAX];
 } reported;
 
-/* Numbers the hosts in the order of their first processes. A host gets its number at its first
- * process, which is the lowest on it, so the number exists when its other processes are reached. */
+/* Numbers the hosts in the order of their lowest processes. The loop reaches a host's lowest
+ * process first, so that the host already has its number when the loop reaches its other
+ * processes. */
 static bool number_hosts(const reported *all, int n_processes, tm_hosts *out) {
     out->of = malloc((size_t)n_processes * sizeof *out->of);
     out->names = malloc((size_t)n_processes * sizeof *out->names);

@@ -13,26 +13,23 @@
 typedef struct tm_hosts {
     int n;
     int *of;                    /* owned; [processes] host of each process */
-    char (*names)[TM_HOST_MAX]; /* owned; [n] host names as reported by the hosts */
+    char (*names)[TM_HOST_MAX]; /* owned; [n] host names as the hosts report them */
     int self;                   /* host of this process */
     bool leads;                 /* this process is the first of its host */
-    MPI_Comm node;              /* processes of this host */
+    MPI_Comm node;              /* the processes of this process's host */
 } tm_hosts;
 
 /**
- * Finds the hosts.
- * Collective: over comm.
- * @param out  all 0 before the call. Afterwards, even if it failed, all processes must free it
- *             together
+ * Finds the hosts. Collective: over comm.
+ * @param out  all 0 before the call. All processes must free it together, even if the call failed
  * @return     TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_hosts_find(MPI_Comm comm, tm_hosts *out, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Checks that a path is the same file for all processes.
- * Collective: over comm.
- * @return  TM_OK; TM_ERR_INPUT, also if a process cannot read it; TM_ERR_FAULT; the same on every
- *          process
+ * Checks that a path is the same file for all processes. Collective: over comm.
+ * @return  TM_OK; TM_ERR_INPUT, also if a process cannot read the file; TM_ERR_FAULT; the same on
+ *          every process
  */
 tm_status tm_mpi_same_file(MPI_Comm comm, const char *path, tm_error *err) TM_MUST_CHECK;
 

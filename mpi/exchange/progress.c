@@ -10,7 +10,7 @@ enum { TAG_PROGRESS = 13 };
 /* Minimum time [s] between two messages of a process, and between two displays. */
 static const double interval = 0.2;
 
-/* Work that a process has not reported yet. */
+/* Work that this process has not yet reported to process 0. */
 typedef struct step {
     int64_t done, events, ended;
 } step;
@@ -21,7 +21,7 @@ struct tm_progress {
     int n_ended; /* on process 0: number of other processes that have ended */
     tm_progress_sink sink;
     tm_progress_state state;
-    step pending, sent; /* `sent` must not change while its message is in transit */
+    step pending, sent; /* being sent: must not change until the message has arrived */
     MPI_Request request;
     double began, last;
 };
@@ -80,7 +80,7 @@ static void show(tm_progress *progress, double time) {
     progress->sink.show(progress->sink.context, &progress->state);
 }
 
-/* Sends the pending work, unless the previous message is still in transit. */
+/* Sends the work not yet reported, unless the previous message is still in transit. */
 static void send_pending(tm_progress *progress) {
     int arrived = 1;
     MPI_Test(&progress->request, &arrived, MPI_STATUS_IGNORE);

@@ -13,12 +13,12 @@ typedef struct tm_progress_state {
     const char *phase;   /* activity: "reading" */
     const char *unit;    /* unit of done and total: "B", "events" */
     int64_t done, total; /* total 0 if unknown */
-    int64_t events;      /* events so far, if the unit is another one */
+    int64_t events;      /* number of events so far, if the unit is not "events" */
     double seconds;      /* time since the start of the phase */
     bool ended;          /* this is the last call for the phase */
 } tm_progress_state;
 
-/** Work of a phase. */
+/** The work of a phase. */
 typedef struct tm_progress_work {
     const char *phase, *unit; /* static texts */
     int64_t total;            /* sum over all processes; used on process 0 */
@@ -47,8 +47,8 @@ tm_status tm_progress_begin(MPI_Comm comm, const tm_progress_sink *sink,
  * no. */
 void tm_progress_add(tm_progress *progress, int64_t done, int64_t events);
 
-/** Ends the phase. Process 0 continues to display until all processes have called this. Every
- * process that started the phase must end it, also after a failure. Collective: over comm. */
+/** Ends the phase. Process 0 continues to display until all processes have called this function.
+ * Every process that started the phase must end it, also after a failure. Collective: over comm. */
 void tm_progress_end(tm_progress *progress);
 
 #endif

@@ -7,7 +7,7 @@
 #include "agree.h"
 #include "backoff.h"
 
-/* Number of records, and index of the first, by process. */
+/* By process: number of records, and index of the first record. */
 typedef struct exchange {
     MPI_Comm comm;
     int n_processes;
@@ -69,8 +69,8 @@ static tm_status exchange_records(exchange *x, tm_vec *records, tm_vec *out, tm_
     long n = places(x->receive_n, x->receive_at, x->n_processes);
     char *sorted = by_owner(records, x);
     tm_status status = TM_OK;
-    tm_vec_free(records); /* freed before the received records are allocated, so that at most two
-                             copies exist */
+    tm_vec_free(records); /* freed before the received records are allocated: at most two copies
+                             exist at any time */
     out->n = 0;
     if (n < 0)
         status = tm_fail(err, TM_ERR_FAULT, NULL, -1, "more than 2^31 records for one process");
@@ -97,7 +97,7 @@ tm_status tm_mpi_shuffle(MPI_Comm comm, tm_vec *records,
                          tm_error *err) {
     exchange x = {.comm = comm, .owner = owner};
     MPI_Comm_size(comm, &x.n_processes);
-    if (x.n_processes == 1) { /* the records are already where the caller expects them */
+    if (x.n_processes == 1) { /* the received records are already in @p out */
         tm_vec_free(out);
         tm_vec_trim(records);
         *out = *records;

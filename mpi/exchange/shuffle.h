@@ -8,19 +8,19 @@
 #include "tmerge/status.h"
 
 /**
- * Sends every record to its owner and receives the records that this process owns.
- * Collective: over comm.
+ * Sends every record to its owner and receives the records that this process owns. Collective: over
+ * comm.
  * @param records  this process's records; emptied
  * @param owner    returns the process, in [0, n_processes), that a record goes to
- * @param out      receives the records in the order of the sending processes, and those of one
- *                 process in its order; same element size as @p records
+ * @param out      gets the records ordered by sending process, and within a process in its order;
+ *                 same element size as @p records
  * @return         TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_shuffle(MPI_Comm comm, tm_vec *records,
                          int (*owner)(const void *record, int n_processes), tm_vec *out,
                          tm_error *err) TM_MUST_CHECK;
 
-/** Owner function for tm_mpi_shuffle: sends everything to process 0. Collective: no. */
+/** Owner function for tm_mpi_shuffle: process 0 owns everything. Collective: no. */
 int tm_mpi_first_process(const void *record, int n_processes);
 
 /**

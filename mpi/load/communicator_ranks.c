@@ -16,8 +16,8 @@ static int process_of(const void *record, int n_processes) {
     return ((const tm_membership *)record)->process;
 }
 
-/* Gets the members of this process's communicators from all processes. *n_alone is set as by
- * tm_memberships_answer, for the communicators that this process owns. */
+/* Gets the members of this process's communicators from all processes. Sets *n_alone, for the
+ * communicators that this process owns, as tm_memberships_answer does. */
 static tm_status exchange(MPI_Comm comm, tm_vec *own, tm_vec *out, size_t *n_alone, tm_error *err) {
     tm_vec here = TM_VEC(tm_membership), answers = TM_VEC(tm_membership);
     tm_status status = tm_mpi_shuffle(comm, own, owner_of, &here, err);
@@ -33,7 +33,7 @@ static tm_status exchange(MPI_Comm comm, tm_vec *own, tm_vec *out, size_t *n_alo
 
 bool tm_mpi_formats_differ(MPI_Comm comm, const tm_timeline *timelines, size_t n,
                            const tm_names *names) {
-    uint64_t ends[2] = {UINT64_MAX, UINT64_MAX}; /* minimum and, as its complement, maximum */
+    uint64_t ends[2] = {UINT64_MAX, UINT64_MAX}; /* minimum, and the maximum as its complement */
     for (size_t i = 0; i < n; i++) {
         tm_text format = tm_names_text(names, timelines[i].format);
         uint64_t hash = tm_hash_mixed(0, format.bytes, format.size);
@@ -48,8 +48,8 @@ bool tm_mpi_formats_differ(MPI_Comm comm, const tm_timeline *timelines, size_t n
  * all ranks name communicators in the same way, and no communicator has only one known rank. The
  * job has at least as many ranks as its highest rank number implies. */
 static bool have_all_reported(MPI_Comm comm, const tm_loaded *loaded, size_t n_alone) {
-    int64_t sums[2] = {0, (int64_t)n_alone}; /* ranks that recorded communicators; communicators of
-                                                which only one rank is known */
+    int64_t sums[2] = {0, (int64_t)n_alone}; /* number of ranks that recorded communicators; number
+                                                of communicators of which only one rank is known */
     int64_t n_ranks = loaded->ranks[loaded->n_ranks - 1] + 1;
     for (size_t i = 0; i < loaded->n_timelines; i++)
         sums[0] += loaded->timelines[i].n_communicators > 0;
@@ -80,8 +80,8 @@ static tm_status join_groups(MPI_Comm comm, int self, tm_loaded *loaded, tm_vec 
     return tm_mpi_agree(comm, status, err);
 }
 
-/* If no trace gives the world size, raises it to the largest number of ranks that a communicator
- * has at least. */
+/* If no trace gives the world size, raises it to the size that the largest communicator has at
+ * least. */
 static void raise_world(MPI_Comm comm, const tm_vec *own, tm_loaded *loaded) {
     const tm_membership *v = own->data;
     int64_t least = 1;
@@ -92,7 +92,7 @@ static void raise_world(MPI_Comm comm, const tm_vec *own, tm_loaded *loaded) {
         loaded->world_size = least;
 }
 
-/* Finds the peers of host transfers whose group was not recorded. */
+/* Finds the peers of transfers between hosts whose group was not recorded. */
 static tm_status find_peers(MPI_Comm comm, tm_loaded *loaded, tm_error *err) {
     tm_vec own = TM_VEC(tm_transfers), all = TM_VEC(tm_transfers);
     tm_status status = TM_OK;

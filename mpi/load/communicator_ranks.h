@@ -7,17 +7,17 @@
 #include "mpi/load/load.h"
 
 /**
- * Finds the ranks of the communicators that the loaded timelines identify by a hash, and sets them
- * in their kernels (match/communicators.h). Also finds peers of transfers (match/transfer_peers.h).
- * Collective: over comm.
+ * Finds the ranks of the communicators that the loaded timelines identify by a hash, and sets the
+ * ranks in the communicators' kernels (match/communicators.h). Also finds the peers of transfers
+ * (match/transfer_peers.h). Collective: over comm.
  * @return  TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_find_communicators(MPI_Comm comm, tm_loaded *loaded, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Returns whether the ranks' traces have several formats. Formats name groups differently, so a
- * group in one format does not show which ranks with another format belong to it. Collective: over
- * comm.
+ * Returns whether the ranks' traces have different formats. Formats name groups differently: a
+ * group in one format does not show which ranks with traces of another format belong to it.
+ * Collective: over comm.
  * @param timelines  [n]
  * @param names      with the names of their formats
  */

@@ -50,9 +50,9 @@ const tm_format *tm_entry_format(const tm_entry *entry) {
     return entry->format > 0 ? all[entry->format - 1] : NULL;
 }
 
-/* Adds entries for a file that is a trace: one for each unit, or one for the file. Also sets the
- * kind in `entry`. Sets the ranks of units: from the rank map, which has the rank of the first unit
- * (the others follow), from the name of a file with one unit, or from the file's content. */
+/* Adds entries for a trace file: one for each unit, or one for the file. Also sets the kind in
+ * `entry`. A unit's rank comes from the rank map, which has the rank of the first unit (the other
+ * units follow), from the name of a file with one unit, or from the content. */
 static tm_status add_trace(const tm_input *input, const tm_file_info *info, tm_entry *entry,
                            tm_vec *found, bool *foreign, tm_error *err) {
     tm_entry file = {
@@ -93,7 +93,7 @@ tm_status tm_entries_leave_out(tm_table *left_out, const char *path, const char 
     return tm_table_set_text(left_out, &row[2], message, err);
 }
 
-/* Sorts entries by input; entries of one input keep their order. NULL when out of memory. */
+/* Sorts entries by input. Entries of the same input keep their order. NULL when out of memory. */
 static tm_entry *sort(const tm_entry *all, size_t n, size_t n_inputs) {
     size_t *place = calloc(n_inputs + 1, sizeof *place);
     tm_entry *sorted = calloc(n + 1, sizeof *sorted);
@@ -111,7 +111,7 @@ static tm_entry *sort(const tm_entry *all, size_t n, size_t n_inputs) {
     return sorted;
 }
 
-/* Computes how many int64 numbers each process has and where they are placed in the gathered array.
+/* Computes how many int64 numbers each process sends, and where they go in the gathered array.
  * Returns false if they are too many for one message. */
 static bool lay_out(MPI_Comm comm, size_t n_own, int *counts, int *places, int64_t *total) {
     int n_processes;
@@ -168,8 +168,8 @@ tm_status tm_mpi_entries_sum(MPI_Comm comm, tm_entry *entries, size_t n, tm_erro
     return TM_OK;
 }
 
-/* Aligns the epochs of sessions of one host, which share its monotonic clock. If epochs differ by
- * less than a second, with which start times are read, all are set to the lowest. */
+/* Sets equal the measured epochs of sessions of the same host, which share its monotonic clock:
+ * epochs less than a second apart, the resolution of start times, become the lowest one. */
 static void tie_clocks(tm_entry *entries, size_t n) {
     const int64_t apart_ns = 1000000000;
     for (size_t i = 0; i < n; i++) {
@@ -177,8 +177,8 @@ static void tie_clocks(tm_entry *entries, size_t n) {
         int64_t lowest = own->clock_ns;
         for (size_t k = 0; k < n && entries[i].has_unit && own->host != 0 && lowest >= 0; k++) {
             const tm_unit *other = &entries[k].unit;
-            /* The other entry's epoch may have been lowered by less than a second. So look around
-             * it among all entries again. */
+            /* This loop has already lowered earlier entries, by less than a second. So compare with
+             * all entries again. */
             if (entries[k].has_unit && other->host == own->host && other->clock_ns >= 0 &&
                 other->clock_ns < lowest && own->clock_ns - other->clock_ns < apart_ns)
                 lowest = other->clock_ns;
@@ -187,7 +187,7 @@ static void tie_clocks(tm_entry *entries, size_t n) {
     }
 }
 
-/* An entry and the path by which it is sorted. */
+/* An entry, with the path by which order_by_path sorts it. */
 typedef struct by_path {
     const char *path;
     size_t place;
@@ -201,8 +201,8 @@ static int in_order(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->place, y->place);
 }
 
-/* Sorts entries without a rank whose format has by_path by their paths. Other entries stay where
- * they are. */
+/* Sorts those entries without a rank whose format has by_path by their paths. Other entries keep
+ * their places. */
 static tm_status order_by_path(tm_loader *l, tm_error *err) {
     tm_vec found = TM_VEC(by_path);
     bool ok = true;
@@ -252,7 +252,8 @@ tm_status tm_loader_bad_input(const tm_loader *l, tm_entry *entry, tm_status sta
     return tm_entries_leave_out(l->left_out, input->path, "unreadable", text, err);
 }
 
-/* Adds an entry for an input whose export is read instead, or could not be made. */
+/* Adds an entry for a report or an export that is not read, because another file is read instead,
+ * or because the report could not be exported. */
 static tm_status pass_over(tm_loader *l, size_t i, tm_vec *found, tm_error *err) {
     const char *path = l->options->inputs[i].path;
     int state = l->exports.states[i];
@@ -348,7 +349,7 @@ tm_status tm_loader_list_units(tm_loader *l, size_t i, tm_vec *found, tm_error *
     return found->n > before || tm_vec_append(found, &entry, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Reports that there is no trace, and why a file was left out, if one was. */
+/* Reports that there is no trace. If a file was left out, says why. */
 static tm_status fail_without_traces(const tm_loader *l, tm_error *err) {
     tm_status status = TM_OK;
     for (size_t i = 0; i < l->left_out->n_rows && status == TM_OK; i++) {

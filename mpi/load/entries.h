@@ -1,4 +1,4 @@
-/* The inputs, as all processes know them before and during reading. */
+/* What all processes know about the inputs, before and during reading. */
 #ifndef TMERGE_MPI_ENTRIES_H
 #define TMERGE_MPI_ENTRIES_H
 
@@ -10,15 +10,15 @@
 
 enum { TM_ENTRY_BAD = 100 };
 
-/** An input, or one unit of an input with several. Contains only numbers, which are 0 on all
- * processes but the one that fills the entry. A sum over the processes therefore gives the entries
+/** An input, or one unit of an input with several. Contains only numbers. One process fills the
+ * entry; on other processes all its numbers are 0, so that a sum over the processes gives the entry
  * to all. */
 typedef struct tm_entry {
-    int64_t input;                   /* index into the inputs */
+    int64_t input;                   /* index into the job's inputs */
     int64_t kind;                    /* tm_file_kind; TM_ENTRY_BAD: unreadable */
     int64_t weight, size, has_parts; /* as in tm_file_info */
     int64_t format;                  /* 1 + index in tm_formats; 0: not detected */
-    int64_t rank; /* before reading: the known rank; afterwards: the final rank; -1 unknown */
+    int64_t rank; /* before reading: the rank if known; afterwards: the final rank; -1 unknown */
     int64_t reported, world_size, begin_ns, end_ns, has_device, replica; /* as in tm_claim */
     int64_t has_unit;
     tm_unit unit;
@@ -45,8 +45,8 @@ tm_status tm_entries_leave_out(tm_table *left_out, const char *path, const char 
 tm_status tm_mpi_entries_gather(MPI_Comm comm, const tm_vec *found, tm_entry **out, size_t *n,
                                 tm_error *err) TM_MUST_CHECK;
 
-/** Distributes entries. On entry each process has filled the entries that it owns and zeroed all
- * others. Collective: over comm. TM_OK; TM_ERR_USAGE (too many); TM_ERR_FAULT. */
+/** Distributes entries. The process that owns an entry must have filled it, and all other processes
+ * must have set it to 0. Collective: over comm. TM_OK; TM_ERR_USAGE (too many); TM_ERR_FAULT. */
 tm_status tm_mpi_entries_sum(MPI_Comm comm, tm_entry *entries, size_t n,
                              tm_error *err) TM_MUST_CHECK;
 

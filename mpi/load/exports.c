@@ -24,7 +24,7 @@ typedef struct exporter {
     tm_table *left_out;
     tm_exports *out;
     tm_progress *progress;
-    size_t *older; /* [n] by report: index of the outdated export of this process's reports, n if
+    size_t *older; /* [n] by input: for a report of this process: index of its outdated export; n if
                       there is none */
 } exporter;
 
@@ -32,8 +32,8 @@ static const char *path_of(const exporter *x, size_t i) {
     return x->options->inputs[i].path;
 }
 
-/* Returns the process that exports a report, -1 for other files. Reports have similar sizes, so
- * they go round robin to the processes that can open them. */
+/* Returns the process that exports a report; -1 for other files. Reports have similar sizes, so
+ * that the processes that can open them take turns. */
 static int exporter_of(const exporter *x, size_t *n_reports, size_t i) {
     if (!tm_converter_of(path_of(x, i)))
         return -1;
@@ -58,8 +58,8 @@ static const char *name_in(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* Returns the index of the input that is the export next to a report, and sets its stat data; n if
- * there is none. */
+/* Returns the index of the input that is the export next to a report, and sets *info to the file's
+ * stat data; n if no input is. */
 static size_t find_export(const exporter *x, const char *report, struct stat *info) {
     size_t n = x->options->n_inputs, i = 0;
     char path[TM_PATH_MAX * 4];
@@ -67,7 +67,8 @@ static size_t find_export(const exporter *x, const char *report, struct stat *in
     if (!tm_converter_trace(tm_converter_of(report), report, path, sizeof path) ||
         stat(path, info) != 0)
         return n;
-    /* Compares names first: there may be thousands of inputs on a slow file system. */
+    /* Compares names before calling stat: there may be thousands of inputs on a slow file
+     * system. */
     while (i < n && (strcmp(name_in(path_of(x, i)), name_in(path)) != 0 || !sees(x, i) ||
                      stat(path_of(x, i), &other) != 0 || other.st_dev != info->st_dev ||
                      other.st_ino != info->st_ino))
@@ -80,8 +81,8 @@ static bool is_older(const struct stat *a, const struct stat *b) {
                                                   : a->st_mtim.tv_nsec < b->st_mtim.tv_nsec;
 }
 
-/* Decides how a report is read. A file that has a report's name but is something else, or cannot be
- * opened, is handled like any other file. */
+/* Decides how a report is read. A file that has a report's name but is something else, or that
+ * cannot be opened, is handled like any other input. */
 static void decide(exporter *x, size_t i) {
     const char *report = path_of(x, i);
     char program[TM_PATH_MAX];
@@ -102,8 +103,8 @@ static void decide(exporter *x, size_t i) {
     }
 }
 
-/* Gives every process the states. One process sets each state; on the others it is 0 or has an
- * older, lower value. So the maximum is the current state. */
+/* Gives every process the states of all inputs. One process sets each state; on other processes the
+ * state is 0 or an older, lower value. So the maximum is the current state. */
 static tm_status share_states(const exporter *x, tm_error *err) {
     size_t n = x->out->n;
     if (n > INT32_MAX)
@@ -113,7 +114,7 @@ static tm_status share_states(const exporter *x, tm_error *err) {
 }
 
 /* Makes a folder whose name shows that it belongs to tmerge, in case tmerge is killed.
- * @param out  unchanged if no folder can be made there; errno then holds the reason */
+ * @param out  unchanged if the folder cannot be made; then errno holds the reason */
 static tm_status make_folder_at(const exporter *x, const char *place, int size_of_place, char **out,
                                 tm_error *err) {
     size_t size = (size_t)size_of_place + sizeof ".tmerge-XXXXXX";
@@ -138,8 +139,8 @@ static tm_status make_folder_at(const exporter *x, const char *place, int size_o
     return TM_OK;
 }
 
-/* Makes the folder on the first process of each host, because the output may be on another host's
- * disk. */
+/* Makes the folder on the first process of each host. On other hosts, the path of the output may be
+ * another disk. */
 static tm_status make_folder(const exporter *x, char **out, tm_error *err) {
     const char *beside = x->options->output ? x->options->output : "";
     TM_TRY(make_folder_at(x, beside, (int)(name_in(beside) - beside), out, err));
@@ -158,7 +159,7 @@ static tm_status make_folder(const exporter *x, char **out, tm_error *err) {
                       strerror(reason));
 }
 
-/* Has an export removed if tmerge is killed, and SQLite's journal next to it if the export is a
+/* If tmerge is killed, an export is removed, and SQLite's journal next to it if the export is a
  * database. */
 static void guard_export(const tm_guard *guard, const char *path, size_t size) {
     static const char journal[] = "-journal";
@@ -183,10 +184,11 @@ static tm_status name_exports(const exporter *x, tm_error *err) {
         char *path = malloc(size);
         if (!path)
             return tm_fail_memory(err);
-        /* This host's folder: other hosts do not read from this path. */
+        /* A path in this host's folder: other hosts do not read it. */
         snprintf(path, size, "%s/%zu%s", x->out->folder, i, converter->trace_end);
         x->out->paths[i] = path;
-        /* Every process registers all exports, because the process that makes one may be killed. */
+        /* Every process registers all exports for removal, because the process that makes an export
+         * may be killed. */
         if (guard)
             guard_export(guard, path, size);
     }
@@ -246,7 +248,7 @@ static tm_status export_own(exporter *x, tm_error *err) {
     return tm_mpi_agree(x->comm, status, err);
 }
 
-/* With several hosts, exports are read on the host that made them. */
+/* With several hosts, an export is read on the host that made it. */
 static tm_status mark_hosts(exporter *x, tm_error *err) {
     size_t n_reports = 0, n_words = tm_hosts_words(x->readers.n_hosts);
     for (size_t i = 0; i < x->out->n && has_hosts(x); i++) {
@@ -321,7 +323,7 @@ static void remove_folder(const char *folder) {
     while (dir && (item = readdir(dir))) {
         int n = snprintf(path, sizeof path, "%s/%s", folder, item->d_name);
         if (n > 0 && (size_t)n < sizeof path)
-            (void)unlink(path); /* fails for the folder itself and its parent */
+            (void)unlink(path); /* fails for "." and ".." */
     }
     if (dir)
         closedir(dir);

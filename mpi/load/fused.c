@@ -1,5 +1,5 @@
-/* For some files, only reading them completely shows that they hold several ranks, because data on
- * their processes may come at the end. Lists their units, which are then read from the files. */
+/* Some files show only when read completely that they hold several ranks, because data on their
+ * processes may come at the end. Lists the units of such files, which are then read. */
 #include <stdlib.h>
 
 #include "loader.h"
@@ -14,7 +14,8 @@ static tm_status list_own(tm_loader *l, tm_vec *found, tm_error *err) {
     return TM_OK;
 }
 
-/* Replaces the entry of an input by its units; entries and units are in the order of inputs.
+/* Replaces the entries of inputs that have units by the units. Entries and units are in the order
+ * of inputs.
  * @param units  [n] */
 static tm_status replace(tm_loader *l, const tm_entry *units, size_t n, tm_error *err) {
     tm_entry *entries = calloc(l->n + n + 1, sizeof *entries);

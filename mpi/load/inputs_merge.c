@@ -32,8 +32,8 @@ int tm_natural_order(const char *a, const char *b) {
 typedef struct listed_input {
     tm_input_head head;
     const char *path;
-    char *match;   /* owned; part of the path that the operand matched */
-    bool reported; /* an earlier entry of the same file was already written to the output */
+    char *match;   /* owned; the leading part of the path that the argument matched */
+    bool reported; /* an earlier entry is the same file and was already written to the output */
 } listed_input;
 
 static int by_place(const void *a, const void *b) {
@@ -70,8 +70,8 @@ static bool is_same(const listed_input *a, const listed_input *b) {
            tm_identity_is(&a->head.identity, &b->head.identity);
 }
 
-/* Writes each file once to the output. Entries with the same name are adjacent; the first entry of
- * a file gets the hosts of the others. */
+/* Writes each file once to the output. Entries with the same name are adjacent. The first entry of
+ * a file also gets the hosts of the file's other entries. */
 static bool keep_firsts(listed_input *v, size_t n, int n_hosts, tm_vec *out, tm_vec *seen) {
     size_t n_words = tm_hosts_words(n_hosts);
     for (size_t i = 0; i < n; i++) {

@@ -22,9 +22,9 @@ static tm_status read_by_plan(tm_loader *l, tm_error *err) {
 }
 
 /* Reads all traces and builds the timelines. If a trace gives its rank only after its events,
- * traces of one rank may have been read on several processes. The work is then distributed again,
- * by the ranks now known, and traces with a new owner are read again. So are files that turn out to
- * hold several ranks. */
+ * traces of one rank may have been read on several processes. Then the work is distributed again by
+ * the ranks that are now known, and traces with a new owner are read again. Files that turn out to
+ * hold several ranks are read again, too. */
 static tm_status run(tm_loader *l, tm_error *err) {
     bool fused = false, split = false;
     TM_TRY(prepare(l, err));
@@ -60,7 +60,7 @@ tm_status tm_mpi_load(MPI_Comm comm, const tm_load_options *options, tm_table *l
     for (size_t i = 0; l.traces && i < l.n; i++)
         tm_loader_drop_trace(&l, i);
     tm_loader_drop_parts(&l);
-    /* All have agreed on the status, so no process reads the exports any more. */
+    /* All processes have agreed on the status, so that no process reads the exports any more. */
     tm_exports_remove(&l.exports, options->hosts ? options->hosts->leads : l.self == 0);
     free(l.entries);
     free(l.items);

@@ -10,7 +10,8 @@ static bool may_claim(const tm_entry *e) {
     return e->kind == TM_FILE_TRACE || e->kind == TM_ENTRY_BAD;
 }
 
-/* Returns what is known of an entry's rank. The rank of a unit is known before reading or never. */
+/* Returns the rank, or what is known of it, for an entry. For a unit, the rank is known before
+ * reading or never. */
 static tm_claim claim_of(const tm_loader *l, size_t i) {
     const tm_entry *e = &l->entries[i];
     const tm_input *input = &l->options->inputs[e->input];
@@ -32,8 +33,8 @@ static tm_claim claim_of(const tm_loader *l, size_t i) {
     return claim;
 }
 
-/* Leaves out an entry that is not a rank's trace. Several such entries of a file are reported
- * once. */
+/* Leaves out an entry that is not a rank's trace. If a file has several such entries, reports the
+ * file once. */
 static tm_status leave_out(tm_loader *l, size_t i, const tm_claim *claim, tm_error *err) {
     static const struct {
         const char *reason, *message;
@@ -73,7 +74,7 @@ static tm_status leave_out(tm_loader *l, size_t i, const tm_claim *claim, tm_err
                : tm_entries_leave_out(l->left_out, path, why[claim->fate].reason, message, err);
 }
 
-/* Applies the decision on an entry's rank, which is the same on all processes. */
+/* Applies the decision on an entry's rank. All processes make the same decision. */
 static tm_status take(tm_loader *l, size_t i, const tm_claim *claim, bool were_read,
                       tm_error *err) {
     tm_entry *e = &l->entries[i];
@@ -116,7 +117,8 @@ static bool has_device(const tm_trace *trace) {
     return false;
 }
 
-/* Sets what a completely read trace records about its rank. */
+/* Sets in the entry what the trace records about its rank. The trace must have been read
+ * completely. */
 static void tell(const tm_trace *trace, tm_entry *e) {
     tm_span span;
     tm_trace_range(trace, &span);
@@ -153,10 +155,10 @@ tm_status tm_loader_list_ranks(tm_loader *l, tm_error *err) {
     return n > 0 ? TM_OK : tm_fail(err, TM_ERR_INPUT, NULL, -1, "no trace could be read");
 }
 
-/* Sets *split to whether several processes hold traces of the same rank. */
+/* Sets *split to whether different processes hold traces of the same rank. */
 static tm_status find_split(const tm_loader *l, bool *split, tm_error *err) {
     tm_keys ranks = TM_KEYS(int64_t);
-    tm_vec owners = TM_VEC(int); /* by rank: 1 + owner of its first trace */
+    tm_vec owners = TM_VEC(int); /* by rank: 1 + process that holds its first trace */
     bool ok = true;
     *split = false;
     for (size_t i = 0; i < l->n && ok; i++) {

@@ -19,56 +19,57 @@ typedef struct tm_loader {
     tm_classifier *classifier;
     tm_step_names *step_names;
     tm_exports exports;
-    tm_entry *entries; /* [n] all inputs, or the units of inputs that have several; the same on
-                          every process */
+    tm_entry *entries; /* [n] one for each input or, if an input has several units, for each unit;
+                          the same on every process */
     size_t n;
     tm_vec parts;         /* of tm_mpi_part: parts of traces read by several processes */
-    tm_share_item *items; /* [n + parts.n] the process that reads each entry, then each part */
-    tm_trace **traces;    /* [n] traces read here, NULL for others */
-    size_t last;          /* index of the entry that was read last here */
-    tm_vec moves;         /* of tm_rank_move: from ranks in traces to ranks of the job */
+    tm_share_item *items; /* [n + parts.n] reader of each entry, then of each part */
+    tm_trace **traces;    /* [n] traces read on this process, NULL for others */
+    size_t last;          /* index of the entry that this process read last */
+    tm_vec moves;         /* of tm_rank_move: rank in a trace, and rank of the job */
     tm_loaded *out;
 } tm_loader;
 
 /** Returns the path of an entry's input as given on the command line. Collective: no. */
 const char *tm_loader_path(const tm_loader *l, size_t i);
 
-/** Returns the file that is read for an input: itself or its export. Collective: no. */
+/** Returns the path of the file to read for an input: its own path or that of its export.
+ * Collective: no. */
 const char *tm_loader_file(const tm_loader *l, size_t input);
 
 /** Returns the hosts that see an input; NULL: all. Collective: no. */
 const uint64_t *tm_loader_seen(const tm_loader *l, size_t input);
 
 /**
- * Handles an unusable file: fails, or adds a row if --skip-bad allows it. The message names the
- * report if the file is its export. Collective: no.
+ * Handles an unusable file: fails or, if --skip-bad allows it, adds a row to left_out. If the file
+ * is an export, the message names the report. Collective: no.
  * @param status  not TM_OK, with @p err: the failure
  * @return        TM_OK: the entry is now marked bad; else the failure
  */
 tm_status tm_loader_bad_input(const tm_loader *l, tm_entry *entry, tm_status status,
                               tm_error *err) TM_MUST_CHECK;
 
-/** Frees a trace that was read here. Collective: no. */
+/** Frees the trace of entry i if this process read it. Collective: no. */
 void tm_loader_drop_trace(tm_loader *l, size_t i);
 
-/** Has each input examined by one process, and sets the entries and n_traces on every process.
- * Collective: over l->comm. TM_OK; TM_ERR_INPUT, also if there is no trace; TM_ERR_USAGE;
+/** Lists the inputs: one process examines each input. Sets the entries and n_traces on every
+ * process. Collective: over l->comm. TM_OK; TM_ERR_INPUT, also if there is no trace; TM_ERR_USAGE;
  * TM_ERR_FAULT; the same on every process. */
 tm_status tm_mpi_list_entries(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 
-/** Appends an entry for each unit of an input that was read as one trace and is_fused. Collective:
- * no. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+/** Appends an entry for each unit of an input that was read as one trace and turned out to have
+ * units (is_fused). Collective: no. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_loader_list_units(tm_loader *l, size_t input, tm_vec *found,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Gives every process what the readers found in their traces, and which traces are bad.
- * Collective: over l->comm. TM_OK; TM_ERR_USAGE (too many); TM_ERR_FAULT. */
+/** Gives every process what each process found in the traces that it read, and which traces are
+ * bad. Collective: over l->comm. TM_OK; TM_ERR_USAGE (too many); TM_ERR_FAULT. */
 tm_status tm_loader_spread(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Lists the units of traces found to hold several ranks. Entries of the units replace the entries
- * of the traces; the caller then distributes the work again and reads them. Collective: over
- * l->comm.
+ * Lists the units of traces that turned out to hold several ranks. The units' entries replace the
+ * traces' entries; the caller must then distribute the work again and read the units. Collective:
+ * over l->comm.
  * @param any  set to whether there are such traces
  * @return     TM_OK; TM_ERR_INPUT; TM_ERR_USAGE (too many); TM_ERR_FAULT; the same on every process
  */
@@ -76,9 +77,9 @@ tm_status tm_mpi_list_fused(tm_loader *l, bool *any, tm_error *err) TM_MUST_CHEC
 
 /**
  * Decides the rank of each entry from the data of all entries. Leaves out entries that cannot have
- * a rank. Sets what l->out has on ranks, except the list. Collective: no.
- * @param were_read  whether the traces have been read and tm_loader_spread was called; if false,
- *                   ranks that no entry has yet stay unknown
+ * a rank. Sets all fields of l->out about ranks except `ranks`. Collective: no.
+ * @param were_read  the traces have been read and tm_loader_spread was called; if false, an entry
+ *                   without a rank stays without
  * @return           TM_OK; TM_ERR_INPUT if an entry has no rank; TM_ERR_FAULT
  */
 tm_status tm_loader_decide_ranks(tm_loader *l, bool were_read, tm_error *err) TM_MUST_CHECK;
@@ -105,9 +106,9 @@ void tm_loader_drop_parts(tm_loader *l);
 
 /**
  * Determines the rank of each trace after all metadata was read: from the rank map, the metadata,
- * the file name, or the position among the traces. Sets what l->out has on ranks, except the list.
- * Collective: over l->comm.
- * @param split  set to whether traces of one rank are held by several processes
+ * the file name, or the position among the traces. Sets all fields of l->out about ranks except
+ * `ranks`. Collective: over l->comm.
+ * @param split  set to whether different processes hold traces of the same rank
  * @return       TM_OK; TM_ERR_USAGE (too many); TM_ERR_FAULT; the same on every process
  */
 tm_status tm_mpi_find_ranks(tm_loader *l, bool *split, tm_error *err) TM_MUST_CHECK;

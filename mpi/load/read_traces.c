@@ -15,13 +15,14 @@ void tm_loader_drop_trace(tm_loader *l, size_t i) {
     l->traces[i] = NULL;
 }
 
-/* The traces, or the part of a trace, being read, and the progress reported so far. */
+/* What this process reads at the moment, traces or a part of a trace, and the progress reported so
+ * far. */
 typedef struct reading {
     tm_progress *progress;
-    tm_trace *const *traces; /* [n] traces of the file's units. For progress, each counts the file's
-                                bytes once */
+    tm_trace *const *traces; /* [n] traces of the file's units; for each, the progress counts the
+                                file's bytes once */
     int64_t n;
-    int64_t most; /* bytes of the part: more is read, but not reported */
+    int64_t most; /* size of the part: of the bytes read, only this many are reported */
     int64_t bytes, events;
 } reading;
 
@@ -36,8 +37,8 @@ static void tell_progress(void *context, int64_t consumed_bytes) {
     r->events = events;
 }
 
-/* Fails if a trace has events but none that can be used, as for an unreadable trace. A trace
- * without any events is valid if other traces have events: its rank did nothing. */
+/* Fails if a trace has events but none that can be used, like an unreadable trace. A trace without
+ * any events is valid if other traces have events: its rank did nothing. */
 static tm_status check_kept(const tm_loader *l, size_t i, tm_error *err) {
     const tm_trace *trace = l->traces[i];
     int64_t skipped = tm_trace_skipped(trace);
@@ -58,14 +59,15 @@ static tm_status drop_empty(tm_loader *l, size_t i, tm_error *err) {
     return tm_loader_bad_input(l, &l->entries[i], status, err);
 }
 
-/* A smaller file is decoded so fast that a second thread does not help. */
+/* Minimum size [B] of a file that a second thread helps to decode; smaller files are decoded too
+ * fast. */
 enum { AHEAD_MIN_BYTES = 256 * 1024 };
 
 static bool is_packed(const tm_entry *entry) {
     return entry->weight > entry->size && entry->size >= AHEAD_MIN_BYTES;
 }
 
-/* Returns whether the host has enough usable cores to give this process a second one. */
+/* Returns whether the host has enough usable cores for a second core for this process. */
 static bool has_spare_core(const tm_loader *l) {
     const tm_hosts *hosts = l->options->hosts;
     bool *reads = calloc((size_t)l->n_processes, sizeof *reads), packed = false;
@@ -87,12 +89,12 @@ static bool has_spare_core(const tm_loader *l) {
     return packed && tm_cores("") - all > before;
 }
 
-/* Entries read from a file in one pass: a single one, or all units of the file that this process
- * reads. */
+/* Entries that are read from a file in one pass: one entry, or all units of the file that this
+ * process reads. */
 typedef struct batch {
     size_t *entries;   /* [n] */
     tm_trace **traces; /* [n] traces of the entries */
-    tm_unit *units;    /* [n] used if the entries are units */
+    tm_unit *units;    /* [n] used only if the entries are units */
     size_t n;
 } batch;
 
@@ -129,9 +131,9 @@ static tm_status make_batch(tm_loader *l, size_t i, bool alone, batch *b, tm_err
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Estimates the size of a trace from the last one read, because traces of one job have about as
- * many events per byte. Returns the expected ratio of their rows, 0 if the files differ too much in
- * size for an estimate. */
+/* Returns the expected number of rows of a trace, as a multiple of that of the last trace read.
+ * Traces of one job have about as many events per byte. 0 if the files' sizes differ too much for
+ * an estimate. */
 static double times_last(const tm_loader *l, const tm_entry *e) {
     const double most = 2, slack = 1.03;
     const double size = (double)e->weight, last = (double)l->entries[l->last].weight;
@@ -177,7 +179,7 @@ static tm_status read_alone(tm_loader *l, size_t i, tm_progress *progress, bool 
 }
 
 /* Reads an entry together with all entries of its file that are read in one pass. If this fails,
- * reads each unit separately, which shows which of them are bad. */
+ * reads each unit separately, to find out which of them are bad. */
 static tm_status read_one(tm_loader *l, size_t i, tm_progress *progress, bool spare_core,
                           tm_error *err) {
     batch b;
@@ -200,8 +202,8 @@ static tm_status read_part(tm_loader *l, tm_mpi_part *part, tm_progress *progres
     const tm_trace_file file = {.path = tm_loader_path(l, part->input),
                                 .device_categories = l->options->device_categories};
     TM_TRY(tm_mpi_part_read(part, &file, l->out->names, progress ? &watch : NULL, err));
-    if (part->read) /* report all bytes: those before the part's first event were read with the
-                       previous part */
+    if (part->read) /* report all bytes of the part, although those before its first event were read
+                       with the previous part */
         tell_progress(&context, context.most);
     return TM_OK;
 }
@@ -214,14 +216,15 @@ static bool is_in_parts(const tm_loader *l, size_t i) {
     return false;
 }
 
-/* Reads the unread traces that the plan assigns to this process, and drops the others. */
+/* Reads the traces that the plan assigns to this process and that it has not read yet; frees traces
+ * that the plan assigns to others. */
 static tm_status read_own(tm_loader *l, int64_t total_bytes, tm_error *err) {
     tm_progress *progress;
     const tm_progress_work work = {"reading", "B", total_bytes};
     TM_TRY(tm_progress_begin(l->comm, l->options->progress, &work, &progress, err));
     bool spare_core = has_spare_core(l);
     tm_status status = TM_OK;
-    l->last = 0; /* l->entries may have moved */
+    l->last = 0; /* the calls above may have moved l->entries */
     for (size_t i = 0; i < l->n && status == TM_OK; i++) {
         bool own = l->entries[i].kind == TM_FILE_TRACE && l->items[i].owner == l->self;
         if (!own)
@@ -245,7 +248,7 @@ void tm_loader_drop_parts(tm_loader *l) {
 }
 
 /* Joins the parts of traces. If the parts do not form the whole trace, its owner reads the whole
- * trace, which shows whether it is malformed or truncated, or was only split at a wrong place. */
+ * trace, to find out whether it is malformed or truncated, or was only split at a wrong place. */
 static tm_status join_parts(tm_loader *l, tm_error *err) {
     const tm_mpi_part *parts = l->parts.data;
     int64_t again = 0;
@@ -281,8 +284,7 @@ static tm_status check_any(const tm_loader *l, tm_error *err) {
         }
     if (tm_mpi_reduce(l->comm, sums, 2, MPI_INT64_T, MPI_SUM) != MPI_SUCCESS)
         return tm_fail(err, TM_ERR_FAULT, NULL, -1, "MPI_Allreduce failed");
-    if (sums[0] == 0 || sums[1] > 0) /* if no trace was read, tm_loader_list_ranks reports the
-                                        error */
+    if (sums[0] == 0 || sums[1] > 0) /* if no trace was read, tm_loader_list_ranks reports that */
         return TM_OK;
     return tm_fail(err, TM_ERR_INPUT, NULL, -1,
                    sums[0] == 1 ? "the trace has no events" : "no trace has events");

@@ -40,8 +40,8 @@ int tm_share_reader(const tm_share_readers *readers, const uint64_t *seen, size_
 typedef struct group {
     int64_t rank;
     int64_t weight;
-    size_t first;         /* first item in argument order; breaks ties */
-    const uint64_t *seen; /* hosts that can open all of the traces; NULL: all */
+    size_t first;         /* first of the items in argument order; breaks ties */
+    const uint64_t *seen; /* hosts that can open all of the traces; NULL: all hosts */
     int owner;
 } group;
 
@@ -58,7 +58,7 @@ static int by_weight(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->first, y->first);
 }
 
-/* Returns the intersection of two host sets, stored in a buffer of n_words, or NULL if it is all
+/* Returns the intersection of two host sets, in a buffer of n_words; NULL if it contains all
  * hosts. */
 static const uint64_t *both(const uint64_t *a, const uint64_t *b, uint64_t *room, size_t n_words) {
     if (!a || !b || a == b)
@@ -68,7 +68,7 @@ static const uint64_t *both(const uint64_t *a, const uint64_t *b, uint64_t *room
     return room;
 }
 
-/* Merges groups of the same rank; initially each item has its own group. */
+/* Merges groups of the same rank. At first each item has its own group. */
 static size_t fold_groups(group *groups, size_t n, uint64_t *rooms, size_t n_words) {
     size_t kept = 0;
     qsort(groups, n, sizeof *groups, by_rank);
@@ -84,7 +84,7 @@ static size_t fold_groups(group *groups, size_t n, uint64_t *rooms, size_t n_wor
     return kept;
 }
 
-/* Returns the least loaded process that sees the group; -1 if there is none. */
+/* Returns the least loaded process that can open the group's traces; -1 if there is none. */
 static int least_loaded(const tm_share_readers *readers, const group *g, const int64_t *load) {
     int least = -1;
     for (int p = 0; p < readers->n; p++)
@@ -104,7 +104,7 @@ typedef struct dealing {
 
 static void give(const dealing *d, group *at, int owner) {
     at->owner = owner;
-    d->load[owner] += at->weight + 1; /* the 1 also spreads traces without weight */
+    d->load[owner] += at->weight + 1; /* + 1, so that also traces without weight are spread */
 }
 
 /* Assigns ranks that are far smaller than a process's share. Neighbouring ranks go to one process
@@ -120,14 +120,14 @@ static void deal_small(const dealing *d, group *small, size_t n, int n_readers, 
 }
 
 static tm_status deal_out(const dealing *d, const tm_share_readers *readers, tm_error *err) {
-    enum { FEW = 16 }; /* ranks are small below 1/FEW of a process's share */
+    enum { FEW = 16 }; /* a rank is small if it is less than 1/FEW of a process's share */
     int64_t fair = (int64_t)d->n_groups + readers->n - 1;
     for (size_t g = 0; g < d->n_groups; g++)
         fair += d->groups[g].weight;
     fair /= readers->n;
     for (size_t g = 0; g < d->n_groups; g++) {
         group *at = &d->groups[g];
-        if (!at->seen && at->weight < fair / FEW) { /* true for all later groups, too */
+        if (!at->seen && at->weight < fair / FEW) { /* also true for all later groups */
             deal_small(d, at, d->n_groups - g, readers->n, fair);
             break;
         }
@@ -146,7 +146,7 @@ static bool is_before(const void *element, const void *rank) {
     return ((const group *)element)->rank < *(const int64_t *)rank;
 }
 
-/* Sets the owner of each item from its group. */
+/* Sets the owner of each item to the owner of its group. */
 static void set_owners(const dealing *d) {
     qsort(d->groups, d->n_groups, sizeof *d->groups, by_rank);
     for (size_t i = 0; i < d->n; i++) {

@@ -1,4 +1,4 @@
-/* Distribution of reading: pure functions that give the same result on every process. */
+/* Decides which process reads what: pure functions that give the same result on every process. */
 #ifndef TMERGE_MPI_SHARE_H
 #define TMERGE_MPI_SHARE_H
 
@@ -28,13 +28,12 @@ static inline bool tm_hosts_has(const uint64_t *set, int host) {
     return !set || (set[host / 64] >> host % 64 & 1);
 }
 
-/** A trace, or a part of one, to be assigned. */
+/** A trace, or a part of a trace, to be assigned to a process. */
 typedef struct tm_share_item {
-    int64_t rank;   /* one process reads all traces of a rank; -1: unknown, any process may read the
-                       trace */
-    int64_t weight; /* cost of reading it */
-    const uint64_t *seen; /* hosts that see it; NULL: all */
-    int owner;            /* out: the process that reads it */
+    int64_t rank;         /* rank of the trace, -1 unknown; one process gets all traces of a rank */
+    int64_t weight;       /* cost of reading the trace */
+    const uint64_t *seen; /* hosts that see the trace; NULL: all */
+    int owner;            /* result: the process that reads the trace */
 } tm_share_item;
 
 /** Processes that can read traces. */
@@ -44,16 +43,17 @@ typedef struct tm_share_readers {
     const int *host_of; /* [n] host of each process */
 } tm_share_readers;
 
-/** Returns the number of readers that see a file on these hosts. Collective: no. */
+/** Returns the number of readers whose host is in @p seen. Collective: no. */
 int tm_share_n_readers(const tm_share_readers *readers, const uint64_t *seen);
 
-/** Returns the k-th reader that sees a file on these hosts, round robin. Collective: no. */
+/** Returns the k-th reader whose host is in @p seen; after the last reader, counts from the first
+ * again. Collective: no. */
 int tm_share_reader(const tm_share_readers *readers, const uint64_t *seen, size_t k);
 
 /**
- * Assigns the traces. Ranks are assigned in this order: those with traces that not all hosts can
- * open, then the others; each time the largest rank first. A rank goes to the least loaded process
- * that can open its traces. Ranks below a sixteenth of a process's share come last, in blocks of
+ * Assigns the traces to processes. Ranks with traces that not all hosts can open come first, then
+ * other ranks; each time the largest rank first. A rank goes to the least loaded process that can
+ * open its traces. Ranks below a sixteenth of a process's share come last, in blocks of
  * neighbouring ranks. Collective: no.
  * @param items  [n] in the order of the arguments
  * @return       TM_OK; TM_ERR_INPUT (no host sees all traces of a rank); TM_ERR_FAULT

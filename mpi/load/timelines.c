@@ -6,8 +6,8 @@
 #include "mpi/exchange/agree.h"
 #include "timeline/regroup.h"
 
-/* Some truncated traces lack their base time. They get that of the job's other traces; if these
- * differ, the latest. */
+/* Some truncated traces lack their base time. They get the base time of the job's other traces; if
+ * these differ, the latest one. */
 static void adopt_bases(tm_loader *l) {
     int64_t base_ns = -1;
     for (size_t i = 0; i < l->n; i++)
@@ -30,7 +30,8 @@ static int by_rank(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->input, y->input);
 }
 
-/* Builds the timeline of a rank from its [n] traces here, in the order of the arguments. */
+/* Builds the timeline of a rank from its [n] traces on this process, in the order of the
+ * arguments. */
 static tm_status build_rank(tm_loader *l, const own_trace *own, size_t n, tm_error *err) {
     const tm_build_context context = {l->out->names, l->classifier, l->options->skip_bad,
                                       l->step_names};

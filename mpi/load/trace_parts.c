@@ -11,8 +11,8 @@ enum { TAG_PARTS = 14, PIECE_BYTES = 4 << 20 };
 /* Tables of a trace: the attributes, then the events. */
 enum { EVENTS = TM_N_ATTRS, N_TABLES };
 
-/* Data on a part that all processes get. Contains only numbers. All 0 except on the part's reader,
- * so a sum over processes gives it to all. */
+/* Data on a part that all processes get. Contains only numbers. They are 0 except on the part's
+ * reader, so that a sum over processes gives them to all. */
 typedef struct reported {
     int64_t read;
     int64_t begin, end, in_object;
@@ -88,8 +88,8 @@ static tm_status tell(joiner *j, tm_error *err) {
     return TM_OK;
 }
 
-/* Decides whether the parts of a trace, which begin at index @p first, are joined. All processes
- * decide the same. */
+/* Decides whether the parts of a trace are joined; @p first is the index of its first part. All
+ * processes decide the same. */
 static void decide(joiner *j, size_t first) {
     tm_mpi_part *parts = &j->parts[first];
     size_t n = (size_t)parts->part.n;
@@ -104,7 +104,8 @@ static void decide(joiner *j, size_t first) {
     }
 }
 
-/* Reserves memory for all rows of a trace. (Growing the columns would hold them twice.) */
+/* Reserves memory for all rows of a trace, because growing the columns would need twice their
+ * memory. */
 static tm_status make_room(joiner *j, size_t first, tm_error *err) {
     tm_trace *trace = j->parts[first].part.trace;
     for (int t = 0; t < N_TABLES; t++) {
@@ -139,8 +140,7 @@ static tm_status join_own(joiner *j, tm_part *into, tm_mpi_part *from, tm_error 
     return status;
 }
 
-/* Sends a part. When out of memory, sends an empty header, because the receiver waits for a
- * message. */
+/* Sends a part. When out of memory, sends an empty header: the receiver waits for a message. */
 static tm_status send_part(joiner *j, tm_mpi_part *from, int to, tm_error *err) {
     tm_vec head = TM_VEC(char);
     tm_status status = tm_part_pack(&from->part, from->names, &head, err);
@@ -160,8 +160,8 @@ static tm_status send_part(joiner *j, tm_mpi_part *from, int to, tm_error *err) 
     return status == TM_OK ? sent : status;
 }
 
-/* Receives rows and joins them. After a failure the remaining rows are received and dropped,
- * because the sender waits. */
+/* Receives rows and joins them. After a failure, receives and drops the remaining rows: the sender
+ * waits. */
 static tm_status receive_rows(joiner *j, tm_part_join *join, int table, int from, tm_error *err) {
     void *bytes = NULL;
     size_t size = 0;
@@ -197,8 +197,8 @@ static tm_status receive_part(joiner *j, tm_part *into, size_t k, tm_error *err)
     return status;
 }
 
-/* Joins one trace. All processes go through traces and parts in the same order, even after a
- * failure, so that every message is received. */
+/* Joins the parts of one trace. All processes go through traces and parts in the same order, even
+ * after a failure, so that every message is received. */
 static tm_status bring_together(joiner *j, size_t first, tm_error *err) {
     tm_status status = TM_OK;
     tm_mpi_part *into = &j->parts[first];

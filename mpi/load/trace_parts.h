@@ -9,16 +9,16 @@
 #include "tmerge/reader.h"
 #include "tmerge/source.h"
 
-/** One part. All processes have the same list, in which the parts of a trace are adjacent and
- * ordered. */
+/** One part of a trace. All processes have the same list of parts, in which the parts of a trace
+ * are adjacent and ordered. */
 typedef struct tm_mpi_part {
-    size_t input; /* index of the trace */
-    int reader;   /* process that reads it; the reader of part 0 joins the parts */
+    size_t input; /* index of the trace's entry */
+    int reader;   /* process that reads the part; the reader of part 0 joins the parts */
     bool joined;  /* all parts of the trace were read correctly and form the whole trace */
-    tm_part part; /* index and n on every process, the rest only on the reader */
+    tm_part part; /* index and n are set on every process, the rest only on the reader */
 
-    /* Set only on the reader. */
-    tm_names *names; /* owned; texts of this part only, NULL for part 0 */
+    /* The following are set only on the reader. */
+    tm_names *names; /* owned; texts of this part only; NULL for part 0 */
     bool read;
 } tm_mpi_part;
 
@@ -27,8 +27,8 @@ void tm_mpi_part_init(tm_mpi_part *part, size_t input, int index, int n);
 
 /**
  * Reads a part on its reader. If the trace cannot be read in parts, returns TM_OK and leaves `read`
- * false; the parts are then not joined. Collective: no.
- * @param names  this process's dictionary, for part 0
+ * false, so that the parts are not joined. Collective: no.
+ * @param names  this process's dictionary, which gets the texts of part 0
  * @param watch  or NULL
  * @return       TM_OK; TM_ERR_FAULT
  */
@@ -36,12 +36,14 @@ tm_status tm_mpi_part_read(tm_mpi_part *part, const tm_trace_file *file, tm_name
                            const tm_source_watch *watch, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Joins the parts of each trace if they are proven to form the whole trace, and frees everything
- * that was read. Parts are sent in pieces, so that the receiver needs memory only for the whole
- * trace and one piece. Collective: over comm.
- * @param parts   [n] joined is set in all parts of a trace that could be joined
- * @param names   this process's dictionary, for the traces joined here
- * @param traces  by input: set if the trace was joined here, malloc'ed and owned by the caller
+ * Joins the parts of each trace that are proven to form the whole trace, and frees all parts. Sends
+ * parts in pieces, so that the receiver needs memory only for the whole trace and one piece.
+ * Collective: over comm.
+ * @param parts   [n] sets `joined` in all parts of a trace that was joined
+ * @param names   this process's dictionary, which gets the texts of the traces joined on this
+ *                process
+ * @param traces  by entry: set if the trace was joined on this process; malloc'ed, freed by the
+ *                caller
  * @return        TM_OK; TM_ERR_FAULT; the same on every process
  */
 tm_status tm_mpi_parts_join(MPI_Comm comm, tm_mpi_part *parts, size_t n, tm_names *names,

@@ -7,13 +7,14 @@
 #include "mpi/exchange/shuffle.h"
 #include "replay/job/replay_job.h"
 
-/* Changes are evaluated in batches of at least LEAST; more only while the estimated size of the
- * reduced job is below JOB_BYTES. LINKS: estimated links per operation of a rank and per end of a
- * step. */
+/* Changes are evaluated in batches of at least LEAST. Batches are larger as long as the estimated
+ * size of the reduced job is below JOB_BYTES. LINKS: estimated number of links for each operation
+ * of a rank and each end of a step. */
 enum { LEAST = 8, LINKS = 4 };
 static const int64_t JOB_BYTES = INT64_C(32) << 20;
 
-/* Counts the operations and ends of steps of all ranks of the job, and the ranks with a graph. */
+/* Counts, over the whole job, the operations and ends of steps of all ranks, and the ranks with a
+ * graph. */
 static void count_boundaries(const tm_replay_ranks *r, int64_t *n_boundaries, int64_t *n_ranks) {
     int64_t n[2] = {0};
     size_t n_batches;
@@ -29,8 +30,8 @@ static void count_boundaries(const tm_replay_ranks *r, int64_t *n_boundaries, in
     *n_ranks = n[1];
 }
 
-/* Picks the changes of the next batch: first those chosen from the critical path, then those of
- * t->more, then the scenario. */
+/* Picks the changes of the next batch: first from t->chosen, then from t->more, then the
+ * scenario. */
 static void pick(tm_trying *t) {
     t->n = 0;
     for (; t->next < t->chosen->n && t->n < t->most; t->next++) {
@@ -83,7 +84,7 @@ tm_replay_weigh tm_mpi_changes_weigh(tm_trying *trying) {
                              &trying->sets, &trying->sets,         &trying->words};
 }
 
-/* Makes the reduced job, the same on every process. */
+/* Makes the reduced job from the words of all processes. */
 static tm_status make_job(tm_trying *t, tm_vec *all, tm_replay *job, tm_error *err) {
     tm_status status = tm_replay_share(t->r->comm, &t->words, all, err);
     if (status == TM_OK)
@@ -91,12 +92,12 @@ static tm_status make_job(tm_trying *t, tm_vec *all, tm_replay *job, tm_error *e
     return status == TM_OK ? tm_replay_count(job, t->r->steps, err) : status;
 }
 
-/* A job, and working memory for evaluating it with each set of weights. */
+/* A job, and memory for evaluating it with one set of weights after another. */
 typedef struct sweep {
     const tm_replay *job;
-    int64_t *all;  /* owned; [operations and steps][sets] times */
+    int64_t *all;  /* owned; [operations + steps][sets] times */
     uint8_t *sets; /* owned; [ranks] */
-    int64_t *ns;   /* owned; [operations and steps] times with one set */
+    int64_t *ns;   /* owned; [operations + steps] times with one set */
 } sweep;
 
 /* Returns the job's time T with set @p set of weights. */
@@ -107,7 +108,7 @@ static int64_t total_with(const sweep *s, size_t set) {
     return tm_replay_total(job, s->ns);
 }
 
-/* Evaluates a change with its two sets of weights, @p set and @p set + 1. */
+/* Evaluates a change, which has the sets of weights @p set and @p set + 1. */
 static tm_status try_change(const sweep *s, uint8_t set, int64_t total_ns, tm_whatif_item *item,
                             tm_error *err) {
     item->saved_most_ns = total_ns - total_with(s, (size_t)set + 1);
@@ -116,7 +117,7 @@ static tm_status try_change(const sweep *s, uint8_t set, int64_t total_ns, tm_wh
     return tm_replay_busiest(s->job, s->sets, s->ns, &item->next_rank, err);
 }
 
-/* Evaluates this process's share of the changes. */
+/* Evaluates this process's share of the changes in the batch. */
 static tm_status try_changes(tm_trying *t, const tm_replay *job, int64_t total_ns, tm_vec *items,
                              tm_error *err) {
     int self, n_processes;
@@ -150,7 +151,7 @@ static tm_status try_batch(tm_trying *t, int64_t total_ns, tm_vec *items, tm_err
     return status;
 }
 
-/* Appends rows for the chosen changes that were not worth evaluating. */
+/* Appends rows for the chosen changes that were not evaluated, because they cannot save much. */
 static tm_status add_untried(const tm_trying *t, tm_vec *items, tm_error *err) {
     int self;
     MPI_Comm_rank(t->r->comm, &self);

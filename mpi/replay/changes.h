@@ -1,4 +1,5 @@
-/* Evaluates changes of weights on all ranks: kinds of work, kernels, a user's scenario. */
+/* Evaluates changes of the weights of all ranks: kinds of work, kernels, stages, the network, a
+ * user's scenario. */
 #ifndef TMERGE_MPI_REPLAY_CHANGES_H
 #define TMERGE_MPI_REPLAY_CHANGES_H
 
@@ -6,37 +7,37 @@
 #include "replay/whatif/choose_changes.h"
 #include "replay/whatif/scenario.h"
 
-/** Maximum number of changes evaluated at once. The graphs of all ranks are reduced once for each
- * such batch. */
+/** Maximum number of changes in a batch. For each batch, the graphs of all ranks are reduced
+ * once. */
 enum { TM_CHANGES_AT_ONCE = 32 };
 
-/** A change to evaluate besides those chosen from the critical path. */
+/** A change that is evaluated in addition to those chosen from the critical path. */
 typedef struct tm_change_more {
     tm_whatif_item item;
     tm_change change;
 } tm_change_more;
 
-/** Changes to evaluate besides those chosen from the critical path, and the marks that they use. */
+/** The changes that are evaluated in addition to those chosen from the critical path. */
 typedef struct tm_changes_more {
-    tm_vec changes;       /* of tm_change_more; the same kinds on every process */
-    const uint8_t *pairs; /* marks of edges, as in tm_sets; NULL: none */
+    tm_vec changes;       /* of tm_change_more; the same on every process, except for factors */
+    const uint8_t *pairs; /* see tm_sets; NULL: not needed */
 } tm_changes_more;
 
-/** The changes to evaluate, with the scenario, and the weights of the current batch of changes. */
+/** All changes to evaluate, and the weights of the current batch of changes. */
 typedef struct tm_trying {
     const tm_replay_ranks *r;
     const tm_changes *chosen;
     const tm_changes_more *more; /* evaluated, too */
     size_t next_more;
-    const tm_scenario *scenario; /* NULL if there is none, or after it was added to a batch */
-    uint8_t *marks;              /* owned; by name id: marks of chosen kernels */
+    const tm_scenario *scenario; /* NULL if there is none, or after its change was picked */
+    uint8_t *marks;              /* owned; by name id: marks of the chosen kernels */
     tm_change changes[TM_CHANGES_AT_ONCE];
     tm_whatif_item items[TM_CHANGES_AT_ONCE];
     size_t n, most;
-    uint32_t next;   /* index of the next chosen change */
-    int64_t n_ranks; /* ranks of the job with a graph */
+    uint32_t next;   /* index of the next chosen change to pick */
+    int64_t n_ranks; /* number of ranks in the job that have a graph */
     tm_sets sets;
-    tm_vec words; /* of int64_t: this process's reduced ranks */
+    tm_vec words; /* of int64_t: the reduced ranks of this process, for the current batch */
 } tm_trying;
 
 /**
@@ -44,7 +45,7 @@ typedef struct tm_trying {
  *
  * Collective: over the ranks' comm.
  * @param chosen    the same on every process
- * @param scenario  whose edges are marked, or NULL
+ * @param scenario  scenario whose edges are marked, or NULL
  * @param out       to be freed in either case
  * @return          TM_OK or TM_ERR_FAULT, the same on every process
  */
@@ -53,17 +54,16 @@ tm_status tm_mpi_changes_open(const tm_replay_ranks *ranks, const tm_changes *ch
                               tm_trying *out, tm_error *err) TM_MUST_CHECK;
 void tm_mpi_changes_free(tm_trying *trying);
 
-/** Returns the weights of the current batch; reduce the ranks with these before
- * tm_mpi_changes_try. */
+/** Returns the weights of the current batch. Before tm_mpi_changes_try, the caller must reduce the
+ * ranks with these weights. */
 tm_replay_weigh tm_mpi_changes_weigh(tm_trying *trying);
 
 /**
- * Evaluates all changes, batch by batch; every batch after the first takes another pass over all
- * ranks.
+ * Evaluates all changes, batch by batch. For each batch after the first, reduces all ranks again.
  *
  * Collective: over the ranks' comm.
  * @param total_ns  the job's recorded time T
- * @param items     of tm_whatif_item: each process appends a part of the rows
+ * @param items     of tm_whatif_item: each process appends the rows of its share of the changes
  * @return          TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_changes_try(tm_trying *trying, int64_t total_ns, tm_vec *items,

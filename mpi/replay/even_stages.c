@@ -16,8 +16,8 @@ void tm_mpi_split_free(tm_split *split) {
     split->pairs = NULL;
 }
 
-/* Returns which of a timeline's steps are complete and counted in the result; NULL when out of
- * memory. */
+/* Returns, for each step of a timeline, whether the result has the step and all ranks recorded it;
+ * NULL when out of memory. */
 static bool *pick_steps(const tm_timeline *t, const tm_replay_result *result) {
     const tm_path_step *steps = result->path_steps.data;
     bool *counts = calloc(t->n_steps + 1, sizeof *counts);
@@ -46,7 +46,7 @@ static bool is_below(const void *element, const void *key) {
     return ((const tm_split_stage *)element)->stage < *(const int64_t *)key;
 }
 
-/* Sets the factors of this process's ranks from those of their stages. */
+/* Sets the factors of this process's ranks to those of their stages. */
 static bool set_factors(const tm_replay_ranks *r, tm_split *out) {
     const tm_split_stage *v = out->stages.data;
     out->of_rank = malloc((2 * r->n + 1) * sizeof *out->of_rank);
@@ -60,8 +60,8 @@ static bool set_factors(const tm_replay_ranks *r, tm_split *out) {
     return out->of_rank != NULL;
 }
 
-/* Returns, by name id, whether a kernel of this process's ranks sends or receives; NULL when out of
- * memory. */
+/* Returns, by name id, 1 for kernels of this process's ranks that send or receive, else 0; NULL
+ * when out of memory. */
 static uint8_t *mark_pairs(const tm_replay_ranks *r) {
     uint8_t *pairs = calloc(tm_names_count(r->names) + 1, 1);
     for (size_t i = 0; i < r->n && pairs; i++) {
@@ -75,7 +75,7 @@ static uint8_t *mark_pairs(const tm_replay_ranks *r) {
     return pairs;
 }
 
-/* Broadcasts the result of process 0. */
+/* Broadcasts the stages from process 0. */
 static tm_status share(MPI_Comm comm, tm_vec *stages, tm_error *err) {
     void *bytes = stages->data;
     size_t size = stages->n * stages->size;

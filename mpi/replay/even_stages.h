@@ -5,17 +5,16 @@
 #include "changes.h"
 #include "replay/whatif/split.h"
 
-/** The stages of a pipeline, and factors that give each stage as much work as the mean stage
- * has. */
+/** The stages of a pipeline, and the factors that would give each stage as much work as the mean
+ * stage has. */
 typedef struct tm_split {
-    tm_vec stages; /* of tm_split_stage; empty without a pipeline, or if no stage has more work than
-                      another */
-    double *of_rank; /* owned; [ranks->n][2] factors, as in tm_change */
-    uint8_t *pairs;  /* owned; marks, as in tm_sets */
+    tm_vec stages;   /* of tm_split_stage; empty without a pipeline, or if all have equal work */
+    double *of_rank; /* owned; [ranks->n][2] factors: see tm_change */
+    uint8_t *pairs;  /* owned; see tm_sets */
 } tm_split;
 
 /**
- * Compares the work of the stages, in those steps of the result that all ranks recorded.
+ * Compares the work of the stages, in the steps of the result that all ranks recorded.
  *
  * Collective: over the ranks' comm.
  * @param out  to be freed in either case; the same on every process except for of_rank
@@ -25,8 +24,10 @@ tm_status tm_mpi_split(const tm_replay_ranks *ranks, const tm_replay_result *res
                        tm_error *err) TM_MUST_CHECK;
 void tm_mpi_split_free(tm_split *split);
 
-/** Appends the change that evens out the stages, if they differ. False when out of memory.
- * @param more  of tm_change_more */
+/**
+ * Appends a change that gives all stages equal work, unless they have it. False when out of memory.
+ * @param more  of tm_change_more
+ */
 bool tm_mpi_split_change(const tm_split *split, tm_vec *more) TM_MUST_CHECK;
 
 #endif

@@ -40,8 +40,8 @@ static tm_extra_ranks ranks_of(const tm_replay_ranks *r, size_t index, const tm_
                             tm_replay_count_stage(r, stage)};
 }
 
-/* Lists the ranks with graphs of their own, then the batches.
- * @param out of tm_extra_ranks */
+/* Lists the single ranks, then the batches.
+ * @param out  of tm_extra_ranks */
 static bool list_ranks(const tm_replay_ranks *r, tm_vec *out) {
     size_t n_batches;
     const tm_batch *batches = tm_replay_batches(r, &n_batches);
@@ -58,8 +58,8 @@ static bool list_ranks(const tm_replay_ranks *r, tm_vec *out) {
     return ok;
 }
 
-/* Returns whether a rank may belong to a stage although none is known for it: it has unmatched
- * sends or receives. */
+/* Returns whether a rank without a known stage may belong to one: it has unmatched sends or
+ * receives. */
 static bool may_be_of_stage(const tm_timeline *t, int64_t stage) {
     const tm_collective_attr *attrs = t->attrs[TM_ATTR_COLLECTIVE];
     bool any = false;
@@ -80,7 +80,7 @@ static tm_extra_role role_of(const tm_replay_ranks *r, const tm_extra_sums *sums
     return role;
 }
 
-/* Adds @p one to the entry of its stage in the list of roles. */
+/* Adds @p one to the role of its stage. */
 static bool add_role(tm_vec *roles, const tm_extra_role *one) {
     tm_extra_role *v = roles->data;
     for (size_t i = 0; i < roles->n; i++)
@@ -93,7 +93,7 @@ static bool add_role(tm_vec *roles, const tm_extra_role *one) {
     return tm_vec_append(roles, one, 1) != NULL;
 }
 
-/* Finds the roles of the job: one for each stage. @param out of tm_extra_role */
+/* Finds the roles of the job: one for each stage. @p out is of tm_extra_role. */
 static tm_status find_roles(const tm_replay_ranks *r, const tm_vec *sums, tm_vec *out,
                             tm_error *err) {
     tm_vec own = TM_VEC(tm_extra_role), all = TM_VEC(tm_extra_role);
@@ -120,7 +120,7 @@ static bool is_one_role(const tm_vec *roles, int64_t stage) {
     return false;
 }
 
-/* Gets what the peers of this process's ranks ran in each step. @param back of tm_peer_others */
+/* Gets what the peers of this process's ranks did in each step. @p back is of tm_peer_others. */
 static tm_status ask_peers(const tm_replay_ranks *r, const tm_vec *sums, const tm_vec *roles,
                            tm_vec *back, tm_error *err) {
     tm_vec own = TM_VEC(tm_peer), there = TM_VEC(tm_peer), others = TM_VEC(tm_peer_others);
@@ -167,7 +167,7 @@ static int by_index(const void *a, const void *b) {
 }
 
 /* Sets the factors of ranks and the flags of their places.
- * @param sums in the order of ranks */
+ * @param sums  of tm_extra_sums, in the order of ranks */
 static bool compare(tm_replay_ranks *r, const tm_vec *ranks, const tm_vec *sums,
                     const tm_vec *others) {
     const tm_extra_ranks *of = ranks->data;
@@ -177,7 +177,7 @@ static bool compare(tm_replay_ranks *r, const tm_vec *ranks, const tm_vec *sums,
     tm_vec of_known = TM_VEC(tm_peer_others);
     bool ok = true, whole[TM_EXTRA_STEPS];
     for (size_t i = 0; i < others->n && ok;
-         i++) { /* the answers for one place are equal, one for each rank that asked */
+         i++) { /* several ranks may have asked for a place; their answers are equal */
         tm_peer_others *one = tm_keys_value(&known, &of_known, &answers[i].place);
         ok = one != NULL;
         if (one)
@@ -201,8 +201,8 @@ static bool compare(tm_replay_ranks *r, const tm_vec *ranks, const tm_vec *sums,
     return ok;
 }
 
-/* Appends a row for each step with the tag of row @p of. Each of these steps gets an equal share of
- * the row's values. */
+/* Appends a row for each step with the tag of row @p of. Several steps can have the same tag: each
+ * of them gets an equal share of the row's values. */
 static bool add_steps(const tm_timeline *t, const tm_extra_row *of, tm_vec *out) {
     int64_t n = 0;
     for (size_t k = 0; k < t->n_steps; k++)
@@ -237,8 +237,8 @@ static tm_status send_rows(tm_replay_ranks *r, const tm_vec *ranks, tm_error *er
     return status;
 }
 
-/* Sums the extra work of this process's ranks, if any rank of the job has a place that its peers
- * lack. */
+/* Sums the work of this process's ranks, if some rank of the job has a place that another rank of
+ * its role lacks. Sets *any to whether this is so. */
 static tm_status sum_ranks(const tm_replay_ranks *r, const tm_vec *ranks, tm_vec *sums, int *any,
                            tm_error *err) {
     const tm_extra_ranks *of = ranks->data;

@@ -7,7 +7,7 @@
 #include "mpi/exchange/agree.h"
 #include "mpi/exchange/shuffle.h"
 
-/* The edges that decide the times of boundaries, in one graph at a time. */
+/* What tm_path_decide found for one graph at a time. */
 typedef struct decided {
     uint32_t *edges, *boundaries; /* owned; [n] */
     size_t n;
@@ -45,7 +45,7 @@ static tm_status collect_boundaries(const tm_replay_ranks *r, decided *d, tm_vec
     return TM_OK;
 }
 
-/* The hops of one rank. */
+/* The hops of a rank. */
 typedef struct own_hops {
     const tm_path_hop *hops; /* [n] */
     size_t n;
@@ -59,7 +59,7 @@ static tm_status fill_rank(const tm_graph *graph, const tm_timeline *timeline, d
     return TM_OK;
 }
 
-/* Orders hops by rank, step and time. (The path was walked backwards.) */
+/* Order by rank, step and time. The walk returns hops from the end of a path to its start. */
 static int by_rank(const void *a, const void *b) {
     const tm_path_hop *x = a, *y = b;
     int order = tm_order_i64(x->rank, y->rank);
@@ -99,7 +99,7 @@ static tm_status fill_batch(const tm_replay_ranks *r, const tm_batch *batch, dec
     return TM_OK;
 }
 
-/* Finds the pieces of the hops whose ranks are held here. */
+/* Finds the pieces of the hops on this process's ranks. */
 static tm_status fill(const tm_replay_ranks *r, decided *d, tm_vec *hops, tm_vec *pieces,
                       tm_error *err) {
     size_t n_batches;
@@ -133,7 +133,7 @@ static tm_status find(const tm_replay_ranks *r, decided *d, tm_vec boundaries[4]
     return tm_mpi_agree(r->comm, status, err);
 }
 
-/* Moves the pieces of the whole path, which precede those of the steps, to @p whole. */
+/* Moves the pieces of the whole path, which come before those of the steps, to @p whole. */
 static tm_status split_whole(tm_vec *pieces, tm_vec *whole, tm_error *err) {
     tm_path_piece *v = pieces->data;
     size_t n = 0;

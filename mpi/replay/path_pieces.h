@@ -1,4 +1,4 @@
-/* Critical path of a job whose ranks are distributed over processes. */
+/* Finds the critical path of a job whose ranks are distributed over processes. */
 #ifndef TMERGE_MPI_REPLAY_PATH_PIECES_H
 #define TMERGE_MPI_REPLAY_PATH_PIECES_H
 
@@ -6,11 +6,11 @@
 #include "replay/job/path.h"
 
 /**
- * Finds the path to the end of every step, and the whole path.
+ * Finds the path to the end of each step, and the whole path.
  *
  * Collective: over the ranks' comm.
  * @param steps   of tm_path_step, the same on every process
- * @param pieces  of tm_path_piece, only on process 0: step by step, and within a step by time
+ * @param pieces  of tm_path_piece, only on process 0: sorted by step, then by time
  * @param whole   of tm_path_piece, only on process 0: the path from the root to the last end
  * @return        TM_OK or TM_ERR_FAULT, the same on every process
  */

@@ -16,10 +16,11 @@
 #include "waits/stages.h"
 #include "works.h"
 
-/* Places are compared in slices, to limit memory. Every slice scans all weights of the ranks with
- * their own graphs, so slices are few: one more for each SLICE_BYTES / SLICES of these weights, up
- * to SLICES; beyond that, as many as keep a slice within SLICE_BYTES. For batches, slices are added
- * so that the rows of each, SLICE_ROWS_BYTES, fit into the caches. */
+/* Places are compared in slices, to limit memory. Each slice takes a pass over all weights of
+ * single ranks, so there are few: at first one more for each SLICE_BYTES / SLICES of these weights,
+ * but not more than SLICES; if slices get larger than SLICE_BYTES, as many as keep them below that.
+ * Weights of batches add one slice for each SLICE_ROWS_BYTES, so that the rows of a slice fit into
+ * the caches. */
 static const int64_t SLICE_BYTES = INT64_C(16) << 20, SLICE_ROWS_BYTES = INT64_C(4) << 20;
 enum { SLICES = 4 };
 
@@ -57,7 +58,7 @@ static void find_root(tm_replay_ranks *r) {
         for (size_t k = 0; k < t->n_tracks && t->tracks[k].first < end; k++)
             for (uint32_t row = t->tracks[k].first; row < t->tracks[k].first + t->tracks[k].count;
                  row++)
-                /* rows are sorted by start: this is the stream's first event */
+                /* the stream's first GPU event, because rows are sorted by start */
                 if (t->role[row] != TM_ROLE_NONE) {
                     int64_t begin = tm_rank_clock_true(&t->clock, t->begin_ns[row]);
                     first = begin < first ? begin : first;
@@ -70,7 +71,7 @@ static void find_root(tm_replay_ranks *r) {
     MPI_Allreduce(&n, &r->n_ranks, 1, MPI_INT64_T, MPI_SUM, r->comm);
 }
 
-/* Cuts out the time between recordings, and the time while profilers were starting. */
+/* Cuts out the times in which no rank recorded, and the time until all profilers had started. */
 static tm_status find_cuts(tm_replay_ranks *r, tm_error *err) {
     tm_vec own = TM_VEC(tm_recorded_time), all = TM_VEC(tm_recorded_time);
     tm_status status = TM_OK;
@@ -97,7 +98,7 @@ static int member_owner(const void *record, int n_processes) {
     return (int)(tm_hash_mixed(0, &group, sizeof group) % (uint64_t)n_processes);
 }
 
-/* Sends the members of operations to the process that owns their group, and from there the
+/* Sends the members of operations to the process that owns their group. That process sends the
  * participations to the processes of the ranks. */
 static tm_status send_visits(tm_replay_ranks *r, tm_error *err) {
     tm_vec members = TM_VEC(tm_join_member), all = TM_VEC(tm_join_member);
@@ -127,8 +128,8 @@ tm_status tm_replay_share_keys(MPI_Comm comm, tm_keys *keys, tm_error *err) {
     return tm_mpi_agree(comm, status, err);
 }
 
-/* Adds a rank's pairs of events and its counts of names. Of ranks that share recorded events, only
- * one adds counts. */
+/* Adds a rank's pairs of events and its counts of names. If ranks share recorded events, only their
+ * leader adds counts, because all have the same ones. */
 static tm_status survey(const tm_replay_ranks *r, size_t i, const tm_draft *draft, tm_pairs *pairs,
                         tm_counts *counts, tm_error *err) {
     TM_TRY(tm_pairs_survey(draft, pairs, err));
@@ -155,11 +156,11 @@ static tm_status make_drafts(tm_replay_ranks *r, tm_pairs *pairs, tm_error *err)
     return tm_replay_share_keys(r->comm, &pairs->tight, err);
 }
 
-/* Decides for the whole job, from the ranks that recorded the first step, whether the warm-up is a
- * part of it. */
+/* Decides for the whole job whether the first step counts from the end of the warm-up. Only ranks
+ * that recorded the job's first step matter. */
 static void find_warm_up(tm_replay_ranks *r) {
     int64_t first = INT64_MAX;
-    int flags[2] = {0}; /* `any` and `joined` of tm_warm_up, combined over all ranks */
+    int flags[2] = {0}; /* `any` and `joined` of tm_warm_up: true for at least one of these ranks */
     tm_drafts_rank *ranks = r->drafts.ranks;
     for (size_t i = 0; i < r->n; i++) {
         const tm_warm_up own = ranks[i].before;
@@ -178,7 +179,8 @@ static void find_warm_up(tm_replay_ranks *r) {
         ranks[i].warm_up = ranks[i].warm_up && r->warm_up;
 }
 
-/* Counts the participations of rank i. All participations are sorted by rank. */
+/* Returns how many participations rank i has. They start at index *next, because participations are
+ * sorted by rank. */
 static size_t visits_of(const tm_replay_ranks *r, size_t i, size_t *next) {
     const tm_replay_visit *v = r->visits.data;
     size_t n = 0;
@@ -239,8 +241,8 @@ static tm_status list_slice(const tm_replay_ranks *r, const tm_peer_slice *slice
     return tm_batch_rows(batches, n, &from, rows, err);
 }
 
-/* Compares the places of one slice with those of peers.
- * @param rows  of tm_peer_row: a buffer for all slices */
+/* Compares the places of one slice with those of other processes' ranks.
+ * @param rows  of tm_peer_row: memory that all slices reuse */
 static tm_status compare_slice(tm_replay_ranks *r, const tm_peer_slice *slice, tm_vec *rows,
                                tm_error *err) {
     tm_peer_places *places = &r->places;
@@ -297,7 +299,7 @@ static int by_rank(const void *a, const void *b) {
     return tm_order_i64(((const tm_replay_fact *)a)->rank, ((const tm_replay_fact *)b)->rank);
 }
 
-/* Computes the call time of each rank; leaves out ranks whose graphs are of operations.
+/* Computes the call time of each rank, except of ranks whose graphs are of operations.
  * @param out  [r->n] */
 static bool find_call_times(const tm_replay_ranks *r, int64_t *out) {
     size_t n_batches;
@@ -314,7 +316,7 @@ static bool find_call_times(const tm_replay_ranks *r, int64_t *out) {
     return ok;
 }
 
-/* Collects the facts of every rank with a graph, in the job's order of ranks. */
+/* Collects the facts of the job's ranks that have a graph, ascending in rank. */
 static tm_status gather_facts(tm_replay_ranks *r, tm_error *err) {
     tm_vec own = TM_VEC(tm_replay_fact);
     int64_t *call_ns = calloc(r->n + 1, sizeof *call_ns);
@@ -339,8 +341,8 @@ static tm_status gather_facts(tm_replay_ranks *r, tm_error *err) {
     return status;
 }
 
-/* If each stage is on a single host, all peers of a rank are on its host and may be equally slow.
- * So the call times that the peers have are divided by the factor of a slow host. */
+/* If each stage is on a single host, all peers of a rank are on the same host as the rank, and may
+ * be equally slow. Therefore divides the peers' call times on a slow host by the host's factor. */
 static tm_status compare_hosts(tm_replay_ranks *r, tm_error *err) {
     size_t n_batches;
     const tm_batch *batches = tm_replay_batches(r, &n_batches);
@@ -360,7 +362,7 @@ static tm_status compare_hosts(tm_replay_ranks *r, tm_error *err) {
     return done ? TM_OK : tm_fail_memory(err);
 }
 
-/* Frees memory that is needed only to build the graphs. */
+/* Frees what only building the graphs needs. */
 static void free_parts(tm_replay_ranks *r) {
     tm_drafts_free(&r->drafts);
     for (size_t i = 0; i < r->n && r->items; i++)
@@ -382,7 +384,7 @@ tm_status tm_replay_share(MPI_Comm comm, tm_vec *own, tm_vec *all, tm_error *err
     return TM_OK;
 }
 
-/* Reduces the ranks of a batch one by one. */
+/* Reduces the ranks of a batch one by one, each with a graph of its own. */
 static tm_status reduce_apart(const tm_replay_ranks *r, const tm_batch *batch,
                               const tm_replay_weigh *weigh, tm_error *err) {
     for (size_t lane = 0; lane < batch->n; lane++) {
@@ -414,8 +416,8 @@ static tm_status reduce_graph(const tm_replay_ranks *r, size_t i, const tm_repla
 }
 
 /* Reduces the ranks of a batch.
- * @param batch   the workspace holds its peers' weights
- * @param n_left  number of batches after it */
+ * @param batch   batch whose peer weights are in the workspace
+ * @param n_left  number of batches that remain after this one */
 static tm_status reduce_batch(const tm_replay_ranks *r, const tm_batch *batch, size_t n_left,
                               const tm_replay_weigh *weigh, tm_error *err) {
     const tm_batch_sets sets = {weigh->n_sets, weigh->batch, weigh->context};
@@ -427,7 +429,8 @@ static tm_status reduce_batch(const tm_replay_ranks *r, const tm_batch *batch, s
     TM_TRY(tm_reduce_batch(batch, r->workspace, &sets, &done, weigh->words, err));
     if (!done)
         TM_TRY(reduce_apart(r, batch, weigh, err));
-    /* Reserves as much for each remaining batch, so that the words are not copied repeatedly. */
+    /* Reserves as much memory for each batch that remains, so that the words are not copied again
+     * and again. */
     const size_t left = (weigh->words->n - before) * n_left;
     if (!tm_vec_reserve(weigh->words, weigh->words->n + left))
         return tm_fail_memory(err);
@@ -498,7 +501,7 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     if (status == TM_OK && ranks->n_ranks > 1)
         status = tm_mpi_works(ranks, &ranks->works, err);
     free_parts(ranks);
-    if (ranks->models.batches.n == 0) /* after this, only batches use their items */
+    if (ranks->models.batches.n == 0) /* from here on, only batches use places */
         tm_peer_places_free(&ranks->places);
     tm_vec_free(&ranks->visits);
     tm_pages_give_back();

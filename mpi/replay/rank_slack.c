@@ -10,25 +10,25 @@
 #include "replay/job/sets.h"
 
 enum {
-    NEAR = 100,       /* an event with a slack below T / 100 is near the critical path */
-    RUNS_ALL = 32768, /* number of runs of events that a job reports, divided among its ranks */
+    NEAR = 100,       /* an event with a slack below T / NEAR is near the critical path */
+    RUNS_ALL = 32768, /* maximum number of runs of events in a job, shared equally by the ranks */
     RUNS_LEAST = 8,   /* minimum number of runs of a rank */
     RUNS_MOST = 2048  /* maximum number of runs of a rank */
 };
 
-/* State for all ranks of this process, and the results. */
+/* State while slack is found, and the slack of this process's ranks. */
 typedef struct finder {
     const tm_replay_ranks *r;
     const tm_fixer *fixer;
     int64_t *late;  /* owned; from find_late */
-    tm_keys places; /* keys of operations, in the order of `late` */
+    tm_keys places; /* of uint64_t: ids of operations, parallel to `late` */
     size_t runs;    /* maximum number of runs of a rank */
     tm_vec ranks;   /* of tm_whatif_rank */
     tm_vec slacks;  /* of tm_slack_run */
 } finder;
 
-/* Returns the latest times of operations, then of steps, that do not delay the end of the job; NULL
- * when out of memory. */
+/* Returns the latest time of each operation, then of each step, that does not delay the end of the
+ * job; NULL when out of memory. */
 static int64_t *find_late(const tm_fixer *fixer) {
     const tm_replay *job = fixer->replay;
     int64_t *late = malloc((job->n_operations + job->n_steps + 1) * sizeof *late);
@@ -62,7 +62,7 @@ static bool add_rank(finder *f, size_t i, const tm_graph *g, const tm_slack_time
            tm_slack_runs(&f->r->timelines[i], g, times, f->runs, &f->slacks);
 }
 
-/* Computes the latest times and the slack of a rank with its own graph. */
+/* Finds the slack of a rank that is in no batch. */
 static bool find_rank(finder *f, size_t i) {
     const tm_graph *g = &f->r->graphs[i];
     const tm_graph_visit *visits = g->visits.data;
@@ -86,7 +86,7 @@ static bool find_rank(finder *f, size_t i) {
     return ok;
 }
 
-/* Computes the same for each rank of a batch. */
+/* Finds the slack of each rank of a batch. */
 static bool find_batch(finder *f, const tm_batch *batch) {
     const tm_graph *g = batch->like;
     const tm_graph_step *steps = g->steps.data;

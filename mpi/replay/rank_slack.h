@@ -1,4 +1,5 @@
-/* Finds how much later the events of each rank could be without delaying the end of the job. */
+/* Finds slack: how much later the events of each rank could be without delaying the end of the
+ * job. */
 #ifndef TMERGE_MPI_REPLAY_RANK_SLACK_H
 #define TMERGE_MPI_REPLAY_RANK_SLACK_H
 
@@ -7,11 +8,12 @@
 #include "replay/whatif/result.h"
 
 /**
- * Finds the slack of each rank and of its events, and fills `ranks` and `slacks` of the result.
+ * Finds the slack of each rank and of its events. Sets `ranks` and `slacks` of the result.
  *
  * Collective: over the ranks' comm.
  * @param fixer   of the job, the same on every process
- * @param result  both are empty before the call; afterwards they have all ranks on every process
+ * @param result  `ranks` and `slacks` must be empty before the call; on every process, they then
+ *                contain all ranks
  * @return        TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_slack(const tm_replay_ranks *ranks, const tm_fixer *fixer,

@@ -20,8 +20,8 @@ static int64_t comm_ns_of(const tm_timeline *t, const tm_track *track) {
     return ns;
 }
 
-/* Sums communication, inferred waits and marked steps over the job's ranks; finds the largest
- * clock uncertainty. */
+/* Sets the figures of the result that are sums over the job's ranks (time of communication,
+ * inferred waits, steps), and the largest clock uncertainty. */
 static void sum_ranks(const tm_replay_ranks *r, tm_replay_result *result) {
     enum { COMM, UNMATCHED, INFERRED, BLOCKED, WINDOWS, MARKED, N_SUMS };
     int64_t sums[N_SUMS] = {0}, uncertainty = 0;
@@ -63,7 +63,7 @@ static void sum_ranks(const tm_replay_ranks *r, tm_replay_result *result) {
     result->uncertainty_ns = uncertainty;
 }
 
-/* Whether the clocks of all ranks can be aligned. */
+/* Returns whether the clocks of all ranks are aligned. */
 static bool is_comparable(const tm_replay_ranks *r) {
     int64_t counts[2] = {(int64_t)r->n, 0};
     for (size_t i = 0; i < r->n; i++)
@@ -72,8 +72,8 @@ static bool is_comparable(const tm_replay_ranks *r) {
     return counts[0] < 2 || counts[1] == 0;
 }
 
-/* Sums the time of all steps, then removes the steps that were not requested and their pieces of
- * the path. */
+/* Sets job_ns to the time of all steps, then removes steps that were not requested, and their
+ * pieces of the path. */
 static tm_status keep_steps(const tm_list *list, tm_replay_result *result, tm_error *err) {
     tm_path_step *steps = result->path_steps.data;
     tm_path_piece *pieces = result->pieces.data;
@@ -94,7 +94,7 @@ static tm_status keep_steps(const tm_list *list, tm_replay_result *result, tm_er
                        "--step: the job has none of these steps; it has %" PRId64 "-%" PRId64,
                        first, last);
     if (n + n_before < result->path_steps.n)
-        result->whole.n = 0; /* the job's path also covers the removed steps */
+        result->whole.n = 0; /* the whole path contains the removed steps, too */
     result->path_steps.n = n;
     result->pieces.n = n_pieces;
     return TM_OK;

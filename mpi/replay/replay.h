@@ -1,4 +1,4 @@
-/* Replays the whole job: its critical path, and the most useful fixes. */
+/* Replays the whole job: finds its critical path, and the most useful fixes. */
 #ifndef TMERGE_MPI_REPLAY_H
 #define TMERGE_MPI_REPLAY_H
 
@@ -10,24 +10,25 @@
 
 typedef struct tm_replay_plan {
     const tm_timeline
-        *timelines; /* [n_timelines] of this process, ascending in rank, with clocks */
+        *timelines; /* [n_timelines] ranks of this process, ascending in rank, with clocks */
     size_t n_timelines;
     const tm_names *names;
     int64_t world_size;    /* -1 unknown */
-    tm_scenario *scenario; /* the scenario that the user requested, or NULL */
+    tm_scenario *scenario; /* scenario that the user requested, or NULL */
     const tm_list *steps;  /* steps that the results cover; NULL: all */
 } tm_replay_plan;
 
 /**
- * Replays the job. Does nothing if its clocks cannot be aligned.
+ * Replays the job. Does nothing if the clocks of its ranks are not aligned.
  *
- * Collective: over comm. Memory: 60 bytes (15 in batches) for each edge of the ranks held here,
- * which have 1.3 edges per event and call. On every process, 70 bytes for each link of the job; a
- * link leads from one operation of a rank to the next.
+ * Collective: over comm. Memory: 60 bytes (15 in batches) for each edge of this process's ranks,
+ * which have 1.3 edges for each event and call; and on every process 70 bytes for each link of the
+ * job, which leads from one operation of a rank to the next.
  * @param collectives  matched, aligned and with waits
- * @param result       initialised; filled on process 0, partly on others; to be freed in any case
- * @return             TM_OK; TM_ERR_USAGE if nothing in the job matches the scenario, or the job
- *                     has none of the steps; TM_ERR_FAULT; the same on every process
+ * @param result       initialised; filled on process 0, partly on others; to be freed in either
+ *                     case
+ * @return             TM_OK; TM_ERR_USAGE if a part of the scenario matches nothing in the job, or
+ *                     the job has none of the steps; TM_ERR_FAULT; the same on every process
  */
 tm_status tm_mpi_replay(MPI_Comm comm, const tm_replay_plan *plan,
                         const tm_collectives *collectives, tm_replay_result *result,

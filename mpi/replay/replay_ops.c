@@ -39,7 +39,7 @@ static int member_origin(const void *record, int n_processes) {
     return ((const tm_ops_member *)record)->origin;
 }
 
-/* Sends the members to the owners of their operations, and stores what the owners answer. */
+/* Sends the members to the owners of their operations, and stores the answers of the owners. */
 static tm_status answer(drafts *d, tm_vec *members, tm_error *err) {
     tm_vec here = TM_VEC(tm_ops_member), back = TM_VEC(tm_ops_member);
     tm_status status = tm_mpi_shuffle(d->r->comm, members, member_owner, &here, err);
@@ -103,7 +103,7 @@ static tm_status make_graphs(drafts *d, tm_error *err) {
     return tm_mpi_agree(d->r->comm, status, err);
 }
 
-/* Makes the reduced job, the same on every process. */
+/* Makes the reduced job from the graphs of all processes. */
 static tm_status make_job(const tm_replay_ranks *r, tm_replay *job, tm_error *err) {
     tm_vec own = TM_VEC(int64_t), all = TM_VEC(int64_t);
     tm_status status = TM_OK;
@@ -152,8 +152,7 @@ tm_status tm_mpi_ops_graphs(tm_replay_ranks *ranks, tm_error *err) {
     return status;
 }
 
-/* A rank's place in the job's parallelism, as in tm_ops_place. Every process has those of all
- * ranks. Sent as bytes. */
+/* A rank, and its position in the job (see tm_ops_place). Sent as bytes. */
 typedef struct slot {
     int64_t rank;
     tm_ops_place place;
@@ -163,7 +162,7 @@ static int by_rank(const void *a, const void *b) {
     return tm_order_i64(((const slot *)a)->rank, ((const slot *)b)->rank);
 }
 
-/* Collects the places of the ranks with a graph, in the job's order of ranks. */
+/* Collects the positions of all ranks that have a graph, ascending in rank, on every process. */
 static tm_status gather_slots(const tm_replay_ranks *r, tm_vec *slots, tm_error *err) {
     tm_vec own = TM_VEC(slot);
     bool ok = true;
@@ -181,8 +180,8 @@ static tm_status gather_slots(const tm_replay_ranks *r, tm_vec *slots, tm_error 
     return status;
 }
 
-/* Sets the base of each step to its replayed time. The part of its recorded time that the replay
- * does not explain is subtracted from its ideal time, too. */
+/* Sets base_ns of each step to the step's replayed time. The recorded time that the replay does not
+ * explain is subtracted from ideal_ns, too. */
 static void set_steps(tm_replay_result *result, const tm_replay *job, const int64_t *ends) {
     tm_whatif_step *steps = result->steps.data;
     for (size_t i = 0; i < result->steps.n; i++) {
@@ -192,7 +191,7 @@ static void set_steps(tm_replay_result *result, const tm_replay *job, const int6
     }
 }
 
-/* Sets the slowdowns of ranks and stages. */
+/* Sets ideal_ns of ranks and stages to the times from which their slowdowns are computed. */
 static void set_items(tm_replay_result *result, const tm_ops_figures *figures,
                       const tm_vec *slots) {
     tm_whatif_item *items = result->items.data;

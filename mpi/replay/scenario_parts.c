@@ -22,7 +22,7 @@ static int64_t last_stage(const tm_vec *stages) {
     return last;
 }
 
-/* Appends the values that the ranks held here have for a condition, such as their hosts. */
+/* Appends the values that this process's ranks have for a condition, such as their hosts. */
 static bool add_values(const tm_replay_ranks *r, int condition, tm_vec *values) {
     bool ok = true;
     for (size_t i = 0; i < r->n && ok; i++) {
@@ -44,7 +44,7 @@ static bool add_values(const tm_replay_ranks *r, int condition, tm_vec *values) 
     return ok;
 }
 
-/* Writes the names of hosts or kinds. */
+/* Writes the names of hosts, or the words of kinds. */
 static void write_words(const tm_replay_ranks *r, int condition, const tm_vec *values, char *out) {
     const int64_t *v = values->data;
     size_t used = 0;
@@ -56,7 +56,7 @@ static void write_words(const tm_replay_ranks *r, int condition, const tm_vec *v
                                          : tm_fix_kinds[v[i]].word);
 }
 
-/* Lists the values that the job has for a condition that matched nothing; "" if it has none. */
+/* Writes the values that the job has for a condition; "" if it has none. */
 static tm_status what_there_is(const tm_replay_ranks *r, int condition, char *out, tm_error *err) {
     tm_vec own = TM_VEC(int64_t), all = TM_VEC(int64_t);
     tm_status status = add_values(r, condition, &own) ? TM_OK : tm_fail_memory(err);
@@ -75,7 +75,7 @@ static tm_status what_there_is(const tm_replay_ranks *r, int condition, char *ou
     return status;
 }
 
-/* Writes the part's conditions as typed. */
+/* Writes the part's conditions as the user typed them. */
 static void write_part(const tm_scenario_part *part, char *out, size_t size) {
     size_t used = 0;
     for (int c = 0; c < TM_N_CONDITIONS && used < size; c++)
@@ -84,8 +84,8 @@ static void write_part(const tm_scenario_part *part, char *out, size_t size) {
                                      tm_condition_words[c], part->texts[c]);
 }
 
-/* Reports that a part of the scenario selects nothing: names the condition to blame and the
- * existing values. */
+/* Reports that a part of the scenario selects nothing. Names the first condition that matches
+ * nothing, and the values that the job has instead. */
 static tm_status refuse(const tm_replay_ranks *r, const tm_scenario_part *part,
                         const tm_scenario_found *found, tm_error *err) {
     static const char *const have[TM_N_CONDITIONS] = {[TM_CONDITION_RANK] = "the job has ranks",
@@ -124,7 +124,7 @@ static tm_status refuse(const tm_replay_ranks *r, const tm_scenario_part *part,
                               part->texts[c], none[c]);
 }
 
-/* Marks the edges of the ranks held here. */
+/* Marks the edges of this process's ranks. */
 static tm_status mark_ranks(const tm_replay_ranks *r, tm_scenario *scenario,
                             tm_scenario_found *found, tm_error *err) {
     TM_TRY(tm_scenario_bind(scenario, r->names, last_stage(&r->collectives->stages), err));

@@ -6,10 +6,10 @@
 #include "replay/whatif/scenario.h"
 
 /**
- * Marks the edges that each part selects.
+ * Marks the edges that each part of the scenario selects.
  *
  * Collective: over the ranks' comm.
- * @param scenario  the same on every process; sets its n_ranks
+ * @param scenario  the same on every process; the function sets n_ranks
  * @return          TM_OK; TM_ERR_USAGE if a part selects nothing, with a list of the values that
  *                  exist; TM_ERR_FAULT; the same on every process
  */

@@ -18,7 +18,7 @@ static uint32_t host_of(const void *context, int64_t rank) {
     return at < facts->n && v[at].rank == rank ? v[at].host : TM_NO_NAME;
 }
 
-/* Broadcasts the result of process 0. */
+/* Broadcasts a vector from process 0. */
 static tm_status share(MPI_Comm comm, tm_vec *found, tm_error *err) {
     void *bytes = found->data;
     size_t size = found->n * found->size;

@@ -1,4 +1,4 @@
-/* Finds hosts with slow transfers, over all processes. */
+/* Finds hosts with slow transfers, over the whole job. */
 #ifndef TMERGE_MPI_REPLAY_SLOW_HOSTS_H
 #define TMERGE_MPI_REPLAY_SLOW_HOSTS_H
 
@@ -6,20 +6,22 @@
 #include "replay/whatif/links.h"
 
 /**
- * Finds a host with slow transfers, and factors that make its transfers as fast as those of other
+ * Finds hosts with slow transfers, and factors that make these transfers as fast as those of other
  * hosts.
  *
  * Collective: over the ranks' comm.
- * @param network  the same on every process
- * @param scaled   factors for the operations of this process's ranks
+ * @param network  out; the same on every process
+ * @param scaled   out; factors for the operations of this process's ranks
  * @return         TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_links(const tm_replay_ranks *ranks, tm_links *network, tm_scaled *scaled,
                        tm_error *err) TM_MUST_CHECK;
 
-/** Appends the change that makes the slow host's transfers as fast as others, if there is such a
- * host. False when out of memory.
- * @param more  of tm_change_more */
+/**
+ * Appends a change that makes the transfers of slow hosts as fast as those of other hosts, if there
+ * are such hosts. False when out of memory.
+ * @param more  of tm_change_more
+ */
 bool tm_mpi_links_change(const tm_replay_ranks *ranks, const tm_links *network,
                          const tm_scaled *scaled, tm_vec *more) TM_MUST_CHECK;
 

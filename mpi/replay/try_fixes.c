@@ -18,10 +18,10 @@
 #include "slow_hosts.h"
 #include "waits/stages.h"
 
-/* The ranks with the largest S_x count as the worst ranks. This is their share of all ranks. */
+/* The share of a job's ranks that are the worst ranks: those with the largest S_x. */
 static const double WORST_SHARE = 0.03;
 
-/* A fix to evaluate: the ranks that are fixed, and their new weights. */
+/* A fix to evaluate: which ranks are fixed, and with which weights. */
 typedef struct trial {
     tm_whatif_item item;
     uint32_t first, n; /* range of members */
@@ -34,20 +34,21 @@ typedef struct whatif {
     tm_replay_result *result;
     tm_changes chosen; /* by process 0 */
     tm_split split;
-    tm_scaled scaled; /* factors for a network that is equally fast on all hosts */
+    tm_scaled scaled; /* factors that make transfers equally fast on all hosts */
     tm_changes_more more;
     tm_replay job;
     tm_fixer fixer;
     tm_trying trying; /* of the changes */
     tm_vec trials;    /* of trial */
-    tm_vec members;   /* of uint32_t: indices of ranks */
-    tm_vec best;      /* of tm_whatif_step: the best fix of each step among this process's trials */
-    int64_t *ideal;   /* owned; times if all ranks have their peers' weights */
+    tm_vec members;   /* of uint32_t: indices of the trials' ranks */
+    tm_vec best;      /* of tm_whatif_step: for each step, the best fix of a rank among this
+                         process's trials */
+    int64_t *ideal;   /* owned; [operations + steps] times if all ranks have the IDEAL weights */
     uint8_t *sets;    /* owned; [n_ranks] */
     int self, n_processes;
 } whatif;
 
-/* The job's times T if all ranks but one have their peers' weights. */
+/* S_x of a rank: T if all other ranks have their peers' weights. */
 typedef struct without {
     int64_t ideal_ns;
     uint32_t place;
@@ -59,7 +60,7 @@ static int by_ideal(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->place, y->place);
 }
 
-/* Chooses the changes on process 0, which has the path, and broadcasts them. */
+/* Process 0, which has the path, chooses the changes and broadcasts them. */
 static tm_status choose_changes(whatif *w, tm_error *err) {
     const tm_path_step *steps = w->result->path_steps.data;
     for (size_t k = 0; k < w->result->path_steps.n; k++)
@@ -70,8 +71,8 @@ static tm_status choose_changes(whatif *w, tm_error *err) {
     return TM_OK;
 }
 
-/* Reduces the ranks with the sets of weights that trials choose for each rank, and with the first
- * batch of changes. */
+/* Reduces this process's ranks: with the sets that trials choose from for each rank, and with the
+ * first batch of changes. */
 static tm_status reduce_ranks(whatif *w, tm_vec *words, tm_error *err) {
     const tm_replay_weigh weighs[2] = {
         {TM_N_RANK_SETS, tm_sets_weigh, tm_sets_weigh_batch(), NULL, NULL, words},
@@ -104,7 +105,7 @@ static const tm_replay_fact *fact_at(const whatif *w, size_t i) {
     return (const tm_replay_fact *)w->r->facts.data + i;
 }
 
-/* Returns the id of the trial that includes a rank, on a level: the rank, its host or its stage. */
+/* Returns the id of the trial that contains a rank: that of the rank, its host or its stage. */
 static int64_t id_of(const tm_replay_fact *f, tm_whatif_what what) {
     return what == TM_WHATIF_RANK ? f->rank : what == TM_WHATIF_HOST ? (int64_t)f->host : f->stage;
 }
@@ -114,8 +115,9 @@ static bool is_named(const tm_replay_fact *f, tm_whatif_what what) {
            (what == TM_WHATIF_HOST ? f->host != TM_NO_NAME : f->stage >= 0);
 }
 
-/* Adds the members of all trials from @p first on, rank by rank. Each trial's n is already set.
- * @param of  [ranks] 1 + index of the rank's trial, counted from @p first; 0: none */
+/* Adds the members of all trials from index @p first on. Their n must be set; members are in the
+ * order of ranks.
+ * @param of  [ranks] 1 + (index of the rank's trial - @p first); 0: no trial */
 static bool add_members(whatif *w, size_t first, const uint32_t *of) {
     trial *trials = (trial *)w->trials.data + first;
     size_t n = w->members.n;
@@ -134,9 +136,9 @@ static bool add_members(whatif *w, size_t first, const uint32_t *of) {
     return true;
 }
 
-/* Numbers the trials of a level in the order of their first ranks.
- * @param of   [ranks] as in add_members; all 0 before the call
- * @param ids  empty before the call; gets the id of each trial */
+/* Numbers the trials of ranks, hosts or stages in the order of their first ranks.
+ * @param of   [ranks] see add_members; must be 0
+ * @param ids  must be empty; the id of each trial */
 static bool number_trials(const whatif *w, tm_whatif_what what, uint32_t *of, tm_keys *ids) {
     bool ok = true, several = false;
     for (size_t i = 1; i < w->r->facts.n; i++)
@@ -151,7 +153,7 @@ static bool number_trials(const whatif *w, tm_whatif_what what, uint32_t *of, tm
     return ok;
 }
 
-/* Adds a trial for each rank, host or stage; none if there is only one. */
+/* Adds a trial for each rank, host or stage. Adds none if the job has only one. */
 static bool add_trials(whatif *w, tm_whatif_what what) {
     tm_keys ids = TM_KEYS(int64_t);
     uint32_t *of = calloc(w->r->facts.n + 1, sizeof *of);
@@ -188,8 +190,8 @@ static void set_members(const whatif *w, const trial *t, uint8_t others, uint8_t
         w->sets[members[i]] = set;
 }
 
-/* Compares the trial that was evaluated last with the best fix of each step, and keeps the better
- * one. */
+/* Keeps the last evaluated trial as the best fix of each step in which it saves more than the best
+ * one so far. Only for trials of a single rank. */
 static void keep_best(whatif *w, const trial *t) {
     const int64_t *old = w->fixer.recorded_ns + w->job.n_operations;
     const int64_t *new = w->fixer.fixed_ns + w->job.n_operations;
@@ -222,10 +224,11 @@ static tm_status try_one(whatif *w, trial *t, tm_error *err) {
     return TM_OK;
 }
 
-/* Consecutive trials of one level that are evaluated together; at most TM_EACH_LANES. */
+/* Consecutive trials of one kind (ranks, hosts or stages) that are evaluated together; at most
+ * TM_EACH_LANES. */
 typedef struct batch {
     size_t first, behind;
-    size_t sort; /* index of the first trial of this level */
+    size_t sort; /* index of the first trial of this kind */
 } batch;
 
 static tm_status try_some(whatif *w, const tm_each *each, const batch *some, tm_vec *items,
@@ -234,7 +237,7 @@ static tm_status try_some(whatif *w, const tm_each *each, const batch *some, tm_
     int64_t ideals[TM_EACH_LANES];
     tm_each_totals(each, some->first - some->sort, some->behind - some->first, ideals);
     for (size_t i = some->first; i < some->behind; i++) {
-        /* S_x: the job's time if all ranks except the trial's have their peers' weights */
+        /* S_x: T if all ranks outside of the trial have their peers' weights */
         trials[i].item.ideal_ns = ideals[i - some->first];
         TM_TRY(try_one(w, &trials[i], err));
         if (!tm_vec_append(items, &trials[i].item, 1))
@@ -243,8 +246,8 @@ static tm_status try_some(whatif *w, const tm_each *each, const batch *some, tm_
     return TM_OK;
 }
 
-/* Returns, for each rank, the index of its trial among the trials [first, behind), counted from
- * first; NULL when out of memory. */
+/* Returns, for each rank, the index of its trial minus @p first; UINT32_MAX if no trial in
+ * [first, behind) contains the rank. NULL when out of memory. */
 static uint32_t *group_ranks(const whatif *w, size_t first, size_t behind) {
     const trial *trials = w->trials.data;
     const uint32_t *members = w->members.data;
@@ -258,13 +261,13 @@ static uint32_t *group_ranks(const whatif *w, size_t first, size_t behind) {
     return groups;
 }
 
-/* Evaluates this process's share of the trials of one level, [first, behind). */
+/* Evaluates this process's share of the trials [first, behind), which are of one kind. */
 static tm_status try_sort(whatif *w, size_t first, size_t behind, tm_vec *items, tm_error *err) {
     const tm_replay_sets sets = {TM_SET_IDEAL_RECORDED, TM_SET_IDEAL};
     const size_t apart = (size_t)w->n_processes * TM_EACH_LANES;
     const size_t own = first + (size_t)w->self * TM_EACH_LANES;
     tm_each each = {0};
-    if (own >= behind) /* there are fewer trials than processes */
+    if (own >= behind) /* the processes before this one evaluate all trials */
         return TM_OK;
     uint32_t *groups = group_ranks(w, first, behind);
     tm_status status =
@@ -288,7 +291,7 @@ static tm_status try_all(whatif *w, tm_vec *items, tm_error *err) {
     return TM_OK;
 }
 
-/* Makes the plan of fixes, on process 0. */
+/* Adds the plan of fixes to the result, on process 0. */
 static tm_status add_plan(whatif *w, tm_error *err) {
     const tm_fix_sets peer = {TM_SET_PEER, TM_SET_PEER_EXPLAINED};
     tm_vec plan = TM_VEC(tm_planned);
@@ -319,8 +322,7 @@ static int by_item(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->id, y->id);
 }
 
-/* Computes the job's time T with the worst 3 % of ranks (rounded up) fixed, and with the last stage
- * fixed. */
+/* Computes T with the worst ranks (3 %, rounded up) fixed, and T with the last stage fixed. */
 static tm_status fix_worst(whatif *w, tm_error *err) {
     const tm_whatif_item *items = w->result->items.data;
     tm_vec worst = TM_VEC(without);
@@ -356,8 +358,8 @@ static bool is_rank_below(const void *element, const void *key) {
     return ((const tm_replay_fact *)element)->rank < *(const int64_t *)key;
 }
 
-/* Sets how much of the path is on each rank, host or stage. @param path [facts] time of each rank
- * on the path */
+/* Adds to the items of ranks, hosts or stages how much of the path is on each of them. @p path
+ * [facts] is the time of each rank on the path. */
 static bool add_paths_of(whatif *w, tm_whatif_what what, const int64_t *path) {
     tm_keys keys = TM_KEYS(int64_t);
     tm_vec sums = TM_VEC(int64_t);
@@ -379,8 +381,8 @@ static bool add_paths_of(whatif *w, tm_whatif_what what, const int64_t *path) {
     return ok;
 }
 
-/* Sums the pieces of the path by rank, host and stage, and for the scenario. Only process 0 has the
- * pieces. */
+/* Sets how much of the path belongs to each rank, host and stage, to the scenario, and to the work
+ * of stages and the network. Runs on process 0, which has the pieces. */
 static tm_status add_paths(whatif *w, tm_error *err) {
     const tm_path_piece *pieces = w->result->pieces.data;
     tm_whatif_item *items = w->result->items.data;
@@ -432,7 +434,7 @@ static bool counts(const whatif *w, int64_t number) {
     return !w->job.counts || w->job.counts[tm_lower_bound(w->job.steps, w->job.n_steps, number)];
 }
 
-/* For each step of the result, finds the best fix over all processes. */
+/* Finds the best fix of each step of the result, over all processes. */
 static tm_status gather_steps(whatif *w, tm_error *err) {
     tm_vec all = TM_VEC(tm_whatif_step);
     tm_status status = tm_mpi_everywhere(w->r->comm, &w->best, &all, err);
@@ -482,7 +484,7 @@ static tm_status try_trials(whatif *w, tm_error *err) {
     return gather_steps(w, err);
 }
 
-/* Finds stages with unequal work, and a host with slow transfers. */
+/* Finds stages with unequal work, and hosts with slow transfers. */
 static tm_status compare_parts(whatif *w, tm_error *err) {
     TM_TRY(tm_mpi_split(w->r, w->result, &w->split, err));
     TM_TRY(tm_mpi_links(w->r, &w->result->network, &w->scaled, err));

@@ -10,7 +10,8 @@
 #include "replay/job/works_sum.h"
 #include "waits/stages.h"
 
-/* Appends space for the sums of a rank held here; NULL when out of memory. */
+/* Appends room for the sums of one of this process's ranks. Returns the sums, all 0; NULL when out
+ * of memory. */
 static int64_t *add_rank(const tm_replay_ranks *r, size_t i, tm_vec *own) {
     const tm_timeline *t = &r->timelines[i];
     tm_works_rank *rank = tm_vec_push(own);
@@ -22,11 +23,11 @@ static int64_t *add_rank(const tm_replay_ranks *r, size_t i, tm_vec *own) {
     return (int64_t *)(void *)(rank + 1);
 }
 
-/* Appends the sums of a batch's ranks. All of them belong to one stage. */
+/* Appends the sums of a batch's ranks, which are all of one stage. */
 static bool add_batch(const tm_replay_ranks *r, const tm_batch *batch, tm_works_of *of,
                       tm_vec *own) {
     int64_t *sums[TM_LANES];
-    /* add_rank returns pointers into the vector, so it must not move */
+    /* `own` must not grow below, because add_rank returns pointers into it */
     if (!tm_vec_reserve(own, own->n + batch->n))
         return false;
     for (size_t k = 0; k < batch->n; k++)
@@ -38,8 +39,8 @@ static bool add_batch(const tm_replay_ranks *r, const tm_batch *batch, tm_works_
     return !of->calls || tm_works_batch_calls(of, batch, sums);
 }
 
-/* Sums the own work of the ranks held here. @param apart_ns incremented by the work at places that
- * not all ranks have */
+/* Sums the own work of this process's ranks. The work at places that not all ranks have is added to
+ * @p apart_ns. */
 static bool sum_ranks(const tm_replay_ranks *r, const tm_works_shape *shape, tm_vec *own,
                       int64_t *apart_ns) {
     tm_works_of of = {
@@ -63,9 +64,9 @@ static bool sum_ranks(const tm_replay_ranks *r, const tm_works_shape *shape, tm_
     return ok;
 }
 
-/* Returns whether most of the GPUs' own work is at places that all ranks have. Otherwise the ranks
- * run different programs although no stages are known.
- * @param apart_ns  the work at other places */
+/* Returns whether most of the GPUs' own work is at places that all ranks have. If not, the ranks
+ * run different programs, although no stages are known.
+ * @param apart_ns  work at places that not all ranks have [ns] */
 static bool is_most(const tm_replay_ranks *r, const tm_vec *own, size_t n_rows, int64_t apart_ns) {
     int64_t ns[2] = {-apart_ns}; /* summed; total */
     for (size_t i = 0; i < own->n; i++) {
@@ -90,8 +91,8 @@ static int by_stage(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Returns the lowest number of a step with this tag on the ranks held here; INT64_MAX if there is
- * none. */
+/* Returns the lowest step number with this tm_place_step on this process's ranks; INT64_MAX if
+ * there is none. */
 static int64_t number_of(const tm_replay_ranks *r, unsigned step) {
     int64_t number = INT64_MAX;
     for (size_t i = 0; i < r->n; i++)
@@ -103,7 +104,7 @@ static int64_t number_of(const tm_replay_ranks *r, unsigned step) {
     return number;
 }
 
-/* Orders the rows by step. */
+/* Sets the order of the rows to that of step numbers, and out->steps. */
 static bool number_rows(const tm_replay_ranks *r, tm_works_shape *shape, tm_works *out) {
     int64_t numbers[TM_PLACE_STEPS + 1];
     int64_t sorted[TM_PLACE_STEPS + 1];

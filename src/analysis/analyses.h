@@ -1,4 +1,4 @@
-/* Declares all analyses by name, for the registry and for tests of single analyses. */
+/* Declares every analysis, for the registry and for tests of single analyses. */
 #ifndef TMERGE_ANALYSES_H
 #define TMERGE_ANALYSES_H
 

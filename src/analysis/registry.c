@@ -1,5 +1,5 @@
 /* Runs all analyses in the order of analyses.def: on a rank, on the collectives that a process
- * matched, on rows that are merged, and on the job. */
+ * matched, on rows to merge, and on the job. */
 #include "analysis/analyses.h"
 
 #include "analysis/shared/busy.h"
@@ -37,7 +37,7 @@ tm_status tm_analysis_tables(tm_tables *out, tm_error *err) {
     return status;
 }
 
-/* Results shared by the analyses of a rank. work, gaps, places and annotations exist only while an
+/* What the analyses of a rank share. work, gaps, places and annotations exist only while an
  * analysis needs them. */
 typedef struct rank_facts {
     tm_busy busy;
@@ -49,11 +49,11 @@ typedef struct rank_facts {
     tm_host_work work;
     tm_gaps gaps;
     tm_calls places, annotations;
-    unsigned made; /* tm_reads, or'ed: which of work, gaps, places and annotations exist */
+    unsigned made; /* bits of tm_reads: which of work, gaps, places and annotations exist */
 } rank_facts;
 
-/* Computes the inputs in @p reads that do not exist yet, except TM_READS_WORK, which was computed
- * with the host's time. */
+/* Computes the inputs in @p reads that do not exist yet. TM_READS_WORK was computed with the host's
+ * time. */
 static tm_status make(const tm_rank_view *view, unsigned reads, rank_facts *facts, tm_error *err) {
     unsigned missing = reads & ~facts->made;
     facts->made |= missing;
@@ -93,7 +93,7 @@ static tm_status run_one(const tm_analysis *analysis, tm_rank_view view, rank_fa
 
 static tm_status run_rank(const tm_rank_view *view, rank_facts *facts, tm_tables *out,
                           tm_error *err) {
-    unsigned reads[N_ANALYSES + 1] = {0}; /* [a] what analysis a and all later ones read */
+    unsigned reads[N_ANALYSES + 1] = {0}; /* [a] what analysis a or a later one reads */
     for (size_t a = N_ANALYSES; a-- > 0;)
         reads[a] = reads[a + 1] | analyses[a]->reads;
     tm_status status = TM_OK;
@@ -148,7 +148,7 @@ tm_status tm_analyse_collectives(const struct tm_collectives *own, tm_tables *ou
             TM_TRY(analyses[a]->collectives(own, out, err));
     TM_TRY(tm_analyse_compress(out, err));
     for (size_t t = 0; t < out->n_tables; t++)
-        tm_table_trim(&out->tables[t]); /* no more ranks are added */
+        tm_table_trim(&out->tables[t]); /* ranks are complete */
     return TM_OK;
 }
 
@@ -162,8 +162,8 @@ tm_status tm_analyse_compress(tm_tables *tables, tm_error *err) {
     return TM_OK;
 }
 
-/* Merges rows with equal keys, which are adjacent, into the shown tables. Then drops the part
- * tables, which have up to ranks x names rows. */
+/* Merges adjacent rows with equal keys into the result tables. Then drops the part tables, which
+ * have up to ranks x names rows. */
 tm_status tm_analyse_merged(const tm_analysis *analysis, const tm_names *names, tm_tables *tables,
                             tm_error *err) {
     tm_status status = TM_OK;
@@ -178,8 +178,8 @@ tm_status tm_analyse_merged(const tm_analysis *analysis, const tm_names *names, 
     return status;
 }
 
-/* Compresses the tables that a job part decompressed: in a large job, all rows need more memory
- * than everything else. */
+/* Compresses the tables that a job part decompressed, because in a large job their rows need more
+ * memory than everything else. */
 static tm_status rest(tm_tables *tables, tm_error *err) {
     enum { AWAKE_BYTES = 32 << 20 };
     size_t bytes = 0;

@@ -12,9 +12,8 @@
 
 enum { TICK_MS = 100, TAIL_MAX = 4096 };
 
-extern char **environ; /* environ has to be declared: no POSIX header does */
+extern char **environ; /* no POSIX header declares it */
 
-/* The last bytes of the output. */
 typedef struct tail {
     int fd; /* owned; -1 after the end of the output */
     size_t n;
@@ -22,7 +21,7 @@ typedef struct tail {
 } tail;
 
 /* Reads the available output. Stops without waiting for end of file, because a process that
- * outlives the child may hold the other end. */
+ * outlives the child may keep the pipe open. */
 static void take(tail *t) {
     char piece[TAIL_MAX / 2];
     ssize_t got;
@@ -41,7 +40,7 @@ static void take(tail *t) {
     t->fd = -1;
 }
 
-/* Writes the end of the output, with its lines joined into one. */
+/* Writes the last lines of the output, joined by " | ". */
 static void tell(const tail *t, char out[TM_CHILD_SAID_MAX]) {
     static const char joint[] = {' ', '|', ' '};
     char line[sizeof joint * TAIL_MAX];
@@ -94,8 +93,7 @@ static int spawn(const char *program, const char *const *arguments, const place 
     failed = posix_spawnattr_init(&attributes);
     if (!failed) {
         failed = set_up(&actions, &attributes, at);
-        /* posix_spawn takes strings that are not const, for historical reasons, but POSIX says that
-         * it does not change them. */
+        /* POSIX says that posix_spawn does not change the strings, which are not const by type. */
         char *const *kept = (char *const *)(const void *)arguments;
         if (!failed)
             failed = posix_spawn(child, program, &actions, &attributes, kept, environ);
@@ -105,9 +103,9 @@ static int spawn(const char *program, const char *const *arguments, const place 
     return failed;
 }
 
-/* Starts a watcher that reads from a pipe to which nothing is written. The pipe's other end closes
- * when this process ends, for whatever reason; the watcher then kills the child's group. Returns 0
- * if the watcher cannot be started; that is not an error. */
+/* Starts a shell that kills the child's process group as soon as this process ends, for whatever
+ * reason: the shell's read then meets the end of the pipe `alive`, to which nobody writes. Returns
+ * 0 if the shell cannot be started; that is not an error. */
 static pid_t watch_over(pid_t child, int alive) {
     static const char *const arguments[] = {"sh", "-c", "read -r x; kill -9 0", NULL};
     pid_t watcher = 0;
@@ -152,7 +150,7 @@ static int reap(pid_t child, int *status) {
 
 static int collect(pid_t child, pid_t watcher, const tm_guard *guard, tm_child_end *out) {
     int status, watched;
-    (void)kill(-child, SIGKILL); /* ends processes that the child left running, and the watcher */
+    (void)kill(-child, SIGKILL); /* ends the watcher, and processes that the child left running */
     if (guard)
         guard->child(0);
     int failed = watcher ? reap(watcher, &watched) : 0;
@@ -180,7 +178,8 @@ static int close_both(const int ends[2], int failed) {
 
 int tm_child_run(const char *program, const char *const *arguments, const tm_child_watch *watch,
                  tm_child_end *out) {
-    int ends[2], alive[2]; /* pipes: the child's output; one that closes when this process ends */
+    int ends[2], alive[2]; /* pipes: the child's output; the watcher's input, which closes when this
+                              process ends */
     pid_t child = 0, watcher = 0;
     tm_child_end end;
     if (!open_pipe(ends))

@@ -13,19 +13,18 @@ typedef struct tm_child_watch {
     void *context;
 } tm_child_watch;
 
-/** Result of a run. */
 typedef struct tm_child_end {
     int status;                   /* exit status, or -1 */
     int signal;                   /* signal that killed it, or 0 */
-    char said[TM_CHILD_SAID_MAX]; /* end of its output to both streams: the last lines, joined by
-                                     " | ", without control characters */
+    char said[TM_CHILD_SAID_MAX]; /* last lines of its stdout and stderr, joined by " | ", without
+                                     control characters */
 } tm_child_end;
 
 /**
  * Runs a program without a shell, in its own process group and without input, and waits for it
  * without a time limit. Then kills all processes of the group that still run. If this process ends
  * first, even by SIGKILL, a helper shell (/bin/sh) kills the group. Uses posix_spawn, because Open
- * MPI warns about fork, which copies memory that is registered with the network.
+ * MPI warns about fork, after which memory that is registered with the network is unsafe.
  * @param program    its path
  * @param arguments  its name first, NULL last
  * @param out        set only if 0 is returned

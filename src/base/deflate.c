@@ -9,13 +9,13 @@ enum {
     PIECE_MAX = 1 << 30, /* maximum size of a piece, because ISA-L counts bytes in 32 bits */
     PACKED_BYTES = 1 << 16,
     /* Level 1 takes an eighth of the time of level 3 for repetitive bytes, such as table rows, and
-     * makes them 0.2 % larger. Level 3 compresses other bytes better. */
+     * its result is 0.2 % larger. Level 3 compresses other bytes better. */
     FAST = 1,
     BEST = 3,
     /* Levels 1 and 2 of ISA-L 2.30 to 2.32 hash an uninitialised register if a stream starts with
      * more than 16 bytes (write_first_byte in igzip_icf_body_h1_gr_bt.asm). One stream in a few
-     * thousand then depends on the address of its state. A stream that starts with fewer bytes and
-     * a flush avoids this code: igzip_icf_finish.asm packs its first bytes. */
+     * thousand then depends on the address of the compressor's state. A stream that starts with
+     * fewer bytes and a flush avoids this code: igzip_icf_finish.asm packs these first bytes. */
     BEGIN_BYTES = 8
 };
 
@@ -44,7 +44,7 @@ static void set_up(tm_deflate *d, uint32_t level) {
 static void set_input(tm_deflate *d, const void *bytes, size_t size, bool last) {
     union {
         const void *in;
-        uint8_t *out; /* ISA-L does not write to it */
+        uint8_t *out; /* ISA-L does not write to the input, but the field is not const */
     } input = {.in = bytes};
     d->stream.next_in = input.out;
     d->stream.avail_in = (uint32_t)size;
@@ -70,8 +70,9 @@ size_t tm_deflate_all(tm_deflate *d, const void *bytes, size_t size, void *out, 
     d->stream.flush = NO_FLUSH;
     if (isal_deflate(&d->stream) != COMP_OK || d->stream.internal_state.state != ZSTATE_END)
         return 0;
-    /* The level in byte 2 of zlib's header is only informative and differs between releases of
-     * ISA-L (2.30 writes 01, 2.31 5E), while stores must be equal. 0x7801 is 31 * 991. */
+    /* Byte 2 of zlib's header: the level that it states is only informative, but differs between
+     * releases of ISA-L (2.30 writes 01, 2.31 5E), and stores must be equal. The header must be a
+     * multiple of 31, as 0x7801 is. */
     ((uint8_t *)out)[1] = 0x01;
     return most - d->stream.avail_out;
 }

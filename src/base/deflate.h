@@ -6,9 +6,9 @@
 
 #include "tmerge/status.h"
 
-/** A compressor. Packing the same bytes in the same order gives the same result in every process.
- * (It depends on ISA-L's tables, which start empty.) Processors may give different results: ISA-L
- * looks at 16 positions at once with AVX-512, at 8 with AVX2, otherwise at every position. */
+/** A compressor. Packing the same bytes in the same order gives the same result in every process,
+ * because ISA-L's tables start empty. Different processors may give different results: ISA-L looks
+ * at 16 positions at once with AVX-512, at 8 with AVX2, otherwise at every position. */
 typedef struct tm_deflate tm_deflate;
 
 /** Creates a compressor. NULL when out of memory. */

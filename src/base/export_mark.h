@@ -3,17 +3,17 @@
 #ifndef TMERGE_BASE_EXPORT_MARK_H
 #define TMERGE_BASE_EXPORT_MARK_H
 
-/** First bytes of an export. TM_EXPORT_RANKS follows if it holds several ranks. */
+/** First bytes of an export. If it has several ranks, TM_EXPORT_RANKS follows. */
 #define TM_EXPORT_FIRST "{\"tmerge_export\": 1,\n"
 
-/** Member with the list of ranks. */
+/** Key of the list of ranks. */
 #define TM_EXPORT_RANKS "tmerge_ranks"
 
-/** Member after the events with an object per rank: the metadata of its trace. */
+/** Key, after the events, of an object with the metadata of each rank's trace. */
 #define TM_EXPORT_MEMBERS "tmerge_members"
 
-/** Prefix of the names of a rank's processes, and the maximum length [B] of the original name after
- * it. */
+/** Prefix of a process's name, by which it belongs to a rank, and the maximum length [B] of the
+ * original name after the prefix. */
 #define TM_EXPORT_PROCESS "rank %lld: "
 enum { TM_EXPORT_PROCESS_MAX = 40 };
 
@@ -24,9 +24,10 @@ enum { TM_EXPORT_PROCESS_MAX = 40 };
  * adjacent. */
 enum { TM_EXPORT_SEQUENCE = 1 };
 
-/** Fields of track descriptors that Perfetto does not know and skips. A rank's process has its rank
- * and the members of TM_EXPORT_MEMBERS, without braces, each with a comma after it. Sub-tracks and
- * counters have the store's data about the track. */
+/** Fields of track descriptors that Perfetto does not know and skips. The track of a rank's process
+ * has the rank and its metadata: the content of TM_EXPORT_MEMBERS without braces, with a comma
+ * after each member. Tracks of threads, streams and counters have what the store says about
+ * them. */
 enum {
     TM_EXPORT_TRACK_RANK = 9001,
     TM_EXPORT_TRACK_MEMBERS,
@@ -34,9 +35,9 @@ enum {
     TM_EXPORT_TRACK_TID,
     TM_EXPORT_TRACK_PROCESS_NAME,
     TM_EXPORT_TRACK_THREAD_NAME,
-    TM_EXPORT_TRACK_DEVICE, /* this field and the next one are omitted if -1 */
+    TM_EXPORT_TRACK_DEVICE, /* -1: this field and the next one are omitted */
     TM_EXPORT_TRACK_STREAM,
-    TM_EXPORT_TRACK_COUNTER, /* name of its events */
+    TM_EXPORT_TRACK_COUNTER, /* name of the counter's events */
     TM_EXPORT_TRACK_SERIES
 };
 

@@ -1,12 +1,12 @@
-/* Names of an event's details in exports, besides its name, category and times: in Perfetto
- * annotations as in the store, in Chrome JSON as in Kineto. */
+/* Keys of an event's details (all but its name, category and times) in exports: the store's words
+ * in Perfetto's annotations, Kineto's in Chrome JSON. */
 #ifndef TMERGE_BASE_EXPORT_NOTES_H
 #define TMERGE_BASE_EXPORT_NOTES_H
 
 #include <stdbool.h>
 
 /** id, Perfetto's word, Kineto's key (NULL: none), kind of value. If two notes have the same word,
- * the first is for instants (changes of memory) and the other for events with a duration. */
+ * the first is for instants (changes of memory) and the second for events with a duration. */
 #define TM_EXPORT_NOTES(X)                                                                         \
     X(TM_NOTE_STEP, "step", NULL, ANY)                                                             \
     X(TM_NOTE_CORRELATION, "correlation", "correlation", ANY)                                      \

@@ -4,8 +4,8 @@
 
 typedef struct word {
     const char *bytes;
-    uint16_t size, next; /* next: index + 1 of another word whose first two bytes have the same
-                            hash, or 0 */
+    uint16_t size, next; /* next: index + 1 of the next word with the same hash of two bytes, or
+                            0 */
     uint8_t list;
     bool at_begin;
 } word;

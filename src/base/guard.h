@@ -6,8 +6,8 @@
 
 /** All functions may be called at any time outside signal handlers. A NULL guard means none. */
 typedef struct tm_guard {
-    /** hold defers signals that would end the process, until release. Make and register a file or
-     * child between the two, so that it never exists unregistered. */
+    /** hold defers signals that would end the process, until release. Create and register a file or
+     * child between hold and release, so that a signal cannot leave it behind. */
     void (*hold)(void);
     void (*release)(void);
 

@@ -1,5 +1,4 @@
-/* Hashes of bytes. They are the same on every process and machine, so ranks and tables can be
- * identified by them. */
+/* Hashes of bytes, equal on every process and machine: they can identify ranks and tables. */
 #ifndef TMERGE_HASH_H
 #define TMERGE_HASH_H
 
@@ -15,8 +14,7 @@ uint64_t tm_hash(uint64_t hash, const void *bytes, size_t size);
  * distributed. Start with 0. */
 uint64_t tm_hash_mixed(uint64_t hash, const void *bytes, size_t size);
 
-/** Hashes whole words of eight bytes, for millions of hashes. Single words never collide. Begin
- * with 0. */
+/** Hashes words of eight bytes; fast. Two single words never collide. Begin with 0. */
 static inline uint64_t tm_hash_words(uint64_t hash, const uint64_t *words, size_t n) {
     for (size_t i = 0; i < n; i++) { /* finaliser of SplitMix64 */
         hash = (hash ^ words[i]) + UINT64_C(0x9E3779B97F4A7C15);

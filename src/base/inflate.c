@@ -39,7 +39,7 @@ static tm_inflated inflate_all(struct inflate_state *state, size_t max, tm_vec *
 tm_inflated tm_inflate(const void *packed, size_t size, size_t max, tm_vec *out) {
     union {
         const void *in;
-        uint8_t *out; /* ISA-L only reads it, but its field is not const */
+        uint8_t *out; /* ISA-L does not write to the input, but the field is not const */
     } input = {.in = packed};
     struct inflate_state *state = malloc(sizeof *state);
     out->n = 0;

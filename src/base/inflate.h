@@ -18,7 +18,7 @@ typedef enum tm_inflated {
  */
 tm_inflated tm_inflate(const void *packed, size_t size, size_t max, tm_vec *out);
 
-/** Decompresses one zstd frame in the same way. */
+/** tm_inflate for one zstd frame. */
 tm_inflated tm_inflate_zstd(const void *packed, size_t size, size_t max, tm_vec *out);
 
 #endif

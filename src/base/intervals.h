@@ -10,8 +10,8 @@ typedef struct tm_interval {
     int64_t begin_ns, end_ns; /* [begin, end) */
 } tm_interval;
 
-/** A vector of tm_interval. All operations except the first two need a normal set: ascending,
- * without empty or touching intervals. */
+/** A vector of tm_interval. tm_intervals_add and tm_intervals_normalise take any set; all other
+ * functions need a normal one: ascending, without empty or touching intervals. */
 typedef tm_vec tm_intervals;
 
 #define TM_INTERVALS() TM_VEC(tm_interval)
@@ -22,8 +22,8 @@ static inline bool tm_intervals_add(tm_intervals *set, int64_t begin_ns, int64_t
         return true;
     tm_interval *last = set->n > 0 ? (tm_interval *)set->data + (set->n - 1) : NULL;
     if (last && begin_ns >= last->begin_ns && begin_ns <= last->end_ns) {
-        /* Joins the interval with the last one if they touch: events mostly come in order, so this
-         * keeps the vector short. */
+        /* Joins the interval with the last one if they overlap or touch: events mostly come in
+         * order, so this keeps the vector short. */
         last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
         return true;
     }
@@ -50,7 +50,7 @@ int64_t tm_intervals_common_in(const tm_intervals *a, const tm_intervals *b, int
                                int64_t end_ns);
 
 /** Compute the intersection of a and b, the parts of a outside of b, and the union. @p out must be
- * another set than a and b; its old content is dropped. Return false when out of memory. */
+ * neither a nor b; its old content is dropped. Return false when out of memory. */
 bool tm_intervals_intersect(const tm_intervals *a, const tm_intervals *b, tm_intervals *out);
 bool tm_intervals_subtract(const tm_intervals *a, const tm_intervals *b, tm_intervals *out);
 bool tm_intervals_unite(const tm_intervals *a, const tm_intervals *b, tm_intervals *out);

@@ -12,8 +12,9 @@ static bool is_plain(char c, bool in_page) {
            !(in_page && c == '<');
 }
 
-/* Returns whether is_plain holds for eight characters. A difference has a top bit where a byte is
- * below the one subtracted; a borrow reaches the next byte only if the result is false anyway. */
+/* Returns whether is_plain holds for eight characters. A subtraction sets the top bit of each byte
+ * that is less than the subtracted byte. It may also set the bit of the next byte wrongly, but the
+ * result is then false anyway. */
 static bool are_plain(const char *text, bool in_page) {
     const uint64_t ones = 0x0101010101010101, tops = ones << 7;
     uint64_t word;

@@ -30,7 +30,7 @@ static inline uint64_t mix(uint64_t hash, uint64_t word) {
  * few words. */
 static inline size_t hash_of(const char *key, size_t size) {
     uint64_t hash = size;
-    if (size == sizeof hash) { /* the loop below, for a key of one word */
+    if (size == sizeof hash) { /* fast path: a key of one word */
         hash = load(key) * 0x9E3779B97F4A7C15u;
     } else if (size < sizeof hash) {
         hash = mix(hash, load_few(key, size));

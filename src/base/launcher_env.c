@@ -67,8 +67,8 @@ static bool take(const char *const *environment, tm_launcher launcher, const cha
 }
 
 /* Determines the launcher. Processes inherit the variables of outer launchers, so the order
- * matters: Slurm's own PMIx first, recognised by its names, then mpirun, which is often started by
- * srun or in a batch job. */
+ * matters: Slurm's own PMIx first, recognised by its namespace; then mpirun, which is often started
+ * by srun or in a batch job. */
 tm_launcher_env tm_launcher_env_read(const char *const *environment) {
     tm_launcher_env env = {TM_LAUNCHER_NONE, 0, 1, 1};
     const char *namespace = value_of(environment, "PMIX_NAMESPACE");

@@ -24,7 +24,6 @@ typedef struct tm_launcher_env {
  * numbers count as missing. */
 tm_launcher_env tm_launcher_env_read(const char *const *environment);
 
-/** Returns whether this is the only process. */
 bool tm_launcher_env_is_alone(const tm_launcher_env *env);
 
 /** Returns whether all processes are known to be on this node. */

@@ -14,7 +14,6 @@ static inline bool tm_is_letter(char c) {
     return tm_lower(c) >= 'a' && tm_lower(c) <= 'z';
 }
 
-/** Whether [size] bytes end with a word. */
 static inline bool tm_ends_with(const char *bytes, size_t size, const char *end) {
     const size_t n = strlen(end);
     return size >= n && memcmp(bytes + size - n, end, n) == 0;

@@ -22,7 +22,7 @@ static bool read_text(const char *root, const char *folder, const char *name, ch
     return file != NULL;
 }
 
-/* Returns the number of cores in the affinity; INT64_MAX if it is unknown. */
+/* Returns the number of cores in the process's affinity; INT64_MAX if it is unknown. */
 static int64_t of_affinity(const char *root) {
     static const char title[] = "\nCpus_allowed_list:";
     char text[TEXT_SIZE];
@@ -42,11 +42,10 @@ static int64_t of_affinity(const char *root) {
     return n;
 }
 
-/* Returns the number of whole cores that a quota of CPU time per period is worth, quota /
- * period. */
+/* Returns quota / period, in whole cores, at least 1; INT64_MAX without a quota. */
 static int64_t whole(const char *quota, const char *period) {
     int64_t used = strtoll(quota, NULL, 10), of = strtoll(period, NULL, 10);
-    if (used <= 0 || of <= 0) /* "max", or -1 */
+    if (used <= 0 || of <= 0) /* no limit: the quota is "max" or -1 */
         return INT64_MAX;
     return used >= of ? used / of : 1;
 }
@@ -70,7 +69,7 @@ static int64_t cores_of_group(const char *root, const char *folder, bool is_v2) 
 
 static int64_t bytes_of_group(const char *root, const char *folder, bool is_v2) {
     char text[TEXT_SIZE];
-    int64_t bytes = 0; /* of "max", too */
+    int64_t bytes = 0; /* stays 0 for "max" */
     if (read_text(root, folder, is_v2 ? "/memory.max" : "/memory.limit_in_bytes", text))
         bytes = strtoll(text, NULL, 10);
     return bytes > 0 ? bytes : INT64_MAX;
@@ -90,8 +89,8 @@ static bool has_controller(const char *controllers, const char *name) {
 }
 
 /* Evaluates a line of /proc/self/cgroup, "ID:CONTROLLERS:PATH": returns the minimum over the group
- * and its parents. Inside a container, the container's own group is the root, even if its path
- * outside is another one. */
+ * and its parents. Inside a container, the container's own group is the root, whatever path the
+ * line has. */
 static int64_t of_line(const resource *of, const char *root, char *line) {
     char folder[2 * PATH_SIZE];
     int64_t least = INT64_MAX;

@@ -89,7 +89,7 @@ int64_t tm_median(const int64_t *sorted, size_t n) {
     int64_t low = sorted[(n - 1) / 2], high = sorted[n / 2];
     if ((low < 0) != (high < 0))
         return tm_round_ratio(low + high, 2);
-    /* both have the same sign, so their sum may overflow but their difference cannot */
+    /* low and high have the same sign: their sum may overflow, but not their difference */
     return low + (high - low) / 2 + (low < 0 ? 0 : (high - low) % 2);
 }
 
@@ -150,8 +150,8 @@ int64_t tm_select(int64_t *values, size_t n, size_t k) {
             low = same;
         } else if (pivot == INT64_MAX) {
             return values[k];
-        } else { /* no value is below the pivot, so it is the minimum; values equal to it are moved
-                    to the front */
+        } else { /* no value is below the pivot: the pivot is the minimum, and values equal to it
+                    are moved to the front */
             low += part_below(values + low, high - low, pivot + 1);
             if (k < low)
                 return values[k];

@@ -1,6 +1,5 @@
 #include "memory_pages.h"
 
-#include <limits.h>
 #include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,15 +18,6 @@ void tm_pages_make(void *memory, size_t bytes) {
 #else
     (void)memory;
     (void)bytes;
-#endif
-}
-
-void tm_pages_keep(void) {
-#ifdef __GLIBC__
-    /* Only blocks from this size on are mapped separately, and so returned when freed. */
-    enum { APART_BYTES = 32 << 20 };
-    (void)mallopt(M_MMAP_THRESHOLD, APART_BYTES);
-    (void)mallopt(M_TRIM_THRESHOLD, INT_MAX);
 #endif
 }
 

@@ -28,11 +28,7 @@ void tm_pages_free(tm_pages *pages);
  * by one. Does nothing if the system does not support it. */
 void tm_pages_make(void *memory, size_t bytes);
 
-/** Makes the process keep freed memory for later blocks, until tm_pages_give_back: new pages from
- * the system cost time. Call it first. Does nothing if the C library does not support it. */
-void tm_pages_keep(void);
-
-/** Returns freed memory to the system, because free blocks between used ones may not suit later
+/** Gives freed memory back to the system, because free blocks between used ones may not suit later
  * allocations. Does nothing if the C library does not support it. */
 void tm_pages_give_back(void);
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/** Returns CLOCK_MONOTONIC in nanoseconds; it is never set. */
+/** Returns CLOCK_MONOTONIC [ns], which never jumps. */
 static inline int64_t tm_now_ns(void) {
     struct timespec now = {0};
     clock_gettime(CLOCK_MONOTONIC, &now);

@@ -1,5 +1,6 @@
-/* Finds the nearest value before an index that is at least a given height. For interval ends sorted
- * by start, this is the innermost interval around a time. */
+/* Among the values before an index, finds the last one that is at least a given value. If the
+ * values are the ends of nested intervals sorted by start, this finds the innermost interval around
+ * a time. */
 #ifndef TMERGE_REACH_H
 #define TMERGE_REACH_H
 
@@ -15,7 +16,7 @@ typedef struct tm_reach {
 #define TM_REACH_NONE SIZE_MAX
 
 /** Makes @p n values, all INT64_MIN until tm_reach_put sets them. Returns false when out of memory.
- * Free it with tm_reach_free, even after a failure. */
+ * Call tm_reach_free even after a failure. */
 bool tm_reach_init(tm_reach *reach, size_t n);
 void tm_reach_free(tm_reach *reach);
 

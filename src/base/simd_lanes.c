@@ -9,8 +9,8 @@
 
 extern const tm_lanes TM_LANES_OF;
 
-/* TM_LANES numbers. They are copied as a whole before results are written, so that the compiler
- * need not check whether the arrays overlap. */
+/* TM_LANES numbers. Operations copy all of them before they write results, so that the compiler
+ * need not check whether arrays overlap. */
 typedef struct lanes {
     int64_t ns[TM_LANES];
 } lanes;

@@ -42,7 +42,6 @@ typedef struct tm_lanes {
 /** Returns all implementations that this processor supports, the fastest last. */
 const tm_lanes *const *tm_lanes_all(size_t *n);
 
-/** Returns the fastest implementation. */
 const tm_lanes *tm_lanes_best(void);
 
 /** Returns the width of a row that holds n numbers. */

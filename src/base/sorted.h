@@ -17,15 +17,14 @@ static inline int tm_order_u64(uint64_t a, uint64_t b) {
     return (a > b) - (a < b);
 }
 
-/** The same for reals, none of which is NaN. */
+/** Like tm_order_i64, for reals, none of which is NaN. */
 static inline int tm_order_real(double a, double b) {
     return (a > b) - (a < b);
 }
 
-/** Comparison function for qsort. */
 typedef int tm_order(const void *a, const void *b);
 
-/** The comparison of int64_t elements. */
+/** Compares int64_t elements. */
 static inline int tm_compare_i64(const void *a, const void *b) {
     return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
 }
@@ -79,7 +78,7 @@ static inline void tm_sort(void *array, size_t n, size_t size, tm_order *order) 
         if (!tm_sort_in(run, i - first[runs], size, order, room))
             first[++runs] = i;
     }
-    if (i < n) /* too many runs, or no memory to merge them */
+    if (i < n) /* sorting stopped: too many runs, or no memory to merge them */
         qsort(array, n, size, order);
     else
         for (; runs > 0; runs--)
@@ -91,7 +90,7 @@ static inline void tm_sort(void *array, size_t n, size_t size, tm_order *order) 
 /**
  * Returns the index of the first of [n] elements that is not before a key, by bisection; n if all
  * are before it. Inline, so that the comparison is inlined, too.
- * @param array      first the elements before the key, then all others
+ * @param array      all elements before the key come first
  * @param size       bytes of an element
  * @param is_before  called for about log2(n) elements
  */

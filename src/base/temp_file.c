@@ -58,9 +58,8 @@ bool tm_draft_create(tm_draft *draft, const char *path) {
     return tm_draft_temporary_path(path, draft->temporary, size);
 }
 
-/* Opens a file without a name; returns -1 if that fails for any reason. Linux has such files (the
- * build defines _GNU_SOURCE for them), POSIX does not: elsewhere all files get the temporary
- * name. */
+/* Opens a file without a name; returns -1 if that fails for any reason. Only Linux has such files
+ * (the build defines _GNU_SOURCE for them): on other systems, files get the temporary name. */
 static int open_nameless(const tm_draft *draft) {
     int fd = -1;
 #ifdef O_TMPFILE
@@ -131,8 +130,7 @@ int tm_draft_open(tm_draft *draft) {
     return 0;
 }
 
-/* Links the file under its temporary name. Afterwards it is renamed, because linkat cannot replace
- * a file. */
+/* Links the file under its temporary name. (linkat could not replace a file of the final name.) */
 static int give_name(tm_draft *draft) {
     char link[LINK_MAX_CHARS];
     link_of(draft->fd, link);
@@ -144,7 +142,7 @@ static int give_name(tm_draft *draft) {
     return 0;
 }
 
-/* Returns whether the temporary name still belongs to the file that this draft wrote. */
+/* Returns whether the temporary name still refers to the file that this draft wrote. */
 static bool is_own(const tm_draft *draft) {
     struct stat written, there;
     return fstat(draft->fd, &written) == 0 && lstat(draft->temporary, &there) == 0 &&

@@ -6,14 +6,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** A temporary name is longer than the name by less than this [B]. */
+/** Maximum bytes by which a temporary name is longer than the final name, including its terminating
+ * zero. */
 enum { TM_DRAFT_LONGER = 64 };
 
 typedef struct tm_draft {
     char *path;      /* owned; final name */
     char *temporary; /* owned; temporary name, see tm_draft_temporary_path */
     int fd;          /* owned, -1 if not open */
-    bool named;      /* the file has the temporary name */
+    bool named;      /* the file currently has the temporary name */
 } tm_draft;
 
 /**
@@ -28,8 +29,8 @@ bool tm_draft_temporary_path(const char *path, char *out, size_t size);
 bool tm_draft_create(tm_draft *draft, const char *path);
 
 /**
- * Opens the file, empty, for reading and writing. It has no name if the file system and /proc allow
- * that; it then vanishes however the process ends. Removes temporary files that killed processes
+ * Opens the file, empty, for reading and writing. If the file system and /proc allow, the file has
+ * no name, and vanishes however the process ends. Removes temporary files that killed processes
  * left for the same output: those of this machine, or older than a day.
  * @return  0 or the errno of the failure
  */
@@ -42,7 +43,7 @@ int tm_draft_open(tm_draft *draft);
  */
 int tm_draft_publish(tm_draft *draft);
 
-/** Closes the file, which vanishes if it was not published, and frees what is owned. */
+/** Closes the file and frees the paths. A file that was not published vanishes. */
 void tm_draft_discard(tm_draft *draft);
 
 #endif

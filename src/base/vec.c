@@ -6,7 +6,7 @@
 bool tm_vec_reserve(tm_vec *vec, size_t n) {
     if (n <= vec->cap)
         return true;
-    enum { SMALL_BYTES = 1 << 22 }; /* larger ones would waste too much by doubling */
+    enum { SMALL_BYTES = 1 << 22 }; /* larger vectors grow by half, which wastes less */
     size_t more = vec->cap * vec->size < SMALL_BYTES ? vec->cap : vec->cap / 2;
     size_t cap = vec->cap < 8 ? 8 : vec->cap + more;
     if (cap < n)

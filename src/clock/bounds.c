@@ -1,17 +1,17 @@
-/* Enforces causality: moves the fit where it violates causality, and finds the interval of each
- * clock that violates nothing. */
+/* Enforces causality: corrects a fit that violates causality, and finds for each clock the interval
+ * in which it violates nothing. */
 #include "fit_state.h"
 
 #include <stdlib.h>
 
 enum { MAX_SWEEPS = 50 };
-#define PROJECT_SIGMAS 3.0 /* no clock is moved by more than this many standard deviations */
+#define PROJECT_SIGMAS 3.0 /* maximum distance that a clock is moved, in standard deviations */
 
 /* The two largest values of an event, from different domains. A domain is bounded only by other
- * domains: by the second value if the first is the domain's own. */
+ * domains: by `second` if `first` is its own value. */
 typedef struct outermost {
     double first, second;
-    int32_t domain; /* domain that `first` comes from; -1 if none */
+    int32_t domain; /* domain of `first`; -1 if there is no value */
 } outermost;
 
 static void push_out(outermost *most, int32_t domain, double value) {
@@ -28,9 +28,9 @@ static double other_than(const outermost *most, int32_t domain) {
     return most->domain == domain ? most->second : most->first;
 }
 
-/* Finds the two latest starts and the two earliest ends (negated) of an event within a
- * component, on the fitted clocks. `give` and `take` (both may be NULL) are added to the times
- * of each domain. */
+/* Finds the two latest starts (out[0]) and the two earliest ends, negated (out[1]), of an event
+ * within a component, on the fitted clocks. Adds `give` to the starts and `take` to the negated
+ * ends of each domain; either may be NULL. */
 static void find_outermost(const tm_fit_state *state, const tm_fit_event *event, const double *give,
                            const double *take, outermost out[2]) {
     out[0] = out[1] = (outermost){.first = -HUGE_VAL, .second = -HUGE_VAL, .domain = -1};
@@ -55,8 +55,9 @@ static bool usable(const tm_fit_state *state, const tm_fit_event *event) {
     return true;
 }
 
-/* Finds by how much each domain starts too late (first half of *worst) and ends too early (second
- * half) for the other domains of its component; 0 if not. */
+/* Sets state->counts to how much each domain starts too late (first half) and ends too early
+ * (second half) for the other domains of its component; 0 if it does not. Sets *worst to the
+ * largest of these. */
 static tm_status find_breaches(tm_fit_state *state, int64_t *worst, tm_error *err) {
     size_t n = (size_t)state->n_domains;
     memset(state->counts, 0, 2 * n * sizeof *state->counts);
@@ -87,11 +88,11 @@ static tm_status find_breaches(tm_fit_state *state, int64_t *worst, tm_error *er
 }
 
 /**
- * Moves clocks until no event of a component violates causality: each of a violation's two domains
- * takes half of it, and a domain is moved by the largest of its halves. Leaves the fit unchanged if
- * that fails or would move a clock by more than PROJECT_SIGMAS uncertainties.
- * @param models  the uncertainties
- * @param moved   whether the fit has changed
+ * Moves clocks until no event of a component violates causality. Each violation is split evenly
+ * between its two domains, and each domain moves by its largest half in each direction. Leaves the
+ * fit unchanged if this fails or would move a clock by more than PROJECT_SIGMAS uncertainties.
+ * @param models  uncertainties are read
+ * @param moved   set to whether the fit has changed
  */
 tm_status tm_fit_project(tm_fit_state *state, const tm_clock_model *models, bool *moved,
                          tm_error *err) {
@@ -130,16 +131,16 @@ static void find_references(const tm_fit_state *state, const tm_clock_model *mod
     }
 }
 
-/* How far each clock can be moved up (`up`) and down (`down`) while the reference is fixed. Both
- * are negated, so that the tightest bound is the maximum. Found by rounds of Bellman-Ford. */
+/* How far each clock can move up (`up`) and down (`down`) while the reference stays fixed. `up` and
+ * `down` are negated, so that the tightest bound is the maximum. Rounds of Bellman-Ford find
+ * them. */
 typedef struct bounds {
     tm_fit_state *state;
     double *up, *down, slack;
-    bool *moved; /* [domains] whether the last round changed the domain's bounds */
-    /* Events of each domain. Allocated only if there is memory; without them, tightening takes
-     * longer. */
+    bool *moved; /* [domains] the last round changed the domain's bounds */
+    /* Events of each domain. Without memory for them, tightening takes longer. */
     size_t *first;   /* [domains + 1] index into `event` */
-    uint32_t *event; /* events, domain after domain */
+    uint32_t *event; /* indices of events, domain after domain */
     uint32_t *round; /* [events] last round that examined the event */
 } bounds;
 
@@ -184,8 +185,8 @@ static void tighten_by(const bounds *b, const tm_fit_event *event) {
     outermost most[2];
     if (!usable(state, event))
         return;
-    /* With the bounds so far: the earliest possible latest start, and the latest possible (negated)
-     * earliest end. */
+    /* Given the bounds so far: the latest start at its earliest, and the (negated) earliest end at
+     * its latest. */
     find_outermost(state, event, b->down, b->up, most);
     for (size_t i = 0; i < event->n; i++) {
         const tm_fit_row *row = state->rows + event->first + i;
@@ -201,8 +202,8 @@ static void tighten_by(const bounds *b, const tm_fit_event *event) {
     }
 }
 
-/* Runs round @p round (from 1) over the events of the domains whose bounds the previous round
- * changed. All other events give the same bounds as before. */
+/* Runs round @p round (from 1) over the events of those domains whose bounds the previous round
+ * changed. Other events would give the same bounds as before. */
 static void tighten(const bounds *b, uint32_t round) {
     const tm_fit_state *state = b->state;
     for (size_t k = 0; k < state->n_events && !b->first; k++)
@@ -216,10 +217,10 @@ static void tighten(const bounds *b, uint32_t round) {
         }
 }
 
-/* Means that there is no bound yet. Sums of it are exact as a double and as an integer. */
+/* A bound that is not yet known. Sums with it are exact, both as double and as integer. */
 #define FAR_NS 0x1p52
 
-/* Takes the bounds of a round from `counts`; returns whether any changed. */
+/* Takes the bounds of a round from `counts`. Returns whether any bound changed. */
 static bool take_round(bounds *b) {
     const int64_t *counts = b->state->counts;
     size_t n = (size_t)b->state->n_domains;
@@ -235,7 +236,7 @@ static bool take_round(bounds *b) {
     return any;
 }
 
-/* Repeats rounds until nothing moves, starting from the references, which are fixed. */
+/* Repeats rounds until no bound changes. Only the references have bounds at first: 0. */
 static tm_status find_bounds(bounds *b, tm_error *err) {
     tm_fit_state *state = b->state;
     size_t n = (size_t)state->n_domains;
@@ -255,8 +256,9 @@ static tm_status find_bounds(bounds *b, tm_error *err) {
 }
 
 /**
- * Sets the interval in which each clock may lie if the reference clock of its component is right:
- * no event may violate causality by more than on the fitted clocks. The fit is always inside.
+ * Sets the interval in which each clock must lie if the reference clock of its component is right
+ * and no event violates causality by more than on the fitted clocks. The fitted clock is always
+ * inside.
  * @param models  reads anchors; sets low and high (relative to the fit's offset) and bounded
  */
 tm_status tm_fit_bound(tm_fit_state *state, tm_clock_model *models, tm_error *err) {
@@ -276,7 +278,7 @@ tm_status tm_fit_bound(tm_fit_state *state, tm_clock_model *models, tm_error *er
     free_lists(&b);
     TM_TRY(status);
     for (size_t h = 0; h < n; h++) {
-        /* A bound that was not found is a sum with -FAR_NS, so it is below -FAR_NS / 2. Real bounds
+        /* A bound that was not found is a sum with -FAR_NS, and so below -FAR_NS / 2. Real bounds
          * are far above that. */
         models[h].bounded =
             up[h] > -FAR_NS / 2 && down[h] > -FAR_NS / 2 && models[h].method == TM_CLOCK_FIT;

@@ -1,16 +1,17 @@
-/* Checks whether the fit obeys causality, and finds events that must be mismatched. */
+/* Checks whether the fit obeys causality, and finds events that must be wrong matches. */
 #include "fit_state.h"
 
-#define SUSPECT_NOISES 5.0 /* an end by fewer noises than this before a start is not suspect */
-#define FAR_NOISES 10.0    /* an end is far off at this many noises from the others */
-/* an event is suspect if a larger share of its ranks has ends that are far off */
+/* an event is suspect if an end is more than this many noises before a start */
+#define SUSPECT_NOISES 5.0
+#define FAR_NOISES 10.0 /* number of noises from the median at which an end is far off */
+/* an event is also suspect if the ends of a larger share of its ranks are far off */
 #define FAR_SHARE 0.3
 
 /* Converts a domain's time to true time. */
 typedef double clock_reader(const tm_fit_state *state, int32_t domain, double since);
 
-/* Returns how long before the latest start of the rows with TM_CLOCK_GIVES the earliest end of
- * those with TM_CLOCK_TAKES is; -infinity if either is missing. */
+/* Returns how long the earliest end with TM_CLOCK_TAKES is before the latest start with
+ * TM_CLOCK_GIVES; -infinity if there is no such end or start. */
 static double lead_of(const tm_fit_state *state, const tm_fit_event *event, clock_reader *clock) {
     double begin = -HUGE_VAL, end = HUGE_VAL;
     for (size_t i = 0; i < event->n; i++) {
@@ -46,7 +47,8 @@ static bool far_ends(tm_fit_state *state, const tm_fit_event *event) {
     return far > FAR_SHARE * all;
 }
 
-/* Domains of different components have no common time, so they cannot contradict each other. */
+/* Domains of different components have no common time, so that they cannot contradict each
+ * other. */
 static bool one_component(const tm_fit_state *state, const tm_fit_event *event) {
     for (size_t i = 1; i < event->n; i++)
         if (state->component[state->rows[event->first + i].domain] !=
@@ -56,8 +58,8 @@ static bool one_component(const tm_fit_state *state, const tm_fit_event *event) 
 }
 
 /**
- * Marks the events that contradict the fit by more than noise.
- * @param n  set to their number on all processes
+ * Marks as suspect the events that contradict the fit by more than noise.
+ * @param n  set to the number of suspect events on all processes
  */
 tm_status tm_fit_suspect(tm_fit_state *state, int64_t *n, tm_error *err) {
     double limit = SUSPECT_NOISES * fmax(tm_fit_least_noise(state), TM_CLOCK_TOLERANCE_NS);
@@ -71,8 +73,8 @@ tm_status tm_fit_suspect(tm_fit_state *state, int64_t *n, tm_error *err) {
     return tm_fit_sum(state, n, 1, err);
 }
 
-/** Counts events in which one domain ended before another had started, on the recorded clocks and
- * on the fitted clocks. */
+/** Counts the events in which one domain ended before another had started: on the recorded clocks,
+ * and on the fitted clocks. */
 tm_status tm_fit_check(tm_fit_state *state, tm_clock_check *out, tm_error *err) {
     int64_t counts[5] = {0}, worst[2] = {0};
     for (size_t k = 0; k < state->n_events; k++) {

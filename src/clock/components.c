@@ -1,12 +1,12 @@
 /* Finds the domains that collectives link, and first estimates of their clocks: medians of end
- * differences between the pairs of domains with most common events. */
+ * differences between those pairs of domains that have most events in common. */
 #include <stdlib.h>
 
 #include "base/sorted.h"
 #include "fit_state.h"
 
-/* Receives pairs of an event's anchors: the first anchor with each of the others. These link the
- * same domains as all pairs, in linear time. */
+/* Called with pairs of an event's anchors: the first anchor with each other anchor. These pairs
+ * link the same domains as all pairs do, but their number is linear. */
 typedef void pair_visitor(tm_fit_state *state, const tm_fit_row *first, const tm_fit_row *other);
 
 static void visit_pairs(tm_fit_state *state, pair_visitor *visit) {
@@ -33,8 +33,8 @@ static void count_pair(tm_fit_state *state, const tm_fit_row *first, const tm_fi
         ++*n;
 }
 
-/* Two domains, and the number of events in which one has the first anchor and the other a later
- * one. */
+/* Two domains, and the number of events in which the first anchor is of one domain and a later
+ * anchor of the other. */
 typedef struct link {
     int32_t from, to;
     int64_t n;
@@ -78,12 +78,13 @@ typedef struct offer {
     int32_t domain;
 } offer;
 
-/* Whether an offer comes before another: it has more events, or as many and the lower domain. */
+/* Returns whether offer a comes before offer b: it has more events, or as many events and the lower
+ * domain. */
 static bool is_better(const offer *a, const offer *b) {
     return a->n != b->n ? a->n > b->n : a->domain < b->domain;
 }
 
-/* Adds an offer to a heap whose top is the best offer. Each link makes at most one offer. */
+/* Adds an offer to a heap with the best offer on top. Each link makes at most one offer. */
 static void push_offer(offer *heap, size_t *n, offer new) {
     size_t at = (*n)++;
     for (; at > 0 && is_better(&new, &heap[(at - 1) / 2]); at = (at - 1) / 2)
@@ -123,10 +124,10 @@ static void take_in(tm_fit_state *state, const tm_vec *links, int32_t next, offe
         }
 }
 
-/* Grows the maximum spanning forest by Prim's algorithm: the next domain is the one with the most
- * events, and the lowest of several. Sets `parent` (of a root: the root), `strong` and `order`, in
- * which parents come before children. While it runs, `sorted` holds the number of events of each
- * domain's best offer; below 0 once the domain is in the forest. */
+/* Grows the maximum spanning forest by Prim's algorithm. The next domain is the one with the most
+ * events; of several, the lowest. Sets `parent` (of a root: the root), `strong` and `order`, in
+ * which parents come before children. Meanwhile, `sorted` is the number of events of each domain's
+ * best offer, or below 0 once the domain is in the forest. */
 static void grow_forest(tm_fit_state *state, const tm_vec *links, offer *heap, int32_t *order) {
     int32_t n = state->n_domains, n_in = 0;
     size_t n_offers = 0;
@@ -149,7 +150,8 @@ static void grow_forest(tm_fit_state *state, const tm_vec *links, offer *heap, i
     }
 }
 
-/* Adds an estimate of the child's offset from its parent, as if both had ended at the same time. */
+/* Adds an estimate of the child's offset from its parent, which assumes that both domains ended at
+ * the same time. */
 static void add_difference(tm_fit_state *state, const tm_fit_row *first, const tm_fit_row *other) {
     if (state->parent[other->domain] == first->domain)
         tm_median_search_add(&state->select, (size_t)other->domain, first->end - other->end);
@@ -160,7 +162,7 @@ static void add_difference(tm_fit_state *state, const tm_fit_row *first, const t
 /** Finds the components: domains linked by anchors. Starts the fit with the median end difference
  * between each domain and its parent in the spanning forest, and with drifts of 0. */
 tm_status tm_fit_link(tm_fit_state *state, tm_error *err) {
-    int32_t *order = state->component; /* scratch: the components are not known yet */
+    int32_t *order = state->component; /* scratch until the components are known */
     tm_vec links = TM_VEC(link);
     visit_pairs(state, count_pair);
     tm_status status = gather_links(state, &links, err);
@@ -193,8 +195,8 @@ static int by_value(const void *a, const void *b) {
     return tm_order_real(x->value, y->value);
 }
 
-/* Returns the weighted median; if exactly half of the weight is on each side, the mean of the
- * middle two values. */
+/* Returns the weighted median. If exactly half of the weight is on each side, returns the mean of
+ * the middle two values. */
 static double weighted_median(tm_fit_vote *votes, size_t n) {
     double half = 0.0, sum = 0.0;
     qsort(votes, n, sizeof *votes, by_value);
@@ -210,7 +212,7 @@ static double weighted_median(tm_fit_vote *votes, size_t n) {
 int32_t tm_fit_list(tm_fit_state *state, const int32_t *component) {
     int32_t n_lists = 0;
     size_t *next =
-        /* by list: where its next domain goes, and after the loop the list's end */
+        /* by list: where its next domain goes; after the loop, end of the list */
         state->list_first + 1;
     for (int32_t h = 0; h < state->n_domains; h++)
         if (component[h] == h)
@@ -227,7 +229,7 @@ int32_t tm_fit_list(tm_fit_state *state, const int32_t *component) {
     return n_lists;
 }
 
-/* Moves one component to its wall clocks: see tm_fit_gauge. */
+/* Moves one component to its wall clocks, as described at tm_fit_gauge. */
 static void gauge(tm_fit_state *state, const int32_t *domains, size_t n) {
     size_t n_votes = 0;
     /* smallest sigma. Weights are relative to it, so that equal sigmas have a weight of exactly
@@ -249,8 +251,9 @@ static void gauge(tm_fit_state *state, const int32_t *domains, size_t n) {
         state->middle[domains[i]] += shift;
 }
 
-/** Moves each component as a whole close to its wall clocks: by the median of the clocks'
- * distances, with weights 1/variance. A single clock that is years off hardly changes a median. */
+/** Moves each component as a whole close to its wall clocks: by the median of the clocks' distances
+ * from their wall clocks, weighted by 1/variance. A single wall clock that is years off hardly
+ * changes a median. */
 void tm_fit_gauge(tm_fit_state *state, const int32_t *component) {
     int32_t n_lists = tm_fit_list(state, component);
     for (int32_t k = 0; k < n_lists; k++)

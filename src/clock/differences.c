@@ -6,15 +6,15 @@
 #include "base/sorted.h"
 
 enum {
-    LEAST_LOG2 = 12, /* The first class of durations ends at 2^12 ns = 4.1 us; the last one starts
-                        at 67 ms. */
+    LEAST_LOG2 = 12, /* durations below 2^12 ns = 4.1 us are in the first class; the last class
+                        starts at 67 ms */
     DURATIONS = 16,
-    QUIET_ENDS = 64 /* minimum number of ends from which the noise of a class is estimated */
+    QUIET_ENDS = 64 /* minimum number of ends for an estimate of the noise of a class */
 };
 #define MAD_TO_SIGMA 1.4826
 
-/* Data of at least this size does not fit into buffers, so the sender cannot leave its kernel
- * before the receiver has started. */
+/* Data of at least this size does not fit into buffers: the sender cannot leave its kernel before
+ * the receiver has started. */
 #define LARGE_BYTES ((int64_t)64 << 20)
 
 static int by_rank(const void *a, const void *b) {
@@ -35,7 +35,7 @@ typedef struct part {
 
 /* The current operation. */
 typedef struct operation {
-    part *parts; /* [n] sorted by domain or by host */
+    part *parts; /* [n] sorted by domain or by host, then by end */
     size_t n;
     uint16_t noise_class;
     bool full; /* it synchronises */
@@ -72,8 +72,8 @@ static uint16_t class_of(uint8_t kind, int64_t shortest_ns) {
     return (uint16_t)(family * DURATIONS + log2);
 }
 
-/* Returns whether each rank waits for all others. In an all-to-all of unequal sizes, some pairs of
- * ranks may exchange nothing. */
+/* Returns whether each rank waits for all others. Ranks of an all-to-all of unequal sizes may
+ * exchange nothing. */
 static bool is_full(const tm_comm_record *members, size_t n) {
     bool full = tm_record_synchronises(members);
     for (size_t i = 1; i < n; i++)
@@ -82,8 +82,8 @@ static bool is_full(const tm_comm_record *members, size_t n) {
     return full;
 }
 
-/* Collects the members of an operation whose times can be trusted; n is 0 if all of them use one
- * clock. */
+/* Collects the members of an operation whose times can be trusted. Sets op->n to 0 if the operation
+ * shows nothing about clocks. */
 static void open_operation(const tm_collectives *collectives, size_t instance,
                            const tm_clock_slots *slots, operation *op) {
     const tm_instance *in = (const tm_instance *)collectives->instances.data + instance;
@@ -105,7 +105,7 @@ static void open_operation(const tm_collectives *collectives, size_t instance,
     op->noise_class = class_of(members->kind, shortest);
 }
 
-/* Allocates for the largest instance; NULL if out of memory. */
+/* Allocates space for the parts of the largest instance; NULL if out of memory. */
 static part *take_parts(const tm_collectives *collectives) {
     const tm_instance *instances = collectives->instances.data;
     size_t most = 1;
@@ -120,7 +120,7 @@ static uint8_t flags_of(const operation *op, const part *p) {
     return p->record->kind == TM_COLL_SEND ? TM_CLOCK_GIVES : TM_CLOCK_TAKES;
 }
 
-/* Makes a row of the fit from parts [from, to), which belong to one domain and are sorted by
+/* Makes a row of the fit from parts [from, to), which must belong to one domain and be sorted by
  * end. */
 static tm_clock_end row_of(const operation *op, size_t instance, size_t from, size_t to) {
     const part *first = &op->parts[from];
@@ -261,7 +261,7 @@ tm_status tm_clock_summarise(tm_clock_difference *differences, size_t n, tm_vec 
         for (to = from + 1; to < n && differences[to].rank == differences[from].rank; to++)
             ;
         const tm_clock_difference *own = &differences[from];
-        /* if there is only one end, it is in both halves */
+        /* a single end is in both halves */
         size_t m = to - from, half = (m + 1) / 2;
         tm_clock_late late = {
             .rank = own->rank,

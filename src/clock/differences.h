@@ -19,17 +19,17 @@ typedef struct tm_clock_slots {
     size_t n;
 } tm_clock_slots;
 
-/** Classes of kernels with about equally noisy ends: 6 groups of kinds times 16 ranges of the
- * duration of the operation's shortest kernel, which is about the transfer time. */
+/** Classes of kernels with about equally noisy ends: 6 groups of kinds x 16 ranges of the duration
+ * of the operation's shortest kernel, which is about the time of the transfer. */
 enum { TM_CLOCK_CLASSES = 6 * 16 };
 
-/** Returns the entry of a rank, which must exist. */
+/** Returns the entry of a rank; the rank must exist. */
 const tm_clock_slot *tm_clock_slot_of(const tm_clock_slots *slots, int64_t rank);
 
 /**
- * Makes rows of the fit from all operations of at least two domains. Rows have the role
- * TM_CLOCK_FULL for synchronising operations and for large transfers, whose sender cannot leave
- * before the receiver has arrived. In other transfers the sender has TM_CLOCK_GIVES and the
+ * Makes rows of the fit from all operations in which at least two domains took part. Rows have the
+ * role TM_CLOCK_FULL for synchronising operations and for large transfers, whose sender cannot
+ * leave before the receiver has arrived. In other transfers the sender has TM_CLOCK_GIVES and the
  * receiver TM_CLOCK_TAKES. Leaves out suspect operations, and kernels whose clock is known to be
  * wrong.
  *
@@ -40,22 +40,22 @@ const tm_clock_slot *tm_clock_slot_of(const tm_clock_slots *slots, int64_t rank)
 tm_status tm_clock_rows(const tm_collectives *collectives, const tm_clock_slots *slots, tm_vec *out,
                         tm_error *err) TM_MUST_CHECK;
 
-/** How much later a kernel of an operation ended than the median of the ends it is compared with.
- * Sent as bytes. */
+/** How much later a kernel of an operation ended than the median of the ends with which it is
+ * compared. Sent as bytes. */
 typedef struct tm_clock_difference {
     int64_t rank;
     int64_t end_ns;
-    int64_t late_ns; /* end minus the median end */
+    int64_t late_ns; /* end_ns minus the median end */
 } tm_clock_difference;
 
 typedef struct tm_clock_compared {
-    bool by_host; /* compare an end with the ends on its host only; false: with all ends of the
+    bool by_host; /* compare an end only with the ends on its host; false: with all ends of the
                      operation */
     const bool *classes; /* [TM_CLOCK_CLASSES] classes to use; NULL: all */
 } tm_clock_compared;
 
 /**
- * Compares the ends of each synchronising operation that has at least two ends to compare.
+ * Compares the ends of each synchronising operation. Single ends are not compared.
  * @param out     of tm_clock_difference; or NULL
  * @param counts  [TM_CLOCK_CLASSES * TM_SPREAD_BINS] histogram of the differences' magnitudes for
  *                each class, incremented; or NULL
@@ -66,9 +66,10 @@ tm_status tm_clock_compare(const tm_collectives *collectives, const tm_clock_slo
                            tm_error *err) TM_MUST_CHECK;
 
 /**
- * Selects the classes with the steadiest ends: those at most twice as noisy as the quietest class
- * with at least 64 ends.
- * @param classes  [TM_CLOCK_CLASSES] set; all classes if no end was compared
+ * Selects the classes with the least noisy ends: at most twice as noisy as the quietest class that
+ * has at least 64 ends.
+ * @param classes  [TM_CLOCK_CLASSES] set to whether the class is selected; all are if no end was
+ *                 compared
  */
 void tm_clock_quiet(const int64_t *counts, bool *classes);
 
@@ -83,7 +84,7 @@ typedef struct tm_clock_late {
 
 /**
  * Summarises the differences of each rank.
- * @param differences  [n] all that these ranks have, in any order; sorted by the call
+ * @param differences  [n] all differences of these ranks, in any order; the call sorts them
  * @param out          of tm_clock_late, ascending in rank
  * @return             TM_OK; TM_ERR_FAULT
  */

@@ -1,7 +1,8 @@
 /* The graph of the unknowns that are not yet eliminated. Eliminating a domain makes an element: the
- * set of the domain's neighbours, which are then all connected. A domain's neighbours are its
- * remaining original ones (`near`) and all vertices that share an element with it. The sets of the
- * network are vertices, too, weighted by their number of bins, but are not eliminated. */
+ * set of the domain's neighbours, which are connected with each other from then on. The neighbours
+ * of a domain are its remaining original neighbours (`near`) and all vertices that share an element
+ * with it. The sets of the network are vertices, too, weighted by their number of bins, but are not
+ * eliminated. */
 #include "elimination_order.h"
 
 #include <stdlib.h>
@@ -20,10 +21,11 @@ typedef struct vertex {
     uint32_t stamp;      /* stamp of the newest element that contains the vertex */
     size_t weight;
     bool gone;
-    /* Of a domain: its degree, and the domains before and after it in the list of that degree. */
+    /* Of a domain: its degree, and the domains before and after it in the list of domains of this
+     * degree. */
     size_t degree;
     uint32_t before, behind;
-    /* Of a domain that was eliminated, i.e. of its element: */
+    /* Of the element of an eliminated domain: */
     size_t held, n_held; /* in `held` */
     size_t held_weight, left;
     uint32_t left_stamp;
@@ -36,7 +38,7 @@ typedef struct graph {
     uint32_t *near;      /* of all vertices */
     uint32_t *by_degree; /* [total + 1] first domain of each degree */
     size_t least;        /* no domain has a degree below this */
-    tm_vec held;         /* of uint32_t: the vertices of all elements */
+    tm_vec held;         /* of uint32_t: the vertices of all elements, element after element */
     tm_vec links;        /* of link */
 } graph;
 
@@ -69,8 +71,8 @@ static void unlist_domain(graph *g, uint32_t d) {
         g->v[v->behind].before = v->before;
 }
 
-/* Calls @p take for each link, and for each pair of a domain and a set that contains it; each time
- * in both directions. */
+/* Calls @p take in both directions for each link, and from the domain to the set for each pair of a
+ * domain and a set that contains it. */
 static void each_pair(const tm_network *w, graph *g, void (*take)(graph *, uint32_t, uint32_t)) {
     const uint64_t *links = w->links.data;
     const tm_network_set *sets = w->sets.data;
@@ -138,7 +140,7 @@ static bool hold(graph *g, uint32_t p, uint32_t stamp, uint32_t u) {
     return tm_vec_append(&g->held, &u, 1) != NULL;
 }
 
-/* Makes the element of domain p. It replaces the elements that contained p. */
+/* Makes the element of domain p. The new element replaces the elements that contained p. */
 static bool make_element(graph *g, uint32_t p, uint32_t stamp) {
     vertex *v = &g->v[p];
     bool ok = true;
@@ -158,8 +160,8 @@ static bool make_element(graph *g, uint32_t p, uint32_t stamp) {
     return ok;
 }
 
-/* Removes replaced elements from vertex u's list. In the others, subtracts u's weight from `left`,
- * their weight outside of the newest element. */
+/* Removes replaced elements from vertex u's list. Subtracts u's weight from `left` of its other
+ * elements: the weight that an element has outside of the newest element. */
 static void take_off(graph *g, uint32_t u, uint32_t stamp) {
     link *links = g->links.data;
     for (uint32_t *l = &g->v[u].links; *l != NONE;) {
@@ -177,8 +179,8 @@ static void take_off(graph *g, uint32_t u, uint32_t stamp) {
     }
 }
 
-/* Removes from domain d the neighbours and elements that are parts of the newest element, which p
- * made, and sets an upper bound of d's degree. */
+/* Removes from domain d the neighbours and elements that are contained in the newest element, which
+ * p made, and sets an upper bound of d's degree. */
 static void renew(graph *g, uint32_t d, uint32_t p, uint32_t stamp) {
     vertex *v = &g->v[d];
     link *links = g->links.data;
@@ -193,8 +195,8 @@ static void renew(graph *g, uint32_t d, uint32_t p, uint32_t stamp) {
     v->n_near = kept;
     for (uint32_t *l = &v->links; *l != NONE;) {
         vertex *e = &g->v[links[*l].element];
-        e->alive = e->alive && e->left > 0; /* if nothing is left, the newest element contains all
-                                               of it */
+        e->alive = e->alive && e->left > 0; /* if nothing is left, the newest element contains the
+                                               whole element */
         if (!e->alive) {
             *l = links[*l].next;
             continue;
@@ -215,7 +217,7 @@ static bool eliminate(graph *g, uint32_t p, uint32_t stamp) {
     const size_t first = g->v[p].held, end = first + g->v[p].n_held;
     for (size_t k = first; k < end; k++)
         any = any || ((const uint32_t *)g->held.data)[k] < g->n_domains;
-    if (!any) { /* the set is never used again */
+    if (!any) { /* no domain is left in the element, so that it is never used again */
         g->v[p].alive = false;
         return true;
     }

@@ -20,8 +20,8 @@ static bool visit_event(tm_fit_state *state, tm_fit_event *event, int32_t *domai
     return true;
 }
 
-/* Calls visit_event for all events. Uses `parent` and `counts` as scratch for the domains and ends
- * of an event. */
+/* Calls visit_event for all events. `parent` and `counts` are scratch for the domains and ends of
+ * an event. */
 static bool visit_events(tm_fit_state *state, bool meet) {
     bool ok = true;
     for (size_t k = 0; k < state->n_events && ok; k++)
@@ -37,7 +37,7 @@ static tm_status gather(tm_fit_state *state, tm_vec *own, tm_error *err) {
     return status;
 }
 
-/** Prepares tm_fit_normal. Call it when the components are known. */
+/** Prepares tm_fit_normal. The components must be known. */
 tm_status tm_fit_lay_out(tm_fit_state *state, tm_network_aim aim, tm_error *err) {
     tm_network *network = &state->network;
     if (state->dense)
@@ -74,8 +74,8 @@ static void pin(tm_fit_state *state, size_t r) {
         tm_network_pin(&state->network, r);
 }
 
-/* Decides which drifts stay 0: those that the data determine worse than the prior. Compares the
- * drift's effect at the ends of the window with the uncertainty of the offset. */
+/* Decides which drifts stay 0: those that the data determine worse than the prior. For this,
+ * compares the drift's effect at the ends of the window with the uncertainty of the offset. */
 static void hold_steady(tm_fit_state *state) {
     for (int32_t h = 0; h < state->n_domains; h++) {
         const tm_clock_domain *domain = state->input->domains + h;
@@ -92,13 +92,14 @@ static void add_priors(tm_fit_state *state) {
         size_t shift = 2 * (size_t)h, rate = shift + 1;
         double drift = state->input->domains[h].drift_ppb * 1e-9 * state->reach;
         double off = state->middle[h] - state->wall[h];
-        /* The weight falls with the distance (Cauchy), so a wall clock that is wrong by seconds has
-         * little influence. */
+        /* The weight falls with the distance (Cauchy), so that a wall clock that is wrong by
+         * seconds has little influence. */
         double wall =
             isfinite(state->sigma[h]) ? 1.0 / (state->sigma[h] * state->sigma[h] + off * off) : 0.0;
         if (isfinite(wall))
             add_prior(state, shift, wall, -wall * off);
-        /* The same for drifts, because a clock may be less steady than most of its kind. */
+        /* Also the weight of a drift falls with its size, because a clock may be less steady than
+         * most of its kind. */
         if (!state->steady[h] && isfinite(drift)) {
             double gained = state->rate[h] * state->reach;
             double steady = 1.0 / (drift * drift + gained * gained);
@@ -107,8 +108,8 @@ static void add_priors(tm_fit_state *state) {
     }
 }
 
-/* Returns a domain's share in the common drift of its component. The less certain its drift is
- * before the fit, the smaller the share. */
+/* Returns a domain's share in the common drift of its component: the smaller, the less certain its
+ * drift is before the fit. */
 static double drift_share(const tm_fit_state *state, int32_t h, double least) {
     return isfinite(least) ? least / state->input->domains[h].drift_ppb *
                                  (least / state->input->domains[h].drift_ppb)
@@ -116,7 +117,7 @@ static double drift_share(const tm_fit_state *state, int32_t h, double least) {
 }
 
 /* Adds to the minimised function: @p weight times the square of the sum of the domains' unknowns,
- * each multiplied by its share. */
+ * each times its share. */
 static void add_square(tm_fit_state *state, const int32_t *domains, const double *shares, size_t n,
                        size_t which, double weight) {
     if (!state->dense) {
@@ -130,9 +131,9 @@ static void add_square(tm_fit_state *state, const int32_t *domains, const double
 }
 
 /* Fixes the common offset of a component, because events determine only differences between its
- * clocks. Also fixes the common drift, unless clocks whose drift stays 0 already do. Both
- * constraints are far stronger than what is known of any clock, so no clock loses accuracy. Uses
- * `sorted` as scratch. */
+ * clocks. Also fixes the common drift, unless the clocks whose drift stays 0 already fix it. The
+ * weight of these constraints is far above that of all data, so that no clock loses accuracy.
+ * `sorted` is scratch. */
 static void add_gauge(tm_fit_state *state, const int32_t *domains, size_t n) {
     const double firm = 1e4;
     double shift = 0.0, rate = 0.0, least = HUGE_VAL;
@@ -155,8 +156,8 @@ static void add_gauge(tm_fit_state *state, const int32_t *domains, size_t n) {
         add_square(state, domains, state->sorted, n, 1, firm * rate / (double)n);
 }
 
-/* Fixes the components, and pins the unknowns that are not solved for: those of domains that are
- * alone, and drifts that stay 0. */
+/* Fixes the components, and pins the unknowns that are not solved for: offset and drift of a domain
+ * that is alone, and drifts that stay 0. */
 static void close_components(tm_fit_state *state) {
     int32_t n_lists = tm_fit_list(state, state->strong);
     for (int32_t k = 0; k < n_lists; k++) {
@@ -181,7 +182,8 @@ static tm_network_scales network_scales(const tm_fit_state *state, const double 
                                .bound = tm_exact_scale(n * TM_NETWORK_VAGUEST)};
 }
 
-/* Adds the events of this process. The weight of an anchor falls with its distance. */
+/* Adds the events of this process. The weight of an anchor falls with its distance from the
+ * median. */
 static void add_events(tm_fit_state *state, bool robust, const tm_network_scales *scales) {
     for (size_t k = 0; k < state->n_events; k++) {
         const tm_fit_event *event = state->events + k;
@@ -201,8 +203,8 @@ static void add_events(tm_fit_state *state, bool robust, const tm_network_scales
 
 /**
  * Sums the normal equations of the current fit over all processes, adds the priors and factorises.
- * @param robust  true: Tukey's weights, and the same drifts stay 0 as before; false: Huber's
- *                weights
+ * @param robust  true: Tukey's weights, and the drifts that stay 0 are those of the last call;
+ *                false: Huber's weights, and these drifts are chosen
  */
 tm_status tm_fit_normal(tm_fit_state *state, bool robust, tm_error *err) {
     tm_normal *normal = &state->normal;

@@ -52,13 +52,13 @@ void tm_median_search_begin(tm_median_search *select) {
     clear_counts(select);
 }
 
-/* Half of the range. Added to signed values, it makes them unsigned and keeps their order. */
+/* Half of the range of values. Adding it makes signed values unsigned and keeps their order. */
 #define SELECT_ZERO (UINT64_C(1) << 55)
 
 void tm_median_search_add(tm_median_search *select, size_t list, double value) {
     uint64_t key = (uint64_t)(int64_t)value + SELECT_ZERO;
     int below = 8 * (TM_MEDIAN_SEARCH_PASSES - 1 - select->pass); /* number of bits below the byte
-                                                                     of this pass */
+                                                                     that this pass determines */
     assert(fabs(value) < 0x1p55);
     if (key >> below >> 8 == select->known[list])
         select->counts[list * TM_MEDIAN_SEARCH_BYTE + (key >> below & 0xff)]++;

@@ -1,4 +1,5 @@
-/* Sums and medians that are independent of the order and distribution of their values. */
+/* Sums and medians that depend neither on the order of the values nor on their distribution over
+ * processes. */
 #ifndef TMERGE_EXACT_H
 #define TMERGE_EXACT_H
 
@@ -11,18 +12,18 @@
 
 /**
  * Returns the factor that converts reals to fixed point for exact sums: a power of two, at most
- * 2^51 / @p bound. A converted value is an integer of at most 51 bits, and its rounding (2^-52 of
- * the bound) is the only error. The sum of all values cannot overflow.
+ * 2^51 / @p bound. A converted value is an integer of at most 51 bits. Rounding it is the only
+ * error: 2^-52 of the bound. The sum of all values cannot overflow.
  *
  * @param bound  at least the sum of all absolute values over all processes; 0 if there are no
  *               values
  */
 double tm_exact_scale(double bound);
 
-/** Returns @p value times @p scale, rounded to the nearest integer. The product is exact, so it
- * does not matter whether a compiler fuses it with the sum. */
+/** Returns @p value times @p scale, rounded to the nearest integer. The product is exact, so that a
+ * compiler may fuse it with the sum. */
 static inline int64_t tm_exact_fixed(double value, double scale) {
-    /* Above 2^52 the last bit of a double is worth 1, so the sum's low bits are the rounded
+    /* Above 2^52 the last bit of a double is worth 1: the low bits of the sum are the rounded
      * product. */
     const double shift = 0x1.8p52;
     const int64_t shift_bits = INT64_C(0x4338000000000000);
@@ -38,12 +39,13 @@ static inline double tm_exact_real(int64_t sum, double scale) {
     return (double)sum / scale;
 }
 
-/** Finds the lower medians of many lists at once, one byte per pass. Each pass counts the next byte
- * of those values whose leading bytes equal the known ones of the median. Values are integers of at
- * most 55 bits plus sign. */
+/** Finds the lower medians of many lists at once, one byte per pass. Each pass counts the values
+ * whose leading bytes equal the known bytes of the median, by their next byte. Values are integers
+ * of at most 55 bits plus sign. */
 typedef struct tm_median_search {
-    uint64_t *known; /* [n_lists] leading bytes of the median; owned */
-    int64_t *rank;   /* [n_lists] rank of the median among values with these leading bytes; owned */
+    uint64_t *known; /* [n_lists] known leading bytes of the median; owned */
+    int64_t *rank;   /* [n_lists] position of the median among the values with these leading bytes;
+                        owned */
     int64_t *counts; /* [n_lists * 256] number of values by next byte; owned */
     size_t n_lists;
     int pass; /* 0 to TM_MEDIAN_SEARCH_PASSES */
@@ -51,17 +53,18 @@ typedef struct tm_median_search {
 
 enum { TM_MEDIAN_SEARCH_PASSES = 7, TM_MEDIAN_SEARCH_BYTE = 256 };
 
-/** Allocates the search. Returns false if out of memory; the caller frees it in any case. */
+/** Allocates the search. Returns false if out of memory. The caller must free the search in any
+ * case. */
 bool tm_median_search_create(tm_median_search *select, size_t n_lists);
 void tm_median_search_free(tm_median_search *select);
 
-/** Call before the first pass. */
+/** Starts the search. Call it before the first pass. */
 void tm_median_search_begin(tm_median_search *select);
 
-/** Call in each pass for every value [ns, integer] of this process. */
+/** Adds a value [ns, integer]. Each pass must call it for every value of this process. */
 void tm_median_search_add(tm_median_search *select, size_t list, double value);
 
-/** Ends a pass. Collective over the reducer's processes. */
+/** Ends a pass. Collective over the reducer's processes. TM_OK; TM_ERR_FAULT. */
 tm_status tm_median_search_next(tm_median_search *select, const tm_clock_reducer *reducer,
                                 tm_error *err) TM_MUST_CHECK;
 

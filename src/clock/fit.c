@@ -4,7 +4,8 @@
 
 #include "fit_state.h"
 
-/* Fits the clocks and marks contradicting events. If there are any, fits again without them. */
+/* Fits the clocks and marks events that contradict the fit. If there are any, fits again without
+ * them. */
 static tm_status estimate(tm_fit_state *state, tm_clock_fit *out, tm_error *err) {
     int64_t n_compressed = 0;
     TM_TRY(tm_fit_link(state, err));
@@ -25,7 +26,7 @@ static tm_status estimate(tm_fit_state *state, tm_clock_fit *out, tm_error *err)
     return TM_OK;
 }
 
-/* A clock that neither its wall clock nor the fit determines gets the offset 0. */
+/* A clock that neither a wall clock nor the fit determines gets the offset 0. */
 static void write_models(const tm_fit_state *state, tm_clock_fit *out) {
     int64_t lead = state->input->domains[state->lead].middle_ns;
     for (int32_t h = 0; h < state->n_domains; h++) {

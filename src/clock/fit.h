@@ -7,46 +7,45 @@
 
 #include "clock/reduce.h"
 
-/* Roles of a clock domain in an event. No domain with TM_CLOCK_TAKES can end before all domains
- * with TM_CLOCK_GIVES have started. */
+/* Roles of a clock domain in an event. Causality: no domain with TM_CLOCK_TAKES ends before all
+ * domains with TM_CLOCK_GIVES have started. */
 enum {
     TM_CLOCK_GIVES = 1,  /* e.g. the sender of a message */
     TM_CLOCK_TAKES = 2,  /* e.g. the receiver of a message */
     TM_CLOCK_ANCHOR = 4, /* ends together with the other anchors of the event, up to noise */
-    /* every rank waits for every other: all-reduce, all-gather, reduce-scatter, barrier */
+    /* every rank waits for every other rank: all-reduce, all-gather, reduce-scatter, barrier */
     TM_CLOCK_FULL = TM_CLOCK_GIVES | TM_CLOCK_TAKES | TM_CLOCK_ANCHOR
 };
 
-/** Groups and kinds of operations are hashed into this many strata. Their disagreement shows the
- * bias of ends. */
+/** Number of strata into which groups and kinds of operations are hashed. Differences between
+ * strata show the bias of ends. */
 enum { TM_CLOCK_STRATA = 16 };
 
-/**
- * One matched operation (an event of the fit) as the ranks of one clock domain recorded it. An
- * event has one row for each domain. Its rows are adjacent, ascending by domain, and on one
- * process.
- */
+/** One matched operation (an event of the fit) as the ranks of one clock domain recorded it. An
+ * event has a row for each domain that took part. An event's rows are adjacent, ascending by
+ * domain, and on one process. */
 typedef struct tm_clock_end {
     uint64_t event;       /* equal in all rows of an event, different in adjacent events */
-    int64_t begin_max_ns; /* latest start of the domain's ranks that give, on the domain's clock */
-    int64_t end_min_ns;   /* earliest end of the domain's ranks that take */
-    int64_t end_ns;       /* lower median of the domain's ends */
+    int64_t begin_max_ns; /* latest start of the domain's ranks that have TM_CLOCK_GIVES, on the
+                             domain's clock */
+    int64_t end_min_ns;   /* earliest end of the domain's ranks that have TM_CLOCK_TAKES */
+    int64_t end_ns;       /* lower median of the ends of the domain's ranks */
     int32_t domain;
-    int32_t n_ranks;      /* ranks of the domain in the event, at least 1 */
-    uint16_t noise_class; /* given by kind, log2 of duration, and whether within or between hosts;
-                             below n_classes */
+    int32_t n_ranks;      /* number of ranks of the domain in the event, at least 1 */
+    uint16_t noise_class; /* class of ends that are about equally noisy, below n_classes */
     uint8_t flags;        /* TM_CLOCK_GIVES, _TAKES, _ANCHOR */
     uint8_t stratum;      /* hash of process group and kind, below TM_CLOCK_STRATA */
 } tm_clock_end;
 
 /** What is known of a clock before the fit. */
 typedef struct tm_clock_domain {
-    int64_t middle_ns; /* middle of its recording, on its clock; magnitude below 2^61 */
-    int64_t length_ns; /* length of its recording */
+    int64_t middle_ns; /* middle of the domain's recording, on its clock; magnitude below 2^61 */
+    int64_t length_ns; /* length of the domain's recording */
     double wall_ns;    /* standard deviation of the wall clock from true time; HUGE_VAL: unknown */
-    /* standard deviation of its drift: 2,000 for torch.profiler, 20,000 if free-running */
+    /* standard deviation of the clock's drift: 2,000 for torch.profiler, 20,000 if free-running */
     double drift_ppb;
-    double gpu_ns; /* robust standard deviation between the clocks of its GPUs; 0 if unknown */
+    double gpu_ns; /* robust standard deviation between the clocks of the domain's GPUs; 0 if
+                      unknown */
 } tm_clock_domain;
 
 typedef struct tm_clock_input {
@@ -54,30 +53,28 @@ typedef struct tm_clock_input {
     size_t n_ends;
     const tm_clock_domain *domains; /* [n_domains] the same on every process */
     int32_t n_domains;
-    int32_t n_classes;  /* at most 65,536; each adds 4 KiB to memory and messages */
-    int32_t dense_most; /* number of domains up to which dense equations are used; 0: as long as
-                           these are faster */
+    int32_t n_classes;  /* at most 65,536; each class adds 4 KiB to memory and messages */
+    int32_t dense_most; /* number of domains up to which dense equations are used; 0: the fit's own
+                           default */
 } tm_clock_input;
 
 typedef enum tm_clock_method {
     TM_CLOCK_NONE, /* nothing is known: no wall clock, no collectives with other domains */
-    TM_CLOCK_WALL, /* as recorded: no collective links the domain to another one */
+    TM_CLOCK_WALL, /* clock as recorded: no collective links the domain to another one */
     TM_CLOCK_FIT
 } tm_clock_method;
 
-/**
- * The model of one domain's clock: true = t + offset + drift x (t - middle). Uncertainties are
- * standard deviations, for TM_CLOCK_FIT relative to the other domains of the component, for
- * TM_CLOCK_WALL relative to UTC.
- */
+/** The model of one domain's clock: true = t + offset + drift x (t - middle). Uncertainties are
+ * standard deviations: with TM_CLOCK_FIT relative to the other domains of the component, with
+ * TM_CLOCK_WALL relative to UTC. */
 typedef struct tm_clock_model {
-    int64_t middle_ns; /* as in the input */
+    int64_t middle_ns; /* middle of the domain's window, as in the input */
     int64_t offset_ns; /* at the middle */
     double drift_ppb;
     double begin_uncertainty_ns, uncertainty_ns,
         end_uncertainty_ns; /* at the window's start, middle and end */
     bool bounded;
-    /* If bounded: interval that certainly contains the offset if the clock of the component's
+    /* If bounded: the offset is certainly in [low_ns, high_ns] if the clock of the component's
      * reference, the domain with most anchors, is right. For the reference, both limits are its
      * offset. */
     int64_t low_ns, high_ns;
@@ -88,18 +85,18 @@ typedef struct tm_clock_model {
     int64_t step_ns;    /* approximate size of a clock step within the window; 0: no step. If two
                            domains have operations only with each other, both get the size, because
                            either clock may have been stepped */
-    int64_t step_at_ns; /* recorded time of the step, accurate to 1/32 of the events' time span;
-                           valid if step_ns is not 0 */
+    int64_t step_at_ns; /* recorded time of the step, accurate to 1/32 of the time that the domain's
+                           events span; valid if step_ns is not 0 */
 } tm_clock_model;
 
-/** Result of the causality check, over the events of all processes that are not suspect. */
+/** Result of the causality check, for the events of all processes without suspect events. */
 typedef struct tm_clock_check {
     int64_t events;
-    int64_t before, after; /* events in which one domain ended before another had started: on
-                              recorded clocks, on fitted clocks */
-    /* such events with more than TM_CLOCK_TOLERANCE_NS between end and start */
+    int64_t before, after; /* number of events in which one domain ended before another had started:
+                              on recorded clocks, on fitted clocks */
+    /* number of those with more than TM_CLOCK_TOLERANCE_NS between end and start */
     int64_t before_over, after_over;
-    /* longest time between such an end and start; 0 if there is none */
+    /* longest time between an end and a later start; 0 if there is none */
     int64_t worst_before_ns, worst_after_ns;
 } tm_clock_check;
 
@@ -107,35 +104,36 @@ enum { TM_CLOCK_TOLERANCE_NS = 2000 };
 
 typedef struct tm_clock_fit {
     tm_clock_model *models; /* [n_domains] the same on every process; owned */
-    double *noise_ns;  /* [n_classes] standard deviation of one rank's ends; 0 if the class has no
+    double *noise_ns;  /* [n_classes] standard deviation of one rank's ends; 0 for a class without
                           anchors; owned */
-    bool *suspect;     /* [n_ends] whether the row's event contradicts the fit; owned */
+    bool *suspect;     /* [n_ends] the row's event contradicts the fit; owned */
     int64_t n_suspect; /* number of suspect events on all processes */
     int32_t n_domains, n_components;
     int32_t n_iterations;
-    bool projected; /* the fit violated causality and was moved to obey it */
+    bool projected; /* the fit violated causality and was moved so that it does not */
     tm_clock_check check;
 } tm_clock_fit;
 
 /**
- * Fits offset and drift of every domain. Events are weighted by the noise of their class, robustly
- * against late ends and wrong matches. Within a component, clock differences come from the
- * collectives, and the common time stays as close as possible to the wall clocks (weighted median).
- * Domains without collectives keep their wall clock (TM_CLOCK_WALL).
+ * Fits offset and drift of every domain (method: src/README.md, "Clocks in short"). Events are
+ * weighted by the noise of their class; late ends and wrong matches have little weight. Within a
+ * component, clock differences come from the collectives, and the common time stays as close as
+ * possible to the wall clocks (weighted median). Domains without collectives keep their wall clock
+ * (TM_CLOCK_WALL).
  *
  * Collective over the reducer's processes. The result is bit-identical for any number of processes:
- * sums over events use integers, and every process computes everything else from them in the same
- * way (C in ISO mode, in which compilers neither fuse nor reorder operations). For few domains the
- * equations are dense, for many they are a sparse network (clock/network.h). If there are too many
- * collectives of many domains, the network combines consecutive ones, and uncertainties are upper
- * bounds. Memory: 97 bytes per row on this process; on each process 4 KiB per domain, 24 bytes per
- * many-domain event, and the fill-in of the network (at most 100 MB).
+ * sums over events use integers, and every process computes everything else from the sums in the
+ * same way (C in ISO mode, in which compilers neither fuse nor reorder operations). The equations
+ * of few domains are dense, those of many domains a sparse network (clock/network.h). If there are
+ * too many collectives of many domains, the network combines consecutive collectives, and
+ * uncertainties are upper bounds. Memory: 97 bytes per row on this process; on each process 4 KiB
+ * per domain, 24 bytes per many-domain event, and the fill-in of the network (at most 100 MB).
  *
  * @param input    borrowed during the call
- * @param reducer  &tm_clock_serial if one process has all events
+ * @param reducer  tm_clock_serial if one process has all events
  * @param out      set only on TM_OK; free with tm_clock_fit_free
  * @return         TM_OK; TM_ERR_FAULT on all processes if one of them is out of memory; otherwise
- *                 the status of a failed reduction Method: src/README.md, "Clocks in short".
+ *                 the status of a failed reduction
  */
 tm_status tm_clock_fit_all(const tm_clock_input *input, const tm_clock_reducer *reducer,
                            tm_clock_fit *out, tm_error *err) TM_MUST_CHECK;
@@ -147,30 +145,31 @@ static inline int64_t tm_clock_true(const tm_clock_model *model, int64_t recorde
     return recorded_ns + model->offset_ns + llround(since * (model->drift_ppb * 1e-9));
 }
 
-/** How a rank's ends differ from the median end of its host, in operations in which at least two of
- * the host's ranks took part. */
+/** How a rank's ends differ from the median end of its host. Compares operations in which at least
+ * two of the host's ranks took part. */
 typedef struct tm_clock_rank_end {
     int32_t host;
-    int64_t n;                /* number of such operations */
-    double early_ns, late_ns; /* median difference in the first and in the second half of them */
+    int64_t n;                /* number of compared operations */
+    double early_ns, late_ns; /* median difference: in the first half, and in the second half of
+                                 these operations */
 } tm_clock_rank_end;
 
 /** Whether ranks of one host share a clock. */
 typedef struct tm_clock_host {
-    bool shared;      /* false: each rank is a domain */
-    double spread_ns; /* robust standard deviation between the host's ranks, but at least the median
+    bool shared;      /* false: each rank is a domain of its own */
+    double spread_ns; /* robust standard deviation between the host's ranks, at least the median
                          over the job's hosts; for tm_clock_domain.gpu_ns */
 } tm_clock_host;
 
 /**
- * Decides for each host whether its ranks share a clock. They do not if a rank with at least 8
- * events deviates from the median of the host's ranks by more than five times the noise, in the
- * first or in the second half of its events. (A clock with another rate deviates in one of the
- * halves.)
+ * Decides for each host whether its ranks share a clock. They do not if one rank with at least 8
+ * events differs from the median of the host's ranks by more than five times the noise, in the
+ * first or in the second half of its events. (A clock that runs at another rate differs in one of
+ * the halves.)
  *
  * @param ranks     [n_ranks] ranks of a host are adjacent
- * @param noise_ns  usual difference of ends within hosts; at least 3 us is assumed, the error of
- *                  one GPU's clock
+ * @param noise_ns  usual difference of ends within hosts; less than 3 us, the error of one GPU's
+ *                  clock, counts as 3 us
  * @param hosts     [n_hosts] filled; a host without ranks is shared, with spread 0
  * @return          TM_OK; TM_ERR_FAULT
  */

@@ -1,4 +1,4 @@
-/* State shared by the parts of the clock fit. Nothing in it outlives tm_clock_fit_all.
+/* State shared by the parts of the clock fit, freed at the end of tm_clock_fit_all.
  *
  * Functions with a tm_error are collective over the reducer's processes. tm_fit_state_create
  * allocates everything whose size follows from the input. */
@@ -13,8 +13,8 @@
  * magnitude below 2^50. */
 typedef struct tm_fit_row {
     double begin, end_min, end;
-    double root; /* square root of n_ranks. The weight 1/variance grows only with the root, because
-                    the errors of a domain's ranks are not independent */
+    double root; /* square root of n_ranks. An end's weight, 1/variance, grows only with the root,
+                    because the errors of a domain's ranks are not independent */
     size_t input;
     int32_t domain, n_ranks;
     uint16_t noise_class;
@@ -23,7 +23,7 @@ typedef struct tm_fit_row {
 } tm_fit_row;
 
 typedef struct tm_fit_event {
-    size_t first; /* first of the event's rows */
+    size_t first; /* index of the event's first row */
     size_t n, n_anchors;
     bool suspect;
     tm_network_spot spot; /* set only if the equations are a network */
@@ -42,42 +42,42 @@ typedef struct tm_fit_state {
     tm_fit_event *events; /* [n_events] */
     size_t n_rows, n_events;
 
-    /* The current fit, by domain. True times are relative to the middle of the lead domain's
-     * window. */
-    double *middle; /* true time of the middle of its window [ns] */
+    /* The current fit, by domain. True times count from the middle of the lead domain's window. */
+    double *middle; /* true time of the middle of the domain's window [ns] */
     double *rate;   /* drift, without unit */
-    double *wall;   /* true time of the window's middle by its wall clock; meaningless if sigma is
-                       infinite */
+    double *wall;   /* true time of the window's middle by the domain's wall clock; meaningless if
+                       sigma is infinite */
     double *sigma;  /* standard deviation of `wall` */
-    bool *steady;   /* the data cannot show the domain's drift, which stays 0 */
+    bool *steady;   /* the data do not determine the domain's drift, which stays 0 */
     int32_t lead;
-    int32_t *strong;    /* lowest domain that anchors link to this one, directly or not */
+    int32_t *strong;    /* lowest domain that anchors link to this domain, directly or not */
     int32_t *component; /* lowest domain that anchors or bounds link to this one, directly or not */
-    double *tied;       /* half the width of the interval with which bounds tie the domain to its
-                           component; 0: anchors link it */
+    double *tied;       /* 0 if anchors link the domain to its component; else half the width of the
+                           interval that bounds leave for its offset from the component */
 
     double *noise;       /* [n_classes] standard deviation of ends [ns] */
     double any_noise;    /* over all classes */
-    int64_t *n_of_class; /* [n_classes] anchors of all processes; an anchor counts as its `root`,
-                            rounded up */
-    double reach;        /* largest distance [ns] of an anchor from the middle of its window */
+    int64_t *n_of_class; /* [n_classes] number of anchors of all processes; an anchor counts as its
+                            `root`, rounded up */
+    double reach;        /* largest distance [ns] of an anchor from the middle of its domain's
+                            window */
 
-    bool dense; /* whether the equations are in `normal`; otherwise in `network` */
+    bool dense; /* the equations are in `normal`; false: in `network` */
     tm_normal normal;
     tm_network network;
-    tm_keys pairs;           /* of two int32_t: pairs linked by tm_fit_link */
-    tm_vec pair_counts;      /* of int64_t: number of events of each pair */
-    bool failed;             /* there was no memory for the pairs */
-    int32_t *listed;         /* [n_domains] filled by tm_fit_list, like the next two */
-    size_t *list_first;      /* [n_domains + 1] */
-    int32_t *list_of;        /* [n_domains] */
-    tm_median_search select; /* two lists per domain */
+    tm_keys pairs;      /* of two int32_t: pairs of domains that share events, from tm_fit_link */
+    tm_vec pair_counts; /* of int64_t: number of events of each pair */
+    bool failed;        /* memory ran out while pairs were added */
+    int32_t *listed;    /* [n_domains] see tm_fit_list, also for the next two */
+    size_t *list_first; /* [n_domains + 1] */
+    int32_t *list_of;   /* [n_domains] */
+    tm_median_search select; /* has two lists for each domain */
     tm_anchor *anchors;      /* [n_domains] of the current event */
     double *sorted;          /* [n_domains] */
     tm_fit_vote *votes;      /* [n_domains] */
     int32_t *parent;         /* [n_domains] */
-    int32_t *step_bin;       /* [n_domains] bin before which a clock was stepped; 0: none */
-    /* [n_domains] first and last true time of its events; the bins cover this time */
+    int32_t *step_bin; /* [n_domains] bin before which the clock was stepped; 0: not stepped */
+    /* [n_domains] first and last true time of the domain's events; the bins divide this time */
     double *first, *last;
     int64_t *counts; /* [n_counts] for reductions */
     size_t n_counts;
@@ -86,7 +86,8 @@ typedef struct tm_fit_state {
 /** Number of time bins for each domain in the search for clock steps. */
 #define TM_FIT_BINS ((size_t)32)
 
-/** Copies the rows. Fails on all processes if one of them fails; nothing needs to be freed then.
+/** Creates the state and copies the rows. Fails on all processes if one of them fails, and then
+ * leaves nothing to free.
  * @param ready  false if the caller is out of memory */
 tm_status tm_fit_state_create(const tm_clock_input *input, const tm_clock_reducer *reducer,
                               bool ready, tm_fit_state **out, tm_error *err) TM_MUST_CHECK;
@@ -114,17 +115,17 @@ static inline double tm_fit_noise(const tm_fit_state *state, uint16_t noise_clas
 }
 
 /**
- * Fills `anchors` with the anchors of an event and their times by the current fit.
+ * Fills `anchors` with the anchors of an event, with their true times by the current fit.
  * @param middle  median of these times [ns]; set if there are at least two
  * @return        number of anchors; fewer than two give no information
  */
 size_t tm_fit_gather(tm_fit_state *state, const tm_fit_event *event, double *middle);
 
 /** Returns an anchor's distance from the median of the event's ends [ns], scaled to the distance of
- * one rank's end from the true middle. Ends are closer to their own median: by a factor of sqrt(2)
- * for two ends, by a simulated factor for larger even numbers, and not at all for odd numbers if
- * the median itself is left out. A domain's median over several ranks is closer by a factor of
- * sqrt(`root`). */
+ * one rank's end from the true middle. Ends are closer to their own median than to the true middle:
+ * by a factor of sqrt(2) for two ends, by a simulated factor for larger even numbers, and not at
+ * all for odd numbers if the median itself is left out. If an anchor is the median of several
+ * ranks, it is closer by another factor of sqrt(`root`). */
 static inline double tm_fit_distance(const tm_fit_state *state, const tm_anchor *anchor,
                                      double middle, size_t n) {
     double nearer = n == 2 ? 1.4142 : n % 2 == 0 ? 1.0 + 1.5 / (double)n : 1.0;
@@ -137,23 +138,24 @@ static inline double tm_fit_anchor_noise(const tm_fit_state *state, const tm_anc
 }
 
 /**
- * Lists the domains of each component. List k, ordered by lowest domain, is listed[list_first[k]]
- * up to [list_first[k + 1]], ascending; list_of[h] is the list of domain h.
- * @param component  [n_domains] for each domain, the same representative of its component
- * @return number of lists
+ * Lists the domains of each component. Lists are ordered by their lowest domain. List k is
+ * listed[list_first[k]] up to [list_first[k + 1]], ascending; list_of[h] is the list of domain h.
+ * @param component  [n_domains] a domain of the domain's component, the same for all domains of the
+ *                   component
+ * @return           number of lists
  */
 int32_t tm_fit_list(tm_fit_state *state, const int32_t *component); /* components.c */
 
-/** Fails on all processes if @p ok is false on one of them: out of memory. */
+/** Returns TM_ERR_FAULT (out of memory) on all processes if @p ok is false on one of them. */
 tm_status tm_fit_agree(tm_fit_state *state, bool ok, tm_error *err) TM_MUST_CHECK; /* fit_state.c */
 
-/** Solvers of the normal equations. Call after tm_fit_normal: */
+/** Solve the normal equations. tm_fit_solve and tm_fit_covariance need tm_fit_normal before. */
 tm_status tm_fit_lay_out(tm_fit_state *state, tm_network_aim aim,
                          tm_error *err) TM_MUST_CHECK; /* equations.c */
 const double *tm_fit_solve(tm_fit_state *state);       /* [2 n_domains], as in tm_normal */
 void tm_fit_covariance(tm_fit_state *state, int32_t domain, double out[3]);
 
-/** The parts of the fit in the order of their calls, documented at their definitions. */
+/** The parts of the fit in the order in which they run, documented where they are defined. */
 tm_status tm_fit_link(tm_fit_state *state, tm_error *err) TM_MUST_CHECK; /* components.c */
 void tm_fit_gauge(tm_fit_state *state, const int32_t *component);        /* components.c */
 tm_status tm_fit_tie(tm_fit_state *state, tm_error *err) TM_MUST_CHECK;  /* ties.c */

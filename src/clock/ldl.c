@@ -45,10 +45,10 @@ static bool take_rows(tm_ldl *ldl, size_t n, size_t n_places) {
            ldl->work;
 }
 
-/* Sorts the places by row. */
+/* Sorts the places of the entries by row. */
 static void set_rows(tm_ldl *ldl, const tm_ldl_place *places, size_t n_places) {
-    size_t *next = ldl->row_first + 1; /* by row: where its next place goes, and after the loop the
-                                          row's end */
+    size_t *next = ldl->row_first + 1; /* by row: where its next place goes; after the loop, end of
+                                          the row */
     for (size_t i = 0; i < n_places; i++)
         next[places[i].row + 1]++;
     for (size_t r = 1; r <= ldl->n; r++)
@@ -62,7 +62,7 @@ static void set_rows(tm_ldl *ldl, const tm_ldl_place *places, size_t n_places) {
 
 /* Finds the columns in which row r of the factor has nonzeros: all columns on the paths in the
  * elimination tree from the row's places to r. Stores them at the end of `pattern`, each once,
- * ascending along a path; returns the index of the first one. */
+ * ascending along a path. Returns the index in `pattern` of the first one. */
 static size_t reach(tm_ldl *ldl, size_t r) {
     size_t top = ldl->n;
     ldl->mark[r] = (uint32_t)r;
@@ -110,7 +110,7 @@ bool tm_ldl_create(tm_ldl *ldl, size_t n, const tm_ldl_place *places, size_t n_p
     return set_columns(ldl);
 }
 
-/* A pivot below this share of its diagonal is taken as 0 with a rounding error. */
+/* A pivot below this share of its diagonal counts as 0; the rest is a rounding error. */
 static double pivot_of(double left, double diagonal) {
     const double nothing = 1e-13, infinite = 1e300;
     return fabs(left) > nothing * fabs(diagonal) && (left > 0.0) == (diagonal > 0.0) ? left
@@ -151,8 +151,8 @@ void tm_ldl_solve(const tm_ldl *ldl, double *x) {
     }
 }
 
-/* For the inverse Z, Z L = 1 / (L' D). So a column of Z follows from later columns, and its values
- * at the factor's nonzeros need other values of Z only at nonzeros. */
+/* For the inverse Z, Z L = 1 / (L' D). So each column of Z follows from later columns, and its
+ * values at the factor's nonzeros need other values of Z only at nonzeros. */
 void tm_ldl_invert(tm_ldl *ldl) {
     double *factor = ldl->work, *sum = ldl->diagonal; /* no longer needed */
     clear_marks(ldl);

@@ -1,4 +1,4 @@
-/* Sparse symmetric systems: L D L' factorisation, solution, and those entries of the inverse where
+/* Sparse symmetric systems: factorisation L D L', solution, and the entries of the inverse where
  * the factor has nonzeros. */
 #ifndef TMERGE_LDL_H
 #define TMERGE_LDL_H
@@ -7,21 +7,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** A place of the matrix below the diagonal: col < row. No place occurs twice. */
+/** Place of an entry of the matrix below the diagonal: col < row. No place occurs twice. */
 typedef struct tm_ldl_place {
     uint32_t row, col;
 } tm_ldl_place;
 
-/** A matrix and its factor. Unknowns are eliminated in order; the positions of the factor's
+/** A matrix and its factor. Unknowns are eliminated in order. The positions of the factor's
  * nonzeros are found once, at creation. */
 typedef struct tm_ldl {
     size_t n;
     double *entry;    /* [number of places] set by the caller; owned */
-    double *diagonal; /* [n] set by the caller, negative where the pivot is to be negative; owned */
-    /* The places by row: */
+    double *diagonal; /* [n] set by the caller, negative if the pivot will be negative; owned */
+    /* The places of the entries, by row: */
     size_t *row_first; /* [n + 1] */
-    uint32_t *col;     /* column of each place */
-    size_t *from;      /* index of each place in `entry` */
+    uint32_t *col;     /* by place: its column */
+    size_t *from;      /* by place: its index in `entry` */
     /* The factor by columns, without its diagonal: */
     size_t *first;    /* [n + 1] */
     uint32_t *row;    /* ascending within a column */
@@ -36,17 +36,19 @@ typedef struct tm_ldl {
     double *work;
 } tm_ldl;
 
-/** Allocates. False if out of memory; the caller frees in any case. @p places in any order */
+/** Allocates. False if out of memory. The caller must free in any case. @p places may have any
+ * order. */
 bool tm_ldl_create(tm_ldl *ldl, size_t n, const tm_ldl_place *places, size_t n_places);
 void tm_ldl_free(tm_ldl *ldl);
 
-/** Factorises `entry` and `diagonal`. Undetermined directions get the solution 0. */
+/** Factorises `entry` and `diagonal`. In directions that the matrix does not determine, the
+ * solution is 0. */
 void tm_ldl_factor(tm_ldl *ldl);
 
-/** After the factorisation: replaces the right side @p x [n] by the solution. */
+/** Replaces the right side @p x [n] by the solution. Needs the factorisation. */
 void tm_ldl_solve(const tm_ldl *ldl, double *x);
 
-/** After the factorisation: sets `variance` and `inverse` (Takahashi, Fagan and Chin 1973). */
+/** Sets `variance` and `inverse` (Takahashi, Fagan and Chin 1973). Needs the factorisation. */
 void tm_ldl_invert(tm_ldl *ldl);
 
 #endif

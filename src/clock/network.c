@@ -1,4 +1,4 @@
-/* Finds which domains take part in the same events, and plans the matrix accordingly. */
+/* Finds which domains take part in the same events, and plans the matrix from this. */
 #include "network.h"
 
 #include <math.h>
@@ -11,13 +11,13 @@
 
 enum {
     /* Minimum number of bins of a set, unless it has fewer events. With one bin, solving could not
-     * see drifts; bounding loses too much with few bins. */
+     * determine drifts. With few bins, bounding would make variances much too large. */
     LEAST_SOLVE_BINS = 2,
     LEAST_BOUND_BINS = 4,
     MOST_BINS = 1000
 };
 /* Limits of the sum of domains x bins^2, to which the cost of a factorisation is proportional.
- * Solving factorises many times, bounding once. */
+ * Solving factorises many times, bounding only once. */
 #define SOLVE_WORK 1.2e7
 #define BOUND_WORK 3e8
 
@@ -112,7 +112,7 @@ static void sort_once(tm_vec *vec, int (*compare)(const void *, const void *)) {
     vec->n = kept;
 }
 
-/* Returns whether a key is new, and remembers it; sets `failed` if out of memory. */
+/* Returns whether a key is new, and remembers the key. Sets `failed` if out of memory. */
 static bool is_new(tm_keys *known, uint64_t key, bool *failed) {
     size_t before = known->keys.n;
     *failed = *failed || tm_keys_add(known, &key) == TM_NO_KEY;
@@ -167,7 +167,7 @@ bool tm_network_join(tm_network *w, int32_t n, const int32_t *strong) {
         return false;
     for (int32_t h = 0; h < n; h++)
         w->component[h] = -1;
-    for (int32_t h = 0; h < n; h++) { /* the lowest domain of a component comes first */
+    for (int32_t h = 0; h < n; h++) { /* a component's lowest domain comes first */
         int32_t *root = &w->component[strong[h]];
         if (strong[h] != h && *root < 0) {
             *root = (int32_t)w->roots.n;
@@ -199,7 +199,7 @@ tm_network_spot tm_network_spot_of(const tm_network *w, const int32_t *domains,
         (uint32_t)s, (uint32_t)tm_bisect(keys, set->n_keys, sizeof *keys, &key, is_key_before)};
 }
 
-/* A key to sort by size, then by number. */
+/* An object to sort by size, then by number. */
 typedef struct sized {
     size_t size, which;
 } sized;
@@ -210,7 +210,7 @@ static int by_size(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->which, y->which);
 }
 
-/* Distributes the bins over the sets. Bins of small sets are eliminated first, which keeps the
+/* Distributes the bins over the sets. Bins of small sets are eliminated first: this keeps the
  * matrix sparse. */
 static bool share_bins(tm_network *w) {
     tm_network_set *sets = w->sets.data;

@@ -2,7 +2,7 @@
  * between each pair of them. The common end of an event of many domains is an unknown of its own, a
  * bin, which is linked to the domains. If there are too many such events, consecutive ones of the
  * same domains share a bin. The matrix is then not exact, but the direction of its error is known
- * (tm_network_plan). Only the sums differ between processes. */
+ * (tm_network_plan). Only the sums in `fixed` differ between processes, until they are added up. */
 #ifndef TMERGE_NETWORK_H
 #define TMERGE_NETWORK_H
 
@@ -10,7 +10,7 @@
 #include "clock/ldl.h"
 #include "clock/solve.h"
 
-/** Events of at most this many domains get no bin. */
+/** Events of more domains than this get a bin. */
 enum { TM_NETWORK_FEW = 8 };
 
 /** Position of an event in the network. */
@@ -22,11 +22,11 @@ typedef struct tm_network_spot {
 
 #define TM_NETWORK_NO_SET UINT32_MAX
 
-/** Identity of an event of many domains, independent of where it is stored. */
+/** Key of an event of many domains, independent of where the event is stored. */
 typedef struct tm_network_key {
-    uint64_t set;     /* hash of its domains */
-    int64_t time_ns;  /* end of its lowest domain, recorded */
-    uint64_t content; /* hash of all its ends */
+    uint64_t set;     /* hash of the event's domains */
+    int64_t time_ns;  /* recorded end of the event's lowest domain */
+    uint64_t content; /* hash of all ends of the event */
 } tm_network_key;
 
 typedef struct tm_network_member {
@@ -41,13 +41,13 @@ typedef struct tm_network_set {
     size_t first_bin, n_bins;
 } tm_network_set;
 
-/** Purpose of the matrix. After eliminating the bins' unknowns it differs from the exact matrix in
- * one direction: */
+/** Purpose of the matrix, which decides how it may differ from the exact matrix once the bins'
+ * unknowns are eliminated. */
 typedef enum tm_network_aim {
-    TM_NETWORK_SOLVE, /* not smaller than the exact one, so steps computed with it are not too
-                         long */
-    TM_NETWORK_BOUND  /* not larger than the exact one, so variances computed with it are not too
-                         small */
+    TM_NETWORK_SOLVE, /* not smaller than the exact matrix, so that steps computed with it are not
+                         too long */
+    TM_NETWORK_BOUND  /* not larger than the exact matrix, so that variances computed with it are
+                         not too small */
 } tm_network_aim;
 
 typedef struct tm_network {
@@ -56,14 +56,15 @@ typedef struct tm_network {
     /* of tm_network_key, _member, _set; ascending after tm_network_join */
     tm_vec keys, members, sets;
     tm_vec links; /* of uint64_t: lower domain << 32 | higher; ascending after tm_network_join */
-    tm_keys known_sets, known_links; /* of this process; only before tm_network_join */
-    tm_vec roots;         /* of int32_t: lowest domain of each component that has several */
-    int32_t *component;   /* [n] index in roots; -1 if the domain is alone; owned */
+    tm_keys known_sets, known_links; /* of this process; used only before tm_network_join */
+    tm_vec roots;         /* of int32_t: lowest domain of each component with several domains */
+    int32_t *component;   /* [n] index in roots of the domain's component; -1 if the domain is
+                             alone; owned */
     uint32_t *order;      /* [n] position of each domain in the elimination order; owned */
-    uint32_t *set_of_bin; /* set of each bin; owned, like the next three */
-    size_t *bin_at;       /* start of each bin in `fixed` */
+    uint32_t *set_of_bin; /* [n_bins] set of the bin; owned, like the next three */
+    size_t *bin_at;       /* [n_bins] where the bin starts in `fixed` */
     size_t *bin_entry;
-    /* [n] index of the entry for a domain's shift; that for its rate is the next one */
+    /* [n] index of the entry that gauges the domain's shift; the next entry gauges its rate */
     size_t *gauge_entry;
     size_t n_bins, n_unknowns;
     tm_vec places;  /* of tm_ldl_place: places of the entries */
@@ -71,8 +72,7 @@ typedef struct tm_network {
     int64_t *fixed; /* [n_fixed] summed over all processes */
     size_t n_fixed;
     double *right;    /* [2n] right side, then solution */
-    double *known;    /* [2n] diagonal that the matrix would have after eliminating the bins'
-                         unknowns */
+    double *known;    /* [2n] diagonal of the matrix once the bins' unknowns are eliminated */
     double *solution; /* [unknowns of ldl] */
     tm_ldl ldl;
 } tm_network;
@@ -87,20 +87,20 @@ void tm_network_init(tm_network *w);
 void tm_network_free(tm_network *w);
 
 /**
- * Adds an event. Of many domains: to the keys, and its domains to the members; of few: its pairs of
- * domains to the links.
+ * Adds an event. An event of many domains is added to the keys, and its domains to the members; of
+ * an event of few domains, the pairs of domains are added to the links.
  * @param domains  [n] domains of its anchors, ascending
  * @param ends_ns  [n] recorded ends
  * @return         false if out of memory
  */
 bool tm_network_meet(tm_network *w, const int32_t *domains, const int64_t *ends_ns, size_t n);
 
-/** Builds the sets. Call it when keys, members and links of all processes have been gathered.
- * @param strong  [n] for each domain, the lowest domain of its component
+/** Builds the sets. Keys, members and links of all processes must have been gathered.
+ * @param strong  [n] lowest domain of the domain's component
  * @return        false if out of memory */
 bool tm_network_join(tm_network *w, int32_t n, const int32_t *strong);
 
-/** Returns the position of an event; parameters as in tm_network_meet. */
+/** Returns the position of an event in the network. The parameters are those of tm_network_meet. */
 tm_network_spot tm_network_spot_of(const tm_network *w, const int32_t *domains,
                                    const int64_t *ends_ns, size_t n);
 
@@ -117,39 +117,42 @@ bool tm_network_plan(tm_network *w, tm_network_aim aim);
 /** Zeroes `fixed`. */
 void tm_network_clear(tm_network *w);
 
-/** Factors that make the sums of tm_network_add integers; tm_network_expand undoes them. */
+/** Factors that make the sums of tm_network_add integers. tm_network_expand divides by them. */
 typedef struct tm_network_scales {
-    double of[2];    /* for matrix and right side, see tm_exact_scale */
+    double of[2];    /* for matrix and right side; see tm_exact_scale */
     double least_ns; /* lowest noise of any class; its square is the unit of variances */
-    double bound;    /* for the sums that bounding uses */
+    double bound;    /* for the sums of TM_NETWORK_BOUND */
 } tm_network_scales;
 
-/** Ends with a larger variance than this are not used. Unit: the square of the lowest noise. */
+/** Ends with a larger variance are not used. Unit: the square of the lowest noise. */
 #define TM_NETWORK_VAGUEST 1000.0
 
-/** Adds one event, like tm_normal_add. */
+/** Adds one event to `fixed`, like tm_normal_add. */
 void tm_network_add(tm_network *w, tm_network_spot spot, const tm_anchor *anchors, size_t n,
                     const tm_network_scales *scales);
 
-/** Sets matrix, `known` and `right` from `fixed`, which must hold the sums over all processes. */
+/** Sets matrix, `known` and `right` from `fixed`, which must have been summed over all processes.
+ */
 void tm_network_expand(tm_network *w, const tm_network_scales *scales);
 
 /** Adds a prior to the diagonal and the right side of unknown @p r. */
 void tm_network_prior(tm_network *w, size_t r, double weight, double right);
 
-/** Adds @p weight times the square of a weighted sum over a component's domains: of their shifts
- * (@p which 0) or rates (1), weighted by @p shares.
- * @param domains  [n] all domains of one component with several */
+/** Adds to the minimised function: @p weight times the square of the sum over a component's domains
+ * of @p shares times shift (@p which 0) or rate (1).
+ * @param domains  [n] all domains of a component with several domains */
 void tm_network_gauge(tm_network *w, const int32_t *domains, const double *shares, size_t n,
                       size_t which, double weight);
 
-/** Like tm_normal_pin, _factor and _solve. After _solve, `right` is the solution. */
+/** Like tm_normal_pin, tm_normal_factor and tm_normal_solve. After tm_network_solve, `right` is the
+ * solution. */
 void tm_network_pin(tm_network *w, size_t r);
 void tm_network_factor(tm_network *w);
 void tm_network_solve(tm_network *w);
 
-/** After the factorisation: computes all variances and covariances at once. _covariance then
- * returns those of one domain: variance of the shift, covariance, variance of the rate. */
+/** tm_network_invert computes the variances and covariances of all domains at once; needs
+ * tm_network_factor before. tm_network_covariance then returns those of one domain: variance of the
+ * shift, covariance, variance of the rate. */
 void tm_network_invert(tm_network *w);
 void tm_network_covariance(const tm_network *w, int32_t domain, double out[3]);
 

@@ -1,4 +1,4 @@
-/* Adds up the events in the matrix of a network. */
+/* Adds the events to the matrix of a network. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static bool is_link_before(const void *link, const void *key) {
     return *(const uint64_t *)link < *(const uint64_t *)key;
 }
 
-/* Returns the four numbers of `fixed` for the link of two domains; @p low is the lower one. */
+/* Returns the four numbers of `fixed` for the link of two domains, low < high. */
 static int64_t *link_of(const tm_network *w, int32_t low, int32_t high) {
     uint64_t key = (uint64_t)low << 32 | (uint32_t)high;
     size_t l = tm_bisect(w->links.data, w->links.n, sizeof key, &key, is_link_before);
@@ -50,7 +50,7 @@ static void add_few(tm_network *w, const tm_anchor *anchors, size_t n, double su
     }
 }
 
-/* Adds an event to the mean of its bin, with the same share for all domains. */
+/* Adds an event to the mean of its bin. The event has the same share for all domains. */
 static void add_to_mean(int64_t *bin, const tm_anchor *anchors, size_t n, double sum,
                         const tm_network_scales *scales) {
     double unit = scales->least_ns * scales->least_ns;
@@ -100,7 +100,7 @@ void tm_network_add(tm_network *w, tm_network_spot spot, const tm_anchor *anchor
 }
 
 /* Reads a domain's part in a bin: its weight, and weight times x. For bounding, weight and x are
- * those of the mean of its ends, and 0 if it lacks an event of the bin. */
+ * those of the mean of the domain's ends; 0 if the domain lacks an event of the bin. */
 static void read_bin(tm_network *w, const int64_t *bin, size_t i, int32_t domain,
                      const tm_network_scales *scales, double out[2]) {
     const int64_t *own = bin + 1 + 3 * i;
@@ -168,9 +168,9 @@ void tm_network_prior(tm_network *w, size_t r, double weight, double right) {
     w->right[r] += right;
 }
 
-/* Eliminating z from 2 z (sum of c d) - z^2 / g leaves g (sum of c d)^2. z is eliminated last,
- * so that it causes no fill-in. Until then, priors or the small added weight keep the matrix
- * regular. */
+/* Adds an unknown z with the terms 2 z (sum of c d) - z^2 / g: eliminating it leaves g (sum of c
+ * d)^2. z is eliminated last, so that it causes no fill-in. Until then, priors or the small added
+ * weight keep the matrix regular. */
 void tm_network_gauge(tm_network *w, const int32_t *domains, const double *shares, size_t n,
                       size_t which, double weight) {
     const double hardly = 1e-9;
@@ -213,7 +213,8 @@ void tm_network_invert(tm_network *w) {
     tm_ldl_invert(&w->ldl);
 }
 
-/* A domain's rate directly follows its shift, so it is the first entry in the shift's column. */
+/* A domain's rate comes right after its shift, so the rate is the first entry in the shift's
+ * column. */
 void tm_network_covariance(const tm_network *w, int32_t domain, double out[3]) {
     size_t r = tm_network_unknown(w, 2 * (size_t)domain);
     out[0] = w->ldl.variance[r];

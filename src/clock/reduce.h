@@ -8,8 +8,9 @@
 #include "base/vec.h"
 #include "tmerge/status.h"
 
-/** In-place reductions over all processes. Only integers, so the order of summation does not
- * matter. Every process makes the same calls with the same counts; all return the same status. */
+/** In-place reductions over all processes. All values are integers, so that the order of summation
+ * does not matter. Every process must make the same calls with the same counts; all processes get
+ * the same status. */
 typedef struct tm_clock_reducer {
     void *context; /* passed to all functions; borrowed */
     tm_status (*sum)(void *context, int64_t *values, size_t n, tm_error *err);
@@ -18,7 +19,7 @@ typedef struct tm_clock_reducer {
     tm_status (*gather)(void *context, const tm_vec *own, tm_vec *all, tm_error *err);
 } tm_clock_reducer;
 
-/** For a job on a single process: all functions leave the values unchanged. */
+/** Reductions of a job on a single process: they leave the values unchanged. */
 extern const tm_clock_reducer tm_clock_serial;
 
 #endif

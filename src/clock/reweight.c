@@ -3,18 +3,18 @@
 
 enum {
     /* The first iterations use Huber's weights, with which the fit converges from any start. Later
-     * iterations use Tukey's, which ignore wrong matches. */
+     * iterations use Tukey's weights, which ignore wrong matches. */
     HUBER_ITERATIONS = 3,
     LEARNING_ITERATIONS = 8,
     MAX_ITERATIONS = 25,
     FEW_RESIDUALS = 8
 };
 
-/* converged: no domain changes by more than this, at the middle plus at the reach */
+/* converged: shift plus change of drift at the reach is at most this for every domain */
 #define SETTLED_NS 10.0
-#define LEAST_NOISE_NS 300.0 /* no profiler has less noise */
+#define LEAST_NOISE_NS 300.0 /* lower limit of noise: no profiler has less */
 #define USUAL_NOISE_NS 10e3  /* noise of a class with too few ends for an estimate */
-/* factor from median absolute deviation to standard deviation, for a normal distribution */
+/* standard deviation of a normal distribution divided by its median absolute deviation */
 #define MAD_TO_SIGMA 1.4826
 #define HUBER 1.0
 #define TUKEY 4.685
@@ -32,8 +32,8 @@ static void count_residuals(tm_fit_state *state) {
         for (size_t i = 0; i < n && n > 1; i++) {
             const tm_anchor *anchor = state->anchors + i;
             double residual = fabs(tm_fit_distance(state, anchor, middle, n));
-            /* If the number of anchors is odd, one of them is the median itself: its distance of 0
-             * says nothing. */
+            /* If the number of anchors is odd, one of them is the median itself. Its distance of 0
+             * says nothing about noise. */
             if (residual == 0.0 && !skipped)
                 skipped = true;
             else
@@ -70,8 +70,8 @@ static tm_status learn_noise(tm_fit_state *state, tm_error *err) {
     return TM_OK;
 }
 
-/** Returns the weight of an anchor [1/ns^2] at a distance [ns] from its event's middle: 1/variance
- * by its noise, reduced by Huber's function or, if @p robust, Tukey's. */
+/** Returns the weight of an anchor [1/ns^2] at @p distance [ns] from the middle of its event:
+ * 1/variance of its class's noise, reduced by Huber's function or, if @p robust, by Tukey's. */
 double tm_fit_weight(const tm_fit_state *state, const tm_anchor *anchor, double distance,
                      bool robust) {
     double noise = tm_fit_anchor_noise(state, anchor), far = fabs(distance) / noise, keep = 1.0;
@@ -93,10 +93,10 @@ double tm_fit_least_noise(const tm_fit_state *state) {
     return least;
 }
 
-/** Computes scales for sums of weights and of weighted distances (see tm_exact_scale). A weight is
- * at most root / noise^2. Weight times distance from the median is at most 1.35 root / noise (the
- * maximum of Tukey's function), and as much is added for the distance of the mean from the median.
- * x is at most 1. */
+/** Computes the scales for sums of weights and of weighted distances (see tm_exact_scale). A weight
+ * is at most root / noise^2. Weight times distance from the median is at most 1.35 root / noise
+ * (the maximum of Tukey's function), and the distance of the mean from the median adds as much. x
+ * is at most 1. */
 void tm_fit_scales(const tm_fit_state *state, double scales[2]) {
     double matrix = 0.0, right = 0.0;
     for (int32_t class = 0; class < state->n_classes; class ++) {
@@ -108,8 +108,9 @@ void tm_fit_scales(const tm_fit_state *state, double scales[2]) {
     scales[1] = tm_exact_scale(4.0 * right);
 }
 
-/* The largest plausible drift of a clock that is being adjusted, and lateness of an end. If a
- * deviation exceeds both, the clock was stepped, or the end belongs to another event. */
+/* Largest plausible drift of a clock that is being adjusted, and largest plausible lateness of an
+ * end. If a deviation exceeds their sum, the clock was stepped, or the end belongs to another
+ * event. */
 #define FASTEST 0.002
 #define LATEST_NS 1e6
 
@@ -122,9 +123,9 @@ static double shortest_window(const tm_fit_state *state, size_t n) {
 }
 
 /**
- * Sets aside ends that no plausible clock near the current fit explains: for now they do not count
- * as anchors. Such ends, far from the middle of the window, would pull the drift so strongly that
- * they seem to fit.
+ * Sets aside ends that no plausible clock near the current fit explains: they do not count as
+ * anchors until tm_fit_take_back. If such ends are far from the middle of the window, they would
+ * pull the drift so strongly that they would seem to fit.
  * @param n  set to the number of ends set aside, over all processes
  */
 tm_status tm_fit_compress(tm_fit_state *state, int64_t *n, tm_error *err) {
@@ -157,8 +158,8 @@ void tm_fit_take_back(tm_fit_state *state) {
 tm_status tm_fit_iterate(tm_fit_state *state, int32_t *n, tm_error *err) {
     double moved = HUGE_VAL;
     for (int i = 0; i < MAX_ITERATIONS && (i <= HUBER_ITERATIONS || moved > SETTLED_NS); i++) {
-        /* Noise depends on weights and weights on noise, which may oscillate. So the noise is kept
-         * after some iterations. */
+        /* Noise depends on the weights, and the weights on noise, which may oscillate. So after
+         * some iterations the noise stays as it is. */
         if (i < LEARNING_ITERATIONS)
             TM_TRY(learn_noise(state, err));
         TM_TRY(tm_fit_normal(state, i >= HUBER_ITERATIONS, err));

@@ -91,8 +91,8 @@ void tm_normal_pin(tm_normal *normal, size_t r) {
     normal->right[r] = 0.0;
 }
 
-/* Four partial sums, which a processor can add in parallel. (Compilers must not reorder a single
- * sum.) */
+/* Returns the scalar product. Four partial sums, because a processor can add them in parallel and
+ * compilers must not reorder a single sum. */
 static double dot(const double *a, const double *b, size_t n) {
     double sums[4] = {0};
     size_t i = 0;
@@ -105,7 +105,7 @@ static double dot(const double *a, const double *b, size_t n) {
 }
 
 void tm_normal_factor(tm_normal *normal) {
-    /* A pivot below this share of its diagonal is taken as 0 with a rounding error. */
+    /* A pivot below this share of its diagonal counts as 0; the rest is a rounding error. */
     const double nothing = 1e-13, infinite = 1e150;
     for (size_t r = 0; r < 2 * (size_t)normal->n; r++) {
         double *row = tm_normal_at(normal, r, 0);
@@ -135,7 +135,7 @@ void tm_normal_solve(tm_normal *normal) {
 
 void tm_normal_covariance(tm_normal *normal, int32_t domain, double *shift, double *both,
                           double *rate) {
-    /* With M, the inverse of the factor L, the inverse of the matrix is M'M. Columns of M are 0
+    /* If M is the inverse of the factor L, the inverse of the matrix is M'M. Columns of M are 0
      * above the diagonal. */
     size_t n = 2 * (size_t)normal->n, first = 2 * (size_t)domain;
     double *columns[2] = {normal->column, normal->column + n};

@@ -4,9 +4,9 @@
 
 #include "clock/exact.h"
 
-/** An anchor of the current event: the end on its domain's clock. */
+/** An anchor of the current event: the end of one domain, on the domain's clock. */
 typedef struct tm_anchor {
-    size_t row;     /* index among the process's rows */
+    size_t row;     /* index into this process's rows */
     size_t place;   /* index among the anchors of the event, counting those that tm_fit_compress set
                        aside */
     int32_t domain; /* ascending within an event */
@@ -16,10 +16,10 @@ typedef struct tm_anchor {
 } tm_anchor;
 
 /** Symmetric system of equations with two unknowns for each domain: a shift [ns], and a change of
- * rate times the reach [ns]. Unknown 2h is the shift of domain h, 2h + 1 its rate. */
+ * rate times the reach [ns]. Unknown 2h is the shift of domain h, unknown 2h + 1 its rate. */
 typedef struct tm_normal {
     int32_t n; /* domains */
-    /* [tm_normal_size(n)] sums: blocks of the matrix, then the right side [2n]; owned */
+    /* [tm_normal_size(n)] integer sums: blocks of the matrix, then the right side [2n]; owned */
     int64_t *fixed;
     double *lower;  /* lower triangle, row by row: the matrix, then its factor; owned */
     double *right;  /* [2n] right side, then solution; owned */
@@ -41,7 +41,7 @@ static inline double *tm_normal_at(tm_normal *normal, size_t r, size_t c) {
     return normal->lower + r * (r + 1) / 2 + c;
 }
 
-/** Allocates. False if out of memory or @p n is too large; the caller frees in any case. */
+/** Allocates. False if out of memory or @p n is too large. The caller must free in any case. */
 bool tm_normal_create(tm_normal *normal, int32_t n);
 void tm_normal_free(tm_normal *normal);
 
@@ -55,20 +55,21 @@ void tm_normal_clear(tm_normal *normal);
  */
 void tm_normal_add(tm_normal *normal, const tm_anchor *anchors, size_t n, const double scales[2]);
 
-/** Sets `lower` and `right` from `fixed`, which must hold the sums over all processes. */
+/** Sets `lower` and `right` from `fixed`, which must have been summed over all processes. */
 void tm_normal_expand(tm_normal *normal, const double scales[2]);
 
-/** Removes unknown @p r: its solution is 0. */
+/** Removes unknown @p r, so that its solution is 0. */
 void tm_normal_pin(tm_normal *normal, size_t r);
 
-/** Factorises `lower` in place. Undetermined directions get the solution 0. */
+/** Factorises `lower` in place. In directions that the matrix does not determine, the solution is
+ * 0. */
 void tm_normal_factor(tm_normal *normal);
 
-/** After the factorisation: replaces `right` by the solution. */
+/** Replaces `right` by the solution. Needs the factorisation. */
 void tm_normal_solve(tm_normal *normal);
 
-/** After the factorisation: computes the variances of a domain's shift and rate, and their
- * covariance. */
+/** Computes the variances of a domain's shift and rate, and their covariance. Needs the
+ * factorisation. */
 void tm_normal_covariance(tm_normal *normal, int32_t domain, double *shift, double *both,
                           double *rate);
 

@@ -10,7 +10,7 @@ enum { SPLIT_EVENTS = 8 };
 #define LEAST_SPLIT_NOISE_NS 3000.0 /* clocks of GPUs in one host differ by microseconds */
 #define MAD_TO_SIGMA 1.4826
 
-/* Returns the median over a host's ranks of early_ns, or of late_ns if @p late. @p values is
+/* Returns the median of early_ns (of late_ns if @p late) over a host's ranks. @p values is
  * scratch. */
 static double middle_of(const tm_clock_rank_end *ranks, size_t n, bool late, double *values) {
     size_t m = 0;
@@ -40,8 +40,8 @@ static tm_clock_host judge(const tm_clock_rank_end *ranks, size_t n, double limi
     return host;
 }
 
-/* Raises each host's spread to at least the median spread of the hosts: the spread of few ranks is
- * uncertain. */
+/* Raises each host's spread to at least the median spread of all hosts, because the spread of few
+ * ranks is uncertain. */
 static void share_spreads(tm_clock_host *hosts, int32_t n_hosts, double *values) {
     size_t n = 0;
     for (int32_t h = 0; h < n_hosts; h++)

@@ -1,22 +1,22 @@
-/* Detects clocks that were stepped during the recording: a domain's distance from the other ends
- * jumps once. */
+/* Detects clocks that were stepped during the recording: a domain's distance from the other ends of
+ * its events jumps once. */
 #include "fit_state.h"
 
 enum {
     STEP_EVENTS = 5, /* minimum number of events on each side of a step */
-    /* Number of bins on each side from which the size is measured. With more, drift would hide a
-     * part of the step. */
+    /* Number of bins on each side from which the size of the step is measured. Over more bins,
+     * drift would hide a part of the step. */
     STEP_BINS = 8
 };
 #define STEP_SIGMAS 5.0 /* minimum size of a step, in standard deviations of its estimate */
 #define STEP_NOISES 2.0 /* minimum size of a step, in uncertainties of the clock */
-/* larger distances, in noises, are cut to this, because they may be wrong matches */
+/* larger distances, in noises, count as this, because they may be wrong matches */
 #define FAR_NOISES 60.0
 
-/* The end of one domain relative to those of the other domains in its event. */
+/* The end of one domain relative to the ends of the other domains in its event. */
 typedef struct sight {
     const tm_fit_row *row;
-    double distance; /* in units of noise */
+    double distance; /* distance from the middle of the event's ends, in units of noise */
     double far;      /* ns */
     double time;     /* true time of the event, by a clock that was not stepped */
 } sight;
@@ -26,8 +26,8 @@ static double length_of(const tm_fit_state *state, const tm_anchor *anchor) {
 }
 
 /* Returns the event's time by a clock that was not stepped. One stepped clock does not affect the
- * middle of three or more ends. Of two ends, the domain with the shorter window gives the time: a
- * step longer than the recording makes the window much longer. */
+ * middle of three or more ends. Of two ends, the domain with the shorter window gives the time: if
+ * a step is longer than the recording, it makes the window much longer. */
 static double time_of(const tm_fit_state *state, double middle, size_t n) {
     const tm_anchor *a = state->anchors, *b = a + 1;
     if (n == 2 && length_of(state, a) > 2.0 * length_of(state, b))
@@ -45,9 +45,9 @@ static int32_t bin_of(const tm_fit_state *state, const sight *s) {
     return bin < last ? bin : last;
 }
 
-/* Visits every anchor. Includes those of suspect events, because a stepped clock makes half of its
- * events suspect. In an event with two ends, either may be wrong. Such events are used only for
- * domains with few other events, whose `parent` is 0. */
+/* Called for every anchor, also for those of suspect events: a stepped clock makes half of its
+ * events suspect. Events with two ends are used only for domains with few other events, whose
+ * `parent` is 0, because either end may be wrong. */
 typedef void anchor_visitor(tm_fit_state *state, const sight *s);
 
 static void visit_anchors(tm_fit_state *state, anchor_visitor *visit) {
@@ -57,7 +57,7 @@ static void visit_anchors(tm_fit_state *state, anchor_visitor *visit) {
         for (size_t i = 0; i < n && n > 1; i++) {
             const tm_anchor *anchor = state->anchors + i;
             double distance = tm_fit_distance(state, anchor, middle, n);
-            /* for two ends, their distance from one another */
+            /* of two ends: their distance from each other */
             double far = (n == 2 ? 2.0 : 1.0) * (anchor->y - middle);
             const sight s = {state->rows + anchor->row,
                              distance / tm_fit_anchor_noise(state, anchor), far,
@@ -74,7 +74,7 @@ static void add_to_range(tm_fit_state *state, const sight *s) {
     range[1] = time > range[1] ? time : range[1];
 }
 
-/* Finds the range of time that each domain's bins cover. */
+/* Finds the range of time that the bins of each domain cover. */
 static tm_status find_ranges(tm_fit_state *state, tm_error *err) {
     size_t n = (size_t)state->n_domains;
     for (size_t i = 0; i < 2 * n; i++)
@@ -113,9 +113,9 @@ static void add_to_bin(tm_fit_state *state, const sight *s) {
         tm_exact_fixed(fmin(fmax(s->distance, -FAR_NOISES), FAR_NOISES), BIN_SCALE);
 }
 
-/* Fits level, slope and a jump before bin @p split to the bins' means by least squares. Returns the
- * size of the jump. Sets *variance to the size's variance, for events of variance 1, and *rest to
- * chi square. */
+/* Fits level, slope and a jump before bin @p split to the means of the bins by least squares.
+ * Returns the size of the jump. Sets *variance to the variance of this size, for events of variance
+ * 1, and *rest to chi square. */
 static double fit_jump(const int64_t *bins, size_t split, double *variance, double *rest) {
     double a[3][5] = {{0}}, yy = 0.0, explained = 0.0;
     for (size_t b = 0; b < TM_FIT_BINS; b++) {
@@ -185,8 +185,8 @@ static void select_side(tm_fit_state *state, const sight *s) {
 }
 
 /**
- * Finds stepped clocks and adds the size of the step to their uncertainty: one line cannot describe
- * the clock before and after the step.
+ * Finds stepped clocks, and adds the size of the step to a stepped clock's uncertainty: one line
+ * cannot describe the clock before and after the step.
  * @param models  step_ns and step_at_ns set, uncertainties enlarged
  */
 tm_status tm_fit_steps(tm_fit_state *state, tm_clock_model *models, tm_error *err) {
@@ -212,7 +212,8 @@ tm_status tm_fit_steps(tm_fit_state *state, tm_clock_model *models, tm_error *er
         const tm_clock_domain *domain = state->input->domains + h;
         double early = tm_median_search_median(&state->select, 2 * (size_t)h);
         double step = tm_median_search_median(&state->select, 2 * (size_t)h + 1) - early;
-        /* If the medians agree, late ends made the means differ: there is no step. */
+        /* If the medians before and after agree, there is no step: late ends made the means
+         * differ. */
         if (state->step_bin[h] == 0 || fabs(step) < STEP_NOISES * models[h].uncertainty_ns)
             continue;
         models[h].step_ns = (int64_t)step;

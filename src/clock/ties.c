@@ -1,23 +1,24 @@
 /* Joins components that are linked only by messages in both directions. The messages of each
- * direction bound the clock difference on one side. The middle of this interval is taken as the
- * difference, and half its width as the accuracy. */
+ * direction bound the clock difference on one side. The difference is set to the middle of this
+ * interval, and its accuracy to half the width. */
 #include <stdlib.h>
 
 #include "fit_state.h"
 
-/* Means that there is no bound. Bounds are negated while the tightest one is found as a maximum. */
+/* There is no bound. Bounds are negated here, because the tightest one is found as a maximum. */
 #define NO_BOUND INT64_MIN
 
-/* The components to tie: lists of tm_fit_list (by anchors) that share an event with another list.
- * Ordered by lowest domain. */
+/* The components to tie: those lists of tm_fit_list (by anchors) that share an event with another
+ * list. Ordered by lowest domain. */
 typedef struct ties {
-    /* [lists] index of the list's component here; -1: no other component bounds it */
+    /* [lists] index of the list among the components to tie; -1: the list shares no event with
+     * another list */
     const int32_t *number;
-    int32_t *list;    /* [n] list of each component, the inverse of `number`; owned, like the next
-                         three */
+    int32_t *list;    /* [n] list of each component to tie, the inverse of `number`; owned, like the
+                         next three */
     int64_t *negated; /* [n * n] negated upper bounds of shift(g) - shift(h) */
     double *bounds;   /* [n * n] the upper bounds [ns] */
-    bool *had;        /* [n] whether other components have been tied to this one */
+    bool *had;        /* [n] other components have been tied to this one */
     size_t n;
 } ties;
 
@@ -40,7 +41,7 @@ static void bound_event(const tm_fit_state *state, const tm_fit_event *event, ti
     }
 }
 
-/* Whether the domains of an event belong to several components. */
+/* Returns whether the event links domains of different components and is not suspect. */
 static bool is_between(const tm_fit_state *state, const tm_fit_event *event) {
     const tm_fit_row *rows = state->rows + event->first;
     for (size_t i = 1; i < event->n; i++)
@@ -49,7 +50,7 @@ static bool is_between(const tm_fit_state *state, const tm_fit_event *event) {
     return false;
 }
 
-/* Finds the components that bounds may tie, and allocates the bounds. Uses `parent` as scratch. */
+/* Finds the components that bounds may tie, and allocates the bounds. `parent` is scratch. */
 static tm_status open_ties(tm_fit_state *state, int32_t n_lists, ties *t, tm_error *err) {
     size_t n = 0;
     memset(state->counts, 0, (size_t)n_lists * sizeof *state->counts);
@@ -83,7 +84,7 @@ static void close_ties(ties *t) {
     free(t->had);
 }
 
-/* Tightens all bounds by chains of bounds: shortest paths by Floyd and Warshall. */
+/* Tightens bounds by chains of bounds: shortest paths by Floyd and Warshall. */
 static void close_bounds(double *bounds, size_t n) {
     for (size_t k = 0; k < n; k++)
         for (size_t g = 0; g < n; g++)
@@ -91,8 +92,8 @@ static void close_bounds(double *bounds, size_t n) {
                 bounds[g * n + h] = fmin(bounds[g * n + h], bounds[g * n + k] + bounds[k * n + h]);
 }
 
-/* Returns how far [ns] a drift that all clocks of a component share may move the ends of its
- * windows. The component's own events cannot show this drift. */
+/* Returns how far [ns] a drift that all clocks of a component share may move the ends of their
+ * windows. The component's own events cannot show such a drift. */
 static double drift_of(const tm_fit_state *state, int32_t list) {
     double known = 0.0, length = 0.0;
     for (size_t i = state->list_first[list]; i < state->list_first[list + 1]; i++) {
@@ -103,7 +104,7 @@ static double drift_of(const tm_fit_state *state, int32_t list) {
     return isfinite(known) ? 1e-9 / sqrt(known) * length / 2.0 : 0.0;
 }
 
-/* Widens the bounds by the possible drift, because they are from different times. */
+/* Widens each bound by the possible drift, because bounds are from different times. */
 static void loosen_bounds(const tm_fit_state *state, ties *t) {
     for (size_t g = 0; g < t->n; g++) {
         double drift = drift_of(state, t->list[g]);
@@ -114,7 +115,7 @@ static void loosen_bounds(const tm_fit_state *state, ties *t) {
     }
 }
 
-/* Returns the smallest wall-clock standard deviation in a component. */
+/* Returns the smallest standard deviation of a wall clock in a component. */
 static double wall_of(const tm_fit_state *state, int32_t list) {
     double best = HUGE_VAL;
     for (size_t i = state->list_first[list]; i < state->list_first[list + 1]; i++)
@@ -141,10 +142,10 @@ static bool is_free(const tm_fit_state *state, const ties *t, size_t g) {
     return state->component[root] == root;
 }
 
-/* Ties all components that are bounded on both sides to component m. Each goes to the middle of its
- * interval; the middles together satisfy all bounds. If its wall clocks are more accurate than the
- * interval, it stays where they put it or, if this is outside of the interval, goes to the nearest
- * bound. */
+/* Ties all components that are bounded on both sides to component m. Each of them moves to the
+ * middle of its interval; the middles together satisfy all bounds. If the wall clocks of a
+ * component are more accurate than its interval, the component stays where the wall clocks put it
+ * or, if that is outside of the interval, moves to the nearest bound. */
 static void tie_to(tm_fit_state *state, const ties *t, size_t m) {
     const double *bounds = t->bounds;
     size_t n = t->n;
@@ -162,8 +163,8 @@ static void tie_to(tm_fit_state *state, const ties *t, size_t m) {
     }
 }
 
-/* Returns the largest component that is neither tied nor was tied to; the lowest of several; n if
- * there is none. */
+/* Returns the largest component (of several, the lowest) that has not been tied and to which none
+ * has been tied; n if there is none. */
 static size_t largest_free(const tm_fit_state *state, const ties *t) {
     size_t best = t->n, most = 0;
     for (size_t g = 0; g < t->n; g++) {
@@ -176,7 +177,7 @@ static size_t largest_free(const tm_fit_state *state, const ties *t) {
     return best;
 }
 
-/* Names each component after its lowest domain, which may be one that was tied to it. */
+/* Names each component after its lowest domain, which may have been tied to the component. */
 static void rename_components(tm_fit_state *state) {
     for (int32_t h = 0; h < state->n_domains; h++)
         state->parent[h] = -1;
@@ -207,7 +208,7 @@ static tm_status tie_all(tm_fit_state *state, ties *t, tm_error *err) {
     return TM_OK;
 }
 
-/** Ties components that only bounds link. Differences within a component stay the same. */
+/** Ties components that are linked only by bounds. Differences within a component stay the same. */
 tm_status tm_fit_tie(tm_fit_state *state, tm_error *err) {
     int32_t n_lists = tm_fit_list(state, state->strong);
     for (int32_t h = 0; h < state->n_domains; h++) {

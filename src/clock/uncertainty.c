@@ -1,16 +1,17 @@
-/* Uncertainty of each clock: the part due to noise, and the part due to bias, which averaging does
- * not reduce. */
+/* Uncertainty of each clock. One part is due to noise, another part due to bias, which averaging
+ * does not reduce. */
 #include "fit_state.h"
 
-/* Distances from the events' middles by domain and stratum. In one group and kind, a domain's ends
- * always have the same bias: from its place in the ring, a slow rail, or the GPU's own clock. The
- * bias differs between groups and kinds, so the disagreement of the strata shows its size. This is
- * not divided by the number of strata, because a bias common to all of them cannot be seen. */
+/* Distances from the events' middles by domain and stratum. In operations of one group and kind, a
+ * domain's ends always have the same bias: from its place in the ring, a slow rail, or the GPU's
+ * own clock. Other groups and kinds have another bias, so that the differences between strata show
+ * the size of the bias. It is not divided by the number of strata, because a bias that they have in
+ * common cannot be seen. */
 typedef struct strata {
     int64_t *pull;    /* [n_domains * TM_CLOCK_STRATA] sums of weight times distance */
-    int64_t *weight;  /* the same for sums of weights */
-    int64_t *anchors; /* [n_domains] number of events */
-    double scales[2]; /* for `weight`, for `pull`: see tm_exact_scale */
+    int64_t *weight;  /* [n_domains * TM_CLOCK_STRATA] sums of weights */
+    int64_t *anchors; /* [n_domains] number of events in which the domain's end has weight */
+    double scales[2]; /* for `weight`, and for `pull`: see tm_exact_scale */
 } strata;
 
 static strata find_strata(tm_fit_state *state) {
@@ -45,7 +46,7 @@ static tm_status sum_strata(tm_fit_state *state, const strata *sums, tm_error *e
 }
 
 /* Returns the sum of squares [ns^2] of a domain's strata around their mean, without the part due to
- * noise; sets the degrees of freedom. */
+ * noise. Sets *n_free to the degrees of freedom. */
 static double spread_of(const strata *sums, int32_t domain, double *n_free) {
     size_t cell = (size_t)domain * TM_CLOCK_STRATA;
     double means[TM_CLOCK_STRATA], mean = 0.0, squares = 0.0, noise = 0.0, n = 0.0;
@@ -65,7 +66,7 @@ static double spread_of(const strata *sums, int32_t domain, double *n_free) {
     return n > 1.0 && squares > 0.0 ? squares : 0.0;
 }
 
-/* Returns the variance due to bias [ns^2] of a domain with a single stratum: that of the other
+/* Returns the variance due to bias [ns^2] for a domain with a single stratum: the mean of the other
  * domains, or the square of the lowest noise. */
 static double common_bias(const tm_fit_state *state, const strata *sums) {
     double squares = 0.0, n_free = 0.0, n;
@@ -77,15 +78,15 @@ static double common_bias(const tm_fit_state *state, const strata *sums) {
     return n_free > 0.0 ? squares / n_free : least * least;
 }
 
-/* Returns the uncertainty [ns] at time x, in units of the reach. A drift that is not estimated has
- * its prior variance. */
+/* Returns the uncertainty [ns] at time x, in units of the reach. The covariance of a drift that is
+ * not estimated must be its prior variance. */
 static double at_time(const double covariance[3], double x, double floor) {
     double variance = covariance[0] + 2.0 * x * covariance[1] + x * x * covariance[2];
     return sqrt((variance > 0.0 ? variance : 0.0) + floor);
 }
 
 /**
- * Sets method, anchors and uncertainties.
+ * Sets method, anchors and uncertainties of the models.
  * @param models  [n_domains]
  */
 tm_status tm_fit_uncertain(tm_fit_state *state, tm_clock_model *models, tm_error *err) {
@@ -97,7 +98,7 @@ tm_status tm_fit_uncertain(tm_fit_state *state, tm_clock_model *models, tm_error
     TM_TRY(sum_strata(state, &sums, err));
     double common = common_bias(state, &sums);
     for (int32_t h = 0; h < state->n_domains; h++)
-        /* This also sets the lowest domain of a component with several. */
+        /* also sets the method of the lowest domain of a component with several domains */
         if (state->component[h] != h)
             models[state->component[h]].method = models[h].method = TM_CLOCK_FIT;
     for (int32_t h = 0; h < state->n_domains; h++) {
@@ -110,7 +111,7 @@ tm_status tm_fit_uncertain(tm_fit_state *state, tm_clock_model *models, tm_error
         double floor = bias + domain->gpu_ns * domain->gpu_ns + state->tied[h] * state->tied[h];
         tm_fit_covariance(state, h, covariance);
         if (state->strong[h] == h && sums.anchors[h] == 0)
-            covariance[0] = 0.0; /* a component of one domain; `tied` has its uncertainty */
+            covariance[0] = 0.0; /* a component of one domain: `tied` has its uncertainty */
         if (state->steady[h] || sums.anchors[h] == 0) {
             covariance[1] = 0.0;
             covariance[2] = isfinite(drift) ? drift * drift : 0.0;

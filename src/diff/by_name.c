@@ -1,4 +1,5 @@
-/* diff.kernel and diff.operator: kernels and operators by name, per rank and step, or per call. */
+/* diff.kernel and diff.operator: compares kernels and operators by name, per rank and step, or per
+ * call. */
 #include "parts.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 #include "base/vec.h"
 #include "table/levels.h"
 
-/* Columns shared by both tables. */
+/* Columns of both tables. */
 enum {
     K_NAME,
     K_VERDICT,
@@ -36,39 +37,40 @@ enum {
 static const tm_column kernel_columns[N_KERNEL] = {
     {"name", TM_TEXT, "", "Name of the kernel."},
     {"verdict", TM_TEXT, "",
-     "added or removed: only B or only A has the kernel. slower or faster: the change exceeds "
-     "noise_ns. more or fewer calls: the number of calls differs by 2 % or more, but the time not "
-     "beyond noise_ns. unclear: the change may be chance. same: no change. too few steps: A or B "
-     "has under 3 steps. If per is call, noise is unknown: differs (by 2 % or more) or unclear (by "
-     "less)."},
+     "added or removed: only B or only A has the kernel. slower or faster: the time changes by "
+     "more than noise_ns. more or fewer calls: the number of calls changes by at least 2 %, but "
+     "the time by at most noise_ns. unclear: the change may be chance. same: no change. too few "
+     "steps: A or B has under 3 steps. If per is call, noise is unknown: differs (by at least 2 %) "
+     "or unclear (by less)."},
     {"a_ns", TM_INT, "ns",
-     "Time of the kernel in A: kernels.kernel.total_ns per rank and step, 0 if the kernel did not "
-     "run. If per is call, the mean per call; null without calls."},
+     "Time of the kernel in A, per rank and step (from kernels.kernel.total_ns); 0 if it did not "
+     "run. If per is call: mean duration of a call; null without calls."},
     {"b_ns", TM_INT, "ns", "Time of the kernel in B, computed in the same way as a_ns."},
-    {"change_ns", TM_INT, "ns", "b_ns - a_ns."},
-    {"change_pct", TM_REAL, "%", "100 change_ns / a_ns."},
+    {"change_ns", TM_INT, "ns", "Change of the time from A to B: b_ns - a_ns."},
+    {"change_pct", TM_REAL, "%", "Change of the time relative to A: 100 change_ns / a_ns."},
     {"noise_ns", TM_INT, "ns",
-     "How much a_ns and b_ns may differ by chance: the noise of overlap.step.compute_ns in "
-     "diff.job, times the square root of the kernel's share of compute_ns. It assumes that kernels "
-     "vary independently. For communication it is the full noise of comm_ns. Null with too few "
-     "steps, or if only A or B has the kernel."},
+     "How much a_ns and b_ns may differ by chance. For compute kernels: the noise of "
+     "overlap.step.compute_ns in diff.job, times the square root of the kernel's share of "
+     "compute_ns, which assumes that kernels vary independently. For communication: all of the "
+     "noise of comm_ns. Null with too few steps, or if only A or B has the kernel."},
     {"a_calls", TM_REAL, "",
-     "Number of calls in A: kernels.kernel.calls per rank and step; if per is call, per rank over "
-     "the whole recording."},
+     "Number of calls in A, per rank and step (from kernels.kernel.calls). If per is call: per "
+     "rank, over the whole recording."},
     {"b_calls", TM_REAL, "", "Number of calls in B, computed in the same way as a_calls."},
     {"per", TM_TEXT, "",
-     "step, or call if A or B has under 2 whole steps, so that sums depend on the length of the "
-     "recording: what times and calls are divided by. Calls of one name may differ in size."},
-    {"a_mean_ns", TM_INT, "ns", "Mean duration of the kernel in A: kernels.kernel.mean_ns."},
-    {"b_mean_ns", TM_INT, "ns", "Mean duration of the kernel in B: kernels.kernel.mean_ns."},
+     "What times and calls are divided by: step; or call if A or B has under 2 whole steps, "
+     "because sums would then depend on the length of the recording. Calls of one name may differ "
+     "in size."},
+    {"a_mean_ns", TM_INT, "ns", "Mean duration of the kernel in A (kernels.kernel.mean_ns)."},
+    {"b_mean_ns", TM_INT, "ns", "Mean duration of the kernel in B (kernels.kernel.mean_ns)."},
     {"communication", TM_BOOL, "", "Whether the kernel communicates."},
 };
 
 const tm_table_def tm_diff_kernel_def = {
     .name = "diff.kernel",
     .doc = "A row for each kernel name in A or B, with the largest absolute change first. If per "
-           "is call, rows are sorted by the change times the number of calls in A; after them come "
-           "names in A or B only, with the longest time per rank first.",
+           "is call, rows are sorted by the change times the number of calls in A; then come names "
+           "that only A or only B has, with the longest time per rank first.",
     .columns = kernel_columns,
     .n_columns = N_KERNEL,
     .n_keys = 1,
@@ -78,29 +80,30 @@ const tm_table_def tm_diff_kernel_def = {
 static const tm_column operator_columns[N_OPERATOR] = {
     {"name", TM_TEXT, "", "Name of the operator."},
     {"verdict", TM_TEXT, "",
-     "As in diff.kernel; for operators without device time, on host times. Also unclear if one "
-     "store lacks the operator but has 1000, the maximum: it may have been left out, rather than "
-     "added or removed."},
+     "As in diff.kernel; for operators without device time, from host times. Also unclear if a "
+     "store lacks the operator and has 1000 operators, the maximum: it may have left this one "
+     "out."},
     {"a_ns", TM_INT, "ns",
-     "Device time of the operator in A: calls.call.device_self_ns per rank and step, or per call "
-     "if per is call."},
+     "Device time of the operator in A (from calls.call.device_self_ns), per rank and step; per "
+     "call if per is call."},
     {"b_ns", TM_INT, "ns", "Device time of the operator in B, computed in the same way as a_ns."},
-    {"change_ns", TM_INT, "ns", "b_ns - a_ns."},
-    {"change_pct", TM_REAL, "%", "100 change_ns / a_ns."},
+    {"change_ns", TM_INT, "ns", "Change of the device time from A to B: b_ns - a_ns."},
+    {"change_pct", TM_REAL, "%", "Change of the device time relative to A: 100 change_ns / a_ns."},
     {"noise_ns", TM_INT, "ns",
      "How much the compared times may differ by chance. Device times: as in diff.kernel. Host "
-     "times: 10 % of the larger one, or if larger, the difference between the ranks of A or of B."},
+     "times: 10 % of the larger time, or the difference between the ranks of A or B if that is "
+     "larger."},
     {"a_calls", TM_REAL, "",
-     "Number of calls in A: calls.call.calls, per rank and step; if per is call, per rank over "
-     "the whole recording."},
+     "Number of calls in A (from calls.call.calls), per rank and step. If per is call: per rank, "
+     "over the whole recording."},
     {"b_calls", TM_REAL, "", "Number of calls in B, computed in the same way as a_calls."},
-    {"per", TM_TEXT, "", "step or call, as in diff.kernel."},
+    {"per", TM_TEXT, "", "What times and calls are divided by: step or call, as in diff.kernel."},
     {"a_host_ns", TM_INT, "ns",
-     "Host time of the operator in A: calls.call.host_self_ns per rank and step, or per call if "
-     "per is call."},
+     "Host time of the operator in A (from calls.call.host_self_ns), per rank and step; per call "
+     "if per is call."},
     {"b_host_ns", TM_INT, "ns",
      "Host time of the operator in B, computed in the same way as a_host_ns."},
-    {"host_change_ns", TM_INT, "ns", "b_host_ns - a_host_ns."},
+    {"host_change_ns", TM_INT, "ns", "Change of the host time from A to B: b_host_ns - a_host_ns."},
 };
 
 const tm_table_def tm_diff_operator_def = {
@@ -113,33 +116,33 @@ const tm_table_def tm_diff_operator_def = {
     .top = -1,
 };
 
-/* OPERATORS_LISTED: maximum number of operators in a store's table. If the table has as many rows,
- * further operators may have run. */
+/* OPERATORS_LISTED: maximum number of operators in a store's table. If a table has as many rows, it
+ * may lack operators. */
 enum { OPERATORS_LISTED = 1000, NONE = -1 };
 
-/* The columns of a table that are compared. */
+/* The columns to compare of a table. */
 typedef struct source {
     const char *table, *level;               /* level NULL: all rows */
     const char *device_column, *host_column; /* host_column NULL: none */
 } source;
 
-/* A name and its rows in A and B. */
+/* A name, and its rows in A and B. */
 typedef struct pair {
     const char *name;
-    /* row in the table of each side; NONE: the side lacks the name */
+    /* row in the table of each side; NONE: the side does not have the name */
     ptrdiff_t row[2];
-    /* time on the device and (operators) on the host; per rank and step, or per call */
+    /* times on the device and (for operators) on the host; per rank and step, or per call */
     int64_t ns[2], host_ns[2];
-    /* number of calls per rank and step or, if times are per call, per rank */
+    /* number of calls per rank and step; if times are per call, per rank */
     double calls[2];
-    double times;           /* factor of the change that gives the order of rows */
-    bool apart;             /* sorted last: only one side has the name and times are per call, so
-                               there is no change */
-    int64_t host_spread_ns; /* largest difference between ranks in host time per step */
+    double times; /* rows are sorted by the change times this factor */
+    bool apart;   /* sorted last, because there is no change: only one side has the name, and times
+                     are per call */
+    int64_t
+        host_spread_ns; /* largest difference between ranks in host time per step, on either side */
 } pair;
 
-/* Of a time of the device: noise of the difference between the sides, and the middle on each side.
- */
+/* Of a device time: the noise of the difference between the sides, and the middle on each side. */
 typedef struct variation {
     double noise, middle[2];
     bool judges;
@@ -149,8 +152,8 @@ typedef struct noises {
     variation compute, comm;
 } noises;
 
-/* Orders pairs by name; of pairs with the same name, the one from A comes before the one from B,
- * which has NONE as its row in A. */
+/* Sorts pairs by name. Of pairs with the same name, the pair from A comes first; the pair from B
+ * has NONE as its row in A. */
 static int by_name(const void *a, const void *b) {
     const pair *x = a, *y = b;
     int order = strcmp(x->name, y->name);
@@ -165,7 +168,7 @@ static double weight_of(const pair *p, const int64_t ns[2]) {
     return p->times * (double)llabs(change_of(ns));
 }
 
-/* Orders by change, the largest first, whether slower or faster; equal changes by name. */
+/* Sorts by the amount of change, slower or faster, largest first; equal changes by name. */
 static int by_change(const void *a, const void *b) {
     const pair *x = a, *y = b;
     if (x->apart != y->apart)
@@ -193,7 +196,7 @@ static bool gather(const tm_diff *diff, const source *s, tm_vec *pairs) {
     return true;
 }
 
-/* Joins the rows of A and B with the same name, starting from A's. */
+/* Joins the rows of A and B that have the same name. */
 static void join(tm_vec *pairs) {
     pair *p = pairs->data;
     size_t kept = 0;
@@ -215,13 +218,13 @@ static int64_t number(const tm_table *table, ptrdiff_t row, const char *column) 
     return cell->null ? 0 : cell->value.i;
 }
 
-/* Returns a sum divided by the number of ranks and steps, or of calls. */
+/* Returns a sum divided by the number of ranks and steps, or by the number of calls. */
 static int64_t a_part(int64_t sum, double parts) {
     return llround((double)sum / parts);
 }
 
-/* Computes times and calls of both sides per rank and step, to compare jobs of different sizes, or
- * per call, to compare recordings of different lengths. */
+/* Computes the times and calls of both sides: per rank and step, to compare jobs of different
+ * sizes; or per call, to compare recordings of different lengths. */
 static void measure(const tm_diff *diff, const source *s, pair *p) {
     for (int side = 0; side < 2; side++) {
         const tm_table *from = tm_tables_find(diff->tables[side], s->table);
@@ -237,7 +240,8 @@ static void measure(const tm_diff *diff, const source *s, pair *p) {
         if (!s->host_column)
             continue;
         p->host_ns[side] = a_part(number(from, row, s->host_column), parts);
-        /* sums of single ranks, unlike the others: divided by the steps of one rank */
+        /* each of the two is the sum of one rank, so the range is divided by the steps of one rank
+         */
         int64_t range = number(from, row, "host_max_ns") - number(from, row, "host_min_ns");
         int64_t spread = a_part(range, steps / ranks);
         p->host_spread_ns = spread > p->host_spread_ns ? spread : p->host_spread_ns;
@@ -247,8 +251,8 @@ static void measure(const tm_diff *diff, const source *s, pair *p) {
 }
 
 /* The variances of n independent kernels add up, so a kernel's noise is the total noise times the
- * square root of its share of the time. Communication gets the full noise, because its kernels vary
- * together: they wait for whatever is late. */
+ * square root of its share of the time. Communication gets all of the noise, because its kernels
+ * vary together when they wait for something. */
 static double device_noise(const noises *n, const pair *p, bool communicates) {
     if (communicates)
         return n->comm.noise;
@@ -259,19 +263,20 @@ static double device_noise(const noises *n, const pair *p, bool communicates) {
     return sqrt(fmin(1.0, share)) * n->compute.noise;
 }
 
-/* No table has operators by step, so the noise is the difference between ranks, or a tenth of the
- * time if that is larger. */
+/* The noise is the difference between ranks, or a tenth of the time if that is larger: no table has
+ * operators by step. */
 static double host_noise(const pair *p) {
     double larger = (double)(p->host_ns[0] > p->host_ns[1] ? p->host_ns[0] : p->host_ns[1]);
     return fmax(0.1 * larger, (double)p->host_spread_ns);
 }
 
-/* Returns whether an operator has device time. Otherwise it is judged by its host time. */
+/* Returns whether an operator is judged by its device time; otherwise, it has none and is judged by
+ * its host time. */
 static bool on_device(const pair *p) {
     return p->ns[0] != 0 || p->ns[1] != 0;
 }
 
-/* Judges the time per call; the number of calls depends on the length of the recording. */
+/* Judges the time per call, because the number of calls depends on the length of the recording. */
 static const char *judge_call(const pair *p) {
     const int64_t *ns = on_device(p) ? p->ns : p->host_ns;
     if (change_of(ns) == 0)
@@ -280,7 +285,7 @@ static const char *judge_call(const pair *p) {
                                                                                 : TM_DIFF_UNCLEAR;
 }
 
-/* Judges the time per step, then the number of calls, which is exact and needs no minimum number of
+/* Judges the time per step; then the number of calls, which is exact and needs no minimum number of
  * steps. */
 static const char *judge(const pair *p, bool judges, double noise) {
     double calls = p->calls[1] - p->calls[0];
@@ -296,7 +301,7 @@ static const char *judge(const pair *p, bool judges, double noise) {
 }
 
 static bool is_communication(const tm_diff *diff, const source *s, const pair *p) {
-    /* from any side that has the name: both sides agree */
+    /* from a side that has the name; both sides agree */
     int side = p->row[0] == NONE;
     const tm_table *from = tm_tables_find(diff->tables[side], s->table);
     if (tm_table_column(from->def, "communication") >= 0)
@@ -304,7 +309,7 @@ static bool is_communication(const tm_diff *diff, const source *s, const pair *p
     return tm_call_kind_of((tm_text){p->name, strlen(p->name)}) == TM_CALL_KIND_COMMUNICATION;
 }
 
-/* Whether a store lists all names; if so, a name that is missing from it did not run. */
+/* Returns whether a store lists all names. If so, a name that it lacks did not run. */
 static bool lists_all(const tm_diff *diff, const source *s, const pair *p) {
     int without = p->row[0] == NONE ? 0 : 1;
     const tm_table *from = tm_tables_find(diff->tables[without], s->table);
@@ -345,7 +350,7 @@ static void set_numbers(const pair *p, tm_cell *row) {
         tm_cell_set_ratio(&row[K_PCT], 100, change_of(p->ns), p->ns[0]);
 }
 
-/* Adds the row of a name; kernels and operators differ in the columns after the shared ones. */
+/* Adds the row of a name. Kernels and operators have different columns after the shared ones. */
 static tm_status add_pair(const tm_diff *diff, const source *s, const pair *p, const noises *n,
                           tm_table *out) {
     tm_cell *row = tm_table_add_row(out);
@@ -368,8 +373,8 @@ static tm_status add_pair(const tm_diff *diff, const source *s, const pair *p, c
                              NULL);
 }
 
-/* Derives the noise from the steps of the whole job, because no table has kernels by step. With
- * several kinds of steps, the variances of the kinds are combined by their shares of the steps. */
+/* Finds the noise from the steps of the whole job, because no table has kernels by step. If there
+ * are several kinds of steps, combines the variances of the kinds by their shares of the steps. */
 static tm_status find_noise(const tm_diff *diff, const char *column, variation *out,
                             tm_error *err) {
     tm_sample s[TM_KINDS_MAX][2];
@@ -409,7 +414,7 @@ static tm_status compare(const tm_diff *diff, const source *s, tm_table *out, tm
     for (size_t i = 0; i < pairs.n && status == TM_OK; i++)
         measure(diff, s, &p[i]);
     if (status == TM_OK && pairs.n > 1)
-        /* sorts by change; until here, rows were sorted by name, to join A and B */
+        /* sorts by change; before, rows were sorted by name, to join A and B */
         qsort(p, pairs.n, pairs.size, by_change);
     for (size_t i = 0; i < pairs.n && status == TM_OK; i++)
         status = add_pair(diff, s, &p[i], &n, out);

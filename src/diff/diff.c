@@ -1,4 +1,4 @@
-/* Compares the tables of two jobs, and summarises the result in sentences. */
+/* Compares the tables of two jobs, and writes sentences on the result. */
 #include "tmerge/diff.h"
 
 #include <inttypes.h>
@@ -31,26 +31,26 @@ enum {
 static const tm_column side_columns[N_SIDE] = {
     {"side", TM_TEXT, "", "Job of the row: A (before) or B (after)."},
     {"store", TM_TEXT, "", "Path of the store."},
-    {"ranks", TM_INT, "", "Number of ranks, from job.job.ranks."},
-    {"hosts", TM_INT, "", "Number of hosts, from job.job.hosts."},
-    {"roles", TM_INT, "", "Number of roles of ranks; diff.rank.role defines a role."},
-    {"format", TM_TEXT, "", "Format of the traces; several formats are separated by commas."},
+    {"ranks", TM_INT, "", "Number of ranks of the job (job.job.ranks)."},
+    {"hosts", TM_INT, "", "Number of hosts of the job (job.job.hosts)."},
+    {"roles", TM_INT, "", "Number of roles of ranks, as defined in diff.rank.role."},
+    {"format", TM_TEXT, "", "Format of the traces; several formats, separated by commas."},
     {"steps", TM_INT, "",
-     "Number of whole (not partial) steps, by which changes are judged; 0 if no steps are marked."},
+     "Number of whole steps, by which changes are judged; 0 if no steps are marked."},
     {"step_ns", TM_INT, "ns",
-     "Median over the whole steps of the mean over ranks of overview.step.step_ns. If no steps are "
-     "marked, it is the whole recording. Null for several kinds of steps (see diff.job)."},
+     "Step time: mean over ranks of overview.step.step_ns, then median over the whole steps. If no "
+     "steps are marked, the duration of the whole recording. Null if there are several kinds of "
+     "steps (see diff.job)."},
     {"step_spread_ns", TM_INT, "ns",
-     "Third quartile of the steps' absolute differences from step_ns: three in four steps are as "
-     "close or closer."},
-    {"straggler", TM_TEXT, "", "Verdict on ranks, from stragglers.job.verdict."},
+     "How much steps vary: third quartile of their absolute differences from step_ns. Three in "
+     "four steps are as close or closer."},
+    {"straggler", TM_TEXT, "", "Verdict on ranks (stragglers.job.verdict)."},
     {"straggler_rank", TM_INT, "",
-     "Rank that is named, from stragglers.job.rank; null if none is named."},
+     "Rank that the verdict names (stragglers.job.rank); null if it names none."},
     {"plan", TM_TEXT, "",
-     "Ranks that help most if they are fixed together: the last row of whatif.item whose what is "
-     "plan; null if there is none."},
-    {"plan_pct", TM_REAL, "%",
-     "Percentage of a step that fixing the ranks in the column plan saves."},
+     "Ranks that save most if all of them are fixed: the last plan in whatif.item; null if there "
+     "is none."},
+    {"plan_pct", TM_REAL, "%", "Share of a step that fixing the ranks in plan saves."},
 };
 
 static const tm_table_def side_def = {
@@ -66,17 +66,17 @@ enum { T_PLACE, T_A_STEP, T_B_STEP, T_A, T_B, T_CHANGE, T_KIND, N_STEP };
 
 static const tm_column step_columns[N_STEP] = {
     {"place", TM_INT, "",
-     "Position of the step among the steps of its job, from 0. With several kinds of steps, it is "
-     "the position within the kind; kinds follow one another."},
+     "Number of the step among the steps of its job, from 0. If there are several kinds of steps, "
+     "among the steps of its kind; one kind comes after another."},
     {"a_step", TM_INT, "", "Number of the step in A; null if A has fewer steps."},
     {"b_step", TM_INT, "", "Number of the step in B; null if B has fewer steps."},
     {"a_ns", TM_INT, "ns",
-     "Duration of the step in A: the mean over ranks of overview.step.step_ns, without partial "
-     "steps."},
+     "Duration of the step in A: mean over ranks of overview.step.step_ns, without partial steps."},
     {"b_ns", TM_INT, "ns", "Duration of the step in B, computed in the same way as a_ns."},
-    {"change_ns", TM_INT, "ns", "b_ns - a_ns. Single steps are not judged."},
+    {"change_ns", TM_INT, "ns",
+     "Change of the duration from A to B: b_ns - a_ns. Single steps are not judged."},
     {"kind", TM_TEXT, "",
-     "Kind of the step, as in diff.job; null unless A or B has several kinds."},
+     "Kind of the step, as in diff.job; null if neither A nor B has several kinds."},
 };
 
 static const tm_table_def step_def = {
@@ -89,9 +89,9 @@ static const tm_table_def step_def = {
 };
 
 static const tm_column diagnostic_columns[] = {
-    {"place", TM_INT, "", "Position of the sentence, from 0; the first is the verdict."},
+    {"place", TM_INT, "", "Number of the sentence, from 0. Sentence 0 is the verdict."},
     {"text", TM_TEXT, "",
-     "Sentence: the verdict on the step time, or a note for reading the tables."},
+     "Sentence: the verdict on the step time, or a note on how to read the tables."},
 };
 
 static const tm_table_def diagnostic_def = {
@@ -119,7 +119,7 @@ const tm_table_def *const *tm_diff_defs(size_t *n) {
 
 enum { SENTENCE_MAX = 256 };
 
-/* Smaller differences [%] between the shares of the kinds of steps in A and B are ignored. */
+/* Ignores smaller differences between A and B in the shares of the kinds of steps [%]. */
 #define SHARE_PCT 0.1
 
 #define BY_CALL "kernels and operators are compared by their time per call"
@@ -132,8 +132,8 @@ static tm_status add_diagnostic(tm_table *out, const char *text, tm_error *err) 
     return tm_table_set_text(out, &row[1], text, err);
 }
 
-/* Pairs the steps of A and B by position, because two runs rarely record steps with the same
- * numbers. */
+/* Pairs the steps of A and B by position, because two runs rarely record steps with equal numbers.
+ */
 static tm_status add_steps_of(const tm_diff *diff, int pair, tm_vec steps[2], tm_table *out,
                               tm_error *err) {
     for (int side = 0; side < 2; side++)
@@ -169,14 +169,14 @@ static tm_status add_steps(const tm_diff *diff, tm_table *out, tm_error *err) {
     return status;
 }
 
-/* Lists the formats of a job's traces, each once, in rank order. */
+/* Lists the formats of a job's traces, each once, in the order of ranks. */
 static void list_formats(const tm_tables *tables, char *out, size_t size) {
     const tm_table *ranks = tm_tables_find(tables, "job.rank");
     out[0] = '\0';
     for (size_t i = 0; i < ranks->n_rows; i++) {
         const tm_cell *format = tm_table_cell(ranks, i, "format");
         size_t used = strlen(out);
-        /* a search of the text is enough: no format's name contains another's */
+        /* searching the text suffices: no format's name contains another's */
         if (!format->null && !strstr(out, format->value.text))
             snprintf(out + used, size - used, "%s%s", used ? "," : "", format->value.text);
     }
@@ -184,7 +184,7 @@ static void list_formats(const tm_tables *tables, char *out, size_t size) {
 
 static void copy_cell(const tm_table *from, const char *column, tm_cell *to) {
     if (from->n_rows > 0)
-        /* copies the cell, because it is a number; texts belong to their table */
+        /* numbers can be copied as cells; texts belong to their table */
         *to = *tm_table_cell(from, 0, column);
 }
 
@@ -211,7 +211,8 @@ static tm_status set_plan(const tm_tables *tables, tm_table *out, tm_cell *row, 
                              err);
 }
 
-/* Adds the row of a side. Call it before tm_roles_unite, for the number of roles of each job. */
+/* Adds the row of a side. Must be called before tm_roles_unite, which changes the number of roles.
+ */
 static tm_status add_side(const tm_diff *diff, int side, const char *store, tm_table *out,
                           tm_error *err) {
     const tm_tables *tables = diff->tables[side];
@@ -239,7 +240,7 @@ static tm_status add_side(const tm_diff *diff, int side, const char *store, tm_t
     return set_plan(tables, out, row, err);
 }
 
-/* Returns whether all verdicts in the tables are "same". */
+/* Returns whether every verdict in the tables is "same". */
 static bool is_same(const tm_tables *out) {
     for (size_t t = 0; t < out->n_tables; t++) {
         const tm_table *table = &out->tables[t];
@@ -255,7 +256,7 @@ static bool is_beyond(const char *verdict) {
     return strcmp(verdict, "higher") == 0 || strcmp(verdict, "lower") == 0;
 }
 
-/* Return a number of a side (0 for null), and a text ("" for null). */
+/* Return a number of a side (0 for null), and a text of a side ("" for null). */
 static int64_t whole(const tm_table *sides, int side, int column) {
     const tm_cell *cell = &tm_table_row(sides, (size_t)side)[column];
     return cell->null ? 0 : cell->value.i;
@@ -266,8 +267,8 @@ static const char *words_of(const tm_table *sides, int side, int column) {
     return cell->null ? "" : cell->value.text;
 }
 
-/* Writes "B is 4.8 % slower a step: 29.0 ms -> 30.4 ms (noise 20 us)" from a row of diff.job about
- * the step time. Reads the row, so that the sentence has the same numbers as the tables. */
+/* Writes "B is 4.8 % slower a step: 29.0 ms -> 30.4 ms (noise 20 us)" from a row of diff.job on the
+ * step time. Thus the sentence has the numbers of the table. */
 static void say_change(const tm_table *job, size_t row, char *text, size_t size) {
     const tm_cell *noise = tm_table_cell(job, row, "noise");
     const char *verdict = tm_table_cell(job, row, "verdict")->value.text;
@@ -289,7 +290,7 @@ static void say_change(const tm_table *job, size_t row, char *text, size_t size)
                  to, around);
 }
 
-/* Writes the verdict if the steps of A and B have at most one kind. */
+/* Writes the verdict if the steps of A and B are of one kind. */
 static void say_verdict(const tm_tables *out, char text[SENTENCE_MAX]) {
     const tm_table *job = &out->tables[JOB], *sides = &out->tables[SIDE];
     const tm_cell *a = tm_table_cell(sides, 0, "step_ns"), *b = tm_table_cell(sides, 1, "step_ns");
@@ -301,7 +302,7 @@ static void say_verdict(const tm_tables *out, char text[SENTENCE_MAX]) {
                                     : "B has");
         return;
     }
-    /* row 0 is about the step time, which both sides have */
+    /* row 0 is the step time, which both sides have */
     bool marked = whole(sides, 0, S_STEPS) > 0 && whole(sides, 1, S_STEPS) > 0;
     if (marked || is_beyond(tm_table_cell(job, 0, "verdict")->value.text)) {
         say_change(job, 0, text, SENTENCE_MAX);
@@ -315,8 +316,7 @@ static void say_verdict(const tm_tables *out, char text[SENTENCE_MAX]) {
              times[0].text, times[1].text);
 }
 
-/* Returns the row of diff.job about the step time of a kind; n_rows if there is none, because the
- * kind has no whole steps. */
+/* Returns the row of diff.job on the step time of a kind; n_rows if the kind has no whole steps. */
 static size_t row_of_kind(const tm_table *job, const char *kind) {
     size_t row = 0;
     while (row < job->n_rows && !tm_table_cell(job, row, "kind")->null &&
@@ -325,8 +325,8 @@ static size_t row_of_kind(const tm_table *job, const char *kind) {
     return row;
 }
 
-/* Returns by how much the job's time changes because the steps of a kind do; 0 within noise, or if
- * only one side has the kind. */
+/* Returns by how much the job's time changes because the steps of a kind change; 0 if within noise,
+ * or if a side lacks the kind. */
 static double weight_of(const tm_diff *diff, const tm_table *job, int pair) {
     size_t row = row_of_kind(job, diff->kinds.pairs[pair].name);
     if (row == job->n_rows || !is_beyond(tm_table_cell(job, row, "verdict")->value.text))
@@ -334,7 +334,7 @@ static double weight_of(const tm_diff *diff, const tm_table *job, int pair) {
     return fabs(tm_table_cell(job, row, "change")->value.r) * diff->kinds.pairs[pair].steps[0];
 }
 
-/* Adds the sentence about the steps of a kind: "DECODE: no change ...". */
+/* Adds the sentence on the steps of a kind: "DECODE: no change ...". */
 static tm_status say_kind(const tm_diff *diff, const tm_table *job, int pair, tm_table *out,
                           tm_error *err) {
     const tm_kind_pair *kind = &diff->kinds.pairs[pair];
@@ -351,7 +351,7 @@ static tm_status say_kind(const tm_diff *diff, const tm_table *job, int pair, tm
     return add_diagnostic(out, text, err);
 }
 
-/* Adds a sentence for each kind, largest effect on the job's time first. */
+/* Adds a sentence for each kind, in the order of their effect on the job's time, largest first. */
 static tm_status say_kinds(const tm_diff *diff, const tm_tables *out, tm_error *err) {
     bool said[TM_KINDS_MAX] = {false};
     for (int i = 0; i < diff->kinds.n; i++) {
@@ -373,7 +373,7 @@ static bool is_by_call(const tm_table *sides) {
            whole(sides, 1, S_STEPS) < TM_DIFF_STEPS_OF_NAMES;
 }
 
-/* Adds diagnostics about differences in size that make A and B hard to compare. */
+/* Adds notes on differences in size that make A and B hard to compare. */
 static tm_status diagnostic_sizes(const tm_table *sides, tm_table *out, tm_error *err) {
     char text[SENTENCE_MAX];
     int64_t ranks[2], steps[2], roles[2];
@@ -418,7 +418,7 @@ static tm_status diagnostic_kinds(const tm_table *sides, tm_table *out, tm_error
     for (int side = 0; side < 2; side++) {
         const tm_cell *here = &tm_table_row(sides, (size_t)side)[S_STRAGGLER_RANK];
         const tm_cell *there = &tm_table_row(sides, (size_t)!side)[S_STRAGGLER_RANK];
-        /* only reports a straggler that one of the jobs lacks */
+        /* only if one of the jobs lacks the straggler */
         if (here->null || (!there->null && there->value.i == here->value.i))
             continue;
         snprintf(text, sizeof text, "Rank %" PRId64 " makes the other ranks wait in %s, not in %s",
@@ -439,7 +439,7 @@ static void plan_text(const tm_table *sides, int side, char *out, size_t size) {
                  plan, tm_shown_percent(pct->value.r, 1).text);
 }
 
-/* Adds a diagnostic if the most helpful plans of A and B differ. */
+/* Adds a note if the plans of A and B differ. */
 static tm_status diagnostic_plans(const tm_table *sides, tm_table *out, tm_error *err) {
     char a[128], b[128], text[sizeof a + sizeof b + 16];
     if (strcmp(words_of(sides, 0, S_PLAN), words_of(sides, 1, S_PLAN)) == 0)
@@ -450,8 +450,8 @@ static tm_status diagnostic_plans(const tm_table *sides, tm_table *out, tm_error
     return add_diagnostic(out, text, err);
 }
 
-/* Adds a diagnostic if the shares of the kinds of steps differ: sums over all steps depend on
- * them. */
+/* Adds a note if the shares of the kinds of steps differ, because sums over all steps depend on
+ * these shares. */
 static tm_status diagnostic_shift(const tm_diff *diff, tm_table *out, tm_error *err) {
     if (!diff->shifted)
         return TM_OK;
@@ -459,7 +459,7 @@ static tm_status diagnostic_shift(const tm_diff *diff, tm_table *out, tm_error *
         out, "The kinds of steps have different shares in A and B: over all kinds, " BY_CALL, err);
 }
 
-/* Adds the diagnostics; the first one is the verdict. */
+/* Adds the sentences: the verdict, then the notes. */
 static tm_status add_diagnostics(const tm_diff *diff, tm_tables *out, tm_error *err) {
     static const char same[] = "No difference: everything that was compared is the same";
     char text[SENTENCE_MAX];
@@ -478,8 +478,8 @@ static tm_status add_diagnostics(const tm_diff *diff, tm_tables *out, tm_error *
     return diagnostic_plans(&out->tables[SIDE], &out->tables[DIAGNOSTIC], err);
 }
 
-/* Returns whether the shares of the kinds of steps differ between A and B, so that sums over kinds
- * differ by more than noise. */
+/* Returns whether the shares of the kinds of steps differ so much between A and B that sums over
+ * kinds differ by more than noise. */
 static bool is_shifted(const tm_kind_pairs *kinds) {
     double all[2] = {0.0, 0.0};
     for (int k = 0; k < kinds->n; k++)
@@ -492,7 +492,7 @@ static bool is_shifted(const tm_kind_pairs *kinds) {
     return false;
 }
 
-/* Returns the number of steps of all ranks, to divide by; 1 for a job without steps. */
+/* Returns the number of steps, summed over ranks, for division; 1 for a job without steps. */
 static double count_steps(const tm_tables *tables) {
     const tm_table *ranks = tm_tables_find(tables, "overview.rank");
     int64_t steps = 0;
@@ -501,14 +501,14 @@ static double count_steps(const tm_tables *tables) {
     return steps > 0 ? (double)steps : 1.0;
 }
 
-/* sides and figures come first: the diagnostics read them */
+/* sides and figures come first, because the sentences read them */
 static tm_status fill(tm_diff *diff, const tm_diff_side sides[2], tm_tables *out, tm_error *err) {
     TM_TRY(tm_kinds_pair(diff->tables, &diff->kinds, err));
     for (int side = 0; side < 2; side++)
         TM_TRY(add_side(diff, side, sides[side].store, &out->tables[SIDE], err));
     diff->shifted = is_shifted(&diff->kinds);
     diff->by_call = diff->shifted || is_by_call(&out->tables[SIDE]);
-    /* roles are compared by number, so only if both jobs have equally many */
+    /* roles are compared by number, so both jobs must have equally many */
     for (int side = 0; side < 2 && diff->roles[0].n_roles != diff->roles[1].n_roles; side++)
         tm_roles_unite(&diff->roles[side]);
     TM_TRY(tm_diff_figures(diff, &out->tables[JOB], err));

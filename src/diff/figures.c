@@ -1,10 +1,11 @@
-/* diff.job and diff.rank: figures of the job, and of ranks of equal role, judged by their steps. */
+/* diff.job and diff.rank: figures of the job, and of the ranks of a role, judged by the variation
+ * of steps. */
 #include "parts.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Columns shared by both tables. */
+/* Columns of both tables. */
 enum { F_FIGURE, F_KIND, F_UNIT, F_A, F_B, F_CHANGE, F_PCT, F_NOISE, F_VERDICT, N_SHARED };
 
 #define FIGURE_COLUMNS                                                                             \
@@ -12,25 +13,26 @@ enum { F_FIGURE, F_KIND, F_UNIT, F_A, F_B, F_CHANGE, F_PCT, F_NOISE, F_VERDICT, 
      "Name of the figure: ANALYSIS.TABLE.COLUMN of the column that defines it."},                  \
         {"kind", TM_TEXT, "",                                                                      \
          "Kind of the steps if A or B has several kinds (steps.kind); otherwise null."},           \
-        {"unit", TM_TEXT, "", "Unit of a, b, change and noise."},                                  \
+        {"unit", TM_TEXT, "", "Unit of the columns a, b, change and noise."},                      \
         {"a", TM_REAL, "",                                                                         \
-         "Value in A. Figures by step: the median over steps of the mean over ranks, without "     \
-         "partial steps. Counts and bytes that grow with the recording: per rank and step. "       \
-         "Samples and tokens per second: the given number per step / the median of step_ns. "      \
-         "Peaks: the largest of any GPU. All others: the job's value."},                           \
-        {"b", TM_REAL, "", "Value in B, computed in the same way as the column a."},               \
-        {"change", TM_REAL, "", "b - a."}, {"change_pct", TM_REAL, "%", "100 change / a."},        \
+         "Value of the figure in A. Figures by step: mean over ranks in each step, then median "   \
+         "over steps, without partial steps. Counts and bytes that grow with the recording: per "  \
+         "rank and step. Samples and tokens per second: the given number per step / the median "   \
+         "of step_ns. Peaks: the largest of any GPU. All others: the job's value."},               \
+        {"b", TM_REAL, "", "Value of the figure in B, computed in the same way as the column a."}, \
+        {"change", TM_REAL, "", "Change of the figure from A to B: b - a."},                       \
+        {"change_pct", TM_REAL, "%", "Change of the figure relative to A: 100 change / a."},       \
         {"noise", TM_REAL, "",                                                                     \
          "How much a and b may differ by chance: 3 (1 + 4 / n) times the standard error of the "   \
          "difference of the medians, 1.0895 Q sqrt(1 / steps of A + 1 / steps of B). Q is the "    \
          "third quartile of the steps' absolute deviations from the median, the larger of A and "  \
-         "B; n is the smaller number of steps. Null for figures without steps."},                  \
+         "B; n is the smaller number of steps. Null for figures that are not by step."},           \
     {                                                                                              \
         "verdict", TM_TEXT, "",                                                                    \
-            "higher or lower: the change exceeds noise (without steps: it is 2 % or more). "       \
-            "unclear: the change does not exceed noise, or the figure is a count and the kinds "   \
-            "of steps have other shares in B than in A. same: no change. too few steps: A or B "   \
-            "has under 3. only A or only B: the other job does not have the figure."               \
+            "Verdict on the change. higher or lower: it exceeds noise (figures that are not by "   \
+            "step: it is at least 2 %). unclear: it does not, or the figure is a count and the "   \
+            "shares of the kinds of steps differ between A and B. same: no change. too few "       \
+            "steps: A or B has under 3. only A or only B: the other job does not have the figure." \
     }
 
 static const tm_column job_columns[] = {FIGURE_COLUMNS};
@@ -48,11 +50,11 @@ enum { R_ROLE, R_A_RANKS, R_B_RANKS, R_SHARED, N_RANK = R_SHARED + N_SHARED };
 
 static const tm_column rank_columns[] = {
     {"role", TM_INT, "",
-     "Number of the role. Ranks of one role have the same number of communication kernels of each "
-     "kind per step. Roles are numbered in order of their lowest ranks. If A and B have different "
-     "numbers of roles, all ranks have one role."},
-    {"a_ranks", TM_TEXT, "", "List of the ranks of this role in A, such as 0-3,8."},
-    {"b_ranks", TM_TEXT, "", "List of the ranks of this role in B, such as 0-3,8."},
+     "Number of the role, in the order of the lowest ranks. Ranks of a role have the same number "
+     "of communication kernels of each kind in a step. If A and B have different numbers of roles, "
+     "all ranks have one role."},
+    {"a_ranks", TM_TEXT, "", "Ranks of the role in A, such as 0-3,8."},
+    {"b_ranks", TM_TEXT, "", "Ranks of the role in B, such as 0-3,8."},
     FIGURE_COLUMNS,
 };
 
@@ -65,13 +67,13 @@ const tm_table_def tm_diff_rank_def = {
     .top = -1,
 };
 
-/* How the value of a figure is computed from the rows of a table. */
+/* How a figure is computed from the rows of a table. */
 typedef enum how {
     BY_STEP,  /* a sample */
     AS_IS,    /* the value of the only row */
-    A_STEP,   /* the sum of all rows per rank and step */
-    OF_A_GPU, /* the largest value of the GPU rows */
-    RATE,     /* samples or tokens per step, divided by the step time */
+    A_STEP,   /* the sum of all rows / ranks and steps */
+    OF_A_GPU, /* the largest value of any GPU */
+    RATE,     /* samples or tokens in a step / the step time */
 } how;
 
 typedef struct figure {
@@ -80,8 +82,7 @@ typedef struct figure {
     bool of_ranks; /* also in diff.rank */
 } figure;
 
-/* The figures in the order in which they are shown. The first is the step time, which decides the
- * verdict. */
+/* The figures, in the order of rows. The first is the step time, which decides the verdict. */
 static const figure figures[] = {
     {"overview.step", "step_ns", BY_STEP, true},
     {"overview.job", "samples_per_s", RATE, false},
@@ -142,7 +143,7 @@ static const figure figures[] = {
 enum { N_FIGURES = sizeof figures / sizeof *figures };
 
 bool tm_diff_reads(const char *table) {
-    /* Other tables that are read: for roles, sides, limits of noise, diff.operator. */
+    /* More tables to read: for roles, sides, limits of noise, diff.operator. */
     static const char *const others[] = {"job.rank",     "job.integrity", "overview.rank",
                                          "overlap.kind", "calls.call",    "stragglers.job",
                                          "whatif.item",  "steps.mark"};
@@ -159,8 +160,7 @@ double tm_diff_pct(double a, double b) {
     return 100.0 * (b - a) / fabs(a);
 }
 
-/* Returns whether a row of memory.device is about the host: peaks of memory are compared only for
- * GPUs. */
+/* Returns whether a row of memory.device is on the host's memory, whose peaks are not compared. */
 static bool is_of_cpu(const tm_table *table, size_t row) {
     const tm_cell *device = tm_table_cell(table, row, "device");
     return !device->null && strncmp(device->value.text, "cpu", 3) == 0;
@@ -181,7 +181,7 @@ tm_sample tm_diff_largest(const tm_table *table, const char *column, bool of_gpu
     return found;
 }
 
-/* Sums a table's integer column. The sample's n is 1, or 0 if there are no values. */
+/* Sums an integer column of a table. The sample's n is 1; 0 if there are no values. */
 static tm_sample sum_up(const tm_table *table, const char *column) {
     tm_sample found = {0};
     for (size_t i = 0; i < table->n_rows; i++) {
@@ -194,7 +194,7 @@ static tm_sample sum_up(const tm_table *table, const char *column) {
     return found;
 }
 
-/* Returns the value of a figure that is not computed by step. */
+/* Returns the value of a figure that is not by step. */
 static tm_sample find_whole(const tm_diff *diff, int side, const figure *f) {
     const tm_table *table = tm_tables_find(diff->tables[side], f->table);
     if (f->how != A_STEP)
@@ -204,7 +204,7 @@ static tm_sample find_whole(const tm_diff *diff, int side, const figure *f) {
     return found;
 }
 
-/* In this order: a figure that one side lacks has no change, and equal values are the same for any
+/* The order matters: a figure that a side lacks has no change, and equal values are "same" with any
  * number of steps. */
 static const char *judge(const tm_diff *diff, const tm_sample s[2], how way, double noise) {
     bool by_step = way == BY_STEP || way == RATE;
@@ -215,19 +215,19 @@ static const char *judge(const tm_diff *diff, const tm_sample s[2], how way, dou
         return TM_DIFF_SAME;
     if (by_step ? !tm_sample_judges(&s[0], &s[1]) : way == A_STEP && diff->by_call)
         return diff->shifted && !by_step ? TM_DIFF_UNCLEAR : TM_DIFF_FEW;
-    /* a fixed percentage, because the variation of a figure without steps is unknown */
+    /* a fixed percentage, because figures that are not by step have no known variation */
     double pct = fabs(tm_diff_pct(s[0].middle, s[1].middle));
     if (by_step ? fabs(change) <= noise : pct < TM_DIFF_LEAST_PCT)
         return TM_DIFF_UNCLEAR;
     return change > 0.0 ? "higher" : "lower";
 }
 
-/* A and B have the same definitions: those of this program */
+/* both sides have the definitions of this program */
 static const char *unit_of(const tm_diff *diff, const figure *f) {
     return tm_column_of(tm_tables_find(diff->tables[0], f->table)->def, f->column)->unit;
 }
 
-/* Fills the row of one figure from its samples. A figure has the name of the column that defines
+/* Sets the row of a figure from its samples. The figure's name is that of the column that defines
  * it. */
 static tm_status set_figure(const tm_diff *diff, tm_table *out, tm_cell *cells, const figure *f,
                             const char *kind, const tm_sample s[2]) {
@@ -254,8 +254,8 @@ static tm_status set_figure(const tm_diff *diff, tm_table *out, tm_cell *cells, 
     return tm_table_set_text(out, &cells[F_VERDICT], judge(diff, s, f->how, noise), NULL);
 }
 
-/* Samples a rate (units per step / step time), with the number of steps and relative variation of
- * the step time. */
+/* Samples a rate (samples or tokens in a step / step time), with the number of steps and the
+ * relative variation of the step time. */
 static tm_status sample_rate(const tm_tables *tables, const figure *f, tm_sample_ranks of,
                              tm_sample *out, tm_error *err) {
     const tm_table *job = tm_tables_find(tables, f->table);
@@ -273,8 +273,8 @@ static tm_status sample_rate(const tm_tables *tables, const figure *f, tm_sample
     return TM_OK;
 }
 
-/* Samples a figure on both sides, over the steps of a kind and the ranks of a role; NULL: all
- * ranks. */
+/* Samples a figure on both sides, over the steps of a kind and the ranks of a role (NULL: all
+ * ranks). */
 static tm_status sample_both(const tm_diff *diff, const figure *f, int pair, const int *role,
                              tm_sample out[2], tm_error *err) {
     for (int side = 0; side < 2; side++) {
@@ -300,7 +300,7 @@ static tm_status set_role(const tm_diff *diff, int role, tm_table *out, tm_cell 
     return tm_table_set_text(out, &row[R_B_RANKS], ranks[1], NULL);
 }
 
-/* Adds the row of a figure or, if the figure is by step, a row for each kind of steps. */
+/* Adds a row for a figure; if the figure is by step, a row for each kind of steps. */
 static tm_status add_figure(const tm_diff *diff, const figure *f, const int *role, tm_table *out,
                             tm_error *err) {
     const int n = f->how == BY_STEP || f->how == RATE ? diff->kinds.n : 1;
@@ -326,7 +326,7 @@ tm_status tm_diff_figures(const tm_diff *diff, tm_table *out, tm_error *err) {
 }
 
 tm_status tm_diff_ranks(const tm_diff *diff, tm_table *out, tm_error *err) {
-    /* tm_diff_compare has made the number of roles equal on both sides. */
+    /* tm_diff_compare has made the numbers of roles equal */
     for (int role = 0; role < diff->roles[0].n_roles; role++)
         for (size_t i = 0; i < N_FIGURES; i++)
             if (figures[i].of_ranks)

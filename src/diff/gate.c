@@ -1,4 +1,4 @@
-/* diff.gate: whether a figure of the steps has grown beyond its limit. */
+/* diff.gate: whether figures of the steps have changed beyond their limits. */
 #include "tmerge/gate.h"
 
 #include <errno.h>
@@ -32,29 +32,30 @@ static const tm_column columns[N_G] = {
     {"figure", TM_TEXT, "",
      "Name of the figure: ANALYSIS.TABLE.COLUMN of the column that defines it."},
     {"kind", TM_TEXT, "",
-     "Kind of the steps if the jobs have several kinds (steps.kind); otherwise null. A kind with "
-     "under 5 steps and under 5 % of the steps' time in both jobs has no row."},
+     "Kind of the steps (steps.kind), if the jobs have several kinds; otherwise null. A kind has "
+     "no row if, in both jobs, it has under 5 steps and under 5 % of the steps' time."},
     {"a", TM_REAL, "",
-     "Value before. Figures by step: mean over ranks in each whole step, then mean over steps "
-     "without the tenth (rounded up) with the smallest values and the tenth with the largest. "
-     "Peaks: the largest of any GPU."},
-    {"b", TM_REAL, "", "Value after, computed in the same way as the column a."},
+     "Value of the figure before. Figures by step: mean over ranks in each whole step, then "
+     "trimmed mean over steps, without the tenth (rounded up) with the smallest values and the "
+     "tenth with the largest. Peaks: the largest of any GPU."},
+    {"b", TM_REAL, "", "Value of the figure after, computed in the same way as the column a."},
     {"a_steps", TM_INT, "", "Number of whole steps before; null for figures that are not by step."},
     {"b_steps", TM_INT, "", "Number of whole steps after; null for figures that are not by step."},
-    {"change_pct", TM_REAL, "%", "100 (b - a) / a."},
+    {"change_pct", TM_REAL, "%",
+     "Change of the figure relative to the value before: 100 (b - a) / a."},
     {"noise_pct", TM_REAL, "%",
-     "How far change_pct may be off by chance, in percentage points: two runs of the same job "
+     "How far change_pct may be off by chance, in percentage points. Two runs of the same job "
      "differ by more in 1 of 200 cases. It is Student's t times the standard error of the change, "
-     "from the winsorized deviations of the steps; if the correlation r of neighbouring steps "
-     "exceeds 2 / sqrt(steps), times sqrt((1 + r) / (1 - r)). Null for figures that are not by "
-     "step."},
+     "computed from the winsorized deviations of the steps. If the correlation r of neighbouring "
+     "steps exceeds 2 / sqrt(steps), it is also multiplied by sqrt((1 + r) / (1 - r)). Null for "
+     "figures that are not by step."},
     {"limit_pct", TM_REAL, "%",
-     "Change that is allowed: a value above 0 allows an increase, a value below 0 a decrease."},
+     "Limit of the change: above 0, the allowed increase; below 0, the allowed decrease."},
     {"verdict", TM_TEXT, "",
-     "fail: the change exceeds the limit; or, if noise_pct exceeds the limit, the lower of limit + "
-     "2 (noise - limit) and limit + noise. pass: neither the "
-     "change nor noise_pct exceeds the limit. undecided: all other cases."},
-    {"why", TM_TEXT, "", "Why the verdict is undecided; null for other verdicts."},
+     "Verdict on the change. fail: the change exceeds the limit; if noise_pct exceeds the limit, "
+     "the change exceeds the lower of limit + 2 (noise - limit) and limit + noise. pass: neither "
+     "the change nor noise_pct exceeds the limit. undecided: all other cases."},
+    {"why", TM_TEXT, "", "Why the verdict is undecided. Null for other verdicts."},
 };
 
 const tm_table_def tm_gate_def = {
@@ -118,7 +119,7 @@ static double clamp(double value, double low, double high) {
     return value < low ? low : value > high ? high : value;
 }
 
-/* Returns the factor by which autocorrelation of neighbouring steps widens the error. */
+/* Returns the factor by which the autocorrelation of steps widens the error. */
 static double widening(const tm_step_mean *steps, size_t n, double low, double high, double mean) {
     double own = 0.0, next = 0.0;
     for (size_t i = 0; i < n; i++) {
@@ -135,8 +136,8 @@ static int by_value(const void *a, const void *b) {
     return tm_order_real(*(const double *)a, *(const double *)b);
 }
 
-/* Computes the trimmed mean and its standard error from the winsorized deviations (Yuen 1974),
- * which a single odd step, such as the first, does not affect. */
+/* Sets the trimmed mean, and its standard error from the winsorized deviations (Yuen 1974). A
+ * single odd step, such as the first, does not affect them. */
 static void settle(const tm_step_mean *steps, double *sorted, size_t n, tm_level *out) {
     size_t cut = (n + 9) / 10, kept = n - 2 * cut;
     for (size_t i = 0; i < n; i++)
@@ -180,7 +181,7 @@ static tm_status measure_steps(const tm_tables *tables, int name, tm_sample_rank
     return status;
 }
 
-/* Returns the number of samples or tokens per step that the store has; 0 if unknown. */
+/* Returns the number of samples or tokens in a step, from the store; 0 if unknown. */
 static double held_by_step(const tm_tables *tables, int name) {
     const tm_table *job = tm_tables_find(tables, names[name].table);
     const char *given_column =
@@ -193,13 +194,13 @@ static bool is_rate(int name) {
     return strcmp(names[name].table, "overview.job") == 0;
 }
 
-/* Measures a rate, which has the same relative error as the step time. */
+/* Measures a rate. Its relative error is that of the step time. */
 static tm_status measure_rate(const tm_tables *tables, int name, tm_sample_ranks of, tm_level *out,
                               tm_error *err) {
     double held = held_by_step(tables, name);
     if (!(held > 0.0))
         return TM_OK;
-    TM_TRY(measure_steps(tables, 0, of, out, err)); /* 0: the step time, names[0] */
+    TM_TRY(measure_steps(tables, 0, of, out, err)); /* 0: the step time (names[0]) */
     if (out->mean > 0.0) {
         double rate = held * 1e9 / out->mean;
         out->error = rate * out->error / out->mean;
@@ -237,8 +238,8 @@ tm_level_figure tm_level_figure_of(const tm_tables *tables, int name) {
 }
 
 /* Returns the value that Student's t exceeds with probability 1/400, computed from the normal
- * quantile (Abramowitz and Stegun, 26.7.5). The error is at most 1.5 % from 3 degrees of freedom
- * on; for 2, the minimum, the value is 7 % too low. */
+ * quantile (Abramowitz and Stegun, 26.7.5). From 3 degrees of freedom on, the value is off by at
+ * most 1.5 %; for 2, the minimum, it is 7 % too low. */
 static double student(double freedom) {
     const double z = 2.807034, z2 = z * z, f = 1.0 / freedom;
     double t = z2 * (z2 * (z2 * (79.0 * z2 + 776.0) + 1482.0) - 1920.0) - 945.0;
@@ -248,7 +249,7 @@ static double student(double freedom) {
     return z * (1.0 + t * f);
 }
 
-/* Student's t allows for deviations of few steps that are too small by chance; degrees of freedom
+/* Student's t, because the deviations of few steps may be too small by chance. Degrees of freedom
  * by Welch's formula, as in Yuen's test. */
 double tm_level_noise(const tm_level *a, const tm_level *b) {
     double a_square = pow(b->mean / a->mean * a->error, 2.0), b_square = pow(b->error, 2.0);
@@ -277,17 +278,17 @@ typedef struct gate {
     tm_level a, b;
     int64_t ranks[2];
     bool marked[2], of_steps;
-    bool doubted[2];      /* times on devices may be wrong by more than 5 % */
+    bool doubted[2];      /* whether times on devices may be wrong by more than 5 % */
     double change, noise; /* [%] */
 } gate;
 
-/* Returns the number of steps per side at which noise would fall to the limit. */
+/* Returns the number of steps on each side for which noise would be as low as the limit. */
 static double steps_needed(const gate *g) {
     double n = (double)(g->a.n < g->b.n ? g->a.n : g->b.n);
     return ceil(n * pow(g->noise / fabs(g->limit.pct), 2.0) - 1e-6);
 }
 
-/* Returns whether no decision is possible, and fills @p why with the reason. */
+/* Returns whether no decision is possible. If so, writes the reason to @p why. */
 static bool lacks_data(const gate *g, char *why, size_t size) {
     if (g->ranks[0] != g->ranks[1])
         snprintf(why, size, "%" PRId64 " ranks before, %" PRId64 " after: not the same job",
@@ -319,10 +320,10 @@ static bool lacks_data(const gate *g, char *why, size_t size) {
     return true;
 }
 
-/* Returns the change [%] that must be exceeded. It is the limit if noise is within it. The further
- * noise exceeds the limit, the larger the change must be, up to limit + noise. In simulations of
- * the same job twice, with 5 to 20 steps, 1 to 5 % normal noise and 200,000 pairs each, at most
- * 0.12 % fail a limit of 2 %; with 8 steps and 3 % noise 0.04 %. */
+/* Returns the change that fails if exceeded [%]: the limit, if noise is within it. The more noise
+ * exceeds the limit, the larger the change must be, up to limit + noise. In simulations of the same
+ * job twice, with 5 to 20 steps, 1 to 5 % normal noise and 200,000 pairs each, at most 0.12 % fail
+ * a limit of 2 %; with 8 steps and 3 % noise 0.04 %. */
 static double needed(const gate *g) {
     double most = fabs(g->limit.pct);
     return g->noise > most ? most + fmin(2.0 * (g->noise - most), g->noise) : most;
@@ -377,7 +378,8 @@ static bool rests_on_devices(int name) {
     return strcmp(names[name].table, "memory.device") != 0;
 }
 
-/* Returns whether a kind has so few steps and so little time in both jobs that it gets no row. */
+/* Returns whether a kind gets no row, because it has too few steps and too little time in both
+ * jobs. */
 static bool is_minor(const tm_kind_pairs *kinds, int pair) {
     double all[2] = {0.0, 0.0};
     const tm_kind_pair *own = &kinds->pairs[pair];

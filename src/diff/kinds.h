@@ -6,11 +6,12 @@
 
 enum { TM_KINDS_MAX = 2 * TM_STEP_KINDS_MAX };
 
-/** A kind of steps, and its index among the kinds of each side; -1 if the side lacks it. */
+/** A kind of steps, with its index among the kinds of each side; -1: the side lacks it. */
 typedef struct tm_kind_pair {
-    const char *name; /* NULL: all steps, of any kind */
+    const char *name; /* NULL: all steps, whatever their kind */
     int of[2];
-    double steps[2]; /* number of whole steps, each counted once for all ranks; ns: their time */
+    double steps[2]; /* number of whole steps, each counted once for all ranks; ns: duration of
+                        these steps */
     double ns[2];
 } tm_kind_pair;
 
@@ -21,11 +22,12 @@ typedef struct tm_kind_pairs {
 } tm_kind_pairs;
 
 /** Pairs the kinds of two jobs. If each job has at most one kind, all steps form one pair, whatever
- * the names, except for a job of prefills and a job of decodes. @return TM_OK; TM_ERR_FAULT */
+ * the names of the kinds; except if one job has only prefills and the other only decodes. @return
+ * TM_OK; TM_ERR_FAULT */
 tm_status tm_kinds_pair(const tm_tables *const sides[2], tm_kind_pairs *out,
                         tm_error *err) TM_MUST_CHECK;
 
-/** Whether steps are compared by kind. */
+/** Returns whether steps are compared by kind. */
 static inline bool tm_kinds_several(const tm_kind_pairs *kinds) {
     return kinds->pairs[0].name != NULL;
 }

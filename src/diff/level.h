@@ -1,4 +1,4 @@
-/* The value of a figure in a job, and its accuracy. gate and trend compare these. */
+/* The value of a figure in a job, with its error. gate and trend compare such values. */
 #ifndef TMERGE_DIFF_LEVEL_H
 #define TMERGE_DIFF_LEVEL_H
 
@@ -11,8 +11,8 @@ typedef struct tm_level {
     double mean, error; /* error: standard error of the mean; NAN if the figure is not by step, or
                            has too few steps */
     double freedom;     /* degrees of freedom of error */
-    size_t n;           /* number of steps; for a figure that is not by step: 1, or 0 if it does not
-                           exist */
+    size_t n; /* number of steps; for a figure that is not by step: 1; 0 if the figure is not
+                 recorded */
 } tm_level;
 
 /** A figure: its short name, and the column that defines it. */
@@ -26,8 +26,8 @@ typedef struct tm_level_figure {
 int tm_level_figures(void);
 tm_level_figure tm_level_figure_of(const tm_tables *tables, int name);
 
-/** Measures a figure of a job, over the steps @p of names if it is by step. The error requires
- * TM_GATE_STEPS_MIN steps. @return TM_OK; TM_ERR_FAULT */
+/** Measures a figure of a job; if it is by step, over the steps that @p of selects. The error
+ * requires TM_GATE_STEPS_MIN steps. @return TM_OK; TM_ERR_FAULT */
 tm_status tm_level_measure(const tm_tables *tables, int name, tm_sample_ranks of, tm_level *out,
                            tm_error *err) TM_MUST_CHECK;
 

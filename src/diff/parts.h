@@ -9,15 +9,16 @@
 extern const tm_table_def tm_diff_job_def, tm_diff_rank_def, tm_diff_kernel_def,
     tm_diff_operator_def;
 
-/** The two jobs, as input of all functions below. */
+/** The two jobs, which all functions below read. */
 typedef struct tm_diff {
     const tm_tables *tables[2]; /* tables of A and of B, borrowed */
     tm_roles roles[2];
     tm_kind_pairs kinds;
     double rank_steps[2]; /* number of steps, summed over ranks; at least 1 */
-    bool by_call;         /* kernels and operators are compared per call, because A or B has too few
-                             steps */
-    bool shifted; /* the shares of the kinds of steps differ, which changes sums over kinds */
+    bool by_call; /* whether kernels and operators are compared per call, because A or B has too few
+                     steps */
+    bool shifted; /* whether the shares of the kinds of steps differ, which changes sums over kinds
+                   */
 } tm_diff;
 
 /** Words of the `verdict` columns. */
@@ -26,11 +27,11 @@ typedef struct tm_diff {
 #define TM_DIFF_FEW "too few steps"
 #define TM_DIFF_DIFFERS "differs"
 
-/** If a job has fewer whole steps, kernels and operators are compared per call, because their times
- * per step would depend on the length of the recording. */
+/** If a job has fewer whole steps, kernels and operators are compared per call: times per step
+ * would depend on the length of the recording. */
 enum { TM_DIFF_STEPS_OF_NAMES = 2 };
 
-/** Smallest change [%] that counts as real for a figure that is not by step, such as a count. */
+/** Smallest change [%] that counts as real for figures that are not by step, such as counts. */
 #define TM_DIFF_LEAST_PCT 2.0
 
 /** Fills diff.job. @return TM_OK; TM_ERR_FAULT */
@@ -39,12 +40,12 @@ tm_status tm_diff_figures(const tm_diff *diff, tm_table *out, tm_error *err) TM_
 /** Fills diff.rank. @return TM_OK; TM_ERR_FAULT */
 tm_status tm_diff_ranks(const tm_diff *diff, tm_table *out, tm_error *err) TM_MUST_CHECK;
 
-/** Fill diff.kernel and diff.operator. @return TM_OK; TM_ERR_FAULT */
+/** The first fills diff.kernel, the second diff.operator. @return TM_OK; TM_ERR_FAULT */
 tm_status tm_diff_kernels(const tm_diff *diff, tm_table *out, tm_error *err) TM_MUST_CHECK;
 tm_status tm_diff_operators(const tm_diff *diff, tm_table *out, tm_error *err) TM_MUST_CHECK;
 
-/** Returns the largest value of a column; the sample's n is 1, or 0 if there are no values. @p
- * of_gpus: ignores rows about the host. */
+/** Returns the largest value of a column. The sample's n is 1; 0 if there are no values. @p
+ * of_gpus: ignores rows on the host. */
 tm_sample tm_diff_largest(const tm_table *table, const char *column, bool of_gpus);
 
 /** Returns 100 (b - a) / |a|; not finite if @p a is 0. */

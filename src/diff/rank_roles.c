@@ -9,7 +9,7 @@
 #include "base/sorted.h"
 
 /* Returns the number of rows of a rank in a table whose first key is the rank. Searches from *at
- * on, the end of the previous search, and sets *at to the rank's first row. */
+ * on, where the previous search ended, and sets *at to the rank's first row. */
 static size_t rows_of(const tm_table *table, int64_t rank, size_t *at) {
     size_t n = 0;
     while (*at < table->n_rows && tm_table_row(table, *at)[0].value.i < rank)
@@ -30,14 +30,14 @@ static const char *kind_of(const tm_table *kinds, size_t row) {
     return kind->null ? "" : kind->value.text;
 }
 
-/* Returns the number of kernels per step, rounded because a recording may start or end within a
- * step; without steps, the total. */
+/* Returns the number of kernels per step; without steps, the total. Rounded, because a recording
+ * may start or end within a step. */
 static int64_t count_a_step(const tm_table *kinds, const habit *h, size_t i) {
     int64_t count = tm_table_cell(kinds, h->first + i, "count")->value.i;
     return h->steps > 0 ? tm_round_ratio(count, h->steps) : count;
 }
 
-/* rows are sorted by kind, so the order of kinds is the same for both ranks */
+/* rows are sorted by kind, so both ranks have the same order of kinds */
 static bool same_habit(const tm_table *kinds, const habit *a, const habit *b) {
     bool same = a->n == b->n;
     for (size_t i = 0; i < a->n && same; i++)
@@ -46,8 +46,8 @@ static bool same_habit(const tm_table *kinds, const habit *a, const habit *b) {
     return same;
 }
 
-/* Gives each rank the role of the first rank with the same kernels; `first` [n_roles] has these
- * ranks. Compares with all roles so far, because jobs have few. */
+/* Gives each rank the role of the first rank with the same kernels. These first ranks are in
+ * `first` [n_roles]. Compares with all roles so far, because there are few. */
 static void number_roles(tm_roles *roles, const habit *habits, const tm_table *kinds,
                          size_t *first) {
     for (size_t i = 0; i < roles->n; i++) {
@@ -60,7 +60,7 @@ static void number_roles(tm_roles *roles, const habit *habits, const tm_table *k
     }
 }
 
-/* All three tables are sorted by rank, so one pass over each suffices. */
+/* all three tables are sorted by rank, so one pass suffices */
 tm_status tm_roles_find(const tm_tables *tables, tm_roles *out, tm_error *err) {
     const tm_table *job = tm_tables_find(tables, "job.rank");
     const tm_table *steps = tm_tables_find(tables, "overview.rank");
@@ -127,7 +127,7 @@ void tm_roles_list(const tm_roles *roles, int role, char *out, size_t size) {
         if (last > i)
             length += snprintf(part + length, sizeof part - (size_t)length, "-%" PRId64,
                                roles->ranks[last].rank);
-        /* keep room for ",..." after each part */
+        /* leave room for ",..." after each part */
         if (used + (size_t)length + sizeof ",..." > size) {
             snprintf(out + used, size - used, ",...");
             return;

@@ -12,27 +12,28 @@ typedef struct tm_role_of {
 typedef struct tm_roles {
     tm_role_of *ranks; /* [n] ascending in rank, owned */
     size_t n;
-    int n_roles; /* numbered in order of their lowest ranks */
+    int n_roles; /* number of roles; a role's number is its place in the order of lowest ranks */
 } tm_roles;
 
 /**
  * Finds the roles of a job. Ranks have the same role if they have the same number of communication
- * kernels of each kind per step, rounded to an integer. Stages of a pipeline differ in this.
+ * kernels of each kind per step, rounded to an integer. Thus stages of a pipeline have different
+ * roles.
  *
  * @param tables  with job.rank, overview.rank and overlap.kind
- * @param out     freed by the caller; set only on TM_OK
+ * @param out     set only on TM_OK; the caller frees it
  * @return        TM_OK; TM_ERR_FAULT if out of memory
  */
 tm_status tm_roles_find(const tm_tables *tables, tm_roles *out, tm_error *err) TM_MUST_CHECK;
 void tm_roles_free(tm_roles *roles);
 
-/** Gives all ranks the same role. */
+/** Gives all ranks one role. */
 void tm_roles_unite(tm_roles *roles);
 
-/** Returns the role of a rank; -1 if it is not in the job. */
+/** Returns the role of a rank; -1 if the rank is not in the job. */
 int tm_roles_of(const tm_roles *roles, int64_t rank);
 
-/** Prints the ranks of a role as a list: "0-3,8"; truncated with "..." if they do not fit. */
+/** Writes the ranks of a role as "0-3,8"; if they do not fit, ends with "...". */
 void tm_roles_list(const tm_roles *roles, int role, char *out, size_t size);
 
 #endif

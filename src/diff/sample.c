@@ -13,7 +13,7 @@ static int by_step(const void *a, const void *b) {
     return tm_order_i64(x->step, y->step);
 }
 
-/* Returns whether a step was recorded only partially. @param steps overlap.step */
+/* Returns whether a step is partial. @param steps overlap.step */
 static bool is_partial(const tm_table *steps, int64_t rank, int64_t step) {
     size_t row = steps ? tm_table_find_row(steps, (const int64_t[]){rank, step}, 2) : 0;
     if (!steps || row == steps->n_rows)
@@ -28,8 +28,8 @@ static bool is_meant(tm_sample_ranks ranks, int64_t rank, int64_t step) {
     return !ranks.kinds || (ranks.kind >= 0 && tm_step_kind(ranks.kinds, rank, step) == ranks.kind);
 }
 
-/* Appends the value of each selected row, ascending by step. Keeps partial steps of a table without
- * ranks. */
+/* Appends the value of each selected row, ascending by step. If the table has no ranks, includes
+ * partial steps. */
 static bool gather(const tm_tables *tables, const tm_table *from, const char *column,
                    tm_sample_ranks ranks, tm_vec *out) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
@@ -51,8 +51,8 @@ static bool gather(const tm_tables *tables, const tm_table *from, const char *co
     return true;
 }
 
-/* Replaces the values of each step by their mean over ranks, in place, so that each step counts
- * once in the median. */
+/* Replaces the values of a step by their mean over ranks, in place, so that each step counts once
+ * in the median. */
 static void average(tm_vec *values) {
     value *v = values->data;
     size_t n_steps = 0;
@@ -103,9 +103,9 @@ tm_status tm_sample_take(const tm_tables *tables, const char *table, const char 
 /* 1.1503 is the third quartile of normal noise's absolute deviation in standard deviations; sqrt(pi
  * / 2) sigma / sqrt(n) is the standard error of its median. The quartile tolerates one odd step in
  * four, such as the first, and is less often far too small by chance than the median of a few
- * deviations. For the rest, both sides use the larger quartile, and the three standard errors are
- * multiplied by 1 + 4 / n. In simulations of normal, heavy-tailed and skewed noise, under 1 % of
- * figures change falsely with 4 steps each, and under 0.15 % with any other number. */
+ * deviations. To correct the rest, both sides use the larger quartile, and the three standard
+ * errors are multiplied by 1 + 4 / n. In simulations of normal, heavy-tailed and skewed noise,
+ * under 1 % of figures change falsely with 4 steps each, and under 0.15 % with any other number. */
 double tm_sample_noise(const tm_sample *a, const tm_sample *b) {
     const double error_of_median = 1.2533 / 1.1503;
     if (a->n == 0 || b->n == 0)

@@ -1,4 +1,4 @@
-/* A figure over the steps of a job: its middle and its variation, by which changes are judged. */
+/* A figure over the steps of a job: its middle, and its variation, by which changes are judged. */
 #ifndef TMERGE_DIFF_SAMPLE_H
 #define TMERGE_DIFF_SAMPLE_H
 
@@ -11,12 +11,12 @@
 enum { TM_DIFF_STEPS_MIN = 3 };
 
 typedef struct tm_sample {
-    double middle; /* median over steps of the mean over ranks */
-    double spread; /* third quartile of the absolute deviations of the steps from it */
-    size_t n;      /* number of steps; 0: the figure does not exist */
+    double middle; /* mean over ranks in each step, then median over steps */
+    double spread; /* third quartile of the steps' absolute differences from the middle */
+    size_t n;      /* number of steps; 0: the figure is not recorded */
 } tm_sample;
 
-/** Selects ranks (of one role, or all) and steps. */
+/** Which ranks (of one role, or all) and which steps. */
 typedef struct tm_sample_ranks {
     const tm_roles *roles; /* NULL: all */
     int role;
@@ -24,24 +24,25 @@ typedef struct tm_sample_ranks {
     int kind;                   /* below 0: none */
 } tm_sample_ranks;
 
-/** A step, and the mean of a figure over ranks in it. */
+/** A step, and the mean of a figure over the ranks that have the step. */
 typedef struct tm_step_mean {
     int64_t step;
     double mean;
 } tm_step_mean;
 
 /**
- * Reads a column of a table with a row for each step, or for each rank and step. Skips null values,
- * and steps of a rank that are partial according to overlap.step.
+ * Reads a column of a table with a row for each step, or for each rank and step. Skips nulls, and
+ * steps that are partial on a rank (overlap.step).
  *
- * @param out  of tm_step_mean, empty; ascending by step; freed by the caller, also on failure
+ * @param out  of tm_step_mean, initially empty; ascending by step; the caller frees it, also on
+ * failure
  * @return     TM_OK; TM_ERR_FAULT if out of memory
  */
 tm_status tm_sample_steps(const tm_tables *tables, const char *table, const char *column,
                           tm_sample_ranks ranks, tm_vec *out, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Summarises the column over all steps.
+ * Summarises a column over the selected steps.
  *
  * @param out  set only on TM_OK
  * @return     TM_OK; TM_ERR_FAULT if out of memory
@@ -52,7 +53,7 @@ tm_status tm_sample_take(const tm_tables *tables, const char *table, const char 
 /** Returns how much the middles of two samples may differ by chance; 0 if a sample has no steps. */
 double tm_sample_noise(const tm_sample *a, const tm_sample *b);
 
-/** Returns whether both have enough steps for tm_sample_noise. */
+/** Returns whether both samples have enough steps for tm_sample_noise. */
 static inline bool tm_sample_judges(const tm_sample *a, const tm_sample *b) {
     return a->n >= TM_DIFF_STEPS_MIN && b->n >= TM_DIFF_STEPS_MIN;
 }

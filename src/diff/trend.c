@@ -1,4 +1,5 @@
-/* diff.trend: figures of several jobs; compares each change with the variation of steps. */
+/* diff.trend: figures of several jobs in order. Compares each change with the variation of steps.
+ */
 #include "tmerge/trend.h"
 
 #include <math.h>
@@ -34,30 +35,30 @@ static const tm_column columns[N_T] = {
     {"figure", TM_TEXT, "",
      "Name of the figure: ANALYSIS.TABLE.COLUMN of the column that defines it."},
     {"kind", TM_TEXT, "",
-     "Kind of the steps if a job has several kinds (steps.kind); otherwise null."},
-    {"place", TM_INT, "", "Position of the job among the given jobs, from 1."},
-    {"store", TM_TEXT, "", "Path of the job's store as given."},
-    {"unit", TM_TEXT, "", "Unit of value."},
+     "Kind of the steps (steps.kind), if a job has several kinds; otherwise null."},
+    {"place", TM_INT, "", "Number of the job in the order in which jobs were given, from 1."},
+    {"store", TM_TEXT, "", "Path of the job's store, as given."},
+    {"unit", TM_TEXT, "", "Unit of the column value."},
     {"value", TM_REAL, "",
-     "Value in this job: mean over ranks in each step, then trimmed mean over steps as in "
-     "diff.gate (under 5 steps: plain mean). Peaks: the largest of any GPU. Null if not recorded."},
+     "Value of the figure in this job. Figures by step: mean over ranks in each step, then trimmed "
+     "mean over steps as in diff.gate (under 5 steps: plain mean). Peaks: the largest of any GPU. "
+     "Null if not recorded."},
     {"steps", TM_INT, "", "Number of whole steps; null for figures that are not by step."},
-    {"change_pct", TM_REAL, "%", "Change of value relative to the previous job."},
+    {"change_pct", TM_REAL, "%", "Change of the value relative to the previous job."},
     {"noise_pct", TM_REAL, "%",
      "How far change_pct may be off by chance, as in diff.gate. Null for figures that are not by "
-     "step, or under 5 steps."},
+     "step, or with under 5 steps."},
     {"verdict", TM_TEXT, "",
      "Verdict on the change from the previous job. higher or lower: the change exceeds noise_pct "
-     "(without steps: it is 2 % or more). unclear: the change does not exceed it. same: no change. "
-     "too few steps: one of the jobs has under 5. other ranks: the jobs have different numbers of "
-     "ranks. Null if "
-     "a value is unknown."},
-    {"first_change_pct", TM_REAL, "%", "Change of value relative to the first job."},
+     "(figures that are not by step: it is at least 2 %). unclear: the change does not. same: no "
+     "change. too few steps: one of the two jobs has under 5. other ranks: the two jobs have "
+     "different numbers of ranks. Null if a value is unknown."},
+    {"first_change_pct", TM_REAL, "%", "Change of the value relative to the first job."},
     {"first_noise_pct", TM_REAL, "%",
      "How far first_change_pct may be off by chance, as in diff.gate. Null for figures that are "
-     "not by step, or under 5 steps."},
+     "not by step, or with under 5 steps."},
     {"first_verdict", TM_TEXT, "",
-     "Verdict on the change from the first job, with the words of the column verdict."},
+     "Verdict on the change from the first job, in the words of the column verdict."},
 };
 
 const tm_table_def tm_trend_def = {
@@ -69,7 +70,7 @@ const tm_table_def tm_trend_def = {
     .top = -1,
 };
 
-/* The figures of a job; figures by step are over steps of one kind. */
+/* The figures of a job; those by step are over the steps of a kind. */
 typedef struct measured {
     char *kind; /* owned; NULL: unknown */
     tm_level levels[FIGURES_MAX];
@@ -111,7 +112,8 @@ static int n_figures(void) {
     return tm_level_figures() < FIGURES_MAX ? tm_level_figures() : FIGURES_MAX;
 }
 
-/* Measures the figures over the steps of a kind; over all steps if the job has at most one kind. */
+/* Measures the figures over the steps of a kind; if the job has at most one kind, over all steps.
+ */
 static tm_status measure_kind(const tm_tables *tables, const tm_step_kinds *kinds, int kind,
                               job *out, tm_error *err) {
     measured *own = &out->kinds[kind];
@@ -140,7 +142,7 @@ tm_status tm_trend_add(tm_trend *trend, const char *store, const tm_tables *tabl
     return TM_OK;
 }
 
-/* Returns a figure of a job over the steps of a kind; @p kind NULL: over all steps. */
+/* Returns a figure of a job over the steps of a kind; if @p kind is NULL, over all steps. */
 static const tm_level *level_of(const job *of, int f, const char *kind) {
     static const tm_level none = {0};
     if (!kind)
@@ -151,7 +153,7 @@ static const tm_level *level_of(const job *of, int f, const char *kind) {
     return &none;
 }
 
-/* What a row is about: a figure, and a kind of steps. */
+/* What a row is about: a figure of the steps of a kind. */
 typedef struct row_of {
     int f;
     const char *kind; /* NULL: all steps */
@@ -178,7 +180,7 @@ static const char *judge(const job *a, const job *b, row_of r, double change, do
     return change > 0.0 ? "higher" : "lower";
 }
 
-/* Sets change, noise and verdict. */
+/* Sets the change, its noise and the verdict. */
 static tm_status compare(const job *a, const job *b, row_of r, tm_table *out, tm_cell *cells) {
     const tm_level *from = level_of(a, r.f, r.kind), *to = level_of(b, r.f, r.kind);
     double change = (double)NAN, noise = (double)NAN;
@@ -225,7 +227,7 @@ static tm_status tell_figure(const tm_trend *trend, row_of r, tm_table *out, tm_
     return TM_OK;
 }
 
-/* Returns the next kind of any job in alphabetical order; NULL after the last. */
+/* Returns the next kind of any job, in alphabetical order; NULL after the last. */
 static const char *next_kind(const tm_trend *trend, const char *last) {
     const job *jobs = trend->jobs.data;
     const char *next = NULL;
@@ -238,7 +240,7 @@ static const char *next_kind(const tm_trend *trend, const char *last) {
     return next;
 }
 
-/* if any job has several kinds of steps, compares figures by step kind by kind */
+/* if a job has several kinds of steps, figures by step are compared for each kind */
 tm_status tm_trend_tell(const tm_trend *trend, tm_table *out, tm_error *err) {
     const job *jobs = trend->jobs.data;
     bool several = false;

@@ -19,7 +19,6 @@ enum { TAR_BLOCK = 512, PIECE_BYTES = 1 << 20, NAME_MAX_CHARS = 100 };
 
 #define MANIFEST_NAME "perfetto_manifest.json"
 
-/* A POSIX ustar header. */
 typedef struct tar_header {
     char name[NAME_MAX_CHARS], mode[8], uid[8], gid[8], size[12], mtime[12], sum[8], type;
     char link[100], magic[6], version[2], user[32], group[32], major[8], minor[8], prefix[155];
@@ -36,13 +35,13 @@ enum { MAGIC_AT = 257 };
 typedef struct member {
     int64_t rank;
     size_t span;
-    int64_t since_ns; /* time of the job's clock at which the member's times are 0 */
+    int64_t since_ns; /* time [ns] on the job's clock of the member's time 0 */
 } member;
 
 typedef struct archive {
     tm_vec members;  /* of member */
     char *piece;     /* owned; [PIECE_BYTES + 1] */
-    int64_t base_ns; /* base time of the last trace that has one */
+    int64_t base_ns; /* base time of the last added trace that has one */
 } archive;
 
 static tm_status begin(tm_export *x, tm_error *err) {
@@ -137,8 +136,8 @@ static void member_name(const member *m, char out[NAME_MAX_CHARS]) {
 }
 
 /* Returns whether a trace starts like JSON. Only JSON is archived: Perfetto cannot open databases,
- * and an Nsight Systems report contains data that should not be passed on, such as all environment
- * variables of its host. */
+ * and a report of Nsight Systems contains data that should not be passed on, such as all
+ * environment variables of the process. */
 static bool is_json(const char *piece, size_t n) {
     size_t at = n >= 3 && memcmp(piece, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     while (at < n && strchr(" \t\r\n", piece[at]) && piece[at] != '\0')
@@ -171,8 +170,8 @@ static tm_status copy_member(tm_export *x, tm_source *source, const char *name, 
     return tm_export_flush(x, err);
 }
 
-/* Returns the clock offset at the middle of the trace's spans, because a manifest cannot express
- * drift. */
+/* Returns the clock offset at the middle of the trace's spans: a manifest has one number, and
+ * cannot express drift. */
 static int64_t clock_offset(const tm_timeline *timeline, const tm_span *span) {
     const tm_span *last = span, *end = timeline->spans + timeline->n_spans;
     while (last + 1 < end && last[1].source == span->source)
@@ -198,8 +197,8 @@ static tm_status put_span(tm_export *x, const tm_timeline *timeline, size_t i, t
         return status;
     if (search.found)
         a->base_ns = (int64_t)search.number;
-    /* the trace ends before its base time, so that of another trace was used */ bool adopted =
-        span->counts[TM_COUNT_ADOPTED_BASE] > 0;
+    /* the trace ends before its base time, so it took the base time of another trace */ bool
+        adopted = span->counts[TM_COUNT_ADOPTED_BASE] > 0;
     m.since_ns = (search.found || adopted ? a->base_ns : 0) + clock_offset(timeline, span);
     return tm_vec_append(&a->members, &m, 1) ? TM_OK : tm_fail_memory(err);
 }

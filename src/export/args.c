@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Puts a number unless it is -1 (not in the trace). */
+/* Writes a number; nothing if it is -1 (not in the trace). */
 static void put_known(const tm_export_sink *s, tm_export_note note, int64_t value) {
     if (value != -1)
         s->put_int(s->to, note, value);
@@ -14,13 +14,13 @@ static void put_correlation(const tm_export_sink *s, int64_t correlation) {
         s->put_int(s->to, TM_NOTE_CORRELATION, correlation);
 }
 
-/* Puts a float unless it is NaN (not in the trace). */
+/* Writes a float; nothing if it is NaN (not in the trace). */
 static void put_float(const tm_export_sink *s, tm_export_note note, float value) {
     if (isfinite(value))
         s->put_float(s->to, note, value);
 }
 
-/* Puts a triple. Either all three numbers exist, or none does. */
+/* Writes three numbers; nothing if they are not in the trace. Either all exist, or none. */
 static void put_triple(const tm_export_sink *s, tm_export_note note, const int32_t triple[3]) {
     if (triple[0] >= 0)
         s->put_triple(s->to, note, triple);
@@ -61,8 +61,8 @@ static void put_copy(const tm_export_sink *s, const tm_copy_attr *copy) {
     put_float(s, TM_NOTE_BANDWIDTH, copy->bandwidth_gbps);
 }
 
-/* Puts a collective's attributes. Always writes the name, even if it is empty: tmerge's reader
- * ignores the other attributes without it. */
+/* Writes a collective's attributes. Always writes the name, even an empty one: without it, tmerge's
+ * reader ignores the other attributes. */
 static void put_collective(const tm_export_sink *s, const tm_names *names,
                            const tm_collective_attr *c) {
     s->put_text(s->to, TM_NOTE_COLLECTIVE, tm_names_text(names, c->name));

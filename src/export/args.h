@@ -12,8 +12,8 @@ typedef struct tm_export_sink {
     void (*put_float)(void *to, tm_export_note note, float value); /* value is finite */
     void (*put_triple)(void *to, tm_export_note note, const int32_t triple[3]);
     void (*put_text)(void *to, tm_export_note note, tm_text text);
-    /* text is a JSON array as stored; if the profiler cut it, it ends in dots and is not valid
-     * JSON */
+    /* text is a JSON array as stored. If the profiler cut it, it ends in dots and is not valid JSON
+     */
     void (*put_array)(void *to, tm_export_note note, tm_text text);
 } tm_export_sink;
 
@@ -21,7 +21,7 @@ typedef struct tm_export_sink {
 void tm_export_args(const tm_export_sink *sink, const tm_names *names,
                     const tm_export_event *event);
 
-/** Returns whether an array is stored completely. */
+/** Returns whether the profiler recorded the whole array. */
 bool tm_export_is_array(tm_text text);
 
 #endif

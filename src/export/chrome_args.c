@@ -10,7 +10,7 @@ static const char *const keys[TM_N_NOTES] = {
 #undef KEY
 };
 
-/* any: a member was written, so the next one needs a comma before it. */
+/* any: at least one member was written, so a comma must precede the next one. */
 typedef struct members {
     tm_out *out;
     bool any;
@@ -50,7 +50,7 @@ static void put_array(void *to, tm_export_note note, tm_text text) {
         tm_out_bytes(put_key(to, keys[note]), text.bytes, text.size);
 }
 
-/* Puts a device or stream number of the track unless it is -1 (not in the trace). */
+/* Writes a track's device or stream number; nothing if it is -1 (not in the trace). */
 static void put_place(members *m, const char *key, int64_t value) {
     if (value != -1)
         tm_json_put_int(put_key(m, key), value);
@@ -71,7 +71,7 @@ static void put_counters(members *m, const tm_names *names, const tm_export_even
 void tm_chrome_args(tm_export *x, const tm_track *track, const tm_export_event *event) {
     members m = {.out = &x->out};
     const tm_export_sink sink = {&m, put_int, put_float, put_triple, put_text, put_array};
-    if (event->kind == TM_COUNTER) { /* viewers take each member of args as a series */
+    if (event->kind == TM_COUNTER) { /* viewers draw each member of args as a series */
         put_counters(&m, x->job->names, event);
         return;
     }

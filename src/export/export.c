@@ -41,7 +41,8 @@ bool tm_export_is_one(const tm_export_format *format, const char *path) {
            memcmp(head, format->begins, format->begins_size) == 0;
 }
 
-/* Writes all bytes. One write takes at most 2 GiB, and a signal may interrupt it. */
+/* Writes all bytes, in several calls: one call writes at most 2 GiB, and a signal may interrupt it.
+ */
 static tm_status write_all(const tm_export *x, const char *bytes, size_t size, tm_error *err) {
     while (size > 0) {
         ssize_t n = write(x->fd, bytes, size);
@@ -121,12 +122,12 @@ static void set_event(tm_export_walk *walk) {
     event->role = piece->role[i];
 }
 
-/* The first attribute of a kind of the walk's current row, or NULL. */
+/* Returns the current row's first attribute of a kind; NULL if it has none. */
 #define ATTR_OF(walk, kind, type)                                                                  \
     ((const type *)attr_of(walk, kind, sizeof(type), offsetof(type, event)))
 
-/* Attributes are sorted by event row, so one walk passes each once: skips those of earlier rows. @p
- * event_at is the offset of the member `event` in the attribute's type. */
+/* Skips attributes of earlier rows. Attributes are sorted by event row, so a walk passes each only
+ * once. @p event_at is the offset of the member `event` in the attribute's type. */
 static const void *attr_of(tm_export_walk *walk, tm_attr kind, size_t size, size_t event_at) {
     const tm_timeline *piece = walk->piece;
     const char *rows = piece->attrs[kind];
@@ -160,7 +161,7 @@ static void find_attrs(tm_export_walk *walk) {
         event->n_counters++;
 }
 
-/* Returns whether the next row exists; reads the next piece if necessary. */
+/* Returns whether there is a next row. Reads the next piece if the current one ends. */
 static bool has_piece(tm_export_walk *walk) {
     while (!walk->piece || walk->row >= walk->first + walk->piece->n_events) {
         walk->status = tm_event_rows_next(walk->x->rows, walk->timeline, TM_ROWS_ALL, &walk->first,

@@ -8,7 +8,7 @@
 struct tm_export {
     const tm_export_format *format;
     const tm_export_job *job;
-    const tm_event_rows *rows; /* rows of the current rank; NULL: they are in its timeline */
+    const tm_event_rows *rows; /* rows of the current rank; NULL: its timeline holds them */
     int64_t *first_row;        /* owned; [n_ranks] job-wide row of each rank's first event */
     tm_out out;                /* output that is not yet written; tm_export_flush writes it */
     int64_t written;
@@ -39,7 +39,7 @@ static inline tm_status tm_export_spill(tm_export *x, tm_error *err) {
 tm_status tm_export_patch(const tm_export *x, int64_t at, const void *bytes, size_t size,
                           tm_error *err) TM_MUST_CHECK;
 
-/** Returns whether a text is ASCII without zeros, as nearly all are, so that it needs no repair. */
+/** Returns whether a text is ASCII without zero bytes. Nearly all texts are, and need no repair. */
 static inline bool tm_export_is_ascii(tm_text text) {
     for (size_t i = 0; i < text.size; i++)
         if ((unsigned char)(text.bytes[i] - 1) >= 0x7f)
@@ -47,7 +47,7 @@ static inline bool tm_export_is_ascii(tm_text text) {
     return true;
 }
 
-/** Returns the index of a rank in the job; n_ranks if it is not part of it. */
+/** Returns the index of a rank in the job; n_ranks if the job does not have it. */
 size_t tm_export_rank_index(const tm_export_job *job, int64_t rank);
 
 /** Writes "rank 3 (host1)", or without the host if it is unknown. */
@@ -63,14 +63,14 @@ static inline int64_t tm_export_operation(const tm_export *x, const tm_collectiv
 typedef struct tm_export_event {
     uint32_t row;
     uint32_t name;    /* name id */
-    uint32_t call;    /* row of the call that launched it, or TM_NO_EVENT */
+    uint32_t call;    /* row of the call that launched the event, or TM_NO_EVENT */
     int32_t step;     /* index into the rank's steps, or TM_NO_STEP */
     uint8_t category; /* tm_category */
     uint8_t kind;     /* tm_event_kind */
     uint8_t role;     /* tm_role */
     int64_t begin_ns,
-        end_ns; /* on the job's clock; each is converted separately, so that nested events stay
-                   nested. If the clock drifts, their difference is not exactly duration_ns */
+        end_ns; /* on the job's clock. Start and end are converted separately, so that nested events
+                   stay nested; if the clock drifts, their difference is not exactly duration_ns */
     int64_t duration_ns; /* recorded */
     const tm_launch_attr *launch;
     const tm_kernel_attr *kernel;
@@ -93,7 +93,7 @@ typedef struct tm_export_walk {
     const tm_timeline *piece;    /* the rank's events from row `first` on */
     size_t first;
     size_t row;            /* next row */
-    size_t at[TM_N_ATTRS]; /* index of the first attribute of the next row or a later one */
+    size_t at[TM_N_ATTRS]; /* index of the first attribute of row `row` or a later row */
     tm_export_event event; /* current event */
     tm_status status;
     tm_error *err;
@@ -114,9 +114,9 @@ typedef struct tm_export_launch {
 
 /** Facts about a rank's events, collected before they are written. */
 typedef struct tm_export_survey {
-    tm_vec launches; /* of tm_export_launch: those of the rank, ascending in call and row */
+    tm_vec launches; /* of tm_export_launch: the rank's launches, ascending by call, then by row */
     tm_vec begins;   /* of int64_t: start of each launch's call on the job's clock */
-    size_t at;       /* where tm_export_call_begin found its last launch */
+    size_t at;       /* index into `launches` of the last result of tm_export_call_begin */
     tm_vec taken; /* of uint8_t: a bit for each row, set if the row is in the window; empty if all
                      rows are */
     int64_t n_taken;
@@ -139,8 +139,8 @@ bool tm_export_takes(const tm_export_survey *survey, uint32_t row);
 /** Returns the start of a call that launched something, on the job's clock. */
 int64_t tm_export_call_begin(tm_export_survey *survey, uint32_t call);
 
-/** Returns whether an event is in the half-open window: wholly or in part, because cutting an event
- * would invent times. An event without duration counts at its start. */
+/** Returns whether an event overlaps the half-open window. It is then exported whole, because
+ * cutting an event would invent times. An event without duration counts at its start. */
 static inline bool tm_export_in_window(const tm_export_job *job, int64_t begin_ns, int64_t end_ns) {
     if (begin_ns == end_ns)
         return begin_ns >= job->from_ns && begin_ns < job->to_ns;

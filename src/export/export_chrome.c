@@ -25,7 +25,7 @@ typedef struct chrome {
     tm_out members;          /* metadata of all ranks so far, if there are several ranks */
 } chrome;
 
-/* Sets the base to a full second before the start. So no time is 0, which readers take for a
+/* Sets the base to a full second before the start, so that no time is 0: readers take 0 for a
  * clamped time. */
 static tm_status begin(tm_export *x, tm_error *err) {
     chrome *c = x->state;
@@ -94,7 +94,7 @@ void tm_chrome_host(const tm_export *x, const tm_timeline *timeline, tm_out *out
     tm_out_string(out, ",\n");
 }
 
-/* Collects the metadata of a rank. It is written after the events of all ranks. */
+/* Collects the metadata of a rank, which is written after the events of all ranks. */
 static void keep_members(const tm_export *x, const tm_timeline *timeline) {
     chrome *c = x->state;
     tm_out_string(&c->members, c->members.bytes.n > 0 ? ",\n\"" : "\n\"");
@@ -130,8 +130,8 @@ static void put_ident(tm_export *x, uint32_t id) {
         tm_json_put_text(&x->out, text);
 }
 
-/* Writes a process id. If there are several ranks, it includes the rank, because ranks may have
- * equal process ids. */
+/* Writes a process id. If there are several ranks, the id contains the rank, because processes of
+ * different ranks may have equal ids. */
 static void put_pid(tm_export *x, const tm_timeline *timeline, uint32_t pid) {
     const chrome *c = x->state;
     char text[80];
@@ -147,7 +147,8 @@ static void put_pid(tm_export *x, const tm_timeline *timeline, uint32_t pid) {
     tm_json_put_text(&x->out, (tm_text){text, (size_t)size});
 }
 
-/* Writes an entry of traceEvents up to its thread id; the caller writes the rest and ends it. */
+/* Writes an entry of traceEvents up to its thread id. The caller writes the rest and ends the
+ * entry. */
 static void put_entry(tm_export *x, const tm_timeline *timeline, const tm_track *track,
                       const char *phase) {
     chrome *c = x->state;
@@ -178,7 +179,7 @@ static bool is_first_of_process(const tm_timeline *timeline, const tm_track *tra
     return true;
 }
 
-/* Writes the process's name. If there are several ranks, it is the rank and its host. */
+/* Writes the process's name. If there are several ranks, the name is the rank and its host. */
 static void put_process_name(tm_export *x, const tm_timeline *timeline, const tm_track *track) {
     const chrome *c = x->state;
     char name[512];

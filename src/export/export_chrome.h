@@ -8,7 +8,7 @@
 /** Appends the content of an event's args, without the braces, under Kineto's names. */
 void tm_chrome_args(tm_export *x, const tm_track *track, const tm_export_event *event);
 
-/** Appends what the trace says about the rank's place in the job and its GPUs, as members of
+/** Appends the trace's metadata about the rank's place in the job and its GPUs, as members of
  * Kineto's JSON with commas after them. */
 void tm_chrome_members(const tm_export *x, const tm_timeline *timeline, tm_out *out);
 

@@ -11,8 +11,7 @@
     "rank,host,track,device,stream,thread,category,role,step,begin_ns,duration_ns,name,"           \
     "collective,group,operation,wait_ns,exposed_ns"
 
-/* Returns the word of a kind of collective; "" for "none", so that spreadsheets can filter by empty
- * cells. */
+/* Words of the roles; "" for none, so that spreadsheets can filter by empty cells. */
 static const char *const roles[] = {
     [TM_ROLE_NONE] = "",
     [TM_ROLE_COMPUTE] = "compute",
@@ -22,8 +21,8 @@ static const char *const roles[] = {
 
 typedef struct csv {
     tm_vec text;   /* of char: buffer for a cell */
-    tm_vec shared; /* of char: the cells from rank to thread with their commas; equal for all events
-                      of a track */
+    tm_vec shared; /* of char: the cells from rank to thread with their commas, the same for all
+                      events of a track */
 } csv;
 
 static tm_status begin(tm_export *x, tm_error *err) {

@@ -1,8 +1,8 @@
 /* Perfetto's native trace, compressed, one rank after another. Times are nanoseconds since the
  * epoch on the job's clock, and are declared as Perfetto's REALTIME. So Perfetto can show the time
- * of day, and aligns exports of two windows of a job with each other and with a trace of the hosts.
- * tmerge reads the file back (readers/perfetto): fields that Perfetto ignores describe the original
- * tracks. */
+ * of day, and can show two exported windows of a job, or an export and a trace of the hosts, on one
+ * time axis. tmerge reads the file back (readers/perfetto): fields that Perfetto ignores describe
+ * the original tracks. */
 #include "export_perfetto.h"
 
 #include <inttypes.h>
@@ -12,7 +12,6 @@
 #include "base/export_mark.h"
 #include "base/sorted.h"
 
-/* Clock ids in ClockSnapshot. */
 enum { CLOCK_REALTIME_ID = 1, CLOCK_BOOTTIME_ID = 6 };
 enum { SNAPSHOT_CLOCK = 1, SNAPSHOT_PRIMARY = 2, CLOCK_ID = 1, CLOCK_TIME = 2 };
 
@@ -135,8 +134,8 @@ static void close_lane(tm_perfetto *p, tm_lane *lane, int64_t now_ns) {
         put_end(p, lane->id, end_ns);
 }
 
-/* Writes an event on a sub-track. Makes the sub-track's track with its first event, so that no
- * empty tracks are shown. */
+/* Writes an event on a sub-track. Makes Perfetto's track for the sub-track together with the first
+ * event, so that no empty tracks are shown. */
 static tm_status put_on_lane(tm_export *x, const tm_timeline *timeline, const tm_track *track,
                              const tm_export_event *event, tm_error *err) {
     tm_perfetto *p = x->state;
@@ -152,8 +151,8 @@ static tm_status put_on_lane(tm_export *x, const tm_timeline *timeline, const tm
     return TM_OK;
 }
 
-/* Writes the events of a track. Values of counters and memory totals go to separate tracks. An
- * event that reports memory is also written on its own track. */
+/* Writes the events of a track. Writes values of counters and memory totals on separate tracks, and
+ * an event that reports memory also on the track of the event. */
 static tm_status put_track(tm_export *x, tm_export_walk *walk, const tm_track *track,
                            tm_error *err) {
     tm_perfetto *p = x->state;
@@ -200,7 +199,7 @@ static void put_steps(tm_export *x, const tm_timeline *timeline) {
     uint64_t track = 0;
     for (size_t i = 0; i < timeline->n_steps; i++) {
         const tm_step *step = &timeline->steps[i];
-        if (!step->annotated || /* the trace marks no steps, so this is the whole trace */
+        if (!step->annotated || /* the trace marks no steps, so this one is the whole trace */
             tm_rank_clock_true(&timeline->clock, step->begin_ns) >= x->job->to_ns ||
             tm_rank_clock_true(&timeline->clock, step->end_ns) <= x->job->from_ns)
             continue;

@@ -54,8 +54,8 @@ typedef enum tm_perfetto_counter_kind {
 
 typedef struct tm_perfetto_counter {
     uint64_t id;           /* id of its track */
-    int64_t a, b;          /* what is counted: identifies the counter in the rank */
-    const tm_track *track; /* of a series: the track of its events */
+    int64_t a, b;          /* identify the counter in the rank: see tm_perfetto_counter_kind */
+    const tm_track *track; /* for a series: the track of the events that report it */
     tm_perfetto_counter_kind kind;
 } tm_perfetto_counter;
 
@@ -70,7 +70,7 @@ typedef struct tm_perfetto {
     uint8_t *interned;       /* [number of names / 8 + 1] a bit for each name, set if it is interned
                                 in the sequence */
     tm_export_survey survey; /* of the rank */
-    size_t next_launch;      /* first launch whose call the walk has not reached */
+    size_t next_launch;      /* index of the first launch whose call the walk has not reached */
     tm_nest nest;
     tm_vec counters; /* of tm_perfetto_counter, of the rank */
     tm_out text;     /* temporary text */
@@ -95,8 +95,8 @@ void tm_perfetto_root(tm_perfetto *p);
 /** Writes the packets before a rank's events: its sequence and its process track. */
 void tm_perfetto_begin_rank(tm_export *x, const tm_timeline *timeline);
 
-/** Makes a track of the rank for slices. @param place its position among the rank's tracks. Returns
- * its id. */
+/** Makes a track of the rank for slices. @param place position of the track among the rank's
+ * tracks. Returns its id. */
 uint64_t tm_perfetto_track(tm_perfetto *p, tm_text name, int place);
 
 /** Makes a sub-track of a track of the timeline. Returns its id. */

@@ -12,8 +12,8 @@
 typedef struct stacks {
     const tm_table *table;
     int depth, name;
-    uint32_t *path;  /* owned; by depth: row or name number of the open node */
-    uint32_t *frame; /* owned; by row: number of its name; NULL until names are numbered */
+    uint32_t *path;  /* owned; [depth] row of the open node at each depth, or number of its name */
+    uint32_t *frame; /* owned; [rows] number of each row's name; NULL until names are numbered */
 } stacks;
 
 static const char *name_of(const stacks *s, size_t row) {
@@ -57,7 +57,7 @@ static void destroy(tm_export *x) {
     free(s->frame);
 }
 
-/* Returns a row's depth. Limits it, because a damaged table may skip levels. */
+/* Returns a row's depth, at most @p deepest: a damaged table may skip levels. */
 static size_t depth_of(const stacks *s, size_t row, size_t deepest) {
     int64_t depth = tm_table_row(s->table, row)[s->depth].value.i;
     return depth < 0 ? 0 : (uint64_t)depth > deepest ? deepest : (size_t)depth;

@@ -7,7 +7,6 @@
 #include "export_chrome.h"
 #include "tmerge/timeline.h"
 
-/* Fields of TrackDescriptor, ProcessDescriptor and CounterDescriptor. */
 enum {
     TRACK_ID = 1,
     TRACK_NAME = 2,
@@ -52,7 +51,8 @@ static void begin_sequence(tm_perfetto *p) {
     tm_proto_end(&p->block, packet);
 }
 
-/* Writes the root of all tracks. It has no events; its field sorts the processes by rank. */
+/* Writes the parent of all process tracks. It has no events; a field of it makes Perfetto sort the
+ * processes by rank. */
 void tm_perfetto_root(tm_perfetto *p) {
     size_t packet = tm_perfetto_packet(p, 0);
     size_t track = tm_proto_begin(&p->block, PACKET_TRACK);
@@ -73,7 +73,7 @@ static void put_process(tm_perfetto *p, int64_t rank, const char *name, const ch
     tm_proto_end(&p->block, process);
 }
 
-/* Writes the metadata of the rank's trace, for tmerge. */
+/* Writes the metadata of the rank's trace, for tmerge's reader. */
 static void put_members(tm_export *x, const tm_timeline *timeline) {
     tm_perfetto *p = x->state;
     p->text.bytes.n = 0;
@@ -102,8 +102,8 @@ void tm_perfetto_begin_rank(tm_export *x, const tm_timeline *timeline) {
     tm_proto_end(&p->block, packet);
 }
 
-/* Starts a track descriptor with the fields that all of a rank's tracks have. The caller ends
- * packet and descriptor. */
+/* Starts a track descriptor with the fields that all of a rank's tracks have. The caller ends the
+ * descriptor and its packet. */
 typedef struct open_track {
     size_t packet, track;
 } open_track;
@@ -128,7 +128,7 @@ uint64_t tm_perfetto_track(tm_perfetto *p, tm_text name, int place) {
     return p->last_id;
 }
 
-/* Writes the fields of the store's track, for tmerge. */
+/* Writes the track's fields in the store, for tmerge's reader. */
 static void put_origin(tm_export *x, const tm_track *track) {
     tm_perfetto *p = x->state;
     const tm_names *names = x->job->names;
@@ -219,7 +219,7 @@ static uint64_t counter_id(tm_export *x, tm_perfetto_counter counter) {
     return counter.id;
 }
 
-/* Starts a counter's value; the caller writes the value, then ends event and packet. */
+/* Starts a counter's value. The caller writes the value, then ends the event and its packet. */
 static open_track begin_value(tm_export *x, int64_t time_ns, tm_perfetto_counter counter) {
     tm_perfetto *p = x->state;
     uint64_t id = counter_id(x, counter);

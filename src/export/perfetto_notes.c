@@ -8,7 +8,6 @@ static const char *const words[TM_N_NOTES] = {
 #undef WORD
 };
 
-/* Fields of a DebugAnnotation. */
 enum { NAME_ID = 1, VALUE_INT = 4, VALUE_REAL = 5, VALUE_TEXT = 6, VALUE_ARRAY = 12 };
 
 void tm_perfetto_intern_notes(tm_perfetto *p) {
@@ -59,7 +58,7 @@ static void note_text(void *to, tm_export_note id, tm_text text) {
     tm_proto_end(&p->block, note);
 }
 
-/* Writes results of tmerge, which its reader skips. */
+/* Writes results of tmerge, which tmerge's reader skips. */
 static void note_found(tm_perfetto *p, const tm_timeline *timeline, const tm_export_event *event) {
     const int32_t step = event->step;
     const tm_collective_attr *c = event->collective;

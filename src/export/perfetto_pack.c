@@ -4,9 +4,9 @@
 
 #include "base/utf8.h"
 
-/* Size of a block before compression. Perfetto accepts compressed blocks below 512 KiB. Half of
- * that fits even if compression makes it no smaller. A packet that alone is larger is not
- * compressed. */
+/* Size of a block before compression. Perfetto accepts compressed blocks below 512 KiB, so a block
+ * of half that size fits even if compression does not make it smaller. A packet larger than
+ * BLOCK_MAX is not compressed. */
 enum { BLOCK_BYTES = 256 * 1024, BLOCK_MAX = 480 * 1024, PACKED_MAX = 512 * 1024 };
 
 tm_status tm_perfetto_pack_begin(tm_perfetto *p, tm_error *err) {
@@ -32,7 +32,8 @@ static void put_packed(tm_export *x, const uint8_t *packed, size_t size) {
     tm_out_bytes(&x->out, packed, size);
 }
 
-/* Compresses each block separately: memory does not grow, and a damaged block affects no other. */
+/* Compresses each block separately, so that memory does not grow, and a damaged block does not
+ * affect others. */
 tm_status tm_perfetto_pack(tm_export *x, bool all, tm_error *err) {
     tm_perfetto *p = x->state;
     size_t size = p->block.bytes.n;

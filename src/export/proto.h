@@ -8,7 +8,8 @@
 #include "base/varint.h"
 #include "base/vec.h"
 
-/* Growing bytes. After a failure, which is remembered as in tm_out, appends do nothing. */
+/* Growing bytes. After a failed append, which tm_proto remembers as tm_out does, appends do
+ * nothing. */
 typedef struct tm_proto {
     tm_vec bytes; /* of uint8_t */
     bool failed;  /* memory ran out */
@@ -18,7 +19,7 @@ typedef struct tm_proto {
 
 enum { TM_WIRE_VARINT = 0, TM_WIRE_64 = 1, TM_WIRE_BYTES = 2 };
 
-/** Returns memory for @p size bytes after the content; NULL when out of memory. */
+/** Returns room for @p size bytes after the content; NULL when out of memory. */
 static inline uint8_t *tm_proto_room(tm_proto *proto, size_t size) {
     if (proto->bytes.cap - proto->bytes.n < size &&
         !tm_vec_reserve(&proto->bytes, proto->bytes.n + size)) {
@@ -56,7 +57,8 @@ void tm_proto_string(tm_proto *proto, uint32_t field, const char *string);
  * @return the offset of its content */
 size_t tm_proto_begin(tm_proto *proto, uint32_t field);
 
-/** Ends the message and inserts its size before it. @p begin from tm_proto_begin */
+/** Ends the message: inserts the size of its content before the content. @param begin result of
+ * tm_proto_begin */
 void tm_proto_end(tm_proto *proto, size_t begin);
 
 #endif

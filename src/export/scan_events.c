@@ -1,4 +1,4 @@
-/* Scans a rank's rows before they are written: which are in the window, and which events the calls
+/* Scans a rank's events before they are written: finds those in the window, and those that calls
  * launched. */
 #include <string.h>
 
@@ -41,7 +41,8 @@ static void take_rows(tm_export_survey *survey, const tm_export_job *job,
     }
 }
 
-/* Adds the starts of the calls in a piece. Launches ascend in call, like the rows. */
+/* Adds the starts of the calls in a piece. Launches are sorted by call, in the order of the rows.
+ */
 static bool add_begins(tm_export_survey *survey, const tm_rank_clock *clock,
                        const tm_timeline *piece, size_t first) {
     const tm_export_launch *launches = survey->launches.data;

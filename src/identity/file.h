@@ -13,9 +13,8 @@
 typedef struct tm_identity {
     int64_t size;     /* bytes */
     int64_t mtime_ns; /* since the epoch */
-    uint64_t digest;  /* of the first 64 KiB. 0 on a network file system: name, size and time
-                         suffice to identify the file there, and every host would read the same
-                         bytes */
+    uint64_t digest;  /* hash of the first 64 KiB; 0 on a network file system: hosts would read the
+                         same bytes, and name, size and time suffice */
 } tm_identity;
 
 static inline bool tm_identity_is(const tm_identity *a, const tm_identity *b) {

@@ -15,8 +15,8 @@ typedef struct decider {
     int64_t limit;     /* largest world size of the traces that also report a rank, -1 unknown */
 } decider;
 
-/* Two numbers of a trace. Serves to find traces that agree in the first and differ in the
- * second. */
+/* Two numbers of a trace, such as its name's number and its rank. Used to find traces with equal
+ * first and different second numbers. */
 typedef struct pair {
     int64_t first, second;
     size_t place;
@@ -54,7 +54,7 @@ static int64_t stage_of(const tm_rank_label *label) {
  * number. */
 tm_status tm_rank_labels_number(const tm_rank_label *labels, size_t n, int64_t least, int64_t *out,
                                 tm_error *err) {
-    tm_vec pairs = TM_VEC(pair); /* of (the label's own number, its number by replica and stage) */
+    tm_vec pairs = TM_VEC(pair); /* of (number in the label, number by replica and stage) */
     int64_t n_own = 1, n_stages = 1;
     bool ok = true;
     for (size_t i = 0; i < n; i++) {
@@ -97,7 +97,8 @@ static bool any_device(const decider *d) {
 }
 
 /* Sets names_decide if three conditions hold: traces with different names report the same rank; all
- * traces that report a rank have a number in their name; traces of one name report one rank. */
+ * traces that report a rank have a number in their name; traces of the same name report the same
+ * rank. */
 static tm_status compare_names(decider *d, tm_error *err) {
     tm_vec by_reported = TM_VEC(pair), by_name = TM_VEC(pair);
     bool ok = true, named = true, any = any_device(d);
@@ -129,8 +130,8 @@ static bool overlap(const tm_claim *a, const tm_claim *b) {
     return a->begin_ns < b->end_ns && b->begin_ns < a->end_ns;
 }
 
-/* Returns whether another trace whose rank is certain has the rank of @p c, at an overlapping time
- * or, if @p at_any_time is set, at any time. */
+/* Returns whether another readable trace with device work, not a copy, has the rank of @p c: at an
+ * overlapping time or, if @p at_any_time is set, at any time. */
 static bool has_other(const decider *d, const tm_claim *c, bool at_any_time) {
     for (size_t i = 0; i < d->n; i++) {
         const tm_claim *other = &d->v[i];
@@ -141,9 +142,8 @@ static bool has_other(const decider *d, const tm_claim *c, bool at_any_time) {
     return false;
 }
 
-/* Returns whether a trace has a rank only by a "worker" number in its name, and a trace with device
- * work is named in another way. It is then probably a data loader, which has a worker number,
- * too. */
+/* Returns whether a trace has a rank only by a "worker" number in its name, while a trace with
+ * device work is named in another way. The first trace is then probably a data loader's. */
 static bool is_only_worker(const decider *d, const tm_claim *c) {
     bool others = false;
     for (size_t i = 0; i < d->n && !others; i++)
@@ -173,7 +173,7 @@ static void find_copies(decider *d) {
             d->v[i].fate = TM_CLAIM_COVERED;
 }
 
-/* A trace's rank in the job, the rank that it reports (reported), and its replica. */
+/* A trace's rank in the job, the rank that the trace reports, and its replica. */
 typedef struct slot {
     int64_t rank, reported, replica;
     tm_claim *claim;
@@ -237,7 +237,8 @@ static int by_move(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->reported, y->reported);
 }
 
-/* Adds the moves of the replicas whose reported ranks differ from the job's. */
+/* Sets each trace's replica, and adds moves for the replicas whose reported ranks differ from the
+ * job's. Without @p sound, adds none. */
 static tm_status add_moves(slot *v, size_t n, bool sound, tm_vec *moves, tm_error *err) {
     for (size_t i = 0; i < n; i++) {
         bool moved = !sound;
@@ -268,8 +269,8 @@ static int64_t most_of_one(const slot *v, size_t n) {
     return most;
 }
 
-/* Finds the numbering that process groups use, the job's or that of each replica, and adds the
- * moves. Adds none if the numbering is unknown. */
+/* Finds out whether process groups use the job's ranks or each replica's own, and adds a move for
+ * each rank that differs. Adds none if this is unknown. */
 static tm_status place_slots(decider *d, slot *v, size_t n, tm_vec *moves, tm_error *err) {
     int64_t most = most_of_one(v, n);
     bool sound = false;

@@ -35,11 +35,11 @@ typedef struct tm_claim {
     int64_t reported;   /* rank that the trace reports, in the numbering of its process groups; -1:
                        none */
     int64_t world_size; /* world size that the trace reports; -1: none */
-    int64_t begin_ns, end_ns; /* first start and last end of its events; equal if it has none or has
-                                 not been read */
+    int64_t begin_ns, end_ns; /* first start and last end of the trace's events; equal if the trace
+                                 has no events or has not been read */
     tm_rank_label label;      /* of its name */
-    bool is_bad;              /* unreadable, so its rank is unknown; it keeps the rank that its
-                                 position gives */
+    bool is_bad;              /* unreadable, so its rank is unknown; gets the rank of its
+                                 position */
     bool is_copy;             /* from a file generated from the ranks' own files */
     bool of_communicator;     /* rank, world size and is_copy refer to the trace's largest
                                  communicator, not to the job */
@@ -61,12 +61,12 @@ typedef struct tm_rank_move {
  * Decides the rank of each trace: by the map, else by the reported rank, else by its name, else the
  * next free rank by position. If traces with different names report the same rank, as replicas do,
  * names take precedence, provided each name stands for one rank. If some traces contain device
- * work, a trace without any is a helper's when it reports no rank, when another trace has its rank
- * at the same time, when the job has no such rank, or when only its name calls it a worker and a
- * trace with device work is named differently.
+ * work, a trace without any belongs to a helper when it reports no rank, when another trace has its
+ * rank at the same time, when the job has no such rank, or when only its name calls it a worker and
+ * a trace with device work is named differently.
  *
  * @param claims  [n] in the order of the arguments; decisions are set
- * @param moves   of tm_rank_move, appended to, sorted; for tm_rank_moved
+ * @param moves   of tm_rank_move, appended to and sorted, as tm_rank_moved needs them
  * @param world   set to the world size of the job by what traces report, -1 unknown
  * @return        TM_OK; TM_ERR_FAULT
  */

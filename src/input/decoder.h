@@ -16,7 +16,8 @@ typedef struct tm_decoder {
      *
      * @param n    bytes decoded; also set on failure: the reader gets them before the error
      * @param err  set without path and offset, which the source adds
-     * @return     TM_OK; TM_ERR_INPUT; TM_ERR_FAULT; not called again after a failure
+     * @return     TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. Callers must not call it again after a
+     *             failure.
      */
     tm_status (*read)(struct tm_decoder *decoder, uint8_t *buffer, size_t capacity, size_t *n,
                       tm_error *err);
@@ -37,15 +38,15 @@ extern const tm_encoding tm_encoding_gzip;
 extern const tm_encoding tm_encoding_zstd;
 
 /**
- * Decodes an unread @p inner ahead on its own thread. Until the result is closed, only it may use
- * @p inner and its raw file. Closing it does not close @p inner.
+ * Decodes an unread @p inner ahead on its own thread. Until the result is closed, the caller must
+ * not use @p inner or its raw file. Closing the result does not close @p inner.
  *
  * @return  a decoder with the same bytes and the same failures; NULL if no thread can be started
  */
 tm_decoder *tm_ahead_open(tm_decoder *inner);
 
-/** Returns the number of bytes of the raw file that a decoder of tm_ahead_open has consumed for the
- * data read from it; the rest of the current block counts as read. */
+/** Returns how many bytes of the raw file a decoder of tm_ahead_open has consumed for the blocks
+ * delivered so far, including the whole current block. */
 int64_t tm_ahead_consumed(const tm_decoder *decoder);
 
 /**

@@ -6,7 +6,6 @@
 /* Maximum size of a piece of output [B], because ISA-L counts in 32 bits, in places signed. */
 static const uint32_t most_at_once = (uint32_t)1 << 30;
 
-/* The part of the file to which the next byte belongs. */
 typedef enum gzip_place { IN_HEADER, IN_MEMBER, BEHIND_MEMBER, IN_PADDING, AT_END } gzip_place;
 
 typedef struct gzip_decoder {
@@ -46,7 +45,7 @@ static tm_status refill(gzip_decoder *gzip, tm_error *err) {
     TM_TRY(tm_raw_next(gzip->base.raw, &bytes, &n, err));
     gzip->no_more_input = n == 0;
     gzip->state.next_in =
-        (uint8_t *)(uintptr_t)bytes;    /* ISA-L only reads, but its field is not const */
+        (uint8_t *)(uintptr_t)bytes;    /* the field is not const, but ISA-L only reads */
     gzip->state.avail_in = (uint32_t)n; /* a piece is far below 4 GiB */
     return TM_OK;
 }

@@ -8,7 +8,6 @@ static bool recognises(const uint8_t *head, size_t n) {
     return true;
 }
 
-/* Reads into the caller's buffer directly, without another copy. */
 static tm_status read_plain(tm_decoder *decoder, uint8_t *buffer, size_t capacity, size_t *n,
                             tm_error *err) {
     return tm_raw_read(decoder->raw, buffer, capacity, n, err);

@@ -85,7 +85,7 @@ void tm_raw_open_memory(tm_raw *raw, const void *bytes, size_t size) {
 
 void tm_raw_close(tm_raw *raw) {
     if (raw->fd >= 0)
-        (void)close(raw->fd); /* a failure loses nothing, because the file was only read */
+        (void)close(raw->fd); /* the failure can be ignored: the file was only read */
     raw->fd = -1;
     free(raw->piece);
     raw->piece = NULL;

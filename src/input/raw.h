@@ -25,8 +25,8 @@ typedef struct tm_raw {
     uint8_t *piece;     /* owned, allocated on first use */
     size_t piece_bytes; /* maximum size of a piece of tm_raw_next [B]; a test may lower it before
                            the first call */
-    bool ended;         /* the end of the file was reached; it is not read again, because a terminal
-                           would wait for more */
+    bool ended;         /* the end of the file was reached: it must not be read again, because a
+                           terminal would wait for more */
     int64_t size;       /* total bytes, -1 unknown */
     int64_t consumed;   /* bytes delivered; skipped ones do not count */
 } tm_raw;
@@ -58,7 +58,7 @@ tm_status tm_raw_read(tm_raw *raw, void *buffer, size_t capacity, size_t *n,
                       tm_error *err) TM_MUST_CHECK;
 
 /**
- * Returns the next piece; bytes in memory are not copied.
+ * Reads the next piece. Bytes in memory are not copied.
  *
  * @param bytes  [n] valid until the next call
  * @param n      0 only at the end

@@ -14,7 +14,7 @@ typedef struct zstd_decoder {
     bool had_frame;
 } zstd_decoder;
 
-/* Whether the n bytes can start a frame, possibly a skippable one (pzstd writes one first). */
+/* Whether the n bytes can start a frame, also a skippable one: pzstd writes such a frame first. */
 static bool begins_frame(const uint8_t *bytes, size_t n) {
     static const uint8_t data[4] = {0x28, 0xb5, 0x2f, 0xfd};
     static const uint8_t skippable[4] = {0x50, 0x2a, 0x4d, 0x18};
@@ -24,7 +24,7 @@ static bool begins_frame(const uint8_t *bytes, size_t n) {
     return (bytes[0] & 0xf0) == skippable[0] && memcmp(bytes + 1, skippable + 1, compared - 1) == 0;
 }
 
-/* Accepts a file that ends inside the magic number from two bytes on: one byte is "(". */
+/* A file that ends inside the magic number is also zstd, unless it is a single byte: "(". */
 static bool recognises(const uint8_t *head, size_t n) {
     return n >= 2 && begins_frame(head, n);
 }

@@ -6,8 +6,8 @@
 #include "shift.h"
 
 enum {
-    REFERENCES = 3, /* maximum number of references tried */
-    LOOPS = 3,      /* number of pairs of members whose offsets are checked against each other */
+    REFERENCES = 3, /* maximum number of members tried as the reference */
+    LOOPS = 3,      /* number of pairs of members whose offsets are compared */
     COMMON = 17     /* maximum number of common operations examined for a pair */
 };
 
@@ -16,7 +16,7 @@ typedef struct alignment {
     size_t n;
     size_t reference;
     int64_t *partners; /* [the longest run] */
-    bool *used;        /* [n] whether the member was a reference */
+    bool *used;        /* [n] the member has been a reference */
 } alignment;
 
 /* Leaves a member out: its kernels belong to no operation. */
@@ -37,7 +37,7 @@ static void correspond(const alignment *a, tm_member *member) {
             member->operations[a->partners[i]] = (int64_t)i;
 }
 
-/* Aligns all members to the reference. Returns how many of them correspond to it. */
+/* Aligns all members with the reference. Returns how many of them correspond to the reference. */
 static size_t align_to(alignment *a, size_t reference) {
     size_t n = 0;
     a->reference = reference;
@@ -51,7 +51,7 @@ static size_t align_to(alignment *a, size_t reference) {
     return n;
 }
 
-/* Returns the member with the most kernels among those that have not been a reference. */
+/* Returns the member with the most kernels that has not been a reference. */
 static size_t next_reference(const alignment *a) {
     size_t best = a->n;
     for (size_t r = 0; r < a->n; r++)
@@ -86,9 +86,9 @@ static bool next_common(const tm_member *x, const tm_member *y, size_t *i, size_
     return false;
 }
 
-/* Collects the end differences of operations that both members have, from about x's mark @p centre
- * on or, if there are none, the last ones before it. If x has synchronising kernels, uses only
- * these. Sets *at_ns to the end of one of these operations. */
+/* Collects the end differences of up to COMMON operations that both members have: of the last ones
+ * up to COMMON / 2 marks after x's mark @p centre. If x has synchronising kernels, uses only these.
+ * Sets *at_ns to the end of the last operation examined. */
 static size_t common_offsets(const tm_member *x, const tm_member *y, size_t centre,
                              int64_t offsets[COMMON], int64_t *at_ns) {
     const bool met = tm_run_synchronises(&x->run);
@@ -104,8 +104,8 @@ static size_t common_offsets(const tm_member *x, const tm_member *y, size_t cent
     return n < COMMON ? n : COMMON;
 }
 
-/* Returns whether the directly fitted offset of two members agrees with that of their common
- * operations, up to 100 ppm of drift; true if none can be fitted. */
+/* Returns whether the offset between two members, fitted directly, agrees with the differences in
+ * their common operations, up to 100 ppm of drift; true if no offset can be fitted. */
 static bool loop_closes(const tm_member *x, const tm_member *y) {
     tm_shift shift;
     int64_t offsets[COMMON], at = 0;
@@ -117,7 +117,8 @@ static bool loop_closes(const tm_member *x, const tm_member *y) {
                          llabs(at - mark->end_ns) / 10000 + tm_mark_noise(mark, mark);
 }
 
-/* Leaves out both members of a contradicting pair: either may be wrong. */
+/* Checks some pairs of members. If a pair contradicts, leaves out both members, because either may
+ * be wrong. */
 static void check_loops(alignment *a) {
     for (size_t k = 0; k < LOOPS; k++) {
         size_t x = k * a->n / LOOPS, y;

@@ -1,5 +1,5 @@
-/* Aligns the operations of a group's ranks that neither sequence numbers nor their order
- * identify. */
+/* Aligns the operations of a group's ranks if neither sequence numbers nor the order identify
+ * them. */
 #ifndef TMERGE_ALIGN_H
 #define TMERGE_ALIGN_H
 
@@ -15,10 +15,10 @@ typedef struct tm_member {
 } tm_member;
 
 /**
- * Numbers the operations of one group and stream. Each member's kernels are paired with those of a
- * reference: the member with the most kernels, or the lowest rank of several such members. If fewer
- * than half of the members correspond to it, another reference is tried. For some pairs of members
- * that correspond to the reference, it is checked that their own offset agrees.
+ * Numbers the operations of one group and stream. Pairs each member's kernels with those of a
+ * reference: the member with the most kernels (of several, the lowest rank). If fewer than half of
+ * the members correspond to the reference, tries another one. For some pairs of members that
+ * correspond to the reference, checks that the offset between the two agrees.
  *
  * @param members  [n] at least one, each with a kernel, in rank order; sets their `apart_ns`
  * @return         TM_OK; TM_ERR_FAULT

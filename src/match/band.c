@@ -3,7 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The offset is updated after this many marks, if at least BLOCK_LEAST of them were paired. */
+/* Number of marks after which the offset is updated, if at least BLOCK_LEAST of them were
+ * paired. */
 enum { BLOCK = 64, BLOCK_LEAST = 4 };
 
 typedef struct band {
@@ -12,14 +13,16 @@ typedef struct band {
     int64_t offset_ns; /* as last measured */
     int64_t at_ns;     /* time on the reference's clock at which offset_ns was measured */
     double drift;
-    bool met; /* by their ends, pair only synchronising kernels; false: all kernels */
+    bool met; /* by their ends, pair only synchronising kernels; false: pair all kernels by their
+                 ends */
     size_t n_pairs;
-    size_t n_expected; /* marks of the reference that should have a partner: they are inside the
-                          other run's recording */
-    size_t n_wrong;    /* marks of the reference where the other run has a different operation */
+    size_t n_expected; /* number of marks of the reference that should have a partner, because they
+                          are inside the other run's recording */
+    size_t n_wrong;    /* number of marks of the reference where the other run has a different
+                          operation */
 } band;
 
-/* Returns whether two marks can belong to one operation with this clock offset. */
+/* Returns whether two marks can belong to one operation if the clock offset is @p offset_ns. */
 static bool belong(const tm_mark *a, const tm_mark *b, int64_t offset_ns) {
     if (!a->synchronises)
         return llabs(b->end_ns - a->end_ns - offset_ns) <= tm_mark_noise(a, b);
@@ -34,7 +37,7 @@ static int64_t offset_at(const band *b, int64_t end_ns) {
     return b->offset_ns + llround(b->drift * (double)(end_ns - b->at_ns));
 }
 
-/* Returns whether a mark is paired by its end; otherwise it is paired by position. */
+/* Returns whether a mark is paired by its end; false: by its position. */
 static bool tells(const band *b, const tm_mark *mark) {
     return !b->met || mark->synchronises;
 }
@@ -43,8 +46,8 @@ static bool is_recorded(const tm_run *run, int64_t at_ns) {
     return at_ns >= run->marks[0].end_ns && at_ns <= run->marks[run->n - 1].end_ns;
 }
 
-/* Pairs the marks [from, to) and sets how far each pair's end is from the predicted one. Returns
- * the number of pairs. */
+/* Pairs the marks [from, to). Sets @p errors to how far each pair's end is from the predicted end.
+ * Returns the number of pairs. */
 static size_t pair_block(band *b, size_t from, size_t to, int64_t *errors) {
     size_t n = 0, partner;
     for (size_t i = from; i < to; i++) {
@@ -64,8 +67,8 @@ static size_t pair_block(band *b, size_t from, size_t to, int64_t *errors) {
     return n;
 }
 
-/* Pairs a block and updates the offset. Returns false, and leaves the block unpaired, if its ends
- * do not agree with the offset. */
+/* Pairs a block and updates the offset. If the ends of the block do not agree with the offset,
+ * leaves the block unpaired and returns false. */
 static bool follow_block(band *b, size_t from, size_t to) {
     int64_t errors[BLOCK];
     size_t expected = b->n_expected, wrong = b->n_wrong, n = pair_block(b, from, to, errors);
@@ -77,8 +80,7 @@ static bool follow_block(band *b, size_t from, size_t to) {
     if (few || jumps) {
         for (size_t i = from; i < to; i++)
             b->partners[i] = -1;
-        b->n_wrong = wrong; /* the block's marks stay counted as expected, so they count as
-                               missing */
+        b->n_wrong = wrong; /* n_expected keeps the block's marks, so that they count as missing */
         return false;
     }
     if (n >= BLOCK_LEAST) {
@@ -110,8 +112,8 @@ static void drop_crossings(band *b) {
     }
 }
 
-/* Returns whether [n] marks of both runs can be paired by position: their tokens agree, and none is
- * paired by its end. */
+/* Returns whether n marks of both runs, from i and from j on, can be paired by position: their
+ * tokens agree, and no mark is paired by its end. */
 static bool is_same(const band *b, size_t i, size_t j, size_t n) {
     for (size_t k = 0; k < n; k++)
         if (tells(b, &b->ref->marks[i + k]) || tells(b, &b->other->marks[j + k]) ||
@@ -125,15 +127,14 @@ static void pair_all(band *b, size_t i, size_t j, size_t n) {
         b->partners[i + k] = (int64_t)(j + k);
 }
 
-/* Returns the next mark of the reference that is paired, from i on; the reference's n if there is
- * none. */
+/* Returns the first paired mark of the reference from i on; the reference's n if there is none. */
 static size_t next_paired(const band *b, size_t i) {
     while (i < b->ref->n && b->partners[i] < 0)
         i++;
     return i;
 }
 
-/* Returns whether, between the first and the last pair, at least one run has every operation of the
+/* Returns whether, between the first and the last pair, one of the runs has every operation of the
  * other. */
 static bool is_whole(const band *b, size_t first) {
     bool ref_lacks = false, other_lacks = false;
@@ -149,8 +150,8 @@ static bool is_whole(const band *b, size_t first) {
     return !ref_lacks || !other_lacks;
 }
 
-/* Counts the marks after (@p behind) or before mark i, up to the next one that is paired by its
- * end. Sets *ends to whether the run ends before such a mark. */
+/* Counts the marks after (@p behind) or before mark i, up to the next mark that is paired by its
+ * end. Sets *ends if the run ends before such a mark. */
 static size_t count_rest(const band *b, const tm_run *run, size_t i, bool behind, bool *ends) {
     size_t n = 0, most = behind ? run->n - i - 1 : i;
     while (n < most && !tells(b, &run->marks[behind ? i + 1 + n : i - 1 - n]))
@@ -159,8 +160,9 @@ static size_t count_rest(const band *b, const tm_run *run, size_t i, bool behind
     return n;
 }
 
-/* Pairs the marks before the first pair, or after the last one, up to the next mark that is paired
- * by its end. Only if both runs have equally many of them, and one of the runs ends there. */
+/* Pairs the marks before the first pair, or after the last pair (@p behind), up to the next mark
+ * that is paired by its end. Does so only if both runs have equally many of these marks, and one of
+ * the runs ends there. */
 static void pair_edge(band *b, size_t i, bool behind) {
     bool ends, other_ends;
     size_t j = (size_t)b->partners[i], n = count_rest(b, b->ref, i, behind, &ends);
@@ -171,9 +173,9 @@ static void pair_edge(band *b, size_t i, bool behind) {
         pair_all(b, from, others, n);
 }
 
-/* Pairs non-synchronising kernels by their position between synchronising ones. If one of the runs
- * has all kernels of the other, equal counts mean the same kernels. If each lacks some, equal
- * counts may hide different kernels. */
+/* Pairs kernels that do not synchronise by their position between synchronising kernels. If one run
+ * has all kernels of the other, equal counts mean the same kernels. If each run lacks some, equal
+ * counts may hide different kernels, and nothing is paired. */
 static void pair_rest(band *b) {
     size_t first = next_paired(b, 0), last = first;
     if (!b->met || first == b->ref->n || !is_whole(b, first))

@@ -52,8 +52,8 @@ tm_status tm_cluster_ready(tm_cluster *cluster, tm_error *err) {
     return tm_run_prepare(&cluster->run, err);
 }
 
-/* Copies the ends and places of an operation that both clusters have. Converts those of the second
- * cluster to the first one's clock. */
+/* Copies the ends and places of an operation from both clusters. Converts the ends of the second
+ * cluster to the clock of the first. */
 static void take_members(const tm_cluster *a, const tm_cluster *b, const tm_bridge *bridge,
                          size_t i, tm_cluster *out) {
     int64_t *ends = out->ends + i * out->n_members, *places = out->places + i * out->n_members;
@@ -85,7 +85,7 @@ static void join_operation(const tm_cluster *a, const tm_cluster *b, const tm_br
     out->ops[i].n += b->ops[j].n;
 }
 
-/* Sets the median end of each operation, and the spread of ends around it in the whole cluster. */
+/* Sets the median end of each operation, and spread_ns: the median distance of ends from it. */
 static tm_status summarise(tm_cluster *cluster, tm_error *err) {
     size_t n_members = cluster->n_members, n = 0;
     int64_t *scratch = calloc(n_members + 1, sizeof *scratch);

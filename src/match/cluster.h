@@ -1,5 +1,5 @@
 /* Clusters of ranks that ran the same operations. Matching without metadata starts with clusters of
- * one stream of one rank, and joins them. */
+ * one rank and stream, and joins clusters. */
 #ifndef TMERGE_CLUSTER_H
 #define TMERGE_CLUSTER_H
 
@@ -8,48 +8,51 @@
 /** What a cluster stores about an operation besides its mark. */
 typedef struct tm_cluster_op {
     int64_t first_end_ns; /* the earliest end */
-    int32_t n;            /* number of ranks that have it */
-    bool telling; /* ranks that came early leave together with the last one, so their lateness
-                     shows */
+    int32_t n;            /* number of ranks that have the operation */
+    bool telling; /* an early rank leaves together with the last one, so that differences of starts
+                     show who was late */
     bool bare;    /* without metadata */
 } tm_cluster_op;
 
 /** A member of a cluster: a rank or, when hosts are joined, a cluster of one host. */
 typedef struct tm_member {
-    int64_t source; /* number given by the caller */
-    int64_t slot;   /* its rank, or its host; no two members of a cluster have the same slot */
+    int64_t source; /* the caller's number for the member */
+    int64_t slot;   /* rank, or host if the member is a cluster; two members of a cluster have
+                       different slots */
 } tm_member;
 
 typedef struct tm_cluster {
-    tm_run run; /* owned; a mark's start is the members' latest start, its end their lower median
-                   end */
+    tm_run run; /* owned; a mark's start is the latest start of all members, its end their lower
+                   median end */
     tm_cluster_op *ops; /* [run.n] */
-    tm_member *members; /* [n_members]; the cluster uses the clock of member 0 */
+    tm_member *members; /* [n_members]; all times are on the clock of member 0 */
     size_t n_members;
     int64_t *ends;     /* [run.n x n_members] end of each operation on each member; TM_NO_END if the
                           member lacks it */
-    int64_t *places;   /* [run.n x n_members] index among the member's own operations; -1: none */
+    int64_t *places;   /* [run.n x n_members] index of the operation among the member's own
+                          operations; -1: none */
     int64_t spread_ns; /* median distance of ends from the median end of their operation */
-    double bits;       /* evidence [bits] of its weakest join; HUGE_VAL if it has none */
+    double bits;       /* evidence [bits] for the weakest of the joins that made the cluster;
+                          HUGE_VAL without a join */
     bool at_least;     /* the cluster may lack members */
 } tm_cluster;
 
 #define TM_NO_END INT64_MIN
 
-/** How the operations and the clock of one cluster (a) map to those of another. */
+/** How the operations and the clock of cluster a map to those of cluster b. */
 typedef struct tm_bridge {
-    const int64_t *partners; /* [operations of a] index of the other's operation; -1: none */
-    int64_t offset_ns;       /* other's clock minus a's clock, at at_ns */
+    const int64_t *partners; /* [operations of a] index of b's operation; -1: none */
+    int64_t offset_ns;       /* b's clock minus a's clock, at at_ns */
     int64_t at_ns;           /* on a's clock */
     double drift;            /* change of the offset per time on a's clock */
 } tm_bridge;
 
-/** Returns the other clock minus a's clock at a time of a. */
+/** Returns b's clock minus a's clock at a time on a's clock. */
 int64_t tm_bridge_offset(const tm_bridge *bridge, int64_t ns);
 
 /**
- * Creates a cluster with one member. The caller fills in its marks (ascending by end) and ops, and
- * calls tm_cluster_ready.
+ * Creates a cluster with one member. The caller must then fill in marks (ascending by end) and ops,
+ * and call tm_cluster_ready.
  * @return  TM_OK; TM_ERR_FAULT: nothing needs to be freed
  */
 tm_status tm_cluster_create(size_t n, tm_member member, tm_cluster *out,

@@ -42,7 +42,7 @@ tm_status tm_memberships_list(const tm_timeline *timeline, const tm_names *names
     return TM_OK;
 }
 
-/* Of several traces of a rank, the one that recorded more comes first. */
+/* Of several traces of a rank, the trace that recorded more comes first. */
 static int by_communicator(const void *a, const void *b) {
     const tm_membership *x = a, *y = b;
     int order = tm_order_u64(x->communicator, y->communicator);
@@ -87,7 +87,7 @@ static bool answer_run(const tm_vec *members, size_t first, size_t end, tm_vec *
     return ok;
 }
 
-/* Returns whether only one rank uses a communicator of unknown size. Then other ranks did not
+/* Returns whether only one rank uses a communicator of unknown size, so that other ranks did not
  * report all of their communicators. */
 static bool is_alone(const tm_membership *run, size_t n) {
     bool used = false;
@@ -114,18 +114,18 @@ tm_status tm_memberships_answer(tm_vec *members, tm_vec *out, size_t *n_alone, t
 /* What the ranks recorded about a communicator. */
 typedef struct group {
     uint32_t name;
-    uint32_t reported; /* name that its kernels get: `name`, or a common one if ranks use several
-                      names */
+    uint32_t reported; /* name that the communicator's kernels get: `name`, or a common name if
+                          ranks use several */
     bool joined;       /* as in tm_communicator */
-    bool mixed;        /* ranks use several names, or number its operations differently */
-    uint32_t list;     /* id of the name that lists its ranks; TM_NO_NAME if unknown */
+    bool mixed;        /* ranks use several names, or number the operations differently */
+    uint32_t list;     /* id of the text that lists the ranks; TM_NO_NAME if unknown */
     int32_t size;      /* -1 unknown */
     size_t n;          /* number of members with a trace */
     int64_t *ranks;    /* [n] ascending; owned */
-    int64_t *by_place; /* [n] by place: rank; NULL if places are unknown; owned */
+    int64_t *by_place; /* [n] rank at each place; NULL if places are unknown; owned */
 } group;
 
-/* Lists the ranks of a communicator's [n] members, each rank once; false if out of memory. */
+/* Lists the ranks of a communicator's n members, each rank once. False if out of memory. */
 static bool list_members(const tm_membership *run, size_t n, group *out) {
     out->ranks = malloc(n * sizeof *out->ranks);
     out->by_place = malloc(n * sizeof *out->by_place);
@@ -135,7 +135,7 @@ static bool list_members(const tm_membership *run, size_t n, group *out) {
     return out->ranks && out->by_place;
 }
 
-/* Returns the recorded size; -1 if there is none, 0 if the records disagree. */
+/* Returns the recorded size; -1 if no member recorded it, 0 if the records disagree. */
 static int32_t recorded_size(const tm_membership *run, size_t n) {
     int32_t size = -1;
     for (size_t i = 0; i < n; i++)
@@ -147,7 +147,7 @@ static int32_t recorded_size(const tm_membership *run, size_t n) {
     return size;
 }
 
-/* Returns the smallest number of ranks that the communicator can have, judging by its members. */
+/* Returns the smallest number of ranks that the communicator can have, according to its members. */
 static int32_t least_size(const tm_membership *run, size_t n) {
     int32_t least = 1;
     for (size_t i = 0; i < n; i++)
@@ -155,8 +155,7 @@ static int32_t least_size(const tm_membership *run, size_t n) {
     return least;
 }
 
-/* Sets the rank at each place, or frees the places if some place does not have exactly one
- * member. */
+/* Sets the rank at each place. Frees by_place if some place does not have exactly one member. */
 static void order_by_place(const tm_membership *run, size_t n, group *g) {
     size_t filled = 0;
     bool clear = (size_t)g->size == g->n;
@@ -200,7 +199,7 @@ static bool is_lower(const void *member, const void *communicator) {
     return ((const tm_membership *)member)->communicator < *(const uint64_t *)communicator;
 }
 
-/* Chooses one name for a group if ranks use several. */
+/* Chooses one name for a group whose ranks use several names. */
 static bool find_name(const tm_membership *run, size_t n, const tm_communicator *of,
                       tm_names *names, group *out) {
     bool differ = false;
@@ -220,7 +219,7 @@ static bool find_group(const tm_vec *answers, bool all_reported, const tm_commun
     const tm_membership *v = answers->data;
     uint64_t hash = key_of(of, names);
     size_t first = tm_bisect(v, answers->n, sizeof *v, &hash, is_lower);
-    /* at least 1: the rank itself is a member */
+    /* n is at least 1, because the rank itself is a member */
     size_t n = tm_memberships_end(answers, first) - first;
     *out =
         (group){.name = of->name, .reported = of->name, .joined = of->joined, .list = TM_NO_NAME};
@@ -240,7 +239,7 @@ static bool find_group(const tm_vec *answers, bool all_reported, const tm_commun
     return print_list(out, names);
 }
 
-/* Returns the rank of the job at a peer's place in the group; -1 unknown. */
+/* Returns the rank in the job of the peer at this place of the group; -1 unknown. */
 static int32_t peer_of(const group *g, int64_t own, int32_t place) {
     if (place < 0 || (size_t)place >= g->n || (size_t)g->size != g->n)
         return -1;
@@ -249,7 +248,7 @@ static int32_t peer_of(const group *g, int64_t own, int32_t place) {
     return g->n == 2 ? (int32_t)g->ranks[g->ranks[0] == own] : -1;
 }
 
-/* Returns the size of all ranks' pieces; -1 if unknown or implausible. */
+/* Returns the number of elements of all ranks' pieces together; -1 if unknown or implausible. */
 static int64_t all_pieces(int64_t piece, int32_t n_ranks) {
     return n_ranks > 0 && piece >= 0 && piece < INT64_MAX / 64 / n_ranks ? piece * n_ranks : -1;
 }
@@ -272,7 +271,7 @@ static void apply_group(const group *g, int64_t rank, tm_collective_attr *attr) 
         attr->in_elements = all_pieces(attr->out_elements, g->size);
 }
 
-/* Try the last group first: consecutive kernels usually have the same one. */
+/* Tries the last group first, because consecutive kernels usually have the same group. */
 static void apply_groups(const group *groups, size_t n, tm_timeline *timeline) {
     tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     size_t k = 0;

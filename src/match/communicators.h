@@ -7,16 +7,16 @@
 #include "tmerge/names.h"
 #include "tmerge/timeline.h"
 
-/** A rank of a communicator. Has no pointers: it is sent as bytes. */
+/** A rank of a communicator. Has no pointers, so that it can be sent. */
 typedef struct tm_membership {
     /* hash of the communicator's name, or of NCCL's hash as text */
     uint64_t communicator;
-    uint64_t name;          /* hash of its name */
+    uint64_t name;          /* hash of the communicator's name */
     uint64_t nccl;          /* as in tm_communicator */
     int64_t rank;           /* global */
     int32_t n_ranks, place; /* as in tm_communicator */
-    int32_t process;        /* process that holds the rank; in an answer, the process to which it is
-                               sent */
+    int32_t process;        /* process that holds the rank; in an answer, the process to which the
+                               answer is sent */
     bool used, numbered, joined; /* as in tm_communicator */
 } tm_membership;
 
@@ -24,8 +24,8 @@ typedef struct tm_membership {
 tm_membership tm_membership_of(const tm_communicator *communicator, int64_t rank, int process,
                                const tm_names *names);
 
-/** Returns the index after the last member of the same communicator as member @p first, in sorted
- * members. */
+/** Returns the index after the last member of the communicator of member @p first. The members must
+ * be sorted. */
 size_t tm_memberships_end(const tm_vec *members, size_t first);
 
 /** Appends the memberships of a timeline held by this process. @return TM_OK; TM_ERR_FAULT */
@@ -36,13 +36,14 @@ tm_status tm_memberships_list(const tm_timeline *timeline, const tm_names *names
 void tm_memberships_sort(tm_vec *members);
 
 /**
- * For every process that holds a member of a communicator, makes a copy of all members of it,
- * addressed to this process.
+ * For each communicator and each process that holds one of its members: makes a copy of all its
+ * members, addressed to this process.
  *
- * @param members  of tm_membership: all members of some communicators, in any order; sorted by the
- *                 call
+ * @param members  of tm_membership: all members of some communicators, in any order; the call sorts
+ *                 them
  * @param out      of tm_membership, appended to
- * @param n_alone  number of communicators that a single rank uses and whose size no rank recorded
+ * @param n_alone  set to the number of communicators that a single rank uses and whose size no rank
+ *                 recorded
  * @return         TM_OK; TM_ERR_FAULT
  */
 tm_status tm_memberships_answer(tm_vec *members, tm_vec *out, size_t *n_alone,
@@ -50,19 +51,20 @@ tm_status tm_memberships_answer(tm_vec *members, tm_vec *out, size_t *n_alone,
 
 /**
  * Completes the kernels of a timeline's communicators with data from other ranks' traces: the ranks
- * of their group as a list in `group_ranks` ("?" for those without a trace), its size, peers as
- * global ranks, and the total elements of gathers and scatters. If ranks name a communicator
+ * of the group as a list in `group_ranks` ("?" for ranks without a trace), the group's size, peers
+ * as global ranks, and the total elements of gathers and scatters. If ranks name a communicator
  * differently, it gets one name, and its kernels are matched by order, because different profilers
- * number operations differently. Its size was recorded when it was created. If that was before the
- * recording, its size is the number of ranks that used it, but only if every rank of the job
- * reported its communicators. A group with contradicting members or of unknown size stays without
- * ranks. A peer is known if every member's place was recorded, or if the group has two ranks.
+ * number operations differently. A communicator's size is recorded at its creation. If it was
+ * created before the recording, and if every rank of the job reported its communicators, the size
+ * is the number of ranks that used it. A group with contradicting members or of unknown size stays
+ * without ranks. A peer is known if every member's place was recorded, or if the group has two
+ * ranks.
  *
- * @param answers   of tm_membership, sorted: all members of the timeline's communicators
- * @param all_reported  whether every rank of the job reported its communicators @param timeline its
- *                  kernels are completed and its communicators freed
- * @param names     lists are interned here
- * @return          TM_OK; TM_ERR_FAULT
+ * @param answers       of tm_membership, sorted: all members of the timeline's communicators
+ * @param all_reported  whether every rank of the job reported its communicators @param timeline the
+ *                      call completes its kernels and frees its communicators
+ * @param names         lists are interned here
+ * @return              TM_OK; TM_ERR_FAULT
  */
 tm_status tm_memberships_apply(const tm_vec *answers, bool all_reported, tm_timeline *timeline,
                                tm_names *names, tm_error *err) TM_MUST_CHECK;

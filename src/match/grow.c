@@ -6,19 +6,19 @@
 
 #include "link_test.h"
 
-/* Up to this many clusters, all pairs are compared; with more, each is compared with the groups
- * found so far. */
+/* Maximum number of clusters of which all pairs are compared. Of more clusters, each is compared
+ * only with the groups found so far. */
 enum { FEW = 160 };
 
-/* The clock offset between two slots, which follows from a join of their clusters. */
+/* The clock offset between two slots, from a join of two of their clusters. */
 typedef struct tie {
     int64_t from, to;
-    double offset_ns; /* clock of the second slot minus that of the first */
+    double offset_ns; /* clock of slot `to` minus clock of slot `from` */
     tm_link_test link_test;
 } tie;
 
 typedef struct garden {
-    tm_cluster *clusters; /* [n]; a cluster that was merged into another has no members */
+    tm_cluster *clusters; /* [n]; a cluster that was merged into another one has no members */
     size_t n;
     const tm_growth *growth;
     tm_link_test *link_tests; /* [n x n] test of clusters i and j, for i < j */
@@ -30,7 +30,8 @@ static tm_link_test *link_test_of(const garden *g, size_t i, size_t j) {
     return &g->link_tests[i < j ? i * g->n + j : j * g->n + i];
 }
 
-/* Returns whether i is the base of the comparison with j: it has at least as many operations. */
+/* Returns whether cluster i is the base of the comparison with j: it has at least as many
+ * operations. */
 static bool leads(const garden *g, size_t i, size_t j) {
     return g->clusters[i].run.n >= g->clusters[j].run.n;
 }
@@ -43,7 +44,7 @@ static bool share_a_slot(const tm_cluster *a, const tm_cluster *b) {
     return false;
 }
 
-/* Tests whether two clusters, i < j, ran the same operations, and sets the partners. */
+/* Tests whether clusters i < j ran the same operations. Sets the partners of their operations. */
 static tm_status try_link_test(garden *g, size_t i, size_t j, tm_error *err) {
     const tm_cluster *a = &g->clusters[i], *b = &g->clusters[j];
     tm_link_test *link_test = link_test_of(g, i, j);
@@ -98,8 +99,8 @@ static bool is_reported_again(const garden *g, size_t i, size_t j) {
     return false;
 }
 
-/* Returns whether two clusters may be joined: their clock offset agrees with earlier joins of their
- * slots. */
+/* Returns whether two clusters may be joined: the test holds, and their clock offset agrees with
+ * earlier joins of their slots. */
 static bool may_join(const garden *g, size_t i, size_t j) {
     const tm_link_test *link_test = link_test_of(g, i, j);
     const tie *ties = g->ties.data;
@@ -115,9 +116,9 @@ static bool may_join(const garden *g, size_t i, size_t j) {
     return llabs(link_test->offset_ns) <= g->growth->limit_ns || is_reported_again(g, i, j);
 }
 
-/* Finds the pair with the most evidence. Of equal pairs, takes the one with the nearest ends,
- * although nearness says little about groups that run in lockstep. False if no pair can be
- * joined. */
+/* Finds the pair of clusters with the most evidence. Of pairs with equal evidence, takes the one
+ * with the nearest ends, although nearness says little about groups that run in lockstep. False if
+ * no pair may be joined. */
 static bool find_surest(const garden *g, size_t *a, size_t *b) {
     const tm_link_test *best = NULL;
     for (size_t i = 0; i < g->n; i++)
@@ -136,7 +137,7 @@ static bool find_surest(const garden *g, size_t *a, size_t *b) {
     return best != NULL;
 }
 
-/* Merges j into i. If @p retest, tests the result against the other clusters. */
+/* Merges cluster j into cluster i. If @p retest, tests the merged cluster against all others. */
 static tm_status join(garden *g, size_t i, size_t j, bool retest, tm_error *err) {
     TM_TRY(try_link_test(g, i, j, err));
     const tm_link_test *link_test = link_test_of(g, i, j);
@@ -160,15 +161,14 @@ static tm_status join(garden *g, size_t i, size_t j, bool retest, tm_error *err)
     return TM_OK;
 }
 
-/* Marks two clusters as possibly incomplete: they may belong together, or they do but must not be
- * joined. */
+/* Marks two clusters as possibly incomplete if they may belong together and were not joined. */
 static void mark_open(garden *g, size_t i, size_t j) {
     const tm_link_test *link_test = link_test_of(g, i, j);
     if (i != j && (link_test->state == TM_LINK_TEST_OPEN || link_test->state == TM_LINK_TEST_HOLDS))
         g->clusters[i].at_least = g->clusters[j].at_least = true;
 }
 
-/* Removes clusters that were merged into others. Invalidates the link tests. */
+/* Removes clusters that were merged into others. The link tests then refer to wrong clusters. */
 static void compact(garden *g) {
     size_t kept = 0;
     for (size_t i = 0; i < g->n; i++)
@@ -177,8 +177,8 @@ static void compact(garden *g) {
     g->n = kept;
 }
 
-/* For many clusters: compares each cluster only with the groups found so far, so the work is groups
- * x clusters. */
+/* For many clusters: compares each cluster only with the groups found so far, so that the work is
+ * groups x clusters. */
 static tm_status grow_by_turns(garden *g, tm_error *err) {
     for (size_t i = 1; i < g->n; i++) {
         size_t best = i;

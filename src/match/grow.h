@@ -7,8 +7,8 @@
 
 /** What the clusters to be joined have in common. */
 typedef struct tm_growth {
-    bool one_clock; /* all clusters share a clock; false: each slot has its own */
-    /* if each slot has its own clock: largest offset for which one pair of clusters is proof
+    bool one_clock; /* all clusters have one clock; false: each slot has its own clock */
+    /* if each slot has its own clock: largest offset at which a single pair of clusters is proof
      * enough */
     int64_t limit_ns;
 } tm_growth;
@@ -16,15 +16,15 @@ typedef struct tm_growth {
 /**
  * Joins clusters that are proven to have run the same operations (tm_link_test_try), strongest
  * evidence first. Never joins two clusters that share a slot. Sets `at_least` in clusters that may
- * belong to another one. For a join with a clock offset above the limit, another pair of clusters
- * from the same two slots must have the same offset.
+ * belong to another cluster. If the clock offset of a join is above the limit, another pair of
+ * clusters from the same two slots must have the same offset.
  *
  * Work: clusters^2 x operations; for many clusters, groups x clusters x operations. Memory:
  * clusters^2.
  *
- * @param clusters  of tm_cluster, in an order that only their content determines; clusters that
- *                  were merged into another are freed and removed
- * @return         TM_OK; TM_ERR_FAULT: the caller still frees the clusters
+ * @param clusters  of tm_cluster, in an order that depends only on their content; merged clusters
+ *                  replace those they were made of
+ * @return          TM_OK; TM_ERR_FAULT: the caller still frees the clusters
  */
 tm_status tm_clusters_grow(tm_vec *clusters, const tm_growth *growth, tm_error *err) TM_MUST_CHECK;
 

@@ -64,9 +64,9 @@ static bool same_lane(const tm_comm_record *a, const tm_comm_record *b) {
     return a->rank == b->rank && lane_of(a) == lane_of(b);
 }
 
-/* Returns whether all ranks take part in a stream's SendRecv kernels. They do if a quarter of the
- * stream's kernels synchronises, because SendRecvs are then all-to-alls, or if the job has only two
- * ranks. Otherwise each is a transfer with an unknown peer. */
+/* Returns whether all ranks take part in a stream's SendRecv kernels. If the job has only two
+ * ranks, they do. If a quarter of the stream's kernels synchronises, its SendRecvs are all-to-alls,
+ * in which all take part. Otherwise each SendRecv is a transfer with an unknown peer. */
 static bool exchanges_all(const tm_comm_record *records, size_t n) {
     size_t n_full = 0;
     for (size_t i = 0; i < n; i++)
@@ -98,7 +98,7 @@ static tm_status add_cluster(const tm_comm_record *records, size_t n, tm_member 
     return status;
 }
 
-/* Joins the ranks of one host, whose streams start at index @p first. */
+/* Joins the ranks of one host. Their streams are those from index @p first on. */
 static tm_status grow_host(tm_inference *v, size_t first, tm_error *err) {
     static const tm_growth growth = {.one_clock = true};
     const tm_comm_record *records = v->records.data;
@@ -129,8 +129,9 @@ static int by_value(const void *a, const void *b) {
     return tm_order_u64(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
-/* Returns the family of a cluster: the smallest of those tokens that occur at least half as often
- * as the most frequent one. Clusters of different families cannot belong together. */
+/* Sets *out to the family of a cluster, so that clusters of different families cannot belong
+ * together: of the tokens that occur at least half as often as the most frequent token, the
+ * smallest. */
 static tm_status family_of(const tm_cluster *cluster, uint64_t *out, tm_error *err) {
     size_t n = cluster->run.n, most = 0;
     uint64_t *tokens = calloc(n + 1, sizeof *tokens);
@@ -260,19 +261,19 @@ static int by_answer(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->place, y->place);
 }
 
-/* Where the records of kernels are added. */
+/* Where the kernels' records go. */
 typedef struct finisher {
-    const tm_group_answer *group; /* answer for the cluster */
+    const tm_group_answer *group; /* the answer for the cluster */
     tm_vec *out, *left_out;
 } finisher;
 
-/* Adds a member's kernel, or counts it as unmatched; @p answer is NULL if the kernel is not an
- * operation of the cluster. */
+/* Adds a member's kernel, or counts it as unmatched. @p answer is NULL if the cluster does not have
+ * the kernel's operation. */
 static tm_status finish_kernel(const finisher *f, tm_comm_record *record,
                                const tm_operation_answer *answer, tm_error *err) {
     const tm_group_answer *group = f->group;
     if (record->way != TM_MATCH_INFERRED)
-        return TM_OK; /* its metadata has already matched it */
+        return TM_OK; /* its metadata have already matched it */
     if (group->size < 2)
         return tm_left_out_add(f->left_out, "", -1, TM_UNMATCHED_ORDER, err);
     if (!answer || answer->alone)
@@ -294,7 +295,7 @@ static tm_status finish_cluster(const finisher *f, tm_inference *v, const tm_clu
     for (size_t k = 0; k < cluster->n_members; k++) {
         const lane *own = &lanes[cluster->members[k].source];
         tm_comm_record *records = (tm_comm_record *)v->records.data + own->first;
-        size_t next = 0; /* index of the first kernel that is not done */
+        size_t next = 0; /* index of the first kernel that is not yet done */
         for (size_t i = 0; i < cluster->run.n; i++) {
             int64_t place = cluster->places[i * cluster->n_members + k];
             for (; place >= 0 && next < (size_t)place; next++)

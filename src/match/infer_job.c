@@ -12,8 +12,8 @@
 #include "rank_groups.h"
 #include "records.h"
 
-/* Maximum clock difference of two hosts, in standard deviations of one host's clock: 3 sqrt(2),
- * i.e. 3 standard deviations of the difference. */
+/* Largest clock difference of two hosts, in standard deviations of one host's clock: 3 sqrt(2),
+ * because it is 3 standard deviations of the difference. */
 #define FURTHEST 4.25
 
 /* All messages about one cluster of a host. */
@@ -88,7 +88,7 @@ static tm_status add_cluster(const sent *from, size_t number, tm_vec *out, tm_er
     return status;
 }
 
-/* Lists the ranks of a group, ascending, and gets the number of the lowest rank's stream. */
+/* Lists the ranks of a group, ascending. Sets *lane to the number of the lowest rank's stream. */
 static tm_status list_ranks(const tm_cluster *cluster, const sent *all, tm_vec *ranks,
                             uint64_t *lane, tm_error *err) {
     ranks->n = 0;

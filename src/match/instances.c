@@ -26,8 +26,8 @@ static bool contradicts(const tm_comm_record *a, const tm_comm_record *b) {
     return a->kind != TM_COLL_ALLTOALL && a->bytes != b->bytes && !a->tagged;
 }
 
-/* Returns whether a recorded member of an incomplete barrier arrived last. A barrier moves no data,
- * so a member that stayed in it for no longer than it takes did not wait. */
+/* Returns whether a recorded member of an incomplete barrier arrived last. A barrier moves no data:
+ * a member that stayed no longer than the barrier itself takes did not wait. */
 static bool has_last(const tm_comm_record *records, size_t n) {
     bool found = false;
     for (size_t i = 0; i < n; i++)
@@ -35,13 +35,13 @@ static bool has_last(const tm_comm_record *records, size_t n) {
     return found && records->kind == TM_COLL_BARRIER;
 }
 
-/* Returns whether a kernel's name leaves the kind of its operation open: see tm_comm_calls_ask. */
+/* Returns whether the kind is not known from the kernel's name (see tm_comm_calls_ask). */
 static bool is_open(uint8_t kind) {
     return kind == TM_COLL_SENDRECV || kind == TM_COLL_OTHER;
 }
 
-/* Copies the kind of an operation from ranks that know it to ranks that do not. (The call shows the
- * kind, and is missing if the recording starts between call and kernel.) */
+/* Copies the kind of an operation from a rank that knows it to ranks that do not. (The call shows
+ * the kind, but the recording may start between call and kernel.) */
 static void agree_on_kind(tm_comm_record *records, size_t n) {
     const tm_comm_record *reported = records;
     for (size_t i = 1; i < n && is_open(reported->kind); i++)
@@ -71,7 +71,7 @@ static tm_instance make_instance(const tm_comm_record *records, size_t first, si
     return instance;
 }
 
-/* Sets the size of a received MPI message to the size at its sender. */
+/* Sets the size of a received MPI message to the size that the sender recorded. */
 static void agree_on_bytes(tm_comm_record *records, size_t n) {
     if (n != 2 || !records->tagged)
         return;

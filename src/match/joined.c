@@ -8,12 +8,12 @@
 #include "base/sorted.h"
 #include "timeline/metadata.h"
 
-/* A group that the metadata of the rank's kernels names. */
+/* A group that the metadata of the rank's kernels name. */
 typedef struct named {
     uint32_t name;
-    tm_vec ranks; /* of int64_t: by place in the group, the rank */
-    size_t n_fit; /* number of communicators that can be this group; those that can also be another
-                     group count several times */
+    tm_vec ranks; /* of int64_t: rank at each place of the group, ascending */
+    size_t n_fit; /* number of communicators that can be this group. A communicator that can be k
+                     groups counts k times */
     size_t first; /* index of the first member of the last communicator that can be this group */
 } named;
 
@@ -30,7 +30,7 @@ static bool is_kernel(const tm_timeline *timeline, const tm_collective_attr *att
            attr->group != TM_NO_NAME;
 }
 
-/* Lists the groups of the rank's kernels of which all ranks are recorded. */
+/* Lists those groups of the rank's kernels of which all ranks are recorded. */
 static tm_status list_groups(tm_group_finder *finder, const tm_timeline *timeline, tm_vec *out,
                              tm_error *err) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
@@ -52,7 +52,7 @@ static tm_status list_groups(tm_group_finder *finder, const tm_timeline *timelin
     return TM_OK;
 }
 
-/* Returns a rank's place in a group; the group's size if it is not a member. */
+/* Returns a rank's place in a group; the group's size if the rank is not a member. */
 static size_t place_of(const named *group, int64_t rank) {
     const int64_t *ranks = group->ranks.data;
     size_t at = tm_lower_bound(ranks, group->ranks.n, rank);
@@ -74,7 +74,7 @@ static bool has_reported(const tm_vec *reported, int64_t rank) {
     return at < reported->n && v[at] == rank;
 }
 
-/* Whether the communicator with members [n] can be this group. */
+/* Returns whether the communicator with these n members can be this group. */
 static bool can_be(const tm_membership *run, size_t n, const named *group, const tm_vec *reported) {
     const int64_t *ranks = group->ranks.data;
     size_t n_members = 0, n_reported = 0;
@@ -92,8 +92,8 @@ static bool can_be(const tm_membership *run, size_t n, const named *group, const
     return fits && used && n_reported == n_members;
 }
 
-/* Finds the communicators that fit each group. n_fit is 1 only if exactly one fits, and this one
- * fits no other group. */
+/* Finds the communicators that fit each group. n_fit is 1 only if exactly one communicator fits,
+ * and this communicator fits no other group. */
 static void fit(const tm_vec *members, const tm_vec *reported, const tm_vec *groups) {
     const tm_membership *v = members->data;
     named *g = groups->data;
@@ -110,8 +110,8 @@ static void fit(const tm_vec *members, const tm_vec *reported, const tm_vec *gro
     }
 }
 
-/* Adds memberships in a group's communicator: for the rank, and for those of the group's other
- * ranks that recorded no communicators. */
+/* Adds memberships in a group's communicator for the rank and for those other ranks of the group
+ * that recorded no communicators. */
 static bool add_members(const named *group, tm_communicator own, int64_t rank,
                         const tm_join_with *with, const tm_names *names) {
     const int64_t *ranks = group->ranks.data;
@@ -151,7 +151,7 @@ static tm_status join(const named *group, const tm_join_with *with, tm_timeline 
     return TM_OK;
 }
 
-/* Lists the rank's groups and finds the communicators that they can be. */
+/* Lists the rank's groups, and finds the communicators that each group can be. */
 static tm_status list_fitting(const tm_join_with *with, const tm_timeline *timeline,
                               const tm_names *names, tm_vec *out, tm_error *err) {
     tm_group_finder *finder = NULL;
@@ -160,7 +160,7 @@ static tm_status list_fitting(const tm_join_with *with, const tm_timeline *timel
         status = list_groups(finder, timeline, out, err);
     if (status == TM_OK)
         fit(with->members, with->reported, out);
-    tm_group_finder_destroy(finder); /* the caller will add names, which makes the finder invalid */
+    tm_group_finder_destroy(finder); /* the caller will add names, which makes it invalid */
     return status;
 }
 

@@ -1,6 +1,6 @@
 /* Finds which process groups and communicators are the same. Some ranks record NCCL's hash of a
- * communicator. Others have a profiler without the hash, which records the group's name and ranks.
- * If only one group fits a communicator, and that group fits no other communicator, they are the
+ * communicator. On other ranks, the profiler records the name and ranks of the group, but no hash.
+ * If only one group fits a communicator, and this group fits no other communicator, they are the
  * same. */
 #ifndef TMERGE_JOINED_H
 #define TMERGE_JOINED_H
@@ -27,9 +27,9 @@ bool tm_joins_list_reported(const tm_vec *members, tm_vec *out);
  * For a rank that recorded no communicators: finds which of its groups are communicators that other
  * ranks recorded. The rank gets these communicators, and its kernels get their names.
  *
- * A group fits a communicator of the same size if kernels used both, each member with a recorded
- * place has the same place in the group's list of ranks, and no other rank of the list recorded
- * communicators. @return TM_OK; TM_ERR_FAULT
+ * A group fits a communicator of the same size if kernels used both of them, each member with a
+ * recorded place has the same place in the group's list of ranks, and no other rank of this list
+ * recorded communicators. @return TM_OK; TM_ERR_FAULT
  */
 tm_status tm_groups_join(const tm_join_with *with, tm_timeline *timeline, tm_names *names,
                          tm_error *err) TM_MUST_CHECK;

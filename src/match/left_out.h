@@ -8,7 +8,7 @@
  * Counts one unmatched kernel under its group and reason.
  * @param left_out    of tm_left_out
  * @param group_text  as in tm_comm_record
- * @param group_size  ranks of the group; -1 unknown
+ * @param group_size  number of ranks of the group; -1 unknown
  * @return            TM_OK; TM_ERR_FAULT
  */
 tm_status tm_left_out_add(tm_vec *left_out, const char *group_text, int32_t group_size,

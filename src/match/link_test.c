@@ -5,19 +5,19 @@
 
 #include "pairing.h"
 
-/* Minimum noise of ends on one clock, and between hosts. */
+/* Lower limits of the noise of ends: on one clock, and between hosts. */
 #define LEAST_NOISE_NS 1000
 #define BETWEEN_HOSTS_NS 10000
 
 /* Largest clock offset of two GPUs of one host. */
 #define DEVICES_APART_NS 10000
 
-/* Standard deviation of a normal distribution, in median distances from its median. */
+/* Standard deviation of a normal distribution divided by the median distance from its median. */
 #define MEDIAN_TO_SIGMA 1.48
 
 static const double drift_limit = 200e-6;
 
-/* The operations that both clusters have, and by how much cluster b was later in each. */
+/* The operations that both clusters have, and how much later cluster b was in each. */
 typedef struct weighing {
     const tm_cluster *a, *b;
     const int64_t *partners;
@@ -53,8 +53,8 @@ static int32_t most_ranks(const tm_cluster *cluster) {
     return most;
 }
 
-/* Collects the operations in which lateness shows and which at least half of the ranks of each
- * cluster have. */
+/* Collects the operations that at least half of the ranks of each cluster have and whose starts
+ * show lateness. */
 static void collect(weighing *w) {
     const tm_cluster *a = w->a, *b = w->b;
     int32_t of_a = most_ranks(a), of_b = most_ranks(b);
@@ -79,7 +79,8 @@ static int64_t median_of(weighing *w, const int64_t *values, size_t from, size_t
     return tm_cluster_median(w->scratch, n);
 }
 
-/* For different clocks: fits offset and drift to the ends, then subtracts the median lateness. */
+/* For different clocks: fits offset and drift to the ends, and subtracts the median from the
+ * latenesses. */
 static void fit_clocks(weighing *w) {
     size_t third = w->n / 3;
     tm_bridge *bridge = &w->bridge;
@@ -100,7 +101,8 @@ static void fit_clocks(weighing *w) {
         w->late[k] -= middle;
 }
 
-/* On one host: takes a small constant offset of the ends as the offset of two GPUs' clocks. */
+/* On one host: if the ends have a small constant offset, takes this as the offset of two GPUs'
+ * clocks. */
 static void set_devices(weighing *w) {
     int64_t offset = median_of(w, w->apart, 0, w->n);
     if (llabs(offset) > DEVICES_APART_NS)
@@ -112,8 +114,8 @@ static void set_devices(weighing *w) {
     }
 }
 
-/* Returns whether all ranks of one cluster left before the last rank of the other arrived, by more
- * than the noise. */
+/* Returns whether all ranks of one cluster left an operation before the last rank of the other
+ * cluster arrived, by more than the noise. */
 static bool breaks_causality(const weighing *w, size_t k, int64_t slack_ns) {
     size_t i = w->index[k], j = (size_t)w->partners[i];
     const tm_mark *a = &w->a->run.marks[i], *b = &w->b->run.marks[j];
@@ -123,8 +125,8 @@ static bool breaks_causality(const weighing *w, size_t k, int64_t slack_ns) {
     return a->synchronises && (lead > slack_ns || other > slack_ns);
 }
 
-/* Returns the noise of ends that is due to the transfer: 6 % of its time, which is at most what
- * either cluster spent after its last arrival. */
+/* Returns the noise of ends that is due to the transfer: 6 % of its time. The shorter of the
+ * clusters' times after their last arrival is an upper limit of this time. */
 static int64_t transfer_noise(const weighing *w, size_t k) {
     const tm_mark *a = &w->a->run.marks[w->index[k]];
     const tm_mark *b = &w->b->run.marks[w->partners[w->index[k]]];
@@ -132,8 +134,8 @@ static int64_t transfer_noise(const weighing *w, size_t k) {
     return (x < y ? x : y) / 50 * 3;
 }
 
-/* Sums the evidence for the pairing, of all operations or, if @p bare_alone, of those without
- * metadata. Returns the evidence [bits] against it. */
+/* Sums the evidence for the pairing: of all operations or, if @p bare_alone, of operations without
+ * metadata. Returns the evidence against the pairing [bits]. */
 static double weigh(const weighing *w, bool bare_alone, tm_link_test *link_test) {
     double against = 0.0;
     int64_t noise = link_test->noise_ns;
@@ -156,8 +158,9 @@ static bool is_contradicted(const tm_link_test *link_test) {
     return 3 * link_test->n_contradicted > link_test->n_explained;
 }
 
-/* Decides on the pairing. A stream belongs to one communicator, so its kernels with metadata are
- * evidence for those without. But those without may contradict the pairing at most once. */
+/* Decides on the pairing. A stream belongs to one communicator, so that its kernels with metadata
+ * are evidence for those without. But kernels without metadata must not contradict the pairing more
+ * than once. */
 static void judge(const weighing *w, tm_link_test *link_test) {
     tm_link_test bare = {.noise_ns = link_test->noise_ns};
     double against = weigh(w, false, link_test), bare_against = weigh(w, true, &bare);
@@ -181,8 +184,8 @@ static int64_t scatter_of(weighing *w) {
     return tm_cluster_median(w->scratch, w->n);
 }
 
-/* Returns whether the differences scatter far more than ends within the clusters, if that is known.
- * Between hosts, the network may add to the scatter. */
+/* Returns whether the end differences scatter far more than ends within the clusters do; false if
+ * that is not known. Between hosts, the network may add to the scatter. */
 static bool is_scattered(const weighing *w, int64_t scatter_ns) {
     int64_t spread = w->a->spread_ns > w->b->spread_ns ? w->a->spread_ns : w->b->spread_ns;
     int64_t least = w->one_clock ? LEAST_NOISE_NS : BETWEEN_HOSTS_NS;

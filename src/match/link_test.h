@@ -1,5 +1,5 @@
-/* Tests whether two clusters of ranks ran the same operations, by their order, and by whether one
- * waited while the other was late. */
+/* Tests whether two clusters of ranks ran the same operations: by the order of the operations, and
+ * by whether one cluster waited while the other was late. */
 #ifndef TMERGE_LINK_TEST_H
 #define TMERGE_LINK_TEST_H
 
@@ -7,9 +7,11 @@
 
 typedef enum tm_link_test_state {
     TM_LINK_TEST_NONE,    /* the operations of the two clusters do not correspond */
-    TM_LINK_TEST_OPEN,    /* unknown whether they are of one group */
-    TM_LINK_TEST_HOLDS,   /* they are of one group, because one waited while the other was late */
-    TM_LINK_TEST_REFUTED, /* they are not of one group, because one left before the other arrived */
+    TM_LINK_TEST_OPEN,    /* unknown whether the clusters are of one group */
+    TM_LINK_TEST_HOLDS,   /* the clusters are of one group, because one waited while the other was
+                             late */
+    TM_LINK_TEST_REFUTED, /* the clusters are not of one group, because one left before the other
+                             arrived */
 } tm_link_test_state;
 
 /** The evidence on whether two clusters belong together. */
@@ -19,7 +21,8 @@ typedef struct tm_link_test {
     int64_t noise_ns;    /* noise of distance_ns */
     int64_t scatter_ns;  /* median distance of the end differences from their median */
     double bits;         /* evidence: -log2 of the probability that n_explained is due to chance */
-    int64_t n_explained; /* operations in which one cluster came late and both left together */
+    int64_t n_explained; /* number of operations in which one cluster came late and both left
+                            together */
     int64_t n_contradicted;
     int64_t offset_ns, at_ns; /* as in tm_bridge */
     double drift;
@@ -28,17 +31,17 @@ typedef struct tm_link_test {
 /**
  * Pairs the operations of two clusters, checks their order and weighs the evidence.
  *
- * On one clock, ends are compared directly. Otherwise offset and drift are fitted to the ends and
- * the median lateness is subtracted, so agreeing ends are no evidence. The order is proven if ends
- * are five times closer than at any shift by 1 to 16 places.
+ * On one clock, ends are compared directly. On different clocks, offset and drift are fitted to the
+ * ends and the median lateness is subtracted, so that agreeing ends alone are no evidence. The
+ * order is proven if ends are five times closer than at any shift by 1 to 16 places.
  *
- * An operation is evidence if one cluster came later than the other by more than 5 times the noise:
- * it is explained if they left at most 3 times the noise apart, and contradicted if they left more
- * than half of the lateness apart. The pairing holds with at least 4 bits of evidence, and at most
- * one contradicted operation for three explained ones. It is refuted with 4 bits of contradictions,
- * or if one cluster left before the other came.
+ * An operation is evidence if one cluster came later than the other by more than 5 times the noise.
+ * It is explained if they left at most 3 times the noise apart, and contradicted if they left more
+ * than half of the lateness apart. The pairing holds if there are at least 4 bits of evidence, and
+ * at most one contradicted operation for three explained ones. It is refuted by 4 bits of
+ * contradictions, or if one cluster left before the other came.
  *
- * @param partners  [a->run.n] filled; see tm_bridge
+ * @param partners  [a->run.n] set, as in tm_bridge
  * @param out       set on TM_OK
  * @return          TM_OK; TM_ERR_FAULT
  */

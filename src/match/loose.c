@@ -11,7 +11,7 @@
 
 /* The kernels of one group and lane (numbered stream). */
 typedef struct assembly {
-    tm_comm_record *records; /* rank by rank, ascending by end */
+    tm_comm_record *records; /* ordered by rank, then by end */
     size_t n;
     tm_mark *marks;      /* [n] */
     int64_t *operations; /* [n] */
@@ -47,7 +47,7 @@ static tm_mark mark_of(const tm_comm_record *record) {
     return (tm_mark){
         .begin_ns = record->begin_ns,
         .end_ns = record->end_ns,
-        .step = record->operation ? -1 : record->step, /* as in step_of of records.c */
+        .step = record->operation ? -1 : record->step, /* like step_of of records.c */
         .token = tm_record_token(record),
         .synchronises = tm_record_synchronises(record),
     };
@@ -71,7 +71,8 @@ static tm_unmatched reason_of(const tm_member *member, const tm_comm_record *rec
     return placed ? TM_UNMATCHED_PLACE : TM_UNMATCHED_ALONE;
 }
 
-/* Sets the keys of matched records and moves these to the front; *n_kept is their number. */
+/* Sets the keys of the matched records and moves these records to the front. Sets *n_kept to their
+ * number. */
 static tm_status take_answers(assembly *a, size_t *n_kept, tm_vec *left_out, tm_error *err) {
     size_t kept = 0, i = 0;
     for (size_t r = 0; r < a->n_members; r++) {

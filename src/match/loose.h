@@ -5,11 +5,12 @@
 #include "timeline/collectives.h"
 
 /** Returns the token of a kernel that is matched by order: a hash of kind, size and, if the kernel
- * names it, operation. Without the size of an all-to-all, which may differ between ranks. */
+ * names it, operation. The size of an all-to-all may differ between ranks and is left out. */
 uint64_t tm_record_token(const tm_comm_record *record);
 
 /**
- * Sets the operation keys of kernels that can be aligned. Removes and counts the others.
+ * Sets the operation keys of kernels that can be aligned. Removes the other kernels and counts
+ * them.
  * @param records   of tm_comm_record with way ORDER: for each group and lane the records of all
  *                  ranks, in any order
  * @param left_out  of tm_left_out

@@ -9,17 +9,17 @@ enum {
     SAMPLES = 64, /* number of ends from which the clock offset is estimated */
     /* an end is compared with ends up to this many places away */
     PLACES = 8,
-    SHIFTS = 64, /* shifts of a whole sequence are tried up to this many places */
+    SHIFTS = 64, /* maximum shift, in places, of a whole sequence */
     LEAST = 10,  /* minimum number of ends left to compare after a shift */
-    BETTER = 5,  /* at the correct shift, the spread must be smaller by this factor */
-    APART = 8    /* on hosts, the end may be wrong in one of so many operations */
+    BETTER = 5,  /* factor by which the spread must be smaller at a correct shift */
+    APART = 8    /* on hosts, the end may be wrong in one of this many operations */
 };
 
-/* Every profiler's ends have at least this noise; smaller spreads count as equal. */
+/* Lower limit of a spread: every profiler's ends have at least this noise. */
 static const int64_t least_spread_ns = 1000;
 
-/* Ends that differ by at most this count as equal: clocks may differ as much without offset and
- * drift. */
+/* Ends count as equal up to this difference, which clocks may have even after offset and drift are
+ * removed. */
 static const int64_t same_ns = 100000;
 
 typedef struct line {
@@ -27,7 +27,7 @@ typedef struct line {
     double drift;
 } line;
 
-/* Two sequences that are compared, and the relation of their clocks. */
+/* Two sequences to compare, and the relation of their clocks. */
 typedef struct sight {
     const tm_end *a, *b;
     size_t n;
@@ -35,14 +35,15 @@ typedef struct sight {
     line line;
 } sight;
 
-/* Returns whether an end should agree with the other sequence's. That of a broadcast need not,
- * because no rank waits for others in it: a late rank may leave one broadcast when the others leave
- * the next. */
+/* Returns whether the ends at a place should agree. The ends of a broadcast need not, because its
+ * ranks do not wait for each other: a late rank may leave one broadcast when other ranks leave the
+ * next. */
 static bool tells(const sight *s, size_t i) {
     return !s->met || s->a[i].synchronises;
 }
 
-/* Returns the next place after or before place i whose ends should agree; n if there is none. */
+/* Returns the next place after (@p behind) or before place i at which the ends should agree; n if
+ * there is none. */
 static size_t beside(const sight *s, size_t i, bool behind) {
     do {
         if (behind ? i + 1 == s->n : i == 0)
@@ -52,7 +53,8 @@ static size_t beside(const sight *s, size_t i, bool behind) {
     return i;
 }
 
-/* Returns the median difference of the ends in [from, to); false if none of them should agree. */
+/* Sets *out to the median difference of the ends in [from, to). False if none of these ends should
+ * agree. */
 static bool offset_of(const sight *s, size_t from, size_t to, int64_t *out) {
     int64_t offsets[SAMPLES];
     size_t n = to - from, m = n < SAMPLES ? n : SAMPLES, found = 0;
@@ -67,7 +69,7 @@ static bool offset_of(const sight *s, size_t from, size_t to, int64_t *out) {
     return found > 0;
 }
 
-/* Fits offset and drift. The drift is the change of the offset from the first to the last third. */
+/* Fits offset and drift. The drift is the change of the offset from the first third to the last. */
 static line fit(const sight *s) {
     size_t n = s->n, third = n / 3;
     line l = {.at_ns = s->a[n / 2].end_ns};
@@ -91,7 +93,7 @@ static int64_t distance(const sight *s, size_t i, size_t j) {
     return llabs(s->b[j].end_ns - s->a[i].end_ns - offset_at(s, i));
 }
 
-/* Sets *out to the distances of ends at equal places; returns how many there are. */
+/* Sets *out to the distances of the ends at equal places. Returns how many there are. */
 static size_t distances_of(const tm_end *a, const tm_end *b, size_t n, int64_t out[SAMPLES]) {
     sight s = {.a = a, .b = b, .n = n};
     size_t m = n < SAMPLES ? n : SAMPLES;
@@ -128,9 +130,9 @@ static bool ran_together(const tm_end *a, const tm_end *b, size_t n, int64_t ahe
     return APART * apart <= n;
 }
 
-/* Returns whether one sequence as a whole fits the other better when it is shifted. Ends on hosts
- * scatter, so a few of them may fit a wrong shift by chance. So if the recorded times allow the
- * unshifted order, shifts that they rule out do not count. */
+/* Returns whether one sequence as a whole fits the other better when it is shifted. On hosts, ends
+ * scatter, so that a few ends may fit a wrong shift by chance. So if the recorded times allow the
+ * unshifted order, shifts that the recorded times rule out do not count. */
 static bool is_better_shifted(const tm_end *a, const tm_end *b, size_t n) {
     const int64_t spread = spread_of(a, b, n), most_ns = spread / BETTER;
     const bool on_host = a->on_host && b->on_host && ran_together(a, b, n, 0);
@@ -154,12 +156,12 @@ static int64_t reach(const sight *s, size_t i) {
     return least / 4;
 }
 
-/* Returns whether two ends agree; true for a place that does not exist. */
+/* Returns whether the ends at a place agree; true for a place that does not exist. */
 static bool meets(const sight *s, size_t i) {
     return i == s->n || distance(s, i, i) <= reach(s, i);
 }
 
-/* Whether a's kernel agrees with a kernel of b at a different place. */
+/* Returns whether a's kernel at place i agrees with b's kernel at another place. */
 static bool is_shifted(const sight *s, size_t i) {
     int64_t near = reach(s, i);
     for (int behind = 0; behind < 2; behind++) {
@@ -171,8 +173,8 @@ static bool is_shifted(const sight *s, size_t i) {
     return false;
 }
 
-/* Returns whether the kernels at a place cannot have overlapped, although those next to them agree.
- * Then each sequence has an operation there that the other lacks. */
+/* Returns whether the kernels at a place cannot have overlapped, although the kernels before and
+ * after agree: each sequence has an operation there that the other lacks. */
 static bool is_swapped(const sight *s, size_t i) {
     const tm_end *a = &s->a[i], *b = &s->b[i];
     int64_t offset = offset_at(s, i);

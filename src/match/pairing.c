@@ -11,14 +11,14 @@
 enum {
     PLACES = 16,  /* maximum shift of a run, in places */
     SAMPLES = 96, /* number of pairs from which a distance is measured */
-    BETTER = 5,   /* ends must be closer by this factor at the correct shift */
+    BETTER = 5,   /* factor by which ends must be closer at a correct shift */
     LEAST = 4     /* minimum number of kernels left to compare after a shift */
 };
 
-/* Every profiler's ends have at least this noise; smaller distances count as equal. */
+/* Lower limit of a distance: every profiler's ends have at least this noise. */
 static const int64_t least_distance_ns = 1000;
 
-/* A shift to evaluate: partners, moved by some places. */
+/* A shift to evaluate: each partner is moved by this many places. */
 typedef struct shifted {
     const tm_run *a, *b;
     const int64_t *partners; /* NULL: kernels at equal places are partners */
@@ -33,7 +33,8 @@ static int64_t partner_of(const shifted *s, size_t i) {
     return j + s->places;
 }
 
-/* Samples up to SAMPLES pairs: a's times, and the end differences. *n_pairs counts all pairs. */
+/* Samples up to SAMPLES pairs: the times of a's ends, and the end differences. Sets *n_pairs to the
+ * number of all pairs. */
 static size_t sample(const shifted *s, int64_t at[SAMPLES], int64_t off[SAMPLES], size_t *n_pairs) {
     size_t n = 0, wanted = 0, pairs = 0;
     for (size_t i = 0; i < s->a->n; i++)
@@ -77,8 +78,8 @@ static int64_t at_least_noise(int64_t distance_ns) {
     return distance_ns > least_distance_ns ? distance_ns : least_distance_ns;
 }
 
-/* Measures the distance of ends; -1 if under half of @p whole pairs exist. If the mean is at least
- * @p far [ns], the median is not computed and is set to the mean, too. */
+/* Measures the distance of ends; -1 if fewer than half of @p whole pairs exist. If the mean is at
+ * least @p far [ns], sets the median to the mean to save time. */
 static closeness distance_of(const shifted *s, bool one_clock, size_t whole, int64_t far) {
     int64_t at[SAMPLES], off[SAMPLES], sorted[SAMPLES], sum = 0;
     size_t n_pairs, n = sample(s, at, off, &n_pairs);
@@ -97,11 +98,11 @@ static closeness distance_of(const shifted *s, bool one_clock, size_t whole, int
     int64_t mean = at_least_noise(sum);
     if (mean >= far)
         return (closeness){mean, mean};
-    /* Takes the upper median, because one of two steps may fit any shift. */
+    /* Takes the upper median: a shift to the wrong step may fit half of the pairs. */
     return (closeness){at_least_noise(tm_select(sorted, n, n / 2)), mean};
 }
 
-/* Returns whether in most pairs the kernels have different step numbers. */
+/* Returns whether most pairs are of kernels in different steps. */
 static bool mixes_steps(const shifted *s) {
     size_t n = 0, mixed = 0;
     for (size_t i = 0; i < s->a->n; i++) {
@@ -115,13 +116,13 @@ static bool mixes_steps(const shifted *s) {
     return 2 * mixed > n;
 }
 
-/* Returns whether a shift is as good as the chosen one: most ends are as close, and outliers (at
- * the ends of steps, for example) are not further away. */
+/* Returns whether a shift is as good as the chosen one: most ends are as close, and outliers (for
+ * example at the ends of steps) are not further away. */
 static bool is_rival(const shifted *s, const closeness *own, const closeness *c) {
     return c->median < BETTER * own->median && c->mean < BETTER * own->mean && !mixes_steps(s);
 }
 
-/* Returns whether all other shifts of the partners are much worse. False if no other can be
+/* Returns whether all other shifts of the partners are much worse. False if no other shift can be
  * tried. */
 static bool is_proven(shifted *s, bool one_clock) {
     s->places = 0;
@@ -142,7 +143,7 @@ static bool is_proven(shifted *s, bool one_clock) {
     return proven && tried > 0;
 }
 
-/* Whether the tokens of the runs agree at this shift. */
+/* Returns whether the tokens of the runs agree at this shift. */
 static bool tokens_agree(const shifted *s) {
     size_t common = 0, equal = 0, shorter = s->a->n < s->b->n ? s->a->n : s->b->n;
     for (size_t i = 0; i < s->a->n; i++) {
@@ -153,8 +154,8 @@ static bool tokens_agree(const shifted *s) {
     return common >= LEAST && 2 * common >= shorter && equal * 50 >= common * 49;
 }
 
-/* Returns whether the ends allow pairing kernels at equal places. If not, each run may have kernels
- * that the other lacks. */
+/* Sets *holds to whether the ends allow pairing kernels at equal places. If they do not, each run
+ * may have kernels that the other lacks. */
 static tm_status order_holds(const shifted *s, bool *holds, tm_error *err) {
     tm_end *ends = calloc(2 * s->a->n + 1, sizeof *ends), *others = ends + s->a->n;
     size_t n = 0;
@@ -174,7 +175,8 @@ static tm_status order_holds(const shifted *s, bool *holds, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Pairs at the shift at which tokens agree and ends fit best. *paired is false if there is none. */
+/* Pairs kernels at the shift at which tokens agree and ends fit best. Sets *paired to whether there
+ * is such a shift. */
 static tm_status pair_by_tokens(const tm_run *a, const tm_run *b, bool one_clock, int64_t *partners,
                                 bool *paired, tm_error *err) {
     shifted s = {.a = a, .b = b};

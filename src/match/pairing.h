@@ -6,22 +6,22 @@
 
 typedef enum tm_pairing {
     TM_PAIRING_NONE,     /* the runs do not correspond */
-    TM_PAIRING_UNPROVEN, /* the runs may correspond, but fit nearly as well when shifted */
+    TM_PAIRING_UNPROVEN, /* the runs may correspond, but they fit nearly as well when shifted */
     TM_PAIRING_PROVEN
 } tm_pairing;
 
 /**
- * Pairs the kernels of two runs. Normally the shift is found by tokens: they must agree for 98 of
- * 100 kernels at a shift of up to 16 places. If tokens agree at several shifts, the ends decide: on
- * one clock their distance, otherwise how constant their differences are. If ends show that kernels
- * are missing (tm_order_holds), kernels are paired by their ends instead: directly on one clock,
- * otherwise with the offset of tm_shift_find.
+ * Pairs the kernels of two runs. Normally tokens give the shift: at a shift of up to 16 places,
+ * they must agree for 98 of 100 kernels. If tokens agree at several shifts, the ends decide: on one
+ * clock by their distance, on different clocks by how constant their differences are. If ends show
+ * that kernels are missing (tm_order_holds), kernels are paired by their ends instead: on one clock
+ * directly, on different clocks with the offset of tm_shift_find.
  *
  * The pairing is proven if ends are five times closer, by median or mean, than at any other shift.
- * On different clocks, offset and drift are removed first. Tokens do not matter for this, but
- * shifts that contradict the step numbers are left out.
+ * On different clocks, offset and drift are removed before. Other shifts count whatever their
+ * tokens, unless they contradict the step numbers.
  *
- * @param a, b      prepared
+ * @param a,        b      prepared
  * @param partners  [a->n] index of b's kernel, ascending, or -1
  * @return          TM_OK; TM_ERR_FAULT
  */

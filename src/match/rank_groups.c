@@ -12,9 +12,8 @@
 #include "base/sorted.h"
 #include "timeline/metadata.h"
 
-/* A process parses each list of ranks and each group once, for all of its ranks. */
-
-/* What gives a group's ranks: a list, or start and stride. */
+/* What gives a group's ranks: a list, or start and stride. A process reads each list once, for all
+ * of its ranks. */
 typedef struct set_key {
     int64_t start, stride; /* used if there is no list: `size` ranks from `start` on */
     int32_t size;
@@ -32,8 +31,8 @@ typedef struct shared_group {
     bool made;
 } shared_group;
 
-/* A cache entry: the fields by which a rank's kernels identify a group. Many kernels have the same
- * ones. */
+/* A cache entry: the fields by which a rank's kernels identify a group, and the group. Many kernels
+ * have the same fields. */
 typedef struct known_group {
     uint32_t name, ranks;
     int32_t size, start, stride;
@@ -43,7 +42,7 @@ typedef struct known_group {
 /* A process group that the rank's metadata lists. */
 typedef struct config {
     char *name;    /* owned */
-    uint32_t list; /* id of the name that lists its ranks */
+    uint32_t list; /* name id of the text that lists the group's ranks */
 } config;
 
 struct tm_group_finder {
@@ -99,7 +98,7 @@ void tm_group_finder_destroy(tm_group_finder *finder) {
     free(finder);
 }
 
-/* Reads the entries of pg_config. If several have one name, the first one is used. */
+/* Reads the entries of pg_config. Of several entries with the same name, the first one counts. */
 tm_status tm_group_finder_enter(tm_group_finder *finder, const tm_timeline *timeline,
                                 tm_error *err) {
     bool ok = true;
@@ -125,7 +124,8 @@ tm_status tm_group_finder_enter(tm_group_finder *finder, const tm_timeline *time
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns the name id of the list of ranks in the pg_config entry with this name. */
+/* Returns the name id of the list of ranks in the pg_config entry with this name; TM_NO_NAME if
+ * there is none. */
 static uint32_t configured_list(const tm_group_finder *finder, tm_text name) {
     const config *configs = finder->configs.data;
     for (size_t i = 0; i < finder->configs.n; i++)
@@ -135,8 +135,9 @@ static uint32_t configured_list(const tm_group_finder *finder, tm_text name) {
     return TM_NO_NAME;
 }
 
-/* Returns the operator that launched the kernel: the last operator on the launch's thread that
- * contains the launch's start. It has start and stride of the group, which the kernel lacks. */
+/* Returns the operator that issued the kernel: the last operator on the launch's thread that
+ * contains the launch's start. The operator has start and stride of the group, which the kernel
+ * lacks. */
 static const tm_collective_attr *asking_operator(const tm_timeline *timeline, uint32_t kernel) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     uint32_t launch = timeline->launch[kernel];
@@ -152,7 +153,7 @@ static const tm_collective_attr *asking_operator(const tm_timeline *timeline, ui
     return NULL;
 }
 
-/* False if out of memory. */
+/* Makes the set of ranks that a key describes. False if out of memory. */
 static bool read_set(const tm_group_finder *finder, const set_key *key, tm_rank_list *out) {
     bool ok = true;
     if (key->list != TM_NO_NAME)
@@ -165,8 +166,8 @@ static bool read_set(const tm_group_finder *finder, const set_key *key, tm_rank_
     return ok;
 }
 
-/* Finds the number of the set of ranks that a key describes, and makes it if necessary; TM_NO_KEY
- * if the key describes none. False if out of memory. */
+/* Sets *out to the number of the set of ranks that a key describes, and makes the set if necessary.
+ * Leaves *out unchanged if the key describes no ranks. False if out of memory. */
 static bool find_set(tm_group_finder *finder, const set_key *key, uint32_t *out) {
     tm_rank_list *set = tm_keys_value(&finder->set_keys, &finder->sets, key);
     if (!set || (!set->read && !read_set(finder, key, set)))
@@ -193,7 +194,8 @@ static bool find_regular(tm_group_finder *finder, const tm_collective_attr *attr
     return find_set(finder, &key, out);
 }
 
-/* Finds the set of all ranks of the job if the group is as large as the job. */
+/* If the group is as large as the job: sets *out to the number of the set of all ranks. False if
+ * out of memory. */
 static bool find_all(tm_group_finder *finder, const tm_collective_attr *attr, uint32_t *out) {
     const set_key key = {0, 1, attr->group_size, TM_NO_NAME};
     return !can_count(attr) || attr->group_size != finder->world_size ||
@@ -206,7 +208,7 @@ static bool has_rank(const tm_rank_list *set, int64_t rank) {
     return at < set->ranks.n && ranks[at] == rank;
 }
 
-/* Writes ascending ranks as ranges: "0-3,8". If they do not fit, cuts them and ends with "...". */
+/* Writes ascending ranks as ranges: "0-3,8". If there is not enough space, ends with "...". */
 static void print_ranks(const int64_t *ranks, size_t n, char out[TM_GROUP_TEXT_MAX]) {
     size_t used = 0;
     for (size_t i = 0; i < n;) {
@@ -227,7 +229,8 @@ static void print_ranks(const int64_t *ranks, size_t n, char out[TM_GROUP_TEXT_M
     }
 }
 
-/* Cuts at a character boundary, so that the text stays valid UTF-8. */
+/* Copies a text. If it is too long, cuts it at a character boundary, so that it stays valid
+ * UTF-8. */
 static void copy_text(tm_text text, char out[TM_GROUP_TEXT_MAX]) {
     size_t size = text.size < TM_GROUP_TEXT_MAX ? text.size : TM_GROUP_TEXT_MAX - 1;
     while (size > 0 && size < text.size && ((unsigned char)text.bytes[size] & 0xC0) == 0x80)
@@ -236,8 +239,8 @@ static void copy_text(tm_text text, char out[TM_GROUP_TEXT_MAX]) {
     out[size] = '\0';
 }
 
-/* Makes a group as the current rank sees it.
- * @param set  its ranks; NULL: unknown */
+/* Makes a group.
+ * @param set  ranks of the group; NULL: unknown */
 static tm_group make_group(const tm_group_finder *finder, const group_key *key,
                            const tm_rank_list *set) {
     tm_text name = tm_names_text(finder->names, key->name);
@@ -258,7 +261,8 @@ static tm_group make_group(const tm_group_finder *finder, const group_key *key,
     return group;
 }
 
-/* Finds the number of the set of a kernel's group; TM_NO_KEY if its ranks are unknown. */
+/* Sets *out to the number of the set of ranks of a kernel's group; TM_NO_KEY if the ranks are
+ * unknown. False if out of memory. */
 static bool find_ranks(tm_group_finder *finder, const tm_collective_attr *attr, uint32_t *out) {
     tm_text name = tm_names_text(finder->names, attr->group);
     *out = TM_NO_KEY;
@@ -279,7 +283,7 @@ tm_status tm_group_ranks(tm_group_finder *finder, const tm_collective_attr *attr
     return TM_OK;
 }
 
-/* Finds the group of a kernel as seen by the current rank. */
+/* Finds the group of a kernel of the current rank. */
 static bool find_group(tm_group_finder *finder, const tm_collective_attr *attr, tm_group *out) {
     group_key key = {attr->group, attr->group_size, TM_NO_KEY};
     bool ok = find_ranks(finder, attr, &key.set);

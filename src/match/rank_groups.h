@@ -1,5 +1,5 @@
-/* Process groups: the ranks of a communication kernel's group, identified the same way on every
- * rank. */
+/* Process groups: finds the ranks of a communication kernel's group. All members of a group get the
+ * same id. */
 #ifndef TMERGE_RANK_GROUPS_H
 #define TMERGE_RANK_GROUPS_H
 
@@ -8,9 +8,9 @@
 
 /** A process group as seen by one rank. */
 typedef struct tm_group {
-    uint64_t id; /* hash of its sorted ranks and its name; equal on all members */
+    uint64_t id; /* hash of the group's sorted ranks and its name; equal on all members */
     int32_t n_ranks;
-    bool known;                   /* whether the group's ranks are known and include this rank */
+    bool known;                   /* the group's ranks are known and include this rank */
     char text[TM_GROUP_TEXT_MAX]; /* name of the group, or its ranks as a list ("0-7") if it has no
                                      name; terminated */
 } tm_group;
@@ -19,25 +19,25 @@ typedef struct tm_group_finder tm_group_finder;
 struct tm_rank_list;
 
 /**
- * Creates a finder of groups. It parses a list of ranks once for many ranks.
+ * Creates a finder of groups, for all ranks of a process.
  * @param names       texts of the timelines; borrowed; no name may be added while the finder exists
- * @param world_size  ranks of the job
+ * @param world_size  number of ranks of the job
  */
 tm_status tm_group_finder_create(const tm_names *names, int64_t world_size, tm_group_finder **out,
                                  tm_error *err) TM_MUST_CHECK;
 void tm_group_finder_destroy(tm_group_finder *finder);
 
-/** Sets the rank whose groups are found from now on, and parses pg_config in its metadata.
+/** Sets the rank whose groups are found from now on, and reads pg_config in its metadata.
  * @param timeline  borrowed until the next rank */
 tm_status tm_group_finder_enter(tm_group_finder *finder, const tm_timeline *timeline,
                                 tm_error *err) TM_MUST_CHECK;
 
 /**
- * Finds the group of a kernel with metadata. Its ranks come from the first of these that has them:
- * `Process Group Ranks` (which the profiler truncates after 30), pg_config, start and stride of the
- * operator that issued the kernel, the group's size if it equals the job's. Otherwise name and size
- * identify the group. Other groups may have the same, so its ranks are unknown and its kernels are
- * not matched.
+ * Finds the group of a kernel with metadata. The group's ranks come from the first of these that
+ * has them: `Process Group Ranks` (which the profiler truncates after 30), pg_config, start and
+ * stride of the operator that issued the kernel, the group's size if it equals the job's. If none
+ * has them, name and size identify the group. As another group may have the same name and size, the
+ * group's kernels are then not matched.
  *
  * @param attr  the kernel's attribute row
  * @param out   set only on TM_OK
@@ -45,8 +45,9 @@ tm_status tm_group_finder_enter(tm_group_finder *finder, const tm_timeline *time
 tm_status tm_group_find(tm_group_finder *finder, const tm_collective_attr *attr, tm_group *out,
                         tm_error *err) TM_MUST_CHECK;
 
-/** Returns the ranks of a kernel's group, found as by tm_group_find; NULL if unknown. Borrowed
- * until the next call. @return TM_OK; TM_ERR_FAULT */
+/** Finds the ranks of a kernel's group as tm_group_find does.
+ * @param out  NULL if unknown; borrowed until the next call
+ * @return     TM_OK; TM_ERR_FAULT */
 tm_status tm_group_ranks(tm_group_finder *finder, const tm_collective_attr *attr,
                          const struct tm_rank_list **out, tm_error *err) TM_MUST_CHECK;
 

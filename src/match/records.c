@@ -17,8 +17,8 @@
 typedef struct lane {
     uint64_t group;
     uint64_t lane;
-    const tm_track *track; /* the stream; NULL for pairs, named kernels and host operations */
-    size_t sequence;       /* index of the lane's sequence in out->sequences */
+    const tm_track *track; /* the stream; NULL for transfers, named kernels and host operations */
+    size_t sequence;       /* index in out->sequences of the lane's sequence */
 } lane;
 
 typedef struct collector {
@@ -29,8 +29,8 @@ typedef struct collector {
     int origin;
     tm_match_input *out;
     tm_vec lanes;         /* of lane */
-    bool *is_bare;        /* [tracks] whether the track has kernels without metadata */
-    uint32_t *streams;    /* [tracks] the track that stands for the same stream */
+    bool *is_bare;        /* [tracks] some kernels of the track lack metadata */
+    uint32_t *streams;    /* [tracks] index of the track that stands for the track's stream */
     uint32_t *groups;     /* [tracks] name id of the group whose operations the thread runs */
     bool transfers_alone; /* the trace records only transfers, without the waits before them */
     bool has_steps;       /* tm_match_has_steps */
@@ -57,7 +57,7 @@ void tm_match_input_free(tm_match_input *input) {
     tm_group_finder_destroy(input->groups);
 }
 
-/* The limit keeps the sum of two sizes from overflowing when a median is computed. */
+/* The limit of elements keeps the sum of two sizes from overflowing when a median is computed. */
 int64_t tm_match_bytes(const tm_names *names, const tm_collective_attr *attr) {
     int64_t elements = attr->kind == TM_COLL_ALLGATHER || attr->kind == TM_COLL_RECV
                            ? attr->out_elements
@@ -66,14 +66,13 @@ int64_t tm_match_bytes(const tm_names *names, const tm_collective_attr *attr) {
     return elements >= 0 && size > 0 && elements <= INT64_MAX / 32 ? elements * size : -1;
 }
 
-/* A trace without compute has the whole recording as its only step. Other ranks may have recorded
- * the job's real steps. */
+/* In a trace without compute, the whole recording is the only step, while other ranks may have
+ * recorded the job's real steps. */
 bool tm_match_has_steps(const tm_timeline *timeline) {
     return !tm_timeline_lacks_compute(timeline);
 }
 
-/* The step of the event's launch, else the step whose window contains the event's start, else
- * none. */
+/* Also if the launch has no step, the event may start in a window. */
 int64_t tm_match_step(const tm_timeline *timeline, uint32_t row) {
     if (timeline->step[row] != TM_NO_STEP)
         return timeline->steps[timeline->step[row]].number;
@@ -84,21 +83,22 @@ int64_t tm_match_step(const tm_timeline *timeline, uint32_t row) {
     return -1;
 }
 
-/* The step by which ranks detect that their recordings start at different operations. -1 for
- * programs that name their operations: these count steps from the start of the recording. */
+/* Returns the step that shows whether the recordings of two ranks start at different operations. -1
+ * for programs that name their operations, because these count steps from the start of the
+ * recording. */
 static int64_t step_of(const tm_comm_record *record) {
     return record->operation ? -1 : record->step;
 }
 
-/* Returns the stream whose order identifies operations. NULL on the host, where the threads of a
- * group take turns: operations start in the order of their requests over all threads. */
+/* Returns the stream whose order identifies the operation; NULL on the host. There the threads of a
+ * group take turns, so that the order over all threads identifies operations. */
 static const tm_track *lane_track(const collector *c, uint32_t event) {
     const tm_track *track = tm_timeline_track(c->timeline, event);
     return track->kind == TM_TRACK_GPU ? track : NULL;
 }
 
-/* Returns the sequence of a lane; makes it if the lane is new. Streams are numbered in the order in
- * which they appear. */
+/* Returns the sequence of a record's lane. Makes it if the lane is new: streams are numbered in the
+ * order in which they appear. */
 static tm_sequence *sequence_of(collector *c, const tm_comm_record *record) {
     lane *lanes = c->lanes.data;
     bool named = record->operation != 0, by_stream = record->way == TM_MATCH_ORDER && !named;
@@ -145,8 +145,8 @@ static bool place(collector *c, tm_comm_record *record) {
     return record->way != TM_MATCH_ORDER || tm_vec_append(&c->out->ends, &end, 1);
 }
 
-/* Adds a send or a receive to the sequence of its sender and receiver; unmatched if its peer is
- * unknown. */
+/* Adds a send or a receive to the sequence of its sender and receiver. Sets *matched to false if
+ * the peer is unknown. */
 static bool place_pair(collector *c, tm_comm_record *record, const tm_collective_attr *attr,
                        bool *matched) {
     int64_t own = record->rank;
@@ -164,13 +164,13 @@ static bool place_pair(collector *c, tm_comm_record *record, const tm_collective
     return place(c, record);
 }
 
-/* Decides how a kernel is matched; *matched is false if it cannot be. */
+/* Decides how a kernel is matched. Sets *matched to false if it cannot be matched. */
 static bool place_record(collector *c, tm_comm_record *record, const tm_collective_attr *attr,
                          bool *matched) {
     bool pair = tm_collective_is_one_way(record->kind);
     *matched = true;
-    /* Transfers come first, because torch counts their sequence numbers per rank and group, not per
-     * pair of ranks. */
+    /* Transfers come first, because their recorded sequence numbers count per rank and group, not
+     * per pair of ranks. */
     if (pair)
         return place_pair(c, record, attr, matched);
     const uint64_t restarts = (uint64_t)tm_timeline_restarts(c->timeline, record->begin_ns);
@@ -189,7 +189,8 @@ static bool place_record(collector *c, tm_comm_record *record, const tm_collecti
     return place(c, record);
 }
 
-/* Returns the reason why a kernel without metadata certainly cannot be matched, if there is one. */
+/* Returns why a kernel without metadata certainly cannot be matched; TM_UNMATCHED_NOT if it may
+ * be. */
 static tm_unmatched exclusion(const collector *c, uint32_t name, uint8_t kind) {
     if (tm_classifier_kind(c->classifier, c->names, name).class == TM_KERNEL_ONE_SIDED)
         return TM_UNMATCHED_ONE_SIDED;
@@ -197,8 +198,8 @@ static tm_unmatched exclusion(const collector *c, uint32_t name, uint8_t kind) {
     return transfer ? TM_UNMATCHED_PEER : TM_UNMATCHED_NOT;
 }
 
-/* Returns whether a kernel starts so long before its launch (1 ms) that the clocks are not to
- * blame. */
+/* Returns whether a kernel starts more than 1 ms before its launch: so much that inaccurate clocks
+ * cannot be the reason. */
 static bool begins_too_early(const tm_timeline *timeline, uint32_t row) {
     enum { EARLY_NS = 1000000 };
     uint32_t launch = timeline->launch[row];
@@ -238,8 +239,8 @@ static tm_comm_record make_record(const collector *c, const tm_collective_attr *
     return record;
 }
 
-/* Hashes the kernel name without template arguments and parameters. All kernels of an operation
- * have the same one. */
+/* Hashes the kernel's name without template arguments and parameters. All kernels of an operation
+ * have the same hash. */
 static uint64_t token_of(tm_text name) {
     static const char unnamed[] = "(anonymous namespace)";
     size_t n = 0;
@@ -253,13 +254,14 @@ static uint64_t token_of(tm_text name) {
     return tm_hash_mixed(0, name.bytes, n);
 }
 
-/* On the host, one thread stands for all threads of a group, which take turns. */
+/* Returns the stream of an event. On the host, the threads of a group take turns, and one of them
+ * stands for all. */
 static uint64_t stream_of(const collector *c, uint32_t event) {
     const tm_track *own = tm_timeline_track(c->timeline, event);
     return c->streams[own - c->timeline->tracks];
 }
 
-/* False if out of memory. */
+/* Sets streams and groups. False if out of memory. */
 static bool find_streams(collector *c) {
     const tm_timeline *t = c->timeline;
     c->streams = calloc(t->n_tracks + 1, sizeof *c->streams);
@@ -283,8 +285,8 @@ static bool find_streams(collector *c) {
     return true;
 }
 
-/* Adds a kernel to the input of inference. Its `way` says whether it has metadata or is to be
- * matched. */
+/* Adds a kernel to the input of inference. Its `way` says whether it has already been matched by
+ * its metadata. */
 static tm_status add_to_stream(collector *c, const tm_comm_record *record, uint64_t token,
                                tm_error *err) {
     tm_comm_record copy = *record;
@@ -293,8 +295,7 @@ static tm_status add_to_stream(collector *c, const tm_comm_record *record, uint6
     return tm_vec_append(&c->out->bare, &copy, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Adds a kernel without metadata to the input of inference, which compares the traces of all
- * ranks. */
+/* Adds a kernel without metadata to the input of inference. */
 static tm_status add_bare(collector *c, const tm_collective_attr *attr, tm_error *err) {
     const tm_timeline *timeline = c->timeline;
     const tm_group own = tm_group_of_ranks(&timeline->rank, 1);
@@ -316,8 +317,8 @@ static tm_status add_bare(collector *c, const tm_collective_attr *attr, tm_error
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Adds a kernel with metadata to the input of inference, as evidence for others on its stream. Its
- * token includes the group. */
+/* If a stream also has kernels without metadata: adds a kernel with metadata to the input of
+ * inference, as evidence for those. Its token includes the group. */
 static tm_status add_context(collector *c, const tm_comm_record *record, tm_error *err) {
     uint64_t token[2] = {record->process_group,
                          token_of(tm_names_text(c->names, c->timeline->name[record->event]))};
@@ -342,12 +343,12 @@ static tm_status add_kernel(collector *c, const tm_collective_attr *attr, tm_err
     return tm_vec_append(&c->out->records, &record, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Kernels are sorted by launch, then by start: all ranks launch a communicator's operations in the
+/* A kernel to sort by launch, then by start: all ranks launch a communicator's operations in the
  * same order, but kernels on two streams may start in any order. */
 typedef struct ordered {
-    int64_t launch_ns; /* the kernel's start if the launch is unknown */
+    int64_t launch_ns; /* time of the launch; the kernel's start if the launch is unknown */
     int64_t begin_ns;
-    uint32_t attr; /* index of the kernel's attributes; decides if times are equal */
+    uint32_t attr; /* index of the kernel's attributes, which decides if times are equal */
 } ordered;
 
 static int by_begin(const void *a, const void *b) {
@@ -357,7 +358,7 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->attr, y->attr);
 }
 
-/* Returns whether a kernel's group must be inferred from the traces of all ranks: it has no
+/* Returns whether a kernel's group must be inferred from the traces of all ranks: the kernel has no
  * metadata, or it is a host operation of which only the thread is known. */
 static bool is_without_group(const collector *c, const tm_collective_attr *attr) {
     const bool on_host = tm_timeline_track(c->timeline, attr->event)->kind != TM_TRACK_GPU;

@@ -5,77 +5,76 @@
 #include "timeline/collectives.h"
 #include "tmerge/names.h"
 
-/** A sequence of kernels of one rank that can be matched only by order: those of one group on one
- * stream, or the transfers from one rank to another. Sent as bytes. */
+/** A sequence of kernels of one rank that can be matched only by order: the kernels of one group on
+ * one stream, or the transfers from one rank to another. Sent as bytes. */
 typedef struct tm_sequence {
-    uint64_t group; /* the group, as in the sequence's records */
-    /* number of the stream in the group, or the direction if it is of a pair of ranks */
+    uint64_t group; /* group of the sequence's records */
+    /* number of the stream in the group */
     uint64_t lane;
-    uint64_t digest; /* digest of the kernels' kinds and sizes, in order */
+    uint64_t digest; /* hash of the kernels' kinds and sizes, in order */
     int64_t n;       /* kernels */
     int64_t rank;
-    int64_t first_step, last_step; /* steps of its first and last kernel; -1 unknown */
+    int64_t first_step, last_step; /* steps of the first and last kernel; -1 unknown */
     int32_t group_size;
     int32_t origin; /* process that asks */
     uint8_t way;    /* tm_match_way: PAIR or ORDER */
-    bool named;     /* whether the kernels name their operations: see TM_SEQ_REPEATED */
-    bool agrees; /* all ranks have the same sequence (tm_match_compare); if not, kernels may still
-                    be aligned by their ends */
+    bool named;     /* the kernels name their operations: see TM_SEQ_REPEATED */
+    bool agrees;    /* result of tm_match_compare: all ranks have the same sequence. If not, the
+                       kernels may still be aligned by their ends */
 } tm_sequence;
 
-/** Start and end of a kernel that is matched by order, for comparison with other ranks. */
+/** Start and end of a kernel that is matched by order, to be compared with other ranks. */
 typedef struct tm_end {
     uint64_t group;
     uint64_t key; /* lane (numbered stream), and place in the sequence */
     int64_t rank;
     int64_t begin_ns, end_ns;
     bool synchronises;
-    bool on_host; /* run by a host thread, which leaves when it gets a core, not together with the
-                     last rank */
+    bool on_host; /* run by a host thread, which may leave later than the last rank, when it gets a
+                     core */
 } tm_end;
 
-/** Input to matching from a process's ranks. */
+/** What matching gets from the ranks of a process. */
 typedef struct tm_match_input {
     tm_vec records;   /* of tm_comm_record */
     tm_vec sequences; /* of tm_sequence: one for each sequence of records with way PAIR or ORDER */
     tm_vec ends;      /* of tm_end: one for each record with way ORDER */
     tm_vec loose;     /* of tm_comm_record: kernels that ranks ran in different orders */
     tm_vec bare;      /* of tm_comm_record with way INFERRED: all kernels of streams on which some
-                         kernels lack metadata. Their key is only the stream */
+                         kernels lack metadata. Their key has only the stream */
     tm_vec left_out;  /* of tm_left_out: counts of kernels that cannot be matched */
     struct tm_group_finder *groups; /* owned; created with the first rank */
 } tm_match_input;
 
-/** Bit position of the lane in a record's key; the place in the sequence is below. */
+/** Bit position of the lane in a record's key; the bits below have the place in the sequence. */
 enum { TM_LANE_SHIFT = 40 };
 
 /**
- * Adds a rank's kernels. Sends and receives are matched by sender and receiver; others by `Comms
- * Id`, by process group and `Seq`, or by their order within the group among the kernels that carry
- * metadata. Streams of different ranks correspond if their first kernels have the same position in
- * the order of streams, not if their numbers are equal. Named kernels (TM_SEQ_REPEATED) are in one
- * order over all streams. Kernels without metadata are left to inference (infer.h), except in a job
- * of one rank.
+ * Adds a rank's kernels. Sends and receives are matched by sender and receiver; other kernels with
+ * metadata by `Comms Id`, by process group and `Seq`, or by their order within the group. The
+ * streams of a group are numbered in the order of their first kernels: streams with the same number
+ * correspond on all ranks. Named kernels (TM_SEQ_REPEATED) are in one order over all streams.
+ * Kernels without metadata are left to inference (infer.h), except in a job of one rank.
  *
- * @param names       the same for all ranks, as is
- * @param world_size  ranks of the job
- * @param origin      this process
- * @param out         vectors that were initialised with tm_match_input_init
+ * @param names       the same for all ranks, like @p world_size
+ * @param world_size  number of ranks of the job
+ * @param origin      number of this process
+ * @param out         initialised with tm_match_input_init; added to
  * @return            TM_OK; TM_ERR_FAULT
  */
 tm_status tm_match_add_rank(const tm_timeline *timeline, const tm_names *names, int64_t world_size,
                             int origin, tm_match_input *out, tm_error *err) TM_MUST_CHECK;
 
-/** Returns the size [bytes] of a kernel's operation as nccl-tests defines it, -1 without metadata.
- * It is the size of the output of an all-gather or a receive, otherwise of the input. */
+/** Returns the size [B] of a kernel's operation as nccl-tests defines it: of the output of an
+ * all-gather or a receive, otherwise of the input; -1 without metadata. */
 int64_t tm_match_bytes(const tm_names *names, const tm_collective_attr *attr);
 
-/** Returns whether a rank's steps are those of the job. (Not if its trace has no compute.) Searches
- * the metadata, so call it once per rank. */
+/** Returns whether a rank's steps are those of the job. They are not if its trace has no compute.
+ * Searches the metadata, so call it once per rank. */
 bool tm_match_has_steps(const tm_timeline *timeline);
 
-/** Returns the number of the step that launched an event, else of the step whose window contains
- * its start; -1 for none. */
+/** Returns the number of the step that launched an event; without one, of the step whose window
+ * contains the event's start; -1 if there is neither. */
 int64_t tm_match_step(const tm_timeline *timeline, uint32_t row);
 
 void tm_match_input_init(tm_match_input *input);
@@ -84,9 +83,9 @@ void tm_match_input_free(tm_match_input *input);
 /**
  * Sets `agrees` of each sequence. The sequences of one group and lane agree if every rank has the
  * same count and digest, and all ranks of the group, or only one, have sequences. (If some ranks
- * lack them, the others may have recorded different operations of equal kinds, unless kernels name
- * their operations.) They disagree if the steps of their first or last kernels have different
- * numbers, or if ends show that equal counts hide a shift: see tm_order_holds.
+ * have none, the others may have recorded different operations of equal kinds, unless kernels name
+ * their operations.) They disagree if both their first and their last kernels are of different
+ * steps, or if ends show that equal counts hide a shift: see tm_order_holds.
  *
  * @param sequences  [n] in any order: of each group the sequences of all ranks
  * @param ends       [n_ends] in any order: ends of the same groups
@@ -94,8 +93,8 @@ void tm_match_input_free(tm_match_input *input);
 void tm_match_compare(tm_sequence *sequences, size_t n, tm_end *ends, size_t n_ends);
 
 /**
- * Removes the records whose sequence does not agree. Transfers are counted as left out; other
- * kernels move to `loose`.
+ * Removes the records whose sequence does not agree: counts transfers as left out, and moves other
+ * kernels to `loose`.
  * @param answers  [n] this process's sequences with `agrees` set, in any order
  * @return         TM_OK; TM_ERR_FAULT
  */

@@ -5,10 +5,10 @@
 #include "base/median.h"
 #include "base/sorted.h"
 
-/* A partner is searched among this many marks before and after the nearest end. */
+/* A partner is searched for among this many marks before and after the nearest end. */
 enum { BESIDE = 4 };
 
-/* Larger than any distance of two ends. Twice this value does not overflow. */
+/* Larger than any distance of two ends, and small enough to be doubled. */
 static const int64_t far_ns = INT64_MAX / 4;
 
 static int by_token(const void *a, const void *b) {

@@ -1,5 +1,4 @@
-/* The kernels of one rank in one group and stream, as marks in the order of their ends. For
- * alignment. */
+/* The kernels of one rank in one group and stream, as marks in the order of their ends. */
 #ifndef TMERGE_RUN_H
 #define TMERGE_RUN_H
 
@@ -13,7 +12,7 @@
 typedef struct tm_mark {
     int64_t begin_ns, end_ns; /* on this rank's clock */
     int64_t step;             /* number of the step; -1 unknown */
-    uint64_t token;    /* hash of kind and size, which is equal on all ranks of an operation */
+    uint64_t token;           /* hash of kind and size; equal on all ranks of an operation */
     int64_t apart_ns;  /* distance to the nearest end with the same token; set by tm_run_prepare */
     bool synchronises; /* no rank leaves the operation before all have arrived */
 } tm_mark;
@@ -27,48 +26,49 @@ typedef struct tm_run {
 /** Sets `apart_ns` of all marks. @return TM_OK; TM_ERR_FAULT */
 tm_status tm_run_prepare(tm_run *run, tm_error *err) TM_MUST_CHECK;
 
-/** Returns whether any mark synchronises. If so, do not use the ends of marks that do not. */
+/** Returns whether any mark synchronises. If so, ignore the ends of marks that do not
+ * synchronise. */
 bool tm_run_synchronises(const tm_run *run);
 
 /** Returns the mark with the nearest end, the earlier one if two are equally near. The run must not
  * be empty. */
 size_t tm_run_nearest(const tm_run *run, int64_t end_ns);
 
-/** Whether two marks can belong to one operation, judging by tokens and steps. */
+/** Returns whether two marks can belong to one operation, according to tokens and steps. */
 bool tm_mark_fits(const tm_mark *a, const tm_mark *b);
 
 /** Returns how far [ns] the ends of two marks of one operation may differ: five times the largest
- * measured noise, 5 us + 6 % of the transfer's time. The duration of the shorter kernel is used as
- * this time, which it never undercuts. */
+ * measured noise, 5 us + 6 % of the transfer's time. This time is at most the duration of the
+ * shorter kernel, which is used instead. */
 int64_t tm_mark_noise(const tm_mark *a, const tm_mark *b);
 
-/** The same, given the durations of the two kernels. */
+/** Returns tm_mark_noise of two kernels with these durations. */
 int64_t tm_run_noise(int64_t a_ns, int64_t b_ns);
 
 /**
- * Finds the mark of @p other, whose clock is ahead by @p offset_ns, that belongs to the operation
- * of mark @p i: it has the same token and step, and the distance of the two ends is below half of
- * both marks' apart_ns.
+ * Finds the mark of @p other that belongs to the operation of mark @p i: it has the same token and
+ * step, and the two ends are nearer than half of apart_ns of either mark. The clock of @p other is
+ * ahead by @p offset_ns.
  *
  * @param out  set if a partner exists
  */
 bool tm_run_partner(const tm_run *run, size_t i, const tm_run *other, int64_t offset_ns,
                     size_t *out);
 
-/** What another run has at the time of a mark. */
+/** What the other run has at the time of a mark. */
 typedef enum tm_meeting {
     TM_MEETS,   /* the mark's partner: it ends at the expected time, within the noise */
-    TM_ANOTHER, /* another operation (token or step), which has no partner in this run */
+    TM_ANOTHER, /* another operation (other token or step), which has no partner in this run */
     TM_NOTHING
 } tm_meeting;
 
-/** Finds what the other run has at the time of mark @p i. @p slack_ns is the possible error of the
- * offset. */
+/** Finds what the other run has at the time of mark @p i. The offset may be wrong by up to
+ * @p slack_ns. */
 tm_meeting tm_run_meet(const tm_run *run, size_t i, const tm_run *other, int64_t offset_ns,
                        int64_t slack_ns);
 
-/** Returns the k-th of a series of evenly spread, not periodic indices below n (golden ratio).
- * Indices may repeat. */
+/** Returns index k of a series of indices below n that are evenly spread, but not periodic (golden
+ * ratio). Indices may repeat. */
 size_t tm_run_sample(size_t k, size_t n);
 
 /** Returns the lower median of @p n values, 0 if n is 0. Reorders them. */

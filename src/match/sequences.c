@@ -7,7 +7,7 @@
 #include "left_out.h"
 #include "pair_by_order.h"
 
-/* Sequences of one group and lane become adjacent, in rank order. */
+/* Orders sequences by group and lane, then by rank. */
 static int by_run(const void *a, const void *b) {
     const tm_sequence *x = a, *y = b;
     int order = tm_order_u64(x->group, y->group);
@@ -31,7 +31,7 @@ static bool same_sequence(const tm_sequence *a, const tm_sequence *b) {
            !(other_step(a->first_step, b->first_step) && other_step(a->last_step, b->last_step));
 }
 
-/* Returns the ends of a sequence; NULL if some are missing. */
+/* Returns the first end of a sequence; NULL if some of its ends are missing. */
 static const tm_end *ends_of(const tm_sequence *sequence, const tm_end *ends, size_t n) {
     tm_end wanted = {
         .group = sequence->group, .key = sequence->lane << TM_LANE_SHIFT, .rank = sequence->rank};

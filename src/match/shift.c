@@ -7,30 +7,31 @@
 #include "base/sorted.h"
 
 enum {
-    SECTION = 512, /* number of the reference's marks that are compared, around a centre */
+    SECTION = 512, /* number of marks of the reference, around a centre, that are compared */
     SAMPLES = 64,  /* samples per section */
-    EDGES = 10,    /* number of samples before changes of the rhythm, and after them */
+    EDGES = 10,    /* number of samples before changes of the rhythm, and again after them */
     RARE = 16,     /* number of samples with rare tokens */
     ROUGH = 16,    /* number of samples for the quick test */
     CENTRES = 5,
     ANCHORS = 4,  /* number of marks of a section for which partners are guessed */
-    SHIFTS = 512, /* maximum shift to either side */
+    SHIFTS = 512, /* maximum shift in each direction */
     GUESSES = 3,
     FINALISTS = 16,
-    /* Minimum number of matching kernels: the more shifts are tried, the more match by chance. */
+    /* Minimum number of matching kernels. If more shifts are tried, more kernels match by
+     * chance. */
     LEAST = 12,
-    LEAST_WITH_STEPS = 8,  /* the same, if step numbers allow only few shifts */
-    LEAST_OF_SHORT_RUN = 4 /* for runs of less than 16 kernels: half the run, but at least this */
+    LEAST_WITH_STEPS = 8,  /* the same, if step numbers leave only few shifts */
+    LEAST_OF_SHORT_RUN = 4 /* for runs of less than 16 kernels: half the run, at least this */
 };
 
 static const double drift_limit = 100e-6;
-/* Every profiler's ends have at least this noise; smaller spreads count as equal. */
+/* Lower limit of a spread: every profiler's ends have at least this noise. */
 static const int64_t least_spread_ns = 1000;
 /* Factor by which the second-best offset must be worse than the best. */
 static const double confidence = 5.0;
 
 /* Kinds of samples. A shift by one operation shows only at a rare operation or where the rhythm
- * changes, so enough samples of each kind must match. */
+ * changes. So enough samples of each kind must match. */
 typedef enum sort_of_sample { ANY, SCARCE, BEFORE, AFTER, N_SORTS } sort_of_sample;
 
 typedef struct sample {
@@ -43,7 +44,7 @@ typedef struct search {
     size_t from, n; /* section: marks [from, from + n) of the reference */
     size_t centre;
     size_t least;            /* minimum number of matching kernels */
-    size_t n_met;            /* number of synchronising samples, which all ranks leave together */
+    size_t n_met;            /* number of samples that synchronise: all ranks leave them together */
     sample samples[SAMPLES]; /* ascending */
     size_t n_samples;
     int64_t tried[GUESSES * (2 * SHIFTS + 1)]; /* [n_tried] offsets guessed from the first anchor */
@@ -55,8 +56,8 @@ typedef struct candidate {
     double drift;
     int64_t spread_ns;
     double badness; /* spread / sqrt(number of kernels that match, minus those that match by
-                       chance). With more kernels, a wrong offset's spread grows like a random walk;
-                       the true one's does not */
+                       chance). With more kernels, the spread of a wrong offset grows like a random
+                       walk, but that of the true offset does not */
     bool has_drift; /* drift is removed */
     bool coherent;  /* at least half of the samples match within the noise */
 } candidate;
@@ -75,8 +76,9 @@ static void choose_edge(size_t i, uint8_t *chosen) {
     chosen[i + 1] = 1 + AFTER;
 }
 
-/* Chooses marks around changes of the rhythm: the ends of steps or, if steps are unknown, the
- * widest gaps. Chooses at most one mark in 16, so that real changes stay visible. */
+/* Chooses the marks around changes of the rhythm: the ends of steps or, if steps are unknown, the
+ * widest gaps. Of the gaps, chooses at most one in 16 marks, so that only real changes are
+ * chosen. */
 static void choose_edges(const tm_run *run, size_t from, size_t n, uint8_t *chosen) {
     size_t found = 0;
     for (size_t i = 0; i + 1 < n && found < EDGES; i++)
@@ -156,7 +158,8 @@ static bool in_range(const search *s, const candidate *c, size_t i) {
     return at >= s->other->marks[0].end_ns && at <= s->other->marks[s->other->n - 1].end_ns;
 }
 
-/* Returns the difference of a sample's end from its partner's; false if it has no partner. */
+/* Sets *out to the end of a sample's partner minus the sample's end. Returns false if the sample
+ * has no partner. */
 static bool difference(const search *s, const candidate *c, size_t i, size_t *partner,
                        int64_t *out) {
     size_t mark = s->samples[i].mark;
@@ -166,15 +169,15 @@ static bool difference(const search *s, const candidate *c, size_t i, size_t *pa
     return true;
 }
 
-/* Returns whether a sample's end should agree with its partner's. In kernels that do not
- * synchronise, such as broadcasts, ranks do not wait for others, so they count only if fewer than
- * @p enough synchronise. */
+/* Returns whether a sample's end should agree with its partner's end. In kernels that do not
+ * synchronise, such as broadcasts, ranks do not wait for each other. So these samples count only if
+ * fewer than @p enough samples synchronise. */
 static bool is_telling(const search *s, size_t i, size_t enough) {
     return s->n_met < enough || s->ref->marks[s->samples[i].mark].synchronises;
 }
 
-/* Quick test with few samples: returns whether half of their end differences are so constant that
- * the offset may be the best or the second best. */
+/* Quick test with few samples: returns whether at least half of their end differences are about
+ * equal. If they are not, the offset is neither the best nor the second best. */
 static bool is_worth_judging(const search *s, const candidate *c) {
     int64_t off[ROUGH] = {0}, sorted[ROUGH] = {0}, slack[ROUGH] = {0};
     size_t n = 0, n_in = 0, near = 0, partner;
@@ -212,7 +215,7 @@ static double median_slope(const int64_t *x, const int64_t *y, size_t n) {
     return fmin(fmax(middle, -drift_limit), drift_limit);
 }
 
-/* Sets the offset to the median difference and measures the median deviation from it. False if
+/* Sets the offset to the median end difference, and measures the median deviation from it. False if
  * fewer than half of the samples inside the other recording have a partner. */
 static bool measure(const search *s, candidate *c, bool with_drift) {
     int64_t x[SAMPLES], y[SAMPLES], sorted[SAMPLES];
@@ -234,8 +237,8 @@ static bool measure(const search *s, candidate *c, bool with_drift) {
     for (size_t k = 0; k < n; k++)
         sorted[k] = llabs(y[k] - c->offset_ns);
     tm_sort_values(sorted, n);
-    /* Samples without a partner count as far away. Two of few samples always fit some offset and
-     * drift, so the largest distance counts then. */
+    /* Samples without a partner count as far away. If there are few samples, their largest distance
+     * counts, because two samples always fit some offset and drift. */
     c->spread_ns = n_in < LEAST_WITH_STEPS ? sorted[n - 1] : sorted[(n_in - 1) / 2];
     int64_t spread = c->spread_ns > least_spread_ns ? c->spread_ns : least_spread_ns;
     double telling = (double)n - (double)s->least / 2.0;
@@ -265,11 +268,11 @@ static tm_unmatched judge(const search *s, candidate *c) {
         c->badness *= confidence;
     for (int sort = SCARCE; sort < N_SORTS; sort++)
         if (n_in[sort] > 1 && n_meet[sort] * 4 < n_in[sort] && c->coherent)
-            return TM_UNMATCHED_INCOHERENT; /* no match for those samples that would show a shift */
+            return TM_UNMATCHED_INCOHERENT; /* the samples that would show a shift do not match */
     return TM_UNMATCHED_NOT;
 }
 
-/* Evaluates an offset. If it is wrong, updates *reason. */
+/* Evaluates an offset. If the offset is wrong, updates *reason. */
 static bool try_offset(const search *s, candidate *c, bool with_drift, tm_unmatched *reason) {
     tm_unmatched verdict = measure(s, c, with_drift) ? judge(s, c) : TM_UNMATCHED_INCOHERENT;
     tm_unmatched failed = verdict == TM_UNMATCHED_NOT ? TM_UNMATCHED_INCOHERENT : verdict;
@@ -277,13 +280,14 @@ static bool try_offset(const search *s, candidate *c, bool with_drift, tm_unmatc
     return verdict == TM_UNMATCHED_NOT;
 }
 
-/* Returns whether two candidates have the same offset, as correct guesses from different anchors
+/* Returns whether two candidates have the same offset. Correct guesses from different anchors
  * do. */
 static bool is_same(const candidate *a, const candidate *b) {
     return llabs(a->offset_ns - b->offset_ns) <= a->spread_ns + b->spread_ns + least_spread_ns;
 }
 
-/* Keeps the best candidates in order, each offset once. */
+/* Adds a candidate to the best candidates, which are in order and have each offset once. Returns
+ * how many there are. */
 static size_t keep(const candidate *c, candidate *best, size_t n) {
     size_t kept = 0, place = 0;
     for (size_t i = 0; i < n; i++) {
@@ -303,7 +307,7 @@ static size_t keep(const candidate *c, candidate *best, size_t n) {
     return kept;
 }
 
-/* Returns the first mark of a step, else n. */
+/* Returns the index of the first mark of a step; n if there is none. */
 static size_t first_of_step(const tm_run *run, int64_t step) {
     size_t i = 0;
     while (i < run->n && run->marks[i].step != step)
@@ -311,8 +315,8 @@ static size_t first_of_step(const tm_run *run, int64_t step) {
     return i;
 }
 
-/* Guesses partners of the anchor: the mark with the same index in the run, with the same time of
- * day, and with the same index in its step. */
+/* Guesses the anchor's partner in three ways: the mark with the same index in the run, at the same
+ * time of day, and with the same index in its step. */
 static void guess_partners(const search *s, size_t anchor, size_t guesses[GUESSES]) {
     const tm_mark *mark = &s->ref->marks[anchor];
     guesses[0] = anchor;
@@ -321,7 +325,7 @@ static void guess_partners(const search *s, size_t anchor, size_t guesses[GUESSE
     guesses[2] = first == s->other->n ? anchor : first + anchor - first_of_step(s->ref, mark->step);
 }
 
-/* Whether an earlier guess was the same mark. */
+/* Returns whether mark j was tried around an earlier guess. */
 static bool is_tried(const size_t *guesses, size_t which, size_t j) {
     for (size_t k = 0; k < which; k++)
         if (j + SHIFTS >= guesses[k] && j <= guesses[k] + SHIFTS)
@@ -329,7 +333,7 @@ static bool is_tried(const size_t *guesses, size_t which, size_t j) {
     return false;
 }
 
-/* Returns whether the first anchor already guessed roughly this offset. This is enough, because an
+/* Returns whether the first anchor already tried about this offset. About is enough, because an
  * offset is replaced by the median difference. */
 static bool is_guessed(const search *s, int64_t offset_ns, int64_t apart_ns) {
     size_t next = tm_lower_bound(s->tried, s->n_tried, offset_ns);
@@ -371,8 +375,8 @@ static size_t try_anchor(search *s, size_t anchor, candidate *best, size_t n,
     return n;
 }
 
-/* Returns the most isolated mark in the k-th part of the section: its partner is least likely to be
- * confused with a neighbour. */
+/* Returns the most isolated mark in the k-th part of the section: it is the least likely one to get
+ * a neighbour of its partner. */
 static size_t choose_anchor(const search *s, size_t k) {
     size_t from = s->from + s->n * k / ANCHORS, to = s->from + s->n * (k + 1) / ANCHORS;
     size_t best = from;
@@ -439,7 +443,8 @@ tm_unmatched tm_shift_find(const tm_run *ref, const tm_run *other, tm_shift *out
         if (failed == TM_UNMATCHED_NOT)
             return failed;
         reason = failed > reason ? failed : reason;
-        if (s.n == ref->n) /* the section was the whole run, so all others would be the same */
+        if (s.n == ref->n) /* the section was the whole run, so that all other sections would be the
+                              same */
             break;
     }
     return reason;

@@ -8,7 +8,8 @@
 #include "base/sorted.h"
 #include "timeline/host_comm.h"
 
-/* Returns whether a row is a transfer with several possible peers; sets *out to these. */
+/* Returns whether a row is a transfer with several possible peers. Sets *out to a transfer with
+ * these peers. */
 static bool is_open(const tm_timeline *timeline, const tm_names *names,
                     const tm_collective_attr *row, tm_transfers *out) {
     *out = (tm_transfers){.rank = timeline->rank, .n = 1, .sends = row->kind == TM_COLL_SEND};
@@ -51,12 +52,12 @@ static int by_rank(const void *a, const void *b) {
     return order ? order : memcmp(x->peers, y->peers, sizeof x->peers);
 }
 
-/* Returns the index of the first element with this rank or a higher one. */
+/* Returns the index of the first transfers of this rank or a higher one. */
 static size_t first_of(const tm_vec *all, int64_t rank) {
     return tm_bisect(all->data, all->n, sizeof(tm_transfers), &rank, tm_is_less_i64);
 }
 
-/* Returns the bit of a rank among the possible peers; 0 if it is not one of them. */
+/* Returns the bit of a rank among the possible peers; 0 if the rank is not a possible peer. */
 static uint32_t bit_of(const tm_transfers *of, int64_t rank) {
     uint32_t bit = 0;
     for (size_t i = 0; i < TM_PEERS_MAX; i++)
@@ -64,9 +65,9 @@ static uint32_t bit_of(const tm_transfers *of, int64_t rank) {
     return bit;
 }
 
-/* Finds the transfers of @p peer that can be the other side of @p of: opposite direction, same
- * number, and this rank is a possible peer. Sets *n to how many there are; NULL unless exactly
- * one. */
+/* Returns the transfers of @p peer that can be the other side of @p of: opposite direction, same
+ * number, and the rank of @p of is a possible peer. Sets *n to how many such transfers there are.
+ * NULL unless there is exactly one. */
 static tm_transfers *other_side(const tm_vec *all, const tm_transfers *of, int64_t peer,
                                 size_t *n) {
     tm_transfers *v = all->data, *found = NULL;
@@ -83,8 +84,8 @@ static bool is_one(uint32_t bits) {
     return bits != 0 && (bits & (bits - 1)) == 0;
 }
 
-/* Returns whether transfers of a rank other than @p peer have @p of as their only possible other
- * side. */
+/* Returns whether @p of is the only possible other side of transfers of a rank other than @p
+ * peer. */
 static bool is_claimed(const tm_vec *all, const tm_transfers *of, int64_t peer) {
     const tm_transfers *v = all->data;
     bool claimed = false;
@@ -97,8 +98,9 @@ static bool is_claimed(const tm_vec *all, const tm_transfers *of, int64_t peer) 
     return claimed;
 }
 
-/* Excludes peers without a possible other side. If one peer is left, excludes all other peers from
- * its other side, unless a further rank needs that. Returns whether anything changed. */
+/* Excludes peers that have no possible other side. If one peer is left, excludes all other peers
+ * from the other side of the transfers, unless a third rank needs that side. Returns whether
+ * anything changed. */
 static bool exclude(const tm_vec *all, tm_transfers *own) {
     const uint32_t before = own->alive;
     size_t n;

@@ -1,7 +1,7 @@
-/* Finds the peers of host transfers (gloo's isend and irecv) whose group was not recorded. A
- * call names its peer by place in the group, so the peer is at this place in one of the rank's
- * groups. It is found if only one assignment makes the numbers of sends and receives equal on
- * both sides. */
+/* Finds the peers of transfers between hosts (gloo's isend and irecv) whose group was not recorded.
+ * A call names its peer by its place in the group, so that the peer is at this place in one of the
+ * rank's groups. The peer is found if only one assignment of peers makes the numbers of sends and
+ * receives equal on both sides. */
 #ifndef TMERGE_TRANSFER_PEERS_H
 #define TMERGE_TRANSFER_PEERS_H
 
@@ -19,17 +19,17 @@ typedef struct tm_transfers {
     uint32_t sends; /* 0: receives */
 } tm_transfers;
 
-/** Appends the transfers of a rank with several possible peers (timeline/host_comm.h). False if out
- * of memory. */
+/** Appends those transfers of a rank that have several possible peers (timeline/host_comm.h). False
+ * if out of memory. */
 bool tm_transfers_list(const tm_timeline *timeline, const tm_names *names, tm_vec *out);
 
 /** Excludes peers that do not fit.
- * @param all of tm_transfers, of all ranks; sorted by the call */
+ * @param all  of tm_transfers, of all ranks; the call sorts them */
 void tm_transfers_resolve(tm_vec *all);
 
-/** Sets the peers of a rank's transfers that are known. The group of such a transfer is then the
- * pair. TM_OK; TM_ERR_FAULT.
- * @param all from tm_transfers_resolve */
+/** Sets the peers of those transfers of a rank whose peer is known, and makes the pair of ranks
+ * their group. TM_OK; TM_ERR_FAULT.
+ * @param all  from tm_transfers_resolve */
 tm_status tm_transfers_apply(const tm_vec *all, tm_timeline *timeline, tm_names *names,
                              tm_error *err) TM_MUST_CHECK;
 

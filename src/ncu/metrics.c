@@ -10,12 +10,11 @@
 /* Start of a section's title. Since 2021 the title is "GPU Speed Of Light Throughput". */
 #define SOL "GPU Speed Of Light"
 
-/* The metrics that are read. They are found by name on any page, or by the label in a section of a
- * details page. */
+/* The metrics that are read. A metric is found by its name on any page, or by its label in a
+ * section of a details page. */
 static const struct row {
     const char *name;            /* NULL for a label of old versions only */
-    const char *section, *label; /* NULL if it has no label; section: start of the section's
-                                    title */
+    const char *section, *label; /* label, or NULL; section: start of the section's title */
     int slot;
     double factor;
 } rows[] = {
@@ -45,8 +44,8 @@ static const struct row {
 };
 
 /* Operation counters, and the number of operations per count. Some tensor core counters are sums of
- * others. The counters listed are those that name source and destination type, and those that have
- * no such variants. */
+ * others, so the list has only the counters that name source and destination type, and those
+ * without such variants. */
 static const struct counter {
     const char *name;
     double operations;
@@ -93,8 +92,8 @@ static tm_metric find_counter(const char *name) {
     return (tm_metric){-1, 0};
 }
 
-/* Returns whether a metric shows floating-point work of the tensor cores by being above 0. Peaks
- * and counters of imma (integer) do not. */
+/* Returns whether a value of a metric above 0 shows floating-point work of the tensor cores. This
+ * excludes peaks and counters of imma (integer). */
 static bool is_tensor_use(const char *name) {
     return strstr(name, "pipe_tensor") && !strstr(name, "imma") &&
            (!strstr(name, "peak_sustained") || strstr(name, ".pct_of_peak_sustained"));

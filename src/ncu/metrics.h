@@ -13,7 +13,7 @@ enum {
     TM_SLOT_DRAM_PCT,
     TM_SLOT_OCCUPANCY_PCT,
     TM_SLOT_DURATION_S,
-    TM_SLOT_CYCLES_PER_S, /* of an SMSP, a quarter of a multiprocessor */
+    TM_SLOT_CYCLES_PER_S, /* frequency of an SMSP, a quarter of a multiprocessor */
     TM_SLOT_DRAM_BYTES,
     TM_SLOT_DRAM_READ,
     TM_SLOT_DRAM_WRITTEN,
@@ -37,14 +37,13 @@ typedef struct tm_metric {
 
 /**
  * Looks up a metric.
- * @param section  its section's title on a details page, "" on a raw page; distinguishes metrics
- *   with the same label
+ * @param section  title of the metric's section on a details page, "" on a raw page; tells metrics
+ *                 with the same label apart
  * @param name     its name on a raw page, or its label in the section
  */
 tm_metric tm_metric_find(const char *section, const char *name);
 
-/** Returns the factor from a unit to base units (byte, second, hertz): 1e9 for "Gbyte/s"; 1 if it
- * has no prefix. */
+/** Returns the factor from a unit to byte, second or hertz: 1e9 for "Gbyte/s", 1 for "byte". */
 double tm_unit_scale(const char *unit);
 
 /** Parses a value, which may have thousands separators. False if the text starts like a number but

@@ -4,7 +4,7 @@
 
 #include "ncu/metrics.h"
 
-/* Key of a rule, or of a line of a section, of one launch. */
+/* Key of a rule or a section's line of one launch. */
 typedef struct line_key {
     uint32_t launch, section, name;
 } line_key;

@@ -8,7 +8,7 @@
 #include "base/vec.h"
 #include "tmerge/status.h"
 
-/** A field: at: offset in the file; text: offset in tm_records.text. */
+/** A field. at: offset in the file; text: offset in tm_records.text. */
 typedef struct tm_field {
     size_t at, text;
 } tm_field;
@@ -22,7 +22,7 @@ typedef struct tm_records {
     tm_vec fields; /* of tm_field */
 } tm_records;
 
-/** Initialises a reader of @p content [n], which has to outlive it. */
+/** Initialises a reader of @p content [n], which must outlive the reader. */
 #define TM_RECORDS(file, content, n)                                                               \
     ((tm_records){.path = (file),                                                                  \
                   .bytes = (content),                                                              \
@@ -41,7 +41,6 @@ void tm_records_free(tm_records *records);
  */
 tm_status tm_records_next(tm_records *records, bool *found, tm_error *err) TM_MUST_CHECK;
 
-/** Number of fields in the record. */
 static inline size_t tm_records_fields(const tm_records *records) {
     return records->fields.n;
 }

@@ -43,7 +43,7 @@ enum {
     N_COLUMNS
 };
 
-/* A page that is being read. column: position of each field; -1 if the page lacks it. */
+/* A page that is being read. */
 typedef struct page {
     tm_records records;
     int column[N_COLUMNS];
@@ -260,16 +260,15 @@ static tm_status read_header(page *p, tm_error *err) {
                            "not output of ncu --csv: it has no column \"%s\"", titles[i]);
     if ((p->column[METRIC] < 0) != (p->column[VALUE] < 0))
         return tm_fail(err, TM_ERR_INPUT, p->records.path, (int64_t)begin,
-                       "not output of ncu --csv: a page has both \"Metric Name\" and \"Metric "
-                       "Value\", or neither");
+                       "not output of ncu --csv: it has only one of the columns \"Metric Name\" "
+                       "and \"Metric Value\"");
     return TM_OK;
 }
 
 static tm_status read_page(tm_ncu *ncu, page *p, tm_error *err) {
     TM_TRY(read_header(p, err));
     const bool is_raw = p->column[METRIC] < 0;
-    /* In a details page, the columns of rules come last, and a record may have fewer or more of
-     * them. */
+    /* In a details page, the columns of rules come last, and their number varies by record. */
     const size_t least = is_raw ? p->n_columns : (size_t)p->column[VALUE] + 1;
     const size_t most = is_raw ? p->n_columns : SIZE_MAX;
     for (;;) {

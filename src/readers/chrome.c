@@ -18,7 +18,7 @@ typedef struct chrome_reader {
     tm_chrome_event event;
     tm_repair repair; /* repaired copy of the last malformed event or value */
     tm_part *part;    /* borrowed: the result */
-    /* offset at which the next part starts with an event; -1: this is the last part */
+    /* offset of the next part's first event; -1: this is the last part */
     int64_t stop;
     /* the bytes between the last two events, and a mask of the bytes that count */
     uint64_t between, between_mask;
@@ -33,8 +33,8 @@ static void count_repairs(chrome_reader *reader) {
         reader->part->trace->counts[c] += reader->repair.counts[c];
 }
 
-/* Repairs the value at p, which could not be parsed. On failure returns NULL, and the cursor has
- * the error, or its position asks for more text. */
+/* Repairs the value at p, which could not be parsed. Returns NULL on failure: the cursor then has
+ * the error, or needs more text. */
 static const char *repair_value(chrome_reader *reader, const char *p) {
     tm_json_cursor *cursor = &reader->window.cursor, strict = *cursor;
     if (cursor->fail >= cursor->end)
@@ -82,7 +82,7 @@ static tm_status read_event(chrome_reader *reader, tm_error *err) {
             return tm_fail_memory(err);
         tm_status status = tm_window_resume(window, window->p, err);
         reader->part->trace->counts[TM_COUNT_CUT_EVENT] += window->ended;
-        TM_TRY(status); /* with more text in the window, the event is read again from its start */
+        TM_TRY(status); /* incomplete: the event is read again when the window has more text */
     }
 }
 
@@ -96,8 +96,8 @@ static bool is_closed(chrome_reader *reader, char bracket) {
     return true;
 }
 
-/* Sets arrived if the window is exactly at the stop, where this part ends. Fails if it is beyond:
- * the stop is then not the start of an element, and what the next part read is invalid. */
+/* If the window is exactly at the stop, where this part ends, sets `arrived`. Fails if the window
+ * is beyond the stop: no element starts there then, and what the next part read is invalid. */
 static tm_status check_stop(chrome_reader *reader, tm_error *err) {
     const tm_window *window = &reader->window;
     int64_t at = window->buffer_offset + (window->p - window->buffer);
@@ -110,7 +110,7 @@ static tm_status check_stop(chrome_reader *reader, tm_error *err) {
 }
 
 /* Whether the bytes from the end of an event to the brace of the next one, at most 8, are the same
- * as between the events before. Bytes after the window are zeros, which no gap contains. */
+ * as between the two previous events. Bytes after the window are zeros, which no gap contains. */
 static inline bool is_between(const chrome_reader *reader, const char *p) {
     uint64_t word;
     memcpy(&word, p, sizeof word);
@@ -203,8 +203,8 @@ static bool read_base_time(chrome_reader *reader, const char *text, size_t size)
 }
 
 /* Whether a member of the outermost object, or its end, follows a string. If not, the string may
- * contain an unescaped quote. True at the end of the window, where the repair would only ask for
- * more text. */
+ * contain an unescaped quote. At the end of the window, true only if the content ends there:
+ * otherwise the repair asks for more text. */
 static bool ends_member(const tm_window *window, const char *end) {
     const char *next = tm_json_space(end);
     if (next >= window->cursor.end)
@@ -230,7 +230,7 @@ static tm_status read_metadata(chrome_reader *reader, tm_json_text *key, tm_erro
             repaired = end != NULL;
             if (!end && window->cursor.fail < window->cursor.end)
                 end = strict; /* the value itself is valid; report the error after it */
-            /* If more text is needed, the value is read again from its start. */
+            /* incomplete: the value is read again from its start */
             state = (tm_json_skip_state){0};
             resume = keep + value;
         }
@@ -321,7 +321,6 @@ static tm_status end_document(chrome_reader *reader, tm_error *err) {
     return TM_OK;
 }
 
-/* Reads from the start of the document. */
 static tm_status read_start(chrome_reader *reader, tm_error *err) {
     tm_window *window = &reader->window;
     if (memcmp(window->p, "\xEF\xBB\xBF", 3) == 0)

@@ -27,9 +27,9 @@ typedef struct tm_chrome_form {
 } tm_chrome_form;
 
 /**
- * Reads a source from its current position, which is its start or the start of an event, to byte @p
- * stop, where another event starts, or to the end of the content if @p stop is -1. Repairs
- * malformed events and counts them.
+ * Reads a part of a source: from the current position (the start of the source or of an event) to
+ * byte @p stop (the start of an event; -1: the end of the content). Repairs malformed events and
+ * counts them.
  *
  * @param context  argument of form->emit
  * @param out      receives the metadata, the position of the part, the counts of its trace, and

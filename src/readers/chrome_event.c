@@ -79,7 +79,7 @@ static const char *first_member(tm_json_cursor *cursor, const char *p, bool *mor
     return *more ? p : p + 1;
 }
 
-/* Whether no more digits of the number follow the run. */
+/* Whether the run has all digits of the number. */
 static inline bool is_all(const char *p, const tm_digits *digits) {
     return digits->n < TM_DIGIT_RUN_MAX || p[digits->n] < '0' || p[digits->n] > '9';
 }
@@ -227,7 +227,7 @@ static inline unsigned known_slot(const char *p, unsigned hash) {
 }
 
 /* If the cache slot of an array was reused for another array of the same event, removes the
- * reference to the slot: its id would be that of the other array. */
+ * reference to the slot, which would give the other array's id. */
 static __attribute__((noinline)) void forget(const tm_chrome_keys *keys, unsigned slot,
                                              tm_chrome_event *event) {
     for (unsigned f = 0; event->present >> f; f++)
@@ -404,7 +404,7 @@ enum { UNKNOWN_FIELD = TM_CHROME_FIELDS_MAX, M_END };
 typedef struct walk {
     tm_chrome_keys *keys;
     bool args, first;
-    unsigned at; /* offset in the keys' gaps [bytes] of the gap expected next, which depends on the
+    unsigned at; /* offset [bytes] in the keys' gaps of the gap to try next, which depends on the
                     members so far */
     int member;  /* member whose value comes next; M_END: none, p is at the closing brace */
 } walk;
@@ -428,7 +428,7 @@ static int member_of(const tm_json_text *key) {
     return M_OTHER;
 }
 
-/* Updates the offset of the next expected gap when a key, a phase or a category was read. */
+/* Returns the offset of the next expected gap after a key, a phase or a category was read. */
 static inline unsigned turn(unsigned at, unsigned by) {
     return (at * 5 + by) % (TM_CHROME_GAPS * sizeof(tm_gap));
 }
@@ -502,7 +502,7 @@ static inline unsigned name_hash(const tm_chrome_event *event) {
     const tm_json_text *name = &event->name;
     if (!event->has_name || name->size == 0)
         return 0;
-    const char *last = name->bytes + name->size; /* the bytes are followed by at least a quote */
+    const char *last = name->bytes + name->size;
     uint64_t head, tail = 0;
     memcpy(&head, name->bytes, sizeof head);
     if (name->size < sizeof head)

@@ -33,7 +33,7 @@ typedef enum tm_chrome_type {
     TM_CHROME_MAYBE
 } tm_chrome_type;
 
-/** To define fields by a list X(id, type, key): these make the enum's entry and the table's row. */
+/** For a list of fields X(id, type, key): the entry of the enum, and the row of the table. */
 #define TM_CHROME_FIELD_ID(id, type, key) id,
 #define TM_CHROME_FIELD_ROW(id, type, key) [id] = {TM_CHROME_##type, sizeof(key) - 1, key},
 
@@ -50,8 +50,7 @@ typedef struct tm_chrome_event {
     bool has_name, has_category, has_ts, has_duration;
     bool quoted_ts; /* whether ts was in a string */
     int bad_values; /* number of args whose value does not have the field's type */
-    int64_t ts_ns; /* relative to the trace's base time; in ps, like the duration, if keys->decimals
-                      is 6 */
+    int64_t ts_ns;  /* relative to the trace's base time [ns; ps if keys->decimals is 6] */
     int64_t duration_ns;
     tm_json_text name, category;
     tm_json_text pid, tid;
@@ -83,8 +82,8 @@ typedef struct tm_chrome_keys {
 /** @param fields  [n] at most TM_CHROME_FIELDS_MAX; borrowed */
 void tm_chrome_keys_init(tm_chrome_keys *keys, const tm_chrome_field *fields, int n);
 
-/** Parses the object whose opening brace is at @p p. It must be completely in the window. Its texts
- * point into the window. */
+/** Parses the object whose opening brace is at @p p. All of it must be in the window, into which
+ * the event's texts point. */
 const char *tm_chrome_event_parse(tm_json_cursor *cursor, tm_chrome_keys *keys, const char *p,
                                   tm_chrome_event *out);
 

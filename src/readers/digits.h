@@ -40,7 +40,7 @@ static inline uint64_t tm_digits_of_word(uint64_t word, unsigned n) {
 }
 
 #if TM_SIMD == TM_SIMD_AVX2
-/* The same for up to sixteen digits: moves them to the end of a register, with zeros before them,
+/* Reads a run of up to sixteen digits: moves them to the end of a register, with zeros before them,
  * and combines pairs, fours, and so on. */
 static inline tm_digits tm_digits_at(const char *p) {
     static const char places[32] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,

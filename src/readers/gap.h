@@ -16,10 +16,10 @@
 #endif
 
 /** The bytes from the end of a value or the opening brace to the next value, including its key, or
- * to the closing brace. All 0: not known yet; it never matches. */
+ * to the closing brace. All 0: no gap, which matches nothing. */
 typedef struct tm_gap {
     uint32_t spare;      /* bit i is set if byte i, of the first 32, need not match */
-    uint16_t spare_high; /* the same for the bytes after those */
+    uint16_t spare_high; /* the same for the bytes from 32 on */
     uint16_t key;        /* hash of the key: several keys may have the same member, M_OTHER */
     uint8_t size;
     uint8_t member; /* member whose value comes next */

@@ -44,7 +44,7 @@ const char *tm_json_string_rest(tm_json_cursor *cursor, const char *p, tm_json_t
         } else {
             bool valid;
             size_t n = tm_utf8_sequence(p, (size_t)(cursor->end - p), &valid);
-            if (!valid) /* a sequence that the end of the window cuts may continue after it */
+            if (!valid) /* if the end of the window cuts the sequence, the rest of it may follow */
                 return tm_json_fail(cursor, p + n == cursor->end ? p + n : p,
                                     "a string is not valid UTF-8");
             p += n;
@@ -115,10 +115,10 @@ static inline const char *usual_element(tm_json_cursor *cursor, const char *p) {
 }
 
 #if TM_SIMD == TM_SIMD_AVX2
-/* Skips whole numbers separated by a comma or a comma and a blank, 32 bytes at a time. p is after a
- * comma or at the first number; returns the position after the last comma that matches. The caller
- * reads the last number and anything else. This matters because in large jobs the lists of ranks of
- * process groups are most of a trace. */
+/* Skips whole numbers that are separated by a comma, or a comma and a blank, 32 bytes at a time.
+ * (In large jobs, the lists of ranks of process groups are most of a trace.) p is after a comma or
+ * at the first number. Returns the position after the last comma that matches; the caller reads the
+ * last number and anything else. */
 static const char *many_numbers(const char *p) {
     const __m256i zero = _mm256_set1_epi8('0'), nine = _mm256_set1_epi8(9);
     const __m256i comma = _mm256_set1_epi8(','), blank = _mm256_set1_epi8(' ');
@@ -147,8 +147,8 @@ static const char *many_numbers(const char *p) {
 }
 #endif
 
-/* A fast way to skip an array of strings, integers and arrays of these, without a state. Returns
- * NULL if the array contains anything else, is malformed or does not end in the window; it is then
+/* Skips an array of strings, integers and arrays of these fast, without a state. Returns NULL if
+ * the array contains anything else, is malformed or does not end in the window: it must then be
  * skipped in the general way. Sets *looked_at to where it stopped. */
 static const char *usual_array(tm_json_cursor *cursor, const char *p, const char **looked_at) {
     int depth = 0;

@@ -21,9 +21,9 @@ enum { TM_JSON_PADDING = 64, TM_JSON_DEPTH_MAX = 512 };
 
 typedef struct tm_json_cursor {
     const char *end;  /* after the last byte of the window */
-    const char *fail; /* position at which the text is no JSON any more */
+    const char *fail; /* position of the first byte that is not valid JSON */
     const char *why;  /* message of the error, a static text */
-    bool final;       /* the content ends with the window: a number may end there, too */
+    bool final;       /* the content ends at `end`, so a number may end there */
 } tm_json_cursor;
 
 /** A string token: the bytes between the quotes, before escapes are decoded. */
@@ -78,7 +78,7 @@ static inline const char *tm_json_string(tm_json_cursor *cursor, const char *p, 
 #elif TM_SIMD == TM_SIMD_SSE2
     const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\');
     const __m128i control = _mm_set1_epi8(0x1f);
-    for (;;) { /* the same, 16 bytes at a time */
+    for (;;) { /* as above, 16 bytes at a time */
         __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
         __m128i stop = _mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, slash));
         stop = _mm_or_si128(stop, _mm_cmpeq_epi8(_mm_min_epu8(v, control), v));

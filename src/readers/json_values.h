@@ -12,7 +12,7 @@ typedef struct tm_json_lapses {
 } tm_json_lapses;
 
 /**
- * Reads one JSON document of at most 2^28 bytes. A truncated one is read to its end.
+ * Reads one JSON document of at most 2^28 bytes. Reads a truncated document to its end.
  * @param lax     also reads objects whose members have no comma between them
  * @param out     TM_PICKLE, or one that was read before
  * @param lapses  set on TM_OK

@@ -60,8 +60,8 @@ tm_status tm_walk_list(tm_walk *walk, tm_walk_each *each, void *context, tm_erro
     return TM_OK;
 }
 
-/* Repairs the malformed value at window->p and parses it again; returns the position after it. On
- * failure returns NULL, and window->cursor has the error, or its position asks for more text. */
+/* Repairs the malformed value at window->p and parses it again; returns the position after it.
+ * Returns NULL on failure: window->cursor then has the error, or needs more text. */
 static const char *parse_repaired(tm_walk *walk, tm_walk_parse *parse, void *context) {
     tm_json_cursor *cursor = &walk->window.cursor, strict = *cursor;
     if (cursor->fail >= cursor->end)

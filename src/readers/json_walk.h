@@ -12,8 +12,8 @@ typedef struct tm_walk {
     int64_t *counts;  /* [TM_N_COUNTS] incremented by repairs; NULL: not counted; borrowed */
 } tm_walk;
 
-/** Starts at the first non-blank byte of the document. Needs an unread source. TM_OK; TM_ERR_INPUT;
- * TM_ERR_FAULT. */
+/** Starts at the first non-blank byte of the document. The source must be unread. TM_OK;
+ * TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_walk_open(tm_source *source, int64_t *counts, tm_walk *out,
                        tm_error *err) TM_MUST_CHECK;
 void tm_walk_close(tm_walk *walk);
@@ -50,7 +50,6 @@ tm_status tm_walk_item(tm_walk *walk, tm_walk_parse *parse, void *context,
 /** Checks that nothing follows the document. */
 tm_status tm_walk_end(tm_walk *walk, tm_error *err) TM_MUST_CHECK;
 
-/** Whether a key equals @p word. */
 static inline bool tm_walk_is(const tm_json_text *key, const char *word) {
     return key && key->size == strlen(word) && memcmp(key->bytes, word, key->size) == 0;
 }

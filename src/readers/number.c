@@ -2,8 +2,7 @@
 
 #include <stdlib.h>
 
-/* With larger exponents no digit fits into int64 anyway. This limit prevents sums from
- * overflowing. */
+/* Limit of exponents, so that sums do not overflow. Beyond it, no digit fits into int64 anyway. */
 enum { EXPONENT_MAX = 1000000 };
 
 typedef struct decimal {

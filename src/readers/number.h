@@ -19,7 +19,7 @@ bool tm_number_scaled(const char *text, size_t size, int scale, int64_t *out);
  * integer, or does not fit int64. */
 bool tm_number_int(const char *text, size_t size, int64_t *out);
 
-/** The same for uint64: handles and addresses use all 64 bits. */
+/** tm_number_int for uint64: handles and addresses use all 64 bits. */
 bool tm_number_uint(const char *text, size_t size, uint64_t *out);
 
 /** Converts a JSON number to the nearest double; infinity if out of range. The byte after the

@@ -73,12 +73,12 @@ typedef struct machine {
     tm_error *err;
     unsigned char *buffer;           /* [BUFFER + 8] owned */
     const unsigned char *next, *end; /* the bytes of the buffer that are not read yet */
-    /* an opcode that starts before this is in the buffer with its whole argument */
+    /* each opcode that starts before this is in the buffer with its whole argument */
     const unsigned char *safe;
     const unsigned char *op;      /* the current opcode; NULL if the buffer has moved past it */
     int64_t at;                   /* offset of the current opcode in the file if op is NULL */
     int64_t start;                /* offset of the buffer's first byte in the file */
-    tm_pickle_value *stack, *top; /* in out->stack: the first value; after the last value */
+    tm_pickle_value *stack, *top; /* in out->stack: the first value; the end of the values */
     tm_pickle_value *floor; /* first value above the last mark. The mark is the value below it, and
                                has the index of the previous floor. */
     tm_vec text;            /* of char */
@@ -87,8 +87,8 @@ typedef struct machine {
     bool ended;             /* the file ended inside the pickle */
 } machine;
 
-/* The functions of opcodes return NULL, or a text that says why reading ends, such as these. They
- * do not call fail() themselves, because they would then have to save registers. */
+/* The functions of opcodes return NULL, or a text that says why reading ends, such as one of these.
+ * If they called fail() themselves, they would have to save registers. */
 static const char stopped[] = "the pickle has ended", unread[] = "the file cannot be read",
                   no_memory[] = "out of memory", no_mark[] = "an instruction has no mark",
                   no_container[] = "values have no list or dict to go into",
@@ -104,8 +104,8 @@ static tm_status fail(const machine *m, const char *why) {
                    why);
 }
 
-/* Makes room for what @p n opcodes may push, store in the memo and create. The opcodes themselves
- * do not check for room. */
+/* Reserves room for what @p n opcodes may push, store in the memo and create. The opcodes
+ * themselves do not check for room. */
 static tm_status make_room(machine *m, size_t n) {
     tm_pickle *out = m->out;
     const ptrdiff_t height = m->top - m->stack, floor = m->floor - m->stack;
@@ -231,8 +231,8 @@ static const char *push_text(machine *m, uint64_t size) {
     return push_bytes(m, bytes, (size_t)size);
 }
 
-/* Reads two's complement of up to 8 bytes. Reads 8 bytes, which the buffer's extra room allows, and
- * shifts out those that are not of the integer. */
+/* Reads a two's complement integer of up to 8 bytes. Always reads 8 bytes, which the buffer's extra
+ * room allows, and shifts out the surplus. */
 static inline tm_pickle_value long_of(const unsigned char *from, size_t size) {
     const size_t more = size > 0 ? 64 - 8 * size : 0;
     uint64_t value = size > 0 ? number(from, 8) << more : 0;
@@ -332,8 +332,8 @@ static inline const unsigned char *push_one(machine *m, const unsigned char *op,
     }
 }
 
-/* Runs opcodes as long as push_one does. These are nine of ten; half of all opcodes repeat keys and
- * texts. */
+/* Runs opcodes as long as push_one handles them. It handles nine of ten opcodes: half of all
+ * opcodes only fetch keys and texts from the memo. */
 static const char *push_row(machine *m) {
     const unsigned char *op = m->op, *next, *safe = m->safe;
     tm_pickle_value *top = m->top;

@@ -21,7 +21,7 @@ typedef enum tm_pickle_type {
 
 typedef struct tm_pickle_value {
     union {
-        int64_t i; /* also for a bool */
+        int64_t i; /* an integer or a bool */
         double r;
         uint32_t id; /* for a text: its id in texts; for a container: index in containers */
     } as;
@@ -60,8 +60,8 @@ typedef struct tm_pickle {
 tm_status tm_pickle_read(tm_source *source, tm_pickle *out, tm_error *err) TM_MUST_CHECK;
 
 /**
- * The same, but reads a truncated pickle as far as it goes: open containers keep the items read so
- * far.
+ * Like tm_pickle_read, but reads a truncated pickle as far as it goes: open containers keep the
+ * items read so far.
  * @param cut  set on TM_OK to whether it is truncated
  */
 tm_status tm_pickle_read_cut(tm_source *source, tm_pickle *out, bool *cut,
@@ -83,8 +83,8 @@ const tm_pickle_value *tm_pickle_items(const tm_pickle *pickle, const tm_pickle_
 const tm_pickle_value *tm_pickle_members(const tm_pickle *pickle, const tm_pickle_value *value,
                                          size_t *n);
 
-/** Returns the value of a key in a dict, the last one if the key is repeated; NULL if there is none
- * or it is not a dict. */
+/** Returns the value of a key in a dict, the last one if the key is repeated; NULL if the key is
+ * absent, or the value is not a dict. */
 const tm_pickle_value *tm_pickle_get(const tm_pickle *pickle, const tm_pickle_value *value,
                                      const char *key);
 

@@ -15,7 +15,7 @@ typedef struct fixer {
     bool objects[TM_JSON_DEPTH_MAX]; /* by depth: true for an object, false for an array */
 } fixer;
 
-/* Replaces [from, to) of the original by `size` bytes. */
+/* Replaces [from, to) of the original. */
 static bool replace(fixer *m, const char *from, const char *to, const char *bytes, size_t size) {
     tm_vec *text = &m->out->text;
     if (!tm_vec_append(text, m->copied, (size_t)(from - m->copied)) ||

@@ -95,7 +95,7 @@ static bool touches_member(const char *start, const char *p) {
     return is_member(p + 1, size) && *tm_json_space(to + (*to == '"')) == ':';
 }
 
-/* Whether an answer is certain: not if the content ended before it was known. */
+/* Whether an answer is YES, or is CUT while more text follows. */
 static bool reported(const tm_json_cursor *cursor, verdict v) {
     return v == YES || (v == CUT && !cursor->final);
 }

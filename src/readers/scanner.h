@@ -19,7 +19,6 @@ typedef struct tm_scanner {
  * @param n  set to their number */
 const tm_scanner *tm_scanners(size_t *n);
 
-/** Returns the fastest of these builds. */
 const tm_scanner *tm_scanner_best(void);
 
 #endif

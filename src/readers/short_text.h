@@ -8,7 +8,8 @@ enum { TM_SHORT_TEXT_MAX = 24 };
 
 /** A short text. All 0: none. */
 typedef struct tm_short_text {
-    uint64_t first, middle, last; /* bytes of the text, eight in each; they may overlap */
+    uint64_t first, middle, last; /* the first, middle and last eight bytes of the text; they may
+                                     overlap */
     uint64_t size;                /* + 1 */
 } tm_short_text;
 

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* A file is recognised by the start of its content, or by its extension if that is NULL; it may be
- * compressed. Its first bytes must also contain `holds`. */
+/* A file is recognised by the start of its decoded content or, if `begin` is NULL, by its
+ * extension. Its first bytes must also contain `holds`. */
 static const struct {
     const char *begin, *end, *holds, *what;
 } known[] = {

@@ -30,7 +30,7 @@ typedef struct tm_window {
     bool ended; /* the last failure was only that the content ends in the middle of the text */
 } tm_window;
 
-/** Starts a window and reads its first bytes. Needs an unread source. */
+/** Starts a window and reads its first bytes. The source must be unread. */
 tm_status tm_window_open(tm_source *source, tm_window *out, tm_error *err) TM_MUST_CHECK;
 void tm_window_close(tm_window *window);
 

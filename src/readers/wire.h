@@ -28,7 +28,7 @@ typedef struct tm_wire_field {
     const uint8_t *bytes; /* for TM_WIRE_BYTES: the content, if it is in memory */
 } tm_wire_field;
 
-/** The bytes of a message in memory, or the rest of them. Borrowed. */
+/** The bytes of a message in memory that are not taken yet. Borrowed. */
 typedef struct tm_wire_message {
     const uint8_t *p, *end;
 } tm_wire_message;
@@ -143,7 +143,7 @@ typedef struct tm_wire {
     int64_t size;           /* size of the decoded content; INT64_MAX if unknown */
 } tm_wire;
 
-/** Starts a window. Needs an unread source. TM_OK; TM_ERR_FAULT. */
+/** Starts a window. The source must be unread. TM_OK; TM_ERR_FAULT. */
 tm_status tm_wire_open(tm_source *source, tm_wire *out, tm_error *err) TM_MUST_CHECK;
 void tm_wire_close(tm_wire *wire);
 
@@ -170,8 +170,8 @@ tm_status tm_wire_seek(tm_wire *wire, int64_t offset, tm_error *err) TM_MUST_CHE
 tm_status tm_wire_field_head(tm_wire *wire, int64_t end, tm_wire_field *out, bool *more,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Takes the bytes of a field after tm_wire_field returned its length. They are valid until the
- * window is used again. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+/** Takes the bytes of a field after tm_wire_field_head returned its length. They are valid until
+ * the window is used again. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_wire_take(tm_wire *wire, tm_wire_field *field, tm_error *err) TM_MUST_CHECK;
 
 /** Fails with an error at the position of a byte of the window. */

@@ -6,8 +6,7 @@
 #include "base/sorted.h"
 
 enum {
-    STEP_RUNS =
-        192, /* the steps are divided into this many stretches; the longest step of each is kept */
+    STEP_RUNS = 192,  /* number of stretches of steps; the longest step of each is kept */
     SPREAD_RANKS = 64 /* number of ranks chosen at even distances */
 };
 
@@ -15,15 +14,15 @@ enum {
  * of the n_least rows with the smallest. */
 typedef struct criterion {
     const char *table;
-    const char *number_column;                 /* column with the number of the rank or step */
-    const char *measure_column, *added_column; /* the measure is their sum; without measure_column,
-                                                  the first n_most rows are taken */
-    const char *over_column; /* the sum is divided by this column unless it is NULL */
+    const char *number_column;  /* column with the number of the rank or step */
+    const char *measure_column; /* the measure; NULL: takes the first n_most rows */
+    const char *added_column;   /* added to the measure; NULL: nothing is added */
+    const char *over_column;    /* the measure is divided by this column, unless it is NULL */
     size_t n_most, n_least;
 } criterion;
 
 /* The rules for ranks, most important first. If they choose more ranks than the page may keep, the
- * last ones are dropped. */
+ * ranks chosen last are dropped. */
 static const criterion of_ranks[] = {
     {"stragglers.job", "rank", NULL, NULL, NULL, 1, 0},
     {"stragglers.finding", "rank", "excess_ns", NULL, NULL, 16, 0},
@@ -75,7 +74,7 @@ typedef struct ranked {
 typedef struct wishes {
     tm_vec order; /* of int64_t: the chosen numbers without duplicates, most important first */
     tm_vec all;   /* of int64_t: the numbers of all ranks, or of all steps, of the job; ascending */
-    bool *has;    /* owned; [all.n] whether each of these is chosen */
+    bool *has;    /* owned; [all.n] whether `order` contains all[i] */
 } wishes;
 
 static void free_wishes(wishes *w) {
@@ -92,7 +91,6 @@ static bool wish(wishes *w, int64_t number) {
     return tm_vec_append(&w->order, &number, 1) != NULL;
 }
 
-/* Sorts all numbers and removes duplicates. */
 static bool set_all(wishes *w) {
     int64_t *v = w->all.data;
     size_t n = 0;
@@ -170,7 +168,6 @@ static tm_status apply_all(const tm_store *store, const tm_tables *tables, wishe
     return status;
 }
 
-/* Chooses the numbers in a text like "3, 17, 512". */
 static bool wish_list(wishes *w, const char *text) {
     bool ok = true;
     for (char *end; *text && ok; text = end) {
@@ -183,7 +180,7 @@ static bool wish_list(wishes *w, const char *text) {
     return ok;
 }
 
-/* Chooses the ranks of the plan, the last row whose "what" is "plan". */
+/* Chooses the ranks of the whole plan: those that the last row with "plan" as "what" names. */
 static bool wish_plan(wishes *w, const tm_table *items) {
     const char *plan = "";
     for (size_t row = 0; row < items->n_rows; row++) {
@@ -221,7 +218,7 @@ static void keep_first(tm_vec *out, const tm_vec *order, size_t n) {
         qsort(out->data, n, out->size, tm_compare_i64);
 }
 
-/* Keeps all numbers if there are at most `whole`, else the first `most` chosen ones. */
+/* Keeps all numbers if there are at most `whole`, else the first `most` of the chosen ones. */
 static bool keep(const wishes *w, size_t whole, size_t most, tm_page_kept *out) {
     out->n = w->all.n;
     if (w->all.n <= whole)
@@ -251,7 +248,7 @@ static tm_status choose_ranks(const tm_store *store, const tm_tables *tables, wi
     const size_t n = sizeof of_ranks / sizeof *of_ranks;
     tm_table *items = tm_tables_find(tables, "whatif.item");
     tm_status status = tm_page_read_table(store, items, err);
-    /* first the ranks of the verdict and of its findings */
+    /* first the ranks named by the verdict and its findings */
     if (status == TM_OK)
         status = apply_all(store, tables, w, of_ranks, 2, err);
     if (status == TM_OK && !(wish_plan(w, items) && wish_ends(w)))
@@ -270,7 +267,7 @@ static tm_status choose_steps(const tm_store *store, const tm_tables *tables,
     tm_vec longest = TM_VEC(int64_t);
     bool ok = wish_ends(w);
     tm_status status = ok ? apply_all(store, tables, w, of_steps, n, err) : tm_fail_memory(err);
-    /* Starts with few stretches. The last chosen steps may be dropped, and those of few stretches
+    /* Starts with few stretches. If the steps chosen last are dropped, those of the few stretches
      * still cover the whole recording. */
     for (size_t runs = 12; runs <= STEP_RUNS && status == TM_OK; runs *= 4) {
         ok = tm_step_sums_longest(sums, runs, &longest);

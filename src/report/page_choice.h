@@ -19,10 +19,11 @@ enum {
     TM_PAGE_ROWS = 8192 /* maximum number of rows of a table with neither ranks nor steps */
 };
 
-/** The ranks or steps that the page keeps. */
+/** The ranks, or the steps, that the page keeps. */
 typedef struct tm_page_kept {
     tm_vec kept;  /* of int64_t, ascending */
-    tm_vec cells; /* of int64_t, ascending: those that the tables by rank and step keep */
+    tm_vec cells; /* of int64_t, ascending: the ranks or steps kept in tables with a row for each
+                     rank and step */
     size_t n;     /* number of ranks or steps in the job */
 } tm_page_kept;
 
@@ -35,9 +36,9 @@ typedef struct tm_page_choice {
  *
  * Ranks: those named by the verdict, the plan and the worst operations; those with the largest and
  * smallest cost, wait, compute and idle time; those with a truncated trace; the first and last
- * ones; and evenly spaced others. Steps: those with the most wait, the longest, the most
- * imbalanced; the first and last step of findings; the first and last ones; and the longest of each
- * run of equally many steps.
+ * ones; and ranks at even distances. Steps: those with the most wait, the longest, the most
+ * imbalanced; the first and last step of findings; the first and last ones; and the longest step of
+ * each stretch, if the job is divided into stretches of equally many steps.
  *
  * @param tables  definitions without rows; empty again on return
  * @param out     freed by tm_page_choice_free, also after a failure
@@ -46,11 +47,11 @@ tm_status tm_page_choice_make(const tm_store *store, const tm_tables *tables, tm
                               tm_error *err) TM_MUST_CHECK;
 void tm_page_choice_free(tm_page_choice *choice);
 
-/** Returns whether at least one rank or step is left out. */
+/** Returns whether the page leaves out at least one rank or step. */
 bool tm_page_is_part(const tm_page_kept *kept);
 
-/** The first returns whether a rank or step is kept; the second, whether the tables by rank and
- * step keep it. */
+/** Return whether the page keeps a rank or step, and whether its tables with a row for each rank
+ * and step keep it. */
 bool tm_page_keeps(const tm_page_kept *kept, int64_t number);
 bool tm_page_keeps_cell(const tm_page_kept *kept, int64_t number);
 

@@ -15,7 +15,7 @@
 
 enum {
     BUFFER_BYTES = 1 << 16,
-    BLOCK_TAGS = 128 /* bytes of the tags around a block, including its id */
+    BLOCK_TAGS = 128 /* size of the tags around a block, with the block's id [B] */
 };
 
 struct tm_page {

@@ -15,7 +15,7 @@ enum { TM_PAGE_BYTES = 6000000 /* maximum size of a whole page */ };
  * @param path   final name of the file, which tm_page_commit gives it
  * @param title  any bytes
  * @param out    set only on TM_OK; ended by tm_page_commit or tm_page_abandon
- * @return       TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT; same for the functions below */
+ * @return       TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT, as the functions below return */
 tm_status tm_page_create(const char *path, const char *title, tm_page **out,
                          tm_error *err) TM_MUST_CHECK;
 
@@ -29,10 +29,10 @@ tm_status tm_page_serve(tm_vec *out, const char *title, tm_page **page,
 tm_status tm_page_put_tables(tm_page *page, const char *json, size_t size,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Blocks of data, written after the program as zlib in base64: nothing needs escaping, and zlib's
+/** Write blocks of data after the program, as zlib in base64: no byte needs an escape, and zlib's
  * checksum reveals damage. tm_page_pack appends the packed bytes to @p packed, of unsigned char.
  * tm_page_size_of returns the maximum number of bytes that a packed block takes in a page.
- * @param id of the block's element: letters, digits, '.', ':', '_' and '-' */
+ * @param id id of the block's element: letters, digits, '.', ':', '_' and '-' */
 tm_status tm_page_pack(const void *bytes, size_t size, tm_vec *packed, tm_error *err) TM_MUST_CHECK;
 size_t tm_page_size_of(const tm_vec *packed);
 tm_status tm_page_put_packed(tm_page *page, const char *id, const tm_vec *packed,
@@ -44,7 +44,7 @@ size_t tm_page_bytes(const tm_page *page);
 /** Ends the page and gives it its final name. @p page is freed, also after a failure. */
 tm_status tm_page_commit(tm_page *page, tm_error *err) TM_MUST_CHECK;
 
-/** Discards the page, which may be NULL. */
+/** Discards the page. @p page may be NULL. */
 void tm_page_abandon(tm_page *page);
 
 #endif

@@ -10,7 +10,7 @@
 
 enum { COMPUTE, IDLE, WAITED, CAUSED, N_SUMS };
 
-/* A rank; after fold, a host with all of its ranks. */
+/* A rank; after fold(), a host with the sums of its ranks. */
 typedef struct host {
     const char *name;
     int64_t n, first, worst, worst_ns;
@@ -55,7 +55,7 @@ static int by_first(const void *a, const void *b) {
     return tm_order_i64(x->first, y->first);
 }
 
-/* Folds ranks of the same host into one entry. Returns the number of hosts. */
+/* Folds the ranks of each host into one entry. Returns the number of hosts. */
 static size_t fold(host *v, size_t n) {
     size_t into = 0;
     qsort(v, n, sizeof *v, by_name);

@@ -9,7 +9,7 @@ enum { TM_PAGE_HOSTS = 1024 };
 
 /** Appends "host_count" and "hosts": [[name, ranks, first rank, computing ns, idle ns, waited ns,
  * caused ns, the rank that caused most], ...]. If there are more than TM_PAGE_HOSTS hosts, lists
- * those that caused the most wait. They are ordered by first rank.
+ * those that caused the most wait. The hosts are ordered by their first rank.
  * @param ranks job.rank
  * @param overlap overlap.rank
  * @param stragglers stragglers.rank

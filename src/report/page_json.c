@@ -36,8 +36,7 @@ static void put_int(tm_out *out, int64_t value) {
 static void put_cell(tm_out *out, const tm_column *column, bool epoch, const tm_cell *cell,
                      int64_t begin_ns) {
     char digits[TM_DIGITS_MAX];
-    /* The job has absolute times, but this rank's times count from 0, so a time near 0 is no date.
-     */
+    /* The job has absolute times, but this rank's times count from 0: the value is not a date. */
     if (cell->null || (epoch && cell->value.i < TM_FIRST_DAY_NS && begin_ns >= TM_FIRST_DAY_NS)) {
         tm_out_string(out, "null");
         return;

@@ -10,8 +10,8 @@
 /** Writes a quoted string. @param text  valid UTF-8 */
 void tm_report_json_string(tm_out *out, const char *text, size_t size);
 
-/** Writes a table as an array of columns, each an array of cells: 20 % smaller than rows after
- * deflate. Integers over 53 bits are strings.
+/** Writes a table as an array of columns, each an array of cells. Compressed, this is 20 % smaller
+ * than an array of rows. Integers over 53 bits are strings.
  * @param begin_ns subtracted from times since the epoch */
 void tm_report_json_columns(tm_out *out, const tm_table *table, int64_t begin_ns);
 

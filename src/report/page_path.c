@@ -5,7 +5,7 @@
 #include "base/sorted.h"
 #include "base/vec.h"
 
-/* A step with the total length [ns] and the number of its pieces. */
+/* A step, and the total length [ns] and number of its pieces. */
 typedef struct path_step {
     int64_t number, ns;
     size_t n;
@@ -32,7 +32,7 @@ static bool sum_steps(const tm_table *pieces, tm_vec *steps) {
     return true;
 }
 
-/* Returns whether a row's step is kept. @p context has the kept steps, ascending. */
+/* Returns whether a row's step is kept. @p context: the kept steps, ascending. */
 static bool is_kept(const tm_table *pieces, const tm_cell *row, void *context) {
     const tm_vec *kept = context;
     int64_t number = row[tm_table_column(pieces->def, "step")].value.i;

@@ -1,4 +1,4 @@
-/* The critical path in the page: all of it, or for long jobs that of the longest steps. */
+/* The critical path in the page: all of it, or in long jobs that of the longest steps. */
 #ifndef TMERGE_REPORT_PAGE_PATH_H
 #define TMERGE_REPORT_PAGE_PATH_H
 

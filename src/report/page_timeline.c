@@ -9,7 +9,7 @@ enum {
     N_STRIP = 2048,
     TRIES_MOST = 8,
     TIMELINE_BYTES = 700000, /* room in the page for all blocks except operations and events [B] */
-    COVERAGE_BYTES = 500000, /* part of TIMELINE_BYTES for coverage; if coverage needs more, the
+    COVERAGE_BYTES = 500000, /* share of TIMELINE_BYTES for coverage. If coverage takes more, the
                                 other blocks get less */
     BUCKETS_LEAST = 256,
     PANEL_TEXTS = 500000, /* maximum size of the texts of input shapes and call stacks [B] */
@@ -46,7 +46,7 @@ typedef struct shelf {
     const tm_store *store;
     const tm_page_frame *frame;
     tm_survey *survey;
-    tm_page_draft *draft; /* NULL during the first pass, which only surveys */
+    tm_page_draft *draft; /* NULL during the first pass, which only surveys the ranks */
 } shelf;
 
 static tm_status visit(void *context, tm_timeline *timeline, size_t at, tm_error *err) {
@@ -150,7 +150,7 @@ static tm_status find_size(const tm_bytes *bytes, size_t *size, tm_error *err) {
     return status;
 }
 
-/* Halves the resolution of coverage until it takes at most half of the room. */
+/* Halves the resolution of coverage until it takes at most half of the room for the timeline. */
 static tm_status fit_coverage(maker *m) {
     tm_bytes *coverage = &m->survey.coverage;
     size_t room = m->budget->left_bytes + COVERAGE_BYTES, size = 0;
@@ -217,8 +217,8 @@ static void put_parts(const maker *m, const tm_card *card, tm_bytes *out) {
     }
 }
 
-/* Returns where a rank's lanes end. A truncated trace may have calls after its last GPU event,
- * because their GPU events were cut off. Its lanes end with that event. */
+/* Returns where a rank's lanes end. After the last GPU event of a truncated trace there may be
+ * calls whose GPU events were cut off: its lanes end with that last GPU event. */
 static int64_t end_of(const tm_span *span) {
     if (!span->truncated)
         return span->end_ns;
@@ -328,7 +328,7 @@ static void put_drafts(maker *m, const tm_vec *drafts, size_t offset, size_t *ne
         }
 }
 
-/* Writes the names of events first and the texts for panels last: the room for texts is limited. */
+/* Writes the names of events before the texts for panels, whose room is limited. */
 static void put_events(maker *m, const tm_vec *drafts, size_t *next) {
     put_drafts(m, drafts, offsetof(tm_page_draft, events), next, &m->out->events);
     m->dictionary.cut = m->budget->text_bytes;
@@ -364,7 +364,7 @@ static tm_status make(maker *m) {
                              &m->dictionary, &m->out->operations, m->err));
     tm_strip_put(&m->frame.strip, m->survey.strip_sums, m->n_ranks, &m->out->strip);
     put_job(m);
-    /* the output now owns the coverage; tm_survey_free must not free it */
+    /* `out` now owns the coverage, so tm_survey_free must not free it */
     m->out->coverage = m->survey.coverage;
     m->survey.coverage = tm_bytes_make();
     return TM_OK;
@@ -448,8 +448,8 @@ tm_status tm_report_timeline(const tm_store *store, const tm_page_source *source
     tm_status status = make_blocks(store, source, tables, &budget, &made, err);
     if (status == TM_OK)
         status = pack_blocks(blocks, N, &size, err);
-    /* Until the blocks fit, makes them again from the store with a smaller budget. A source of
-     * timelines may be read only once. */
+    /* While the blocks do not fit, makes them again with a smaller budget, from the store: a source
+     * may allow only one reading. */
     for (int i = 0; status == TM_OK && size > room && i < TRIES_MOST; i++) {
         tm_timeline_shrink(&budget, size, room);
         free_blocks(&made);

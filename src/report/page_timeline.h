@@ -6,7 +6,7 @@
 #include "timeline_survey.h"
 #include "tmerge/store.h"
 
-/** Decoded by tools/web/src/timeline/decode.ts; change both together. */
+/** The encoded blocks. tools/web/src/timeline/decode.ts decodes them: change both together. */
 typedef struct tm_timeline_blocks {
     tm_bytes job;        /* ranks, hosts, parts and names */
     tm_bytes strip;      /* activity of all ranks together */
@@ -28,24 +28,24 @@ typedef struct tm_page_origin {
                                  file */
 } tm_page_origin;
 
-/**
- * Writes the same page for a server: this page can request more data, and shows the store's name.
+/** Writes the page of tm_report_write for a server. It also shows the store's name, and can request
+ * more data.
  *
  * @param name  display name of the store
  * @param out   of char: the page is appended, in part after a failure
- * @return      as tm_report_write
- */
+ * @return      as tm_report_write */
 tm_status tm_report_serve(const tm_store *store, const char *name, const char *version, tm_vec *out,
                           tm_error *err) TM_MUST_CHECK;
 
-/** Same as tm_report_write, or as tm_report_serve if origin->served is set. */
+/** Writes the page of tm_report_write, or of tm_report_serve if origin->served is set. */
 tm_status tm_report_write_from(const tm_page_origin *origin, const char *path,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Makes the blocks and writes them to the page as "timeline.job" and so on.
+/** Makes the blocks of the timeline, and writes them to the page with the ids "timeline.job" and so
+ * on.
  * @param source timelines; NULL: read them from the store
- * @param choice  the ranks that have lanes
- * @return        TM_OK; TM_ERR_INPUT; TM_ERR_OUTPUT; TM_ERR_FAULT */
+ * @param choice the ranks that have lanes
+ * @return TM_OK; TM_ERR_INPUT; TM_ERR_OUTPUT; TM_ERR_FAULT */
 tm_status tm_report_timeline(const tm_store *store, const tm_page_source *source,
                              const tm_tables *tables, const tm_page_choice *choice, tm_page *page,
                              tm_error *err) TM_MUST_CHECK;

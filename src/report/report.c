@@ -18,18 +18,16 @@
 #include "tmerge/analysis.h"
 
 enum {
-    INLINE_BYTES = 1 << 16, /* maximum size of rows in the document of tables; more rows are packed
-                               in a block [B] */
+    INLINE_BYTES = 1 << 16, /* maximum size of a table's rows in the document of tables [B]; more
+                               rows are packed in a block */
     REST_BYTES = 900000,    /* room reserved for the timeline [B] */
     TRIES_MOST = 8,
     MARK_BYTES = 4096
 };
 
-/* Tables that the timeline reads. */
 static const char *const timeline_needs[] = {"job.job", "overlap.step", "stragglers.job",
                                              "stragglers.step"};
 
-/* A table's part of the page. */
 typedef struct table_part {
     tm_vec packed; /* of unsigned char: rows of a large table, written after the program */
     size_t n_rows;
@@ -43,12 +41,12 @@ typedef struct writer {
     const tm_page_choice *choice;
     const tm_tables *at_hand; /* tables; NULL: read them from the store */
     const tm_tables *tables;
-    const tm_out *facts; /* members of a JSON object; NULL: none */
+    const tm_out *facts; /* further members of the document, as JSON; NULL: none */
     tm_out json;         /* the document of tables */
     table_part *parts;   /* [tables->n_tables] */
     int64_t begin_ns;    /* subtracted from times since the epoch */
     const char *kind;    /* "report", "diff" or "hang" */
-    const char *title;   /* title of the page, before "tmerge" */
+    const char *title;   /* title of the page, without "tmerge" */
     const char *version;
     const char *served; /* name of the store if the page is served; NULL: it is a file */
     tm_vec *memory;     /* of char: receives the page for a server; NULL: the page is a file */
@@ -71,8 +69,8 @@ static bool is_shown(const tm_table *table) {
     return !table->def->internal;
 }
 
-/* Copies rows that are in memory, but not their texts. Empty texts become null, as when the store
- * is read. */
+/* Copies rows that are in memory, without copying texts. Makes empty texts null, as reading a store
+ * does. */
 static tm_status take_table(const tm_table *from, tm_table *into, tm_error *err) {
     const size_t width = (size_t)from->def->n_columns;
     if (from->rests)
@@ -211,8 +209,8 @@ static size_t size_of(const writer *w) {
     return size;
 }
 
-/* Returns the largest size that each table may have so that all fit in @p room. Small tables take
- * less. */
+/* Returns the maximum size of a table such that all tables fit in @p room. Small tables take less.
+ */
 static size_t share_of(const writer *w, size_t room) {
     size_t low = 0, high = room;
     while (low < high) {
@@ -225,7 +223,7 @@ static size_t share_of(const writer *w, size_t room) {
     return low;
 }
 
-/* Limits the rows of each table that is larger than this size. */
+/* Limits the rows of each table that is larger than its share of @p room. */
 static void limit_rows(writer *w, size_t room) {
     size_t rows = 0, size = size_of(w);
     for (size_t t = 0; t < w->tables->n_tables; t++)
@@ -239,7 +237,7 @@ static void limit_rows(writer *w, size_t room) {
     }
 }
 
-/* Writes the document. Shortens tables until it fits. */
+/* Writes the document of tables. Shortens tables until it fits in @p room. */
 static tm_status fit_document(writer *w, size_t room, tm_error *err) {
     TM_TRY(put_document(w, err));
     for (int i = 0; w->store && size_of(w) > room && i < TRIES_MOST; i++) {
@@ -261,7 +259,7 @@ static tm_status put_blocks(const writer *w, tm_page *page, tm_error *err) {
     return TM_OK;
 }
 
-/* Reads all rows of job.rank again, because the page may keep only some. */
+/* Reads all rows of job.rank again, because writing the tables may have removed some. */
 static tm_status put_timeline(writer *w, tm_page *page, tm_error *err) {
     tm_table *ranks = tm_tables_find(w->tables, "job.rank");
     tm_table_clear(ranks);
@@ -340,7 +338,7 @@ tm_status tm_report_write_from(const tm_page_origin *origin, const char *path, t
     return status;
 }
 
-/* Returns the earliest time since the epoch in the tables; 0 if there is none. */
+/* Returns the earliest time since the epoch in the tables; 0 if they have no such time. */
 static int64_t earliest(const tm_tables *tables) {
     int64_t found = 0;
     for (size_t t = 0; t < tables->n_tables; t++) {
@@ -356,7 +354,7 @@ static int64_t earliest(const tm_tables *tables) {
     return found;
 }
 
-/* Makes the shown tables of an analysis, without rows. */
+/* Makes the tables that an analysis shows, without rows. */
 static tm_status make_tables(const char *analysis, tm_tables *out, tm_error *err) {
     size_t n;
     tm_vec defs = TM_VEC(const tm_table_def *);
@@ -371,7 +369,7 @@ static tm_status make_tables(const char *analysis, tm_tables *out, tm_error *err
     return status;
 }
 
-/* Writes the page of a store with only the tables of a hang. */
+/* Writes the page of a store that has only the tables of a hang. */
 static tm_status write_hang(const tm_store *store, const char *path, const char *version,
                             tm_error *err) {
     tm_tables tables;

@@ -7,7 +7,7 @@
 
 typedef struct tm_step_sum {
     int64_t number, longest_ns;
-    double sum_ns; /* sum of the step's lengths on the n ranks that recorded all of it */
+    double sum_ns; /* sum of the step's length on the n ranks that recorded the whole step */
     int64_t n;
 } tm_step_sum;
 
@@ -36,7 +36,7 @@ static int64_t int_of(const tm_table *table, size_t row, const char *column, int
     return cell->null ? fallback : cell->value.i;
 }
 
-/* Appends an empty sum for the step of each row; the caller removes duplicates. */
+/* Appends an empty sum for each row's step. The caller removes duplicates. */
 static bool add_steps(tm_vec *steps, const tm_table *table) {
     for (size_t row = 0; row < table->n_rows; row++) {
         tm_step_sum next = {.number = int_of(table, row, "step", -1)};
@@ -80,7 +80,7 @@ static void add_times(const tm_vec *steps, const tm_table *overview, const tm_ve
     }
 }
 
-/* Takes the lengths of the job's steps from whatif.step, as the charts do. */
+/* Takes the lengths of the job's steps from whatif.step, from which the charts take them, too. */
 static void take_lengths(const tm_vec *steps, const tm_table *whatif) {
     for (size_t row = 0; row < whatif->n_rows; row++) {
         tm_step_sum *sum = sum_of(steps, int_of(whatif, row, "step", -1));

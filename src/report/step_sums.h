@@ -14,8 +14,8 @@ typedef struct tm_step_sums {
     tm_vec steps; /* of tm_step_sum, ascending by number */
 } tm_step_sums;
 
-/** Statistics over steps, each with its mean time over ranks. Steps that were recorded in part do
- * not count. */
+/** Median, shortest and longest of the mean step times over ranks. Partly recorded steps do not
+ * count. */
 typedef struct tm_step_time {
     bool known;
     double median_ns, least_ns, most_ns;
@@ -33,12 +33,12 @@ tm_status tm_step_sums_make(const tm_store *store, const tm_tables *tables, tm_s
                             tm_error *err) TM_MUST_CHECK;
 void tm_step_sums_free(tm_step_sums *sums);
 
-/** Appends the step numbers, of int64_t. This function and the next return false when out of
- * memory. */
+/** Appends the step numbers, of int64_t. Returns false when out of memory, as tm_step_sums_longest
+ * does. */
 bool tm_step_sums_numbers(const tm_step_sums *sums, tm_vec *out);
 
-/** Splits the steps into @p n stretches of equal size and appends the number of the longest step of
- * each. */
+/** Splits the steps into @p n stretches of equally many steps, and appends the number of the
+ * longest step of each. */
 bool tm_step_sums_longest(const tm_step_sums *sums, size_t n, tm_vec *out);
 
 bool tm_step_sums_time(const tm_step_sums *sums, tm_step_time *out);

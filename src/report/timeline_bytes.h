@@ -26,7 +26,7 @@ static inline tm_bytes tm_bytes_make(void) {
 
 void tm_bytes_free(tm_bytes *out);
 
-/** Reserves @p n more bytes. Returns false if this or an earlier allocation failed. */
+/** Reserves @p n bytes. Returns false if this or an earlier allocation failed. */
 bool tm_bytes_room(tm_bytes *out, size_t n);
 
 /** Appends a varint: seven bits per byte, lowest first, the eighth bit set on all but the last

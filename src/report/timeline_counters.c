@@ -91,7 +91,7 @@ static bool put_series(const series *own, const point *points, size_t n, int64_t
     return !out->bytes.failed;
 }
 
-/* Returns the end of the series that starts at `first`. */
+/* Returns the end of the series whose first point is points[first]. */
 static size_t end_of(const point *points, size_t n, size_t first) {
     size_t end = first;
     while (end < n && points[end].series == points[first].series)
@@ -105,7 +105,7 @@ static bool is_zero(const point *points, size_t first, size_t end) {
     return first == end;
 }
 
-/* Returns the maximum number of points of a series, given the number of ranks and series. */
+/* Returns how many points a series may have, given the number of ranks and series. */
 static size_t most_points(size_t n_ranks, size_t n_series) {
     size_t most = POINTS / (n_ranks * n_series + 1);
     most = most < SERIES_MOST ? most : SERIES_MOST;

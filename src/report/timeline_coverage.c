@@ -5,7 +5,7 @@
 
 int64_t tm_bucket_begin(const tm_buckets *buckets, size_t i) {
     int64_t n = (int64_t)buckets->n, at = (int64_t)i;
-    assert(n > 0); /* callers pass the index of an existing bucket */
+    assert(n > 0); /* callers pass the index of a bucket, so n > 0 */
     /* split into two products: duration * at could overflow if traces are days apart */
     return buckets->duration_ns / n * at + buckets->duration_ns % n * at / n;
 }
@@ -28,7 +28,7 @@ static size_t bucket_of(const tm_buckets *buckets, int64_t at_ns) {
 static void add_covered(const tm_buckets *buckets, const tm_intervals *set, int64_t *sums) {
     const tm_interval *v = set->data;
     size_t i = 0;
-    int64_t edge = 0; /* end of the last bucket that was added to; 0 at first */
+    int64_t edge = 0; /* end of the current bucket; 0 before the first one */
     for (size_t k = 0; k < set->n; k++) {
         int64_t begin = v[k].begin_ns - buckets->begin_ns, end = v[k].end_ns - buckets->begin_ns;
         begin = begin > 0 ? begin : 0;

@@ -16,13 +16,13 @@ typedef struct tm_buckets {
 /** Returns the start [ns] of bucket @p i, from the job's start. */
 int64_t tm_bucket_begin(const tm_buckets *buckets, size_t i);
 
-/** Appends the busy share of each lane in each bucket, by kind, one byte each: the share times 255,
+/** Appends for each lane one byte per bucket and kind: the busy share of the bucket times 255,
  * rounded, at least 1 if the lane was busy at all. */
 tm_status tm_coverage_put(const tm_buckets *buckets, const tm_lanes *lanes, tm_bytes *out,
                           tm_error *err) TM_MUST_CHECK;
 
-/** Halves the resolution. The number of shares per row must be even. Each pair becomes its mean,
- * rounded up, so that a lane that was busy does not get 0. */
+/** Halves the resolution of coverage, in which each row must have an even number of shares.
+ * Replaces each pair by its mean, rounded up, so that a busy lane does not get 0. */
 void tm_coverage_halve(tm_bytes *coverage);
 
 /** Adds a rank's lanes to the sums of all ranks (the strip). Communication during compute is left
@@ -31,8 +31,8 @@ void tm_coverage_halve(tm_bytes *coverage);
 tm_status tm_strip_add(const tm_buckets *buckets, const tm_lanes *lanes, int64_t *sums,
                        tm_error *err) TM_MUST_CHECK;
 
-/** Appends the strip, two bytes per value, lowest first: busy time as a share of that of all @p
- * n_ranks, times 65535, rounded, at least 1 if not 0. */
+/** Appends the strip, two bytes per value, little endian: busy time divided by the time of all @p
+ * n_ranks in the bucket, times 65535, rounded, at least 1 if not 0. */
 void tm_strip_put(const tm_buckets *buckets, const int64_t *sums, size_t n_ranks, tm_bytes *out);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/sorted.h"
 #include "timeline_counters.h"
 
-/* Number of values of a kernel's launch shape. Each is encoded as its number + 1; 0 for unknown. */
+/* Number of values in a kernel's launch shape. Each value is encoded as value + 1; 0: unknown. */
 enum { N_SHAPE = 9 };
 
 typedef struct shape {
@@ -40,7 +40,8 @@ static uint32_t row_at(const attrs *a, size_t i) {
     return row;
 }
 
-/* Returns a row's attribute; NULL if it has none. Starts a new search if rows go backward. */
+/* Returns a row's attribute; NULL if it has none. Starts a new search if @p row is before the
+ * previous row. */
 static const void *find(attrs *a, uint32_t row) {
     if (row < a->row) {
         size_t end = a->next;
@@ -134,9 +135,9 @@ static bool is_name(tm_detail what) {
     return what == TM_DETAIL_INPUTS || what == TM_DETAIL_STACK;
 }
 
-/* Returns whether an event can have this detail: all can have a launch, and each other detail is of
- * GPU events or of host events. If the page holds only chosen parts, GPU events have details only
- * if it has their launch. */
+/* Returns whether the page has this detail of an event. Any event can have a launch; the other
+ * details are only of GPU events or only of host events. If the page holds only chosen parts, it
+ * has details of a GPU event only if it has the call that launched the event. */
 static bool is_reported(const teller *t, tm_detail what, size_t i) {
     const tm_event_writer *w = t->writer;
     if (what == TM_DETAIL_LAUNCH)

@@ -4,14 +4,14 @@
 
 #include "timeline_events.h"
 
-/** Details of events, in the order of the encoding. An event may lack any of them. */
+/** Details of events, in the order of the encoding. Each event may lack some of them. */
 typedef enum tm_detail {
-    TM_DETAIL_LAUNCH,      /* index of the call that launched it */
+    TM_DETAIL_LAUNCH,      /* index of the call that launched the event */
     TM_DETAIL_CORRELATION, /* correlation id of a GPU event */
     TM_DETAIL_SHAPE,       /* index of a kernel's launch shape */
     TM_DETAIL_BYTES,       /* size of a copy or set [B] */
     TM_DETAIL_INPUTS,      /* name id of the shapes of an operator's inputs */
-    TM_DETAIL_STACK,       /* name id of its call stack */
+    TM_DETAIL_STACK,       /* name id of the call stack */
     TM_N_DETAILS
 } tm_detail;
 
@@ -22,8 +22,8 @@ typedef enum tm_detail {
  * - for each tm_detail the number of events that have it, their indices among the rank's events
  * (relative to the previous one), and the values (relative to the previous one unless they are
  * names);
- * - the rank's counters (timeline_counters.h). If the page holds only chosen parts, GPU events have
- * details only if it has their launch.
+ * - the rank's counters (timeline_counters.h). If the page holds only chosen parts, it has details
+ * of a GPU event only if it has the call that launched the event.
  *
  * @param at  the rank's index among all ranks
  * @return    TM_OK; TM_ERR_FAULT */

@@ -1,4 +1,4 @@
-/* Names used by a page, numbered in order of first use. */
+/* The names that a page uses, numbered in order of first use. */
 #ifndef TMERGE_REPORT_TIMELINE_DICTIONARY_H
 #define TMERGE_REPORT_TIMELINE_DICTIONARY_H
 
@@ -7,11 +7,11 @@
 
 typedef struct tm_dictionary {
     const tm_names *names; /* borrowed */
-    uint32_t *number;      /* owned; [number of name ids] the name's number + 1 if it is used, else
-                              0 */
-    tm_vec used;           /* of uint32_t: name id by number */
-    size_t room;           /* bytes that texts of names added later may take */
-    size_t cut;            /* maximum size of a text [bytes]; longer ones are cut */
+    uint32_t *number; /* owned; [number of name ids] the number of the name + 1; 0: the page does
+                         not use it */
+    tm_vec used;      /* of uint32_t: name id by number */
+    size_t room;      /* maximum size of all texts that are still added [B] */
+    size_t cut;       /* maximum size of one text [B]; longer ones are cut */
 } tm_dictionary;
 
 /** Makes a dictionary whose number 0 is the empty text. TM_OK; TM_ERR_FAULT. */
@@ -19,8 +19,8 @@ tm_status tm_dictionary_make(const tm_names *names, tm_dictionary *out,
                              tm_error *err) TM_MUST_CHECK;
 void tm_dictionary_free(tm_dictionary *dictionary);
 
-/** Returns the number of a name. Adds the name if it is new. Returns 0, the empty text, if there is
- * no room for it or no memory. */
+/** Returns the number of a name, which is added if it is new. If there is no room or no memory for
+ * a new name, returns 0, the number of the empty text. */
 uint32_t tm_dictionary_number(tm_dictionary *dictionary, uint32_t id);
 
 /** Appends the number of the texts, then the texts. */

@@ -109,7 +109,7 @@ static uint8_t kind_of(const tm_timeline *timeline, uint32_t row, tm_shown_track
                                                           : NULL);
 }
 
-/* Collects the chosen rows of a track that tracks of kind @p shown draw. */
+/* Collects the chosen rows of a track that tracks of kind @p shown show. */
 static bool gather(tm_event_writer *w, const tm_timeline *timeline, const tm_card *card,
                    const tm_track *track, tm_shown_track shown) {
     tm_plan_walk walk = {w->plan, card, 0};
@@ -148,7 +148,7 @@ static void put_depths(tm_event_writer *w, const tm_timeline *timeline) {
     }
 }
 
-/* Writes the column of kinds, then the columns wait and operation of the communication events. */
+/* Writes the column of kinds, then the columns wait and operation for the communication events. */
 static void put_kinds(tm_event_writer *w, const tm_timeline *timeline, tm_shown_track shown) {
     const uint32_t *rows = w->rows.data;
     tm_bytes *out = &w->out->bytes;

@@ -17,8 +17,8 @@ typedef enum tm_shown_kind {
     TM_N_SHOWN_KINDS
 } tm_shown_kind;
 
-/** Returns an event's kind: tm_shown_kind or tm_lane_kind. @param attr its attributes as
- * communication, or NULL */
+/** Returns an event's kind: a tm_shown_kind or a tm_lane_kind. @param attr the event's
+ * communication attributes, or NULL */
 uint8_t tm_shown_kind_of(uint8_t role, uint8_t category, bool host, const tm_collective_attr *attr);
 
 /** Kinds of tracks in the page. */
@@ -28,21 +28,21 @@ typedef enum tm_shown_track {
     TM_TRACK_THREAD
 } tm_shown_track;
 
-/** A place in the encoding into which the numbers of n names are inserted later. */
+/** A place in the encoding where the numbers of n names are inserted later. */
 typedef struct tm_event_gap {
     size_t at; /* byte offset */
     size_t n;
 } tm_event_gap;
 
-/** End of a rank's part of a draft. */
+/** Where a rank's part of a draft ends. */
 typedef struct tm_event_end {
     int64_t rank;
     size_t n_bytes, n_gaps, n_names; /* bytes, gaps and names in the draft up to here */
     size_t n_events;                 /* number of events in this part */
 } tm_event_end;
 
-/** Encoded columns of some ranks, with gaps for the numbers of names. Several processes make
- * drafts; names get numbers when the drafts of all ranks are put in order. */
+/** Encoded columns of some ranks, with gaps where numbers of names belong. Several processes make
+ * drafts; names get their numbers when the drafts of all ranks are put in order. */
 typedef struct tm_event_draft {
     tm_bytes bytes;
     tm_vec gaps;  /* of tm_event_gap */
@@ -50,13 +50,14 @@ typedef struct tm_event_draft {
     tm_vec ends;  /* of tm_event_end: for each rank, ascending */
 } tm_event_draft;
 
-/** Adds a gap for @p n names. The caller fills in their ids. NULL when out of memory. */
+/** Adds a gap for @p n names. Returns where the caller writes their ids; NULL when out of memory.
+ */
 uint32_t *tm_event_draft_gap(tm_event_draft *draft, size_t n);
 
 /** Ends a rank's part. Returns false when out of memory. */
 bool tm_event_draft_end(tm_event_draft *draft, int64_t rank, size_t n_events);
 
-/** Appends the @p i-th part of a draft, with the numbers of its names. */
+/** Appends the @p i-th part of a draft, with the numbers of its names in the gaps. */
 void tm_event_draft_put(const tm_event_draft *draft, size_t i, tm_dictionary *dictionary,
                         tm_bytes *out);
 
@@ -75,8 +76,8 @@ typedef struct tm_event_writer {
     tm_event_draft *out;
     tm_vec rows;   /* of uint32_t: scratch */
     tm_vec begins; /* of int64_t: scratch */
-    tm_vec shown;  /* of uint32_t: the rank's rows that were written, in this order */
-    size_t n_gpu;  /* number of leading rows in `shown` that are on streams */
+    tm_vec shown;  /* of uint32_t: the rank's rows that were written, in the order of writing */
+    size_t n_gpu;  /* number of rows in `shown` that are on streams; these come first */
 } tm_event_writer;
 
 tm_event_writer tm_event_writer_make(void);

@@ -181,8 +181,8 @@ static tm_comm_record record_of(const tm_card *card, const tm_operation_member *
     };
 }
 
-/* Finds the last arrival as the analyses do: arrivals are tied if they differ by less than the
- * uncertainty of their clocks. */
+/* Finds the last arrival as the analyses do: two arrivals are tied if they differ by less than the
+ * uncertainty of their ranks' clocks. */
 static tm_status put_arrivals(const tm_operation *o, const tm_operation_member *members,
                               const tm_plan *plan, tm_bytes *out, tm_error *err) {
     const tm_card *cards = plan->cards.data;
@@ -214,8 +214,8 @@ static tm_status put_arrivals(const tm_operation *o, const tm_operation_member *
     return status;
 }
 
-/* If some participations are on ranks without lanes, writes totals over all participations, because
- * those are not written one by one. */
+/* Writes totals over all participations of an operation. Needed if some participations are on ranks
+ * without lanes, because those are not written one by one. */
 static void put_whole(const tm_operation *o, const tm_operation_member *members, tm_bytes *out) {
     int64_t end = 0, last = 0;
     for (size_t i = 0; i < o->n; i++) {

@@ -1,4 +1,4 @@
-/* The matched operations of a job, with the arrival of each participating rank. */
+/* The matched operations of a job, with the time at which each participating rank arrived. */
 #ifndef TMERGE_REPORT_TIMELINE_OPERATIONS_H
 #define TMERGE_REPORT_TIMELINE_OPERATIONS_H
 
@@ -10,12 +10,12 @@
 typedef struct tm_operation {
     int64_t begin_ns; /* earliest start, on the job's clock, since the epoch */
     int64_t wait_ns;  /* sum over participations */
-    int64_t bytes;    /* size on the lowest rank; -1 without metadata */
+    int64_t bytes;    /* size on the lowest rank [B]; -1 without metadata */
     int64_t step;     /* -1: none */
-    int64_t seen;     /* lowest rank added so far; bytes, step and names are those of its kernel */
+    int64_t seen;     /* lowest rank added so far; bytes, step and names come from its kernel */
     int32_t first_rank;
-    uint32_t first_event; /* kernel of first_rank, the lowest rank; these two identify the operation
-                             in the store */
+    uint32_t first_event; /* row of the kernel on first_rank, the lowest rank. Rank and row identify
+                             the operation in the store */
     uint32_t group, description; /* name ids */
     uint32_t n;                  /* number of participations */
     uint32_t n_lanes;            /* number of participations of ranks with lanes */
@@ -26,9 +26,9 @@ typedef struct tm_operation {
 } tm_operation;
 
 typedef struct tm_operations {
-    tm_keys firsts;  /* keys of all operations: tm_operation_name */
+    tm_keys firsts;  /* keys (tm_operation_name) of all operations */
     tm_vec all;      /* of tm_operation, by number of the key */
-    uint32_t *shown; /* owned; [n_shown] index into `all`, by number of the operation */
+    uint32_t *shown; /* owned; [n_shown] the index into `all` of each operation of the page */
     size_t n_shown;
     tm_vec members;            /* of tm_operation_member: participations in the chosen operations,
                                   rank by rank */
@@ -57,14 +57,14 @@ typedef struct tm_operation_name {
     uint32_t event;
 } tm_operation_name;
 
-/** Sets the numbers of the operations that another process chose. Ignores operations without a
- * participation here. @param names [n] by number of the operation */
+/** Sets the numbers of the operations that another process chose. Ignores operations in which no
+ * rank of this process takes part. @param names [n] by number of the operation */
 void tm_operations_set_numbers(tm_operations *operations, const tm_operation_name *names, size_t n);
 
 /** Returns the number of participations in the chosen operations. */
 size_t tm_operations_members(const tm_operations *operations);
 
-/** Returns the number in the page of a kernel's operation, or TM_NO_EVENT. */
+/** Returns the number that a kernel's operation has in the page, or TM_NO_EVENT. */
 uint32_t tm_operations_number(const tm_operations *operations, const tm_collective_attr *attr);
 
 /** Adds the next rank's participations in the chosen operations. TM_OK; TM_ERR_FAULT.

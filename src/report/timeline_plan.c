@@ -5,15 +5,16 @@
 #include "base/sorted.h"
 
 enum {
-    N_SLICES = 32,     /* number of slices of a job without steps */
-    EVENT_BYTES = 8,   /* assumed bytes of an event in the page, in base64; measured: 2.7 to 7.9 */
-    MEMBER_BYTES = 12, /* assumed bytes of a participation; measured: 11.4 */
+    N_SLICES = 32,   /* number of slices of a job without steps */
+    EVENT_BYTES = 8, /* assumed size of an event in the page [B, in base64]; measured: 2.7 to 7.9 */
+    MEMBER_BYTES = 12, /* assumed size of a participation [B]; measured: 11.4 */
     EVENTS_LEAST = 20000,
     TEXT_LEAST = 32,
     TEXTS_SHRINK = 8
 };
 
-/* Safety margin: a reduced budget is multiplied by this, because events differ in size. */
+/* Safety margin. When a budget is reduced, it is also multiplied by this, because events differ in
+ * size. */
 static const double EVENTS_SHRINK = 0.8;
 
 tm_timeline_budget tm_timeline_budget_of(size_t n_ranks, size_t left_bytes) {
@@ -74,7 +75,7 @@ static size_t part_ending_after(const tm_plan_part *parts, size_t n, int64_t beg
     return tm_bisect(parts, n, sizeof *parts, &begin_ns, ends_by);
 }
 
-/* The same, searched from part @p i, the result for an earlier or equal time. */
+/* As part_ending_after, but starts at part @p i, the result for an earlier or equal time. */
 static size_t next_part_ending_after(const tm_plan_part *parts, size_t n, size_t i,
                                      int64_t begin_ns) {
     while (i < n && parts[i].end_ns <= begin_ns)
@@ -176,7 +177,6 @@ tm_status tm_plan_add(tm_plan *plan, const tm_timeline *timeline, const tm_bucke
     return tm_vec_append(&plan->cards, &card, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Sums of a step over its ranks. */
 typedef struct step_sum {
     int64_t number, wait_ns, longest_ns;
     size_t n_gpu;
@@ -240,7 +240,8 @@ static bool is_near(const tm_plan_wishes *wishes, int64_t rank) {
     return false;
 }
 
-/* Returns a rank's place in the order of choice: 0 the blamed rank, 1 its host, 2 others. */
+/* Returns when a rank's turn is: 0 for the blamed rank, 1 for other ranks of its host, 2 for the
+ * rest. */
 static int turn_of(const tm_plan_wishes *wishes, int64_t rank) {
     return rank == wishes->rank ? 0 : is_near(wishes, rank) ? 1 : 2;
 }
@@ -257,8 +258,8 @@ static void take(chooser *c, const tm_card *card, int64_t number, tm_shown shown
     }
 }
 
-/* Takes a step on all ranks, the most informative ranks first, because the budget may not suffice
- * for all. */
+/* Chooses the events of a step on all ranks, most informative ranks first: the budget may not
+ * suffice for all. */
 static void take_step(chooser *c, int64_t number, tm_shown shown) {
     const tm_card *cards = c->plan->cards.data;
     for (int turn = 0; turn < 3; turn++)
@@ -283,7 +284,7 @@ static void choose_parts(chooser *c) {
     take_host(c, worst);
     take_host(c, median);
     qsort(c->steps, c->n_steps, sizeof *c->steps, by_wait);
-    /* Takes a further step only if it fits on all ranks. */
+    /* Chooses a further step only if its events fit on all ranks. */
     for (size_t i = 0; i < c->n_steps; i++)
         if (c->steps[i].n_gpu <= c->left)
             take_step(c, c->steps[i].number, TM_SHOWN_GPU);

@@ -15,21 +15,21 @@ typedef struct tm_timeline_budget {
     size_t left_bytes;         /* room in the page for events and participations [B]; 0: no limit */
     const tm_page_kept *ranks; /* borrowed; ranks with lanes; NULL: all */
     const tm_page_kept *steps; /* borrowed; steps that get a mark in any case; NULL: all */
-    size_t text_bytes;         /* maximum size of a name */
-    bool few_marks;            /* `steps` is ignored: only steps with chosen events get a mark */
+    size_t text_bytes;         /* maximum size of a name [B] */
+    bool few_marks;            /* ignore `steps`, and mark only steps with chosen events */
 } tm_timeline_budget;
 
-/** Returns the budget for @p n_ranks ranks with lanes, if the page has @p left_bytes bytes left. */
+/** Returns the budget for @p n_ranks ranks with lanes, if @p left_bytes are left in the page. */
 tm_timeline_budget tm_timeline_budget_of(size_t n_ranks, size_t left_bytes);
 
-/** Limits the budget to the bytes left. */
+/** Limits the budget to @p left_bytes. */
 void tm_timeline_leave(tm_timeline_budget *budget, size_t left_bytes);
 
 /** Reduces the budget for texts, events and marks of steps, because blocks of @p size bytes did not
  * fit in @p room. */
 void tm_timeline_shrink(tm_timeline_budget *budget, size_t size, size_t room);
 
-/** Returns the number of events that fit besides @p n_members participations. */
+/** Returns how many events fit if @p n_members participations are written. */
 size_t tm_timeline_events(const tm_timeline_budget *budget, size_t n_members);
 
 /** How the timeline draws an event. Instants, counters and profiler events are not drawn. */
@@ -46,8 +46,8 @@ static inline tm_shown tm_shown_as(const tm_timeline *timeline, const tm_track *
 typedef struct tm_plan_part {
     int64_t number;           /* number of the step or slice */
     int64_t begin_ns, end_ns; /* start and end on the job's clock, since the epoch */
-    int64_t wait_ns;          /* sum of the rank's waits in it [ns] */
-    size_t n_gpu, n_host;     /* number of events that start in it */
+    int64_t wait_ns;          /* sum of the rank's waits in this part [ns] */
+    size_t n_gpu, n_host;     /* number of events that start in this part */
     bool gpu, host;           /* whether GPU and host events are chosen */
 } tm_plan_part;
 
@@ -58,9 +58,9 @@ typedef struct tm_card {
     int64_t world_size;
     size_t first_part, n_parts; /* the rank's parts in tm_plan.parts, ascending by time */
     size_t first_span, n_spans;
-    size_t n_gpu, n_host; /* number of drawn events, including those outside of all parts */
+    size_t n_gpu, n_host; /* number of drawn events, also those outside of all parts */
     bool truncated;
-    bool shown;     /* the rank has lanes in the page; without lanes, only the clock is set */
+    bool shown;     /* the rank has lanes in the page. If not, only `clock` is set */
     uint32_t place; /* index among ranks with lanes */
 } tm_card;
 
@@ -90,9 +90,9 @@ typedef struct tm_plan_wishes {
     size_t n_events;
 } tm_plan_wishes;
 
-/** Chooses parts until the budget is used up: the worst step on all ranks, starting with the blamed
- * rank's host; a median step; the blamed rank's host threads in both steps; further steps by wait;
- * then the host threads of the worst step. Parts that do not fit are skipped.
+/** Chooses parts until the budget is used up: the worst step on all ranks, first on the blamed rank
+ * and its host; the median step by length; the blamed rank's host threads in both steps; further
+ * steps by wait; then the host threads of the worst step. Parts that do not fit are skipped.
  * @return  TM_OK; TM_ERR_FAULT */
 tm_status tm_plan_choose(tm_plan *plan, const tm_plan_wishes *wishes, tm_error *err) TM_MUST_CHECK;
 
@@ -103,8 +103,8 @@ typedef struct tm_plan_walk {
     size_t part; /* first part that may end after the start of the next event */
 } tm_plan_walk;
 
-/** Returns whether the next event of the track overlaps a chosen part. Call it for events in the
- * order of their starts.
+/** Returns whether an event of the track overlaps a chosen part. Call this for the track's events
+ * in ascending order of start.
  * @param begin_ns on the job's clock, since the epoch */
 bool tm_plan_has(tm_plan_walk *walk, tm_shown shown, int64_t begin_ns, int64_t duration_ns);
 

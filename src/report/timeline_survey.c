@@ -23,8 +23,8 @@ void tm_survey_free(tm_survey *survey) {
     survey->strip_sums = NULL;
 }
 
-/* Returns a timeline as it is drawn. One whose times count from 0 is drawn from the start of the
- * job; the page says that its clock cannot be compared with others. */
+/* Returns a timeline as the page draws it. If its times count from 0, it is drawn from the start of
+ * the job; the page says that its clock cannot be compared with others. */
 static tm_timeline drawn(const tm_page_frame *frame, const tm_timeline *timeline) {
     tm_timeline copy = *timeline;
     size_t i = tm_lower_bound(frame->from_0, frame->n_from_0, timeline->rank);
@@ -50,7 +50,7 @@ tm_status tm_survey_add(tm_survey *survey, const tm_page_frame *frame, const tm_
                            : status;
 }
 
-/* Next rank in one of the joined surveys. */
+/* Index of the next rank in one of the surveys that are joined. */
 typedef struct cursor {
     size_t card, shown;
 } cursor;
@@ -59,7 +59,7 @@ static const tm_card *card_at(const tm_survey *part, const cursor *at) {
     return at->card < part->plan.cards.n ? (const tm_card *)part->plan.cards.data + at->card : NULL;
 }
 
-/* Returns the index of the survey whose next rank is the lowest; n at the end of all. */
+/* Returns the index of the survey whose next rank is the lowest; n if no survey has a next rank. */
 static size_t lowest(const tm_survey *parts, const cursor *at, size_t n) {
     size_t found = n;
     for (size_t p = 0; p < n; p++) {

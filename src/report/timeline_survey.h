@@ -1,5 +1,5 @@
-/* The first pass over the ranks for a page's timeline. One process surveys all ranks, or each
- * process surveys its own and the results are joined. */
+/* The first pass over the ranks for a page's timeline. Either one process surveys all ranks, or
+ * each process surveys its own ranks and the surveys are joined. */
 #ifndef TMERGE_REPORT_TIMELINE_SURVEY_H
 #define TMERGE_REPORT_TIMELINE_SURVEY_H
 
@@ -34,28 +34,29 @@ void tm_survey_free(tm_survey *survey);
 tm_status tm_survey_add(tm_survey *survey, const tm_page_frame *frame, const tm_timeline *timeline,
                         tm_error *err) TM_MUST_CHECK;
 
-/** Joins surveys of different ranks into the survey of all of them.
- * @param parts  [n] each ascending by rank
- * @param out    just started
- * @return       TM_OK; TM_ERR_FAULT */
+/** Joins surveys of different ranks into one survey of all these ranks.
+ * @param parts [n] each ascending by rank
+ * @param out a survey that was just started
+ * @return TM_OK; TM_ERR_FAULT */
 tm_status tm_survey_join(const tm_page_frame *frame, const tm_survey *parts, size_t n,
                          tm_survey *out, tm_error *err) TM_MUST_CHECK;
 
 /** Collects the chosen parts of the next rank: participations in operations, and events.
- * @param survey  with the plan of all ranks
+ * @param survey has the plan of all ranks
  * @param at      the rank's index among all ranks
  * @return        TM_OK; TM_ERR_FAULT */
 tm_status tm_survey_collect(tm_survey *survey, const tm_page_frame *frame,
                             const tm_timeline *timeline, size_t at, tm_page_draft *out,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Where a page's timelines come from. Its functions return the statuses above, or TM_ERR_INPUT. */
+/** Where a page's timelines come from. Its functions return the statuses of the functions above, or
+ * TM_ERR_INPUT. */
 typedef struct tm_page_source {
     void *context;
     /* Surveys all ranks. */
     tm_status (*survey)(void *context, const tm_page_frame *frame, tm_survey *out, tm_error *err);
     /* Collects the chosen parts of all ranks: adds participations to the operations, and appends
-     * drafts (of tm_page_draft, owned by the caller). Each rank is in one of them. */
+     * drafts (of tm_page_draft, owned by the caller). Each rank is in exactly one draft. */
     tm_status (*collect)(void *context, const tm_page_frame *frame, tm_survey *chosen,
                          tm_vec *drafts, tm_error *err);
 } tm_page_source;

@@ -13,11 +13,11 @@ enum {
     RANK_ROWS_MAX = 1 << 15 /* maximum number of rows of tables by rank and another key */
 };
 
-/* Arrivals kept of an operation: all if there are at most 16, else the first 4, the last 8 and the
- * one that ends last. */
+/* Number of arrivals kept for each operation: all if there are at most 16, else the first 4, the
+ * last 8 and the one whose kernel ends last. */
 enum { ARRIVALS_WHOLE = 16, ARRIVALS_FIRST = 4, ARRIVALS_LAST = 8 };
 
-/* The rows of a table; kept: which of them stay. */
+/* The rows of a table. kept: whether each row stays. */
 typedef struct rows {
     const tm_table *table;
     bool *kept; /* [n_rows] */
@@ -28,8 +28,8 @@ static bool is_table(const tm_table *table, const char *name) {
     return strcmp(table->def->name, name) == 0;
 }
 
-/* Returns the index of a column if it is a key, else -1. Ranks in other columns do not decide which
- * rows stay. */
+/* Returns the index of a key column; -1 if the column is no key. Ranks and steps in other columns
+ * do not decide which rows stay. */
 static int key_of(const tm_table_def *def, const char *column) {
     int at = tm_table_column(def, column);
     return at < def->n_keys ? at : -1;
@@ -47,7 +47,6 @@ static void drop_others(rows *r, const tm_page_kept *kept, int column, bool cell
     }
 }
 
-/* A row and the value by which rows are ordered. */
 typedef struct placed {
     double measure;
     size_t row;
@@ -65,8 +64,8 @@ static double measure_of(const tm_table *table, size_t row, int column) {
     return cell->null ? -1e300 : real ? cell->value.r : (double)cell->value.i;
 }
 
-/* Returns the column that decides which rows stay. For trees it is the total time with children, so
- * that the parents of a kept node stay, too. */
+/* Returns the column that decides which rows stay. In trees, this is the total time with children,
+ * so that all parents of a kept node stay, too. */
 static int measured_by(const tm_table_def *def) {
     int total = tm_table_column(def, "host_total_ns");
     return tm_table_column(def, "parent") >= 0 && total >= 0 ? total : def->top;
@@ -77,15 +76,15 @@ static bool begins_level(const tm_table *table, size_t row) {
            !tm_row_has_level(tm_table_row(table, row), tm_table_row(table, row - 1)->value.text);
 }
 
-/* Keeps the rows with the largest values of the table's own measure. A table with levels keeps
- * equally many rows of each level, a table without a measure its first rows. */
+/* Keeps the rows with the largest values in the column of measured_by. If the table has levels,
+ * keeps equally many rows of each level; if it has no such column, its first rows. */
 static bool keep_top(rows *r, size_t most) {
     int top = measured_by(r->table->def);
     const bool levels = tm_table_has_levels(r->table->def) && top == r->table->def->top;
     placed *order = malloc((r->n + 1) * sizeof *order);
     if (!order)
         return false;
-    size_t n = 0, first = 0; /* first: the row at which the level begins */
+    size_t n = 0, first = 0; /* first: first row of the level */
     for (size_t row = 0; row < r->table->n_rows; row++) {
         first = begins_level(r->table, row) ? row : first;
         if (r->kept[row])
@@ -191,8 +190,8 @@ tm_status tm_top_rows_put(tm_table *table, const tm_page_choice *choice, size_t 
     memset(r.kept, true, before);
     bool chosen = choose_rows(&r, choice);
     if (chosen && r.n > most && is_table(table, "criticalpath.slack")) {
-        memset(r.kept, false, before); /* a row applies until the next one, so some rows without the
-                                          others would be wrong: none stays */
+        memset(r.kept, false, before); /* each row applies until the next one, so some rows would be
+                                          wrong without the others: removes all */
         r.n = 0;
     } else if (chosen && r.n > most)
         chosen = keep_top(&r, most);

@@ -9,8 +9,9 @@
 #include "tmerge/table.h"
 
 /** Shortens a table: removes the rows of ranks and steps that the page does not keep, then the rows
- * with the smallest values of the table's own measure. Keeps the first and last arrivals of each
- * operation, and whole steps of the critical path, longest first. Small tables stay whole.
+ * with the smallest values in the column by which the table ranks its rows. Keeps the first and
+ * last arrivals of each operation, and whole steps of the critical path, longest first. Small
+ * tables stay whole.
  *
  * @param most      maximum number of rows
  * @param all       if rows are removed, totals of the whole table as JSON: an object with "n",

@@ -8,19 +8,18 @@ typedef struct key {
     uint32_t name, kind;
 } key;
 
-/* An open operator, in which later ones may be nested. */
+/* An open operator. Later operators may be nested in it. */
 typedef struct opened {
     uint32_t sum; /* index of its sum among the rank's sums */
     int64_t end_ns;
 } opened;
 
-/* State while the events of a rank are summed. */
 typedef struct adder {
     const tm_area_wish *wish;
     tm_serve_walk walk;
     tm_keys keys;
     size_t first;          /* index of the rank's first sum */
-    tm_vec *sums, open;    /* sums: of tm_area_sum; open: of opened */
+    tm_vec *sums, open;    /* sums: of tm_area_sum; open: of opened, the outermost first */
     const tm_track *track; /* the track that `open` belongs to */
 } adder;
 
@@ -30,8 +29,8 @@ static int64_t part_of(const tm_area_wish *wish, const tm_serve_event *e) {
     return to - from;
 }
 
-/* Finds the operator that contains an operator, and subtracts the inner one's time from the self
- * time of the outer one. */
+/* Finds the innermost open operator, and subtracts from its self time the time of the operator
+ * nested in it. */
 static bool nest(adder *a, const tm_serve_event *e, uint32_t own, int64_t ns) {
     opened *open = a->open.data;
     if (a->track != a->walk.track)

@@ -1,4 +1,5 @@
-/* Sums of what ran on some ranks in a time range. Each call sums a few ranks. */
+/* Sums of what ran on ranks in a time range. To limit its time, a call sums only some of the ranks.
+ */
 #ifndef TMERGE_SERVE_AREA_H
 #define TMERGE_SERVE_AREA_H
 
@@ -12,13 +13,14 @@ typedef struct tm_area_wish {
     size_t n_ranks;
     bool host;         /* true: operators on host threads; false: kernels and copies on GPUs */
     int64_t at;        /* index of the rank to start with */
-    int64_t budget_ns; /* no rank is started after this time, except the first */
+    int64_t budget_ns; /* time limit [ns]: no further rank is started after it, but the first always
+                          is */
 } tm_area_wish;
 
-/** Sum of a rank's events of one name and kind, counting only their parts within the time range. */
+/** Sum of a rank's events of one name and kind. Only their parts within the time range count. */
 typedef struct tm_area_sum {
     int64_t rank, count, sum_ns;
-    int64_t self_ns; /* sum_ns without the time of nested operators; on GPUs equal to sum_ns */
+    int64_t self_ns; /* sum_ns without the time of nested operators; equal to sum_ns on GPUs */
     int64_t longest_ns;
     uint32_t name;
     uint8_t kind; /* as in tm_serve_event */

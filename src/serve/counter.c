@@ -23,14 +23,13 @@ typedef struct launched {
 struct tm_counters {
     const tm_tiler *tiler;
     const tm_serve_reader *reader;
-    tm_store_pieces *attrs;   /* reads the attributes that have bytes; NULL until first needed */
+    tm_store_pieces *attrs;   /* attributes of copies and collectives; NULL until first needed */
     const tm_timeline *ranks; /* [n] */
     size_t n;
     tm_vec changes, launched;            /* scratch */
     double most[TM_COUNTER_COLUMNS_MAX]; /* scratch: maximum in each column */
 };
 
-/* State while the counter of a rank is computed. */
 typedef struct counting {
     tm_counters *c;
     const tm_counter_wish *wish;
@@ -84,7 +83,7 @@ static int64_t drawn(const counting *s, int64_t recorded_ns) {
     return tm_serve_drawn(s->c->reader, s->at, recorded_ns);
 }
 
-/* Adds a value over a time range, clipped to the window. */
+/* Adds @p by to the counter from @p from to @p to, clipped to the window. */
 static bool add(counting *s, int64_t from, int64_t to, double by) {
     from = from > s->wish->from ? from : s->wish->from;
     to = to < s->wish->to ? to : s->wish->to;
@@ -96,8 +95,8 @@ static int by_call(const void *a, const void *b) {
     return tm_order_u64(((const launched *)a)->call, ((const launched *)b)->call);
 }
 
-/* Counts each launched event from its launch to its start. Sets @p any if a launch was before the
- * end of the window. */
+/* Counts each launched event as queued from its launch to its start. Sets @p any if at least one
+ * launch was before the end of the window. */
 static tm_status add_launched(counting *s, bool *any, tm_error *err) {
     tm_vec *all = &s->c->launched;
     const launched *v = all->data;
@@ -140,8 +139,8 @@ static tm_status find_launched(counting *s, const tm_track *track, size_t first,
     return TM_OK;
 }
 
-/* Counts the queued events of each GPU track. A stream runs events in the order of their launches.
- * So the search stops at the first block in which all starts and launches are after the window. */
+/* Counts the queued events of each GPU track. A stream runs events in the order of their launches,
+ * so the search stops at the first block with all starts and launches after the window. */
 static tm_status count_queue(counting *s, tm_error *err) {
     for (size_t t = 0; t < s->rank->n_tracks; t++) {
         const tm_track *track = &s->rank->tracks[t];
@@ -211,8 +210,8 @@ static int by_time_of(const void *a, const void *b) {
     return tm_order_i64(((const change *)a)->time_ns, ((const change *)b)->time_ns);
 }
 
-/* Returns the column that contains a time. With @p end, the time is the end of a range: at the
- * border of two columns it belongs to the first. */
+/* Returns the column that contains a time. If @p end is set, the time is the end of a range: at the
+ * border of two columns it belongs to the left one. */
 static size_t column_of(const tm_counter_wish *wish, int64_t time_ns, bool end) {
     const double at = (double)(time_ns - wish->from) / (double)(wish->to - wish->from);
     const double column = at * (double)wish->n;
@@ -220,7 +219,7 @@ static size_t column_of(const tm_counter_wish *wish, int64_t time_ns, bool end) 
     return place <= 0 ? 0 : place >= (double)wish->n ? wish->n - 1 : (size_t)place;
 }
 
-/* Computes the maximum of each column. Sets the value to exactly 0 whenever nothing is open, so
+/* Computes the maximum in each column. Sets the value to exactly 0 whenever nothing is open, so
  * that rounding errors do not add up. */
 static void sweep(counting *s) {
     const change *v = s->c->changes.data;

@@ -35,11 +35,12 @@ typedef struct tm_counter_wish {
     const tm_serve_range *ranks;
     size_t n_ranks;    /* 0: all ranks */
     int64_t at;        /* index of the rank to start with */
-    int64_t budget_ns; /* no rank is started after this time, except the first */
+    int64_t budget_ns; /* time limit [ns]: no further rank is started after it, but the first always
+                          is */
 } tm_counter_wish;
 
-/** The counter's maximum in each column from this one up to the rank's next entry. A rank's first
- * entry is for column 0. */
+/** The counter's maximum in each column, from this one up to the column of the rank's next entry. A
+ * rank's first entry is for column 0. */
 typedef struct tm_counter_step {
     int64_t rank;
     uint32_t column;

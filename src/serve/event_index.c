@@ -6,7 +6,7 @@
 #include "base/vec.h"
 #include "timeline/trace.h"
 
-/* Tables of the attributes that a timeline shows. */
+/* Attributes that a timeline shows, as bits. */
 static const unsigned SHOWN_RECORDS = 1u << TM_RECORD_COLLECTIVES | 1u << TM_RECORD_KERNELS |
                                       1u << TM_RECORD_COPIES | 1u << TM_RECORD_SHAPES |
                                       1u << TM_RECORD_OPERATORS;
@@ -24,7 +24,7 @@ struct tm_serve_events {
                             from `ranks` */
     size_t n;
     tm_store_pieces *pieces,
-        *more; /* more: reads the attributes chosen by tm_serve_events_want; NULL: none chosen */
+        *more; /* more: reads the attributes that tm_serve_events_want chose; NULL: none chosen */
     tm_vec blocks;       /* of block, rank by rank */
     size_t *first_block; /* owned; [n + 1] */
 };
@@ -91,8 +91,8 @@ tm_status tm_serve_events_want(tm_serve_events *e, unsigned attrs, tm_error *err
     return records ? tm_serve_events_pieces(e, &plan, TM_SERVE_BLOCK_ROWS, &e->more, err) : TM_OK;
 }
 
-/* Copies the arrays of the timelines that were read, and the numbers of rows. Reading set the
- * numbers in `ranks` to 0, but they show where a rank's rows start. */
+/* Copies the arrays of the timelines that were read, and the numbers of rows, which show at which
+ * row each rank starts. Reading has set the numbers in `ranks` to 0. */
 static void keep_counts(tm_serve_events *e) {
     for (size_t i = 0; i < e->n; i++) {
         e->counts[i].tracks = e->ranks[i].tracks;
@@ -190,7 +190,7 @@ typedef struct reader {
     int64_t from_ns; /* start of the window; earlier for host events if they include launches */
     size_t gpu_rows; /* number of leading rows on GPU tracks */
     size_t room;     /* number of events that fit into the arrays of `out` */
-    size_t next;     /* end of the rows read last; 0: none read */
+    size_t next;     /* end of the rows that were read last; 0: none read */
     tm_vec rows;     /* of uint32_t: the rank's rows that were taken, ascending */
     tm_vec attrs[TM_N_ATTRS]; /* attributes of the taken rows; they refer to rows of the rank */
     tm_vec shapes;            /* of tm_launch_shape: those of the kernels taken */
@@ -207,7 +207,7 @@ static bool reaches(const reader *r, int64_t begin_ns, int64_t end_ns) {
     return overlaps(&(block){begin_ns, end_ns}, r->from_ns, r->wish->to_ns);
 }
 
-/* Counts the rows of [from, to) in blocks that are fully inside the window. */
+/* Counts the rows of [from, to) that are in blocks fully inside the window. */
 static size_t count_within(const reader *r, size_t from, size_t to) {
     const size_t *first = r->events->first_block + r->wish->at;
     const block *blocks = r->events->blocks.data;
@@ -220,7 +220,7 @@ static size_t count_within(const reader *r, size_t from, size_t to) {
     return n;
 }
 
-/* Returns the array, enlarged. When out of memory, returns the old array and sets *ok to false. */
+/* Returns the enlarged array. When out of memory, returns the old array and sets *ok to false. */
 static void *more(void *old, size_t n, size_t size, bool *ok) {
     void *grown = realloc(old, n * size);
     if (grown)
@@ -260,8 +260,8 @@ static void take(reader *r, const tm_timeline *piece, size_t i) {
     out->role[n] = piece->role[i];
 }
 
-/* Adds the launch shape of each kernel. A window has few kernels, so equal shapes are not merged.
- */
+/* Adds the launch shape of the kernel attribute that was added last. A window has few kernels, so
+ * equal shapes are not merged. */
 static bool take_shape(reader *r, const tm_timeline *piece) {
     tm_kernel_attr *kernel =
         (tm_kernel_attr *)r->attrs[TM_ATTR_KERNEL].data + r->attrs[TM_ATTR_KERNEL].n - 1;
@@ -270,7 +270,8 @@ static bool take_shape(reader *r, const tm_timeline *piece) {
     return tm_vec_append(&r->shapes, shape, 1) != NULL;
 }
 
-/* Copies the attributes of the rows taken from a piece. They still refer to rows of the rank. */
+/* Copies the attributes of the rows taken from a piece. Their row numbers are still those of the
+ * rank. */
 static tm_status take_attrs(reader *r, const tm_timeline *piece, size_t first_taken,
                             tm_error *err) {
     const uint32_t *rows = r->rows.data;
@@ -291,7 +292,7 @@ static tm_status take_attrs(reader *r, const tm_timeline *piece, size_t first_ta
     return TM_OK;
 }
 
-/* Takes the rows in [from, to) of a block that overlap the window. */
+/* Takes those rows in [from, to) of a block that overlap the window. */
 static tm_status take_block(reader *r, size_t first, size_t from, size_t to, tm_error *err) {
     tm_store_pieces *pieces = r->events->more ? r->events->more : r->events->pieces;
     const tm_timeline *piece;
@@ -336,7 +337,7 @@ static size_t place_of(const reader *r, uint32_t row) {
     return low;
 }
 
-/* Returns the row in the window of a row of the rank; TM_NO_EVENT if it was not taken. */
+/* Returns the row in the window of the rank's row @p row; TM_NO_EVENT if that row was not taken. */
 static uint32_t row_of(const reader *r, uint32_t row) {
     size_t place = row == TM_NO_EVENT ? r->rows.n : place_of(r, row);
     bool here = place < r->rows.n && ((const uint32_t *)r->rows.data)[place] == row;

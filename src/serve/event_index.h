@@ -1,4 +1,4 @@
-/* Events of a store by time: reads a window of a rank without the rest. */
+/* Events of a store by time: reads a window of a rank without reading the rest. */
 #ifndef TMERGE_SERVE_EVENT_INDEX_H
 #define TMERGE_SERVE_EVENT_INDEX_H
 
@@ -21,16 +21,16 @@ tm_status tm_serve_events_open(const tm_store *store, const tm_names *names, tm_
 void tm_serve_events_close(tm_serve_events *events);
 
 /** Opens the store's rows for the caller to read.
- * @param plan the caller sets records and takes; the function ignores and sets the rest
- * @param most  maximum number of rows of a piece
- * @param out   closed by the caller, before the events */
+ * @param plan the caller sets `records` and `takes`; the function sets the rest
+ * @param most maximum number of rows of a piece
+ * @param out closed by the caller, before the events */
 tm_status tm_serve_events_pieces(const tm_serve_events *events, const tm_store_visit_plan *plan,
                                  size_t most, tm_store_pieces **out, tm_error *err) TM_MUST_CHECK;
 
 /** Returns whether a block of rows may have an event that overlaps [from_ns, to_ns) on the job's
  * clock.
- * @param at     the rank's index
- * @param first  the block's first row, a multiple of TM_SERVE_BLOCK_ROWS */
+ * @param at the rank's index
+ * @param first the block's first row, a multiple of TM_SERVE_BLOCK_ROWS */
 bool tm_serve_events_reach(const tm_serve_events *events, size_t at, size_t first, int64_t from_ns,
                            int64_t to_ns);
 
@@ -44,29 +44,29 @@ size_t tm_serve_gpu_rows(const tm_timeline *rank);
 tm_status tm_serve_find_rank(const tm_serve_events *events, int64_t rank, size_t *at,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Chooses the attributes that later reads return instead of those of a timeline. They take memory:
- * pass 0 after the answer that needs them.
- * @param attrs bits 1 << tm_attr; 0: those of a timeline */
+/** Chooses the attributes that later reads return instead of those that a timeline shows. They take
+ * memory: pass 0 after the answer that needs them.
+ * @param attrs bits 1 << tm_attr; 0: those that a timeline shows */
 tm_status tm_serve_events_want(tm_serve_events *events, unsigned attrs,
                                tm_error *err) TM_MUST_CHECK;
 
-/** A window of a rank to read: events of the GPU and, on request, of the host, each up to a maximum
+/** A window of a rank to read: GPU events and, on request, host events, each up to a maximum
  * number. */
 typedef struct tm_serve_wish {
     size_t at;              /* the rank's index */
     int64_t from_ns, to_ns; /* on the job's clock, since the epoch; half open */
     size_t gpu_most, host_most;
     bool host;
-    bool launches; /* start the host's events at the first call that launched one of the GPU events
-                    */
+    bool launches; /* read host events from the first call on that launched one of the GPU events */
 } tm_serve_wish;
 
 /** Reads the events that overlap a window, with the selected attributes.
  *
  * @param out   a timeline of only these events: rows are renumbered, and references to rows outside
  * the window become TM_NO_EVENT; destroyed by the caller, also after a failure
- * @param gpu   whether it holds the GPU's events; false if there were too many
- * @param host  whether it holds the host's events; false if too many or not requested */
+ * @param gpu set to whether @p out has the GPU events; false if there were too many
+ * @param host set to whether @p out has the host events; false if there were too many or they were
+ * not requested */
 tm_status tm_serve_events_read(tm_serve_events *events, const tm_serve_wish *wish, tm_timeline *out,
                                bool *gpu, bool *host, tm_error *err) TM_MUST_CHECK;
 

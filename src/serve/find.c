@@ -78,20 +78,19 @@ const uint32_t *tm_finder_counts(const tm_finder *f) {
     return f->counts;
 }
 
-/* State of one search. */
 typedef struct search {
     tm_finder *f;
     const tm_find_wish *wish;
     tm_found *out;
-    int64_t longer;        /* list only events longer than this [ns]; rises when the list is full */
-    const tm_track *track; /* the track for which from.reach holds */
-    size_t at, first;      /* the current block: index of its rank, its first row */
-    int64_t clock_ns;      /* added to a time on the job's clock gives the time drawn */
-    const tm_timeline *piece; /* rows of the block */
+    int64_t longer; /* only events longer than this [ns] are listed; rises when the list is full */
+    const tm_track *track;    /* the track to which from.reach applies */
+    size_t at, first;         /* the current block: index of its rank, its first row */
+    int64_t clock_ns;         /* is added to a time on the job's clock to get the drawn time */
+    const tm_timeline *piece; /* has the rows of the block */
     size_t attr;              /* index of the next collective attribute */
 } search;
 
-/* Events of equal duration keep the store's order: the sort is stable. */
+/* The sort is stable, so events of equal duration keep the store's order. */
 static int by_length(const void *a, const void *b) {
     return tm_order_i64(((const tm_found_event *)b)->duration_ns,
                         ((const tm_found_event *)a)->duration_ns);
@@ -217,7 +216,7 @@ static tm_status look_on(search *s, tm_error *err) {
             s->out->next.block = (int64_t)block;
             s->first = (block - f->first_block[s->at]) * TM_SERVE_BLOCK_ROWS;
             const tm_track *track = tm_timeline_track(&f->ranks[s->at], (uint32_t)s->first);
-            bool begins = !s->track; /* the search goes on from the previous call in this block */
+            bool begins = !s->track; /* the search continues in this block from the previous call */
             if (begins)
                 s->track = track;
             enter_track(s, track);

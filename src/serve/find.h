@@ -21,29 +21,29 @@ void tm_finder_close(tm_finder *finder);
 /** Returns the number of events of each name, by the tiler's name ids. */
 const uint32_t *tm_finder_counts(const tm_finder *finder);
 
-/** Where a search goes on: always at the start of a block. */
+/** Where a search continues: always at the start of a block. */
 typedef struct tm_find_place {
     int64_t block; /* number of the block (of 1024 rows), counted over all ranks */
-    /* latest end of the earlier events on the track that goes on in this block [ns from the job's
-     * start]: [0] of GPU annotations, [1] of host events */
+    /* latest end [ns from the job's start] of the events before this block on the track that
+     * continues in it: [0] of GPU annotations, [1] of host events */
     int64_t reach[2];
 } tm_find_place;
 
 typedef struct tm_find_wish {
-    const tm_serve_range *names, *ranks; /* [n_names] names to find; [n_ranks] ranks to search, all
-                                            if n_ranks is 0 */
+    const tm_serve_range *names; /* [n_names] to find */
+    const tm_serve_range *ranks; /* [n_ranks] to search; n_ranks 0: all ranks */
     size_t n_names, n_ranks;
     unsigned kinds;       /* bits 1 << tm_shown_kind */
     int64_t above, below; /* exclusive limits of the duration [ns] */
     int64_t longer;       /* only longer events are listed [ns] */
     tm_find_place from;
-    int64_t budget_ns; /* the search pauses at the first block after this time */
+    int64_t budget_ns; /* the search pauses before the first block that starts after this time */
 } tm_find_wish;
 
 typedef struct tm_found_event {
     int64_t rank, begin_ns, duration_ns; /* begin_ns is relative to the job's begin */
     uint32_t name;
-    uint8_t kind; /* tm_shown_kind, or the kind of lane */
+    uint8_t kind; /* tm_shown_kind or tm_lane_kind */
 } tm_found_event;
 
 typedef struct tm_found_sum {
@@ -52,10 +52,10 @@ typedef struct tm_found_sum {
 
 typedef struct tm_found {
     tm_found_sum kinds[TM_N_SHOWN_KINDS];
-    int64_t
-        once_ns[2]; /* time covered by the events; nested events count once; [0], [1] as in reach */
-    tm_vec events;  /* of tm_found_event: the TM_FIND_MOST longest, sorted by descending duration;
-                       equal ones in the store's order */
+    int64_t once_ns[2]; /* time covered by the events, nested events counted once; [0], [1] as in
+                           tm_find_place.reach */
+    tm_vec events; /* of tm_found_event: the TM_FIND_MOST longest, sorted by descending duration;
+                      equal ones in the store's order */
     tm_find_place next;
     int64_t blocks; /* number of blocks in the store; the search is complete when next.block reaches
                        it */

@@ -20,14 +20,13 @@ typedef struct kernel {
     tm_collective_attr attr; /* attr.event is 0 */
 } kernel;
 
-/* State of one search. */
 typedef struct search {
     tm_meetings *m;
     tm_operation_name name; /* the operation to find, if `named` */
     bool named;             /* false: find the operation of the kernel at begin_ns */
     int64_t begin_ns;
     int64_t from_ns, to_ns;
-    tm_vec kernels; /* of kernel, rank by rank */
+    tm_vec kernels; /* of kernel, ascending by rank */
 } search;
 
 static bool is_reported(int table, const tm_record_column *column) {
@@ -115,7 +114,8 @@ static tm_status look_at_rank(search *s, size_t at, tm_error *err) {
     return TM_OK;
 }
 
-/* Finds the kernel that starts at the requested time. Finds none if the kernel was not matched. */
+/* Finds the kernel that starts at the requested time. Finds nothing if that kernel was not matched.
+ */
 static tm_status find_first(search *s, int64_t rank, tm_error *err) {
     size_t at;
     TM_TRY(tm_serve_find_rank(s->m->tiler->events, rank, &at, err));
@@ -132,15 +132,15 @@ static bool is_fitted(const tm_meetings *m) {
     return all;
 }
 
-/* Finds all participations. They usually run at the same time. If the group has more, searches
- * wider and at last everywhere, because a clock may be off by days. */
+/* Finds all participations. They usually run at the same time; if some are missing, searches a
+ * wider time, and at last all of it, because a clock may be off by days. */
 static tm_status find_all(search *s, tm_error *err) {
     static const int64_t reach_ns[] = {1000000, 64000000, INT64_MAX / 4};
     const kernel first = *(const kernel *)s->kernels.data;
     const bool pair = tm_collective_is_transfer(first.attr.kind);
     const size_t reported = first.attr.group_size > 0 ? (size_t)first.attr.group_size : s->m->n;
-    const size_t group = pair ? 2 : reported; /* a send and its receive are two participations, but
-                                             their group_size is that of the whole group */
+    /* a send and its receive are two participations, but their group_size is that of the group */
+    const size_t group = pair ? 2 : reported;
     const size_t expected = group < s->m->n ? group : s->m->n;
     s->named = true;
     s->name = (tm_operation_name){first.attr.first_rank, first.attr.first_event};
@@ -157,7 +157,7 @@ static tm_status find_all(search *s, tm_error *err) {
     return TM_OK;
 }
 
-/* Returns a timeline of a rank with only this kernel. */
+/* Returns a timeline of a rank that has only this kernel. */
 static tm_timeline alone(const search *s, kernel *own) {
     const tm_timeline *rank = &s->m->ranks[own->at];
     tm_timeline out = {.rank = rank->rank,

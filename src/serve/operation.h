@@ -14,9 +14,9 @@ tm_status tm_meetings_open(const tm_tiler *tiler, tm_meetings **out, tm_error *e
 void tm_meetings_close(tm_meetings *meetings);
 
 /** Writes the operation of a kernel (tools/web/src/timeline/decode.ts reads it): the number of
- * participating ranks and their numbers; names; operations in the page's encoding
- * (report/timeline_operations.h): one, or none if the kernel was not matched. A rank's place is its
- * index among the participating ranks.
+ * participating ranks and their numbers; names; the operations as the page encodes them
+ * (report/timeline_operations.h): one, or none if the kernel was not matched. In this encoding,
+ * ranks are indices among the participating ranks.
  *
  * @param rank      rank of the kernel
  * @param begin_ns  the kernel's start, from the job's start

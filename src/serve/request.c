@@ -4,7 +4,7 @@
 
 enum { OK = 200, BAD = 400, FORBIDDEN = 403, MISSING = 404, METHOD = 405, MISDIRECTED = 421 };
 
-/* The last part of the path, for each route. */
+/* Last part of the path of each route. */
 static const char *const routes[TM_N_SERVE_ROUTES] = {
     [TM_SERVE_PAGE] = "",
     [TM_SERVE_TILE] = "tile",
@@ -50,7 +50,8 @@ static bool is_own_host(const tm_serve_door *door, const char *host) {
     return is_host(host, door->address);
 }
 
-/* Returns whether the origin is the server's own page: its host is the one in the Host header. */
+/* Returns whether a request comes from the server's own page: its origin has the host in the Host
+ * header. */
 static bool is_own_origin(const char *origin, const char *host) {
     static const char scheme[] = "http://";
     return strncmp(origin, scheme, sizeof scheme - 1) == 0 &&
@@ -83,7 +84,6 @@ int tm_serve_check(const tm_serve_door *door, const tm_serve_request *request,
     return find_route(path + TM_SERVE_TOKEN + 2, out) ? OK : MISSING;
 }
 
-/* Parses @p size characters of text. */
 static bool number_of(const char *text, size_t size, int64_t *out) {
     enum { DIGITS_MAX = 16 };
     const int64_t most = INT64_C(1) << 53;
@@ -105,11 +105,10 @@ bool tm_serve_number(const char *text, int64_t *out) {
     return text && number_of(text, strnlen(text, 32), out);
 }
 
-/* Parses item i of a list. Returns false if the item is invalid or not greater than the one before.
- */
+/* Parses item i of a list. Returns false if the item is invalid, or not greater than the previous
+ * one. */
 typedef bool read_place(void *out, size_t i, const char *text, size_t size);
 
-/* Parses a comma-separated list. */
 static bool read_list(const char *text, size_t most, read_place *read, void *out, size_t *n) {
     *n = 0;
     if (!text)

@@ -1,4 +1,4 @@
-/* Checks and parses requests. Has no network code, so that tests need no network. */
+/* Checks and parses requests. Contains no network code, so that tests need no network. */
 #ifndef TMERGE_SERVE_REQUEST_H
 #define TMERGE_SERVE_REQUEST_H
 
@@ -45,22 +45,22 @@ typedef struct tm_serve_request {
     const char *origin; /* header Origin */
 } tm_serve_request;
 
-/** Checks whether a request may be answered. A Host header with another name is refused, because it
- * may come from another site's page by DNS rebinding. The token shows that the user was given the
- * address. Any port is accepted, because tunnels have their own.
+/** Checks whether a request may be answered. Refuses a Host header that names another host, because
+ * another site's page may have sent the request by DNS rebinding. The token shows that the user was
+ * given the server's address. Accepts any port, because tunnels use ports of their own.
  *
  * @param out  the route; set only if 200 is returned
  * @return     200, or the status of the refusal: 400, 403 (another origin), 404 (unknown path or no
  * token), 405, 421 (another host) */
 int tm_serve_check(const tm_serve_door *door, const tm_serve_request *request, tm_serve_route *out);
 
-/** Parses a whole number of a query: only decimal digits, below 2^53. Returns false if it is
- * invalid. */
+/** Parses a whole number in a query: decimal digits only, below 2^53. Returns false if the text is
+ * not such a number. */
 bool tm_serve_number(const char *text, int64_t *out);
 
 /** Parses the ranks of a query: comma-separated numbers, strictly ascending.
  * @param out  [TM_SERVE_RANKS_MAX]
- * @param n    number parsed; 0 if the text is empty */
+ * @param n how many were parsed; 0 if the text is empty */
 bool tm_serve_numbers(const char *text, int64_t *out, size_t *n);
 
 /** Numbers from first to last, inclusive. */
@@ -70,10 +70,10 @@ typedef struct tm_serve_range {
 
 /** Parses numbers and ranges "A-B" of a query: comma-separated, ascending, not overlapping.
  * @param out [TM_SERVE_RANGES_MAX]
- * @param n number parsed; 0 if the text is empty */
+ * @param n how many were parsed; 0 if the text is empty */
 bool tm_serve_ranges(const char *text, tm_serve_range *out, size_t *n);
 
-/** Returns whether a number is in one of the ranges, which are ascending. */
+/** Returns whether a number is in one of the ranges. @p ranges ascend. */
 bool tm_serve_in(const tm_serve_range *ranges, size_t n, int64_t number);
 
 #endif

@@ -70,8 +70,8 @@ bool tm_serve_reader_step(const tm_serve_reader *r, size_t at, int64_t step,
     return step == TM_SERVE_NO_STEP;
 }
 
-/* Reads the next block that may overlap the time range. After the last one, sets walk->piece to
- * NULL. */
+/* Reads the next block that may overlap the time range. If there is none, sets walk->piece to NULL.
+ */
 static tm_status read_block(tm_serve_walk *w, tm_error *err) {
     const tm_tiler *tiler = w->reader->tiler;
     const tm_timeline *rank = &w->reader->ranks[w->at];

@@ -36,7 +36,7 @@ typedef struct tm_serve_stretch {
     int64_t from_ns, to_ns;
 } tm_serve_stretch;
 
-/** Instead of a step's number: the whole rank. */
+/** Passed instead of a step's number: the whole rank. */
 #define TM_SERVE_NO_STEP INT64_MIN
 
 /** Finds the time range of a step on a rank. Returns false if the rank does not have the step. */
@@ -50,9 +50,9 @@ typedef struct tm_serve_walk {
     bool host;                /* true: threads; false: streams */
     int64_t from_ns, to_ns;   /* [from, to) from the job's start */
     size_t next;              /* next row to read; 0 at first */
-    const tm_timeline *piece; /* the rows read last; first: row of the rank of the first of them */
+    const tm_timeline *piece; /* the rows read last; first: row number of the first of them */
     size_t first;
-    size_t i;              /* index in the piece */
+    size_t i;              /* index of the next row in the piece */
     const tm_track *track; /* track of the current event */
 } tm_serve_walk;
 
@@ -60,11 +60,11 @@ typedef struct tm_serve_walk {
 typedef struct tm_serve_event {
     int64_t begin_ns, duration_ns;
     uint32_t name;
-    uint8_t kind; /* tm_shown_kind, or the kind of lane; TM_LANE_UNMATCHED for all communication */
+    uint8_t kind; /* tm_shown_kind or tm_lane_kind; TM_LANE_UNMATCHED for all communication */
 } tm_serve_event;
 
 /** Returns the next event, track by track, ascending by begin.
- * @param found  false after the last
+ * @param found set to false after the last event
  * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
 tm_status tm_serve_walk_next(tm_serve_walk *walk, tm_serve_event *out, bool *found,
                              tm_error *err) TM_MUST_CHECK;

@@ -6,12 +6,11 @@
 #include "base/now.h"
 #include "base/sorted.h"
 
-/* State of one search. */
 typedef struct search {
     tm_serve_reader *reader;
     const tm_same_wish *wish;
     tm_same *out;
-    tm_vec events; /* of tm_serve_event: a rank's events of the name, ascending by begin */
+    tm_vec events; /* of tm_serve_event: the events of this name on one rank, ascending by begin */
 } search;
 
 static int by_begin(const void *a, const void *b) {
@@ -19,8 +18,8 @@ static int by_begin(const void *a, const void *b) {
     return tm_order_i64(x->begin_ns, y->begin_ns);
 }
 
-/* Finds a rank's events of the name that start in a time range. If `first` is set, takes the name
- * from the requested event, which is found by its start and duration. */
+/* Finds the events of this name that start in a time range on a rank. If `first` is set, takes the
+ * name from the requested event, which is identified by its start and duration. */
 static tm_status find(search *s, size_t at, tm_serve_stretch in, bool first, tm_error *err) {
     tm_serve_walk walk = {.reader = s->reader,
                           .at = at,
@@ -51,7 +50,7 @@ static void find_step(search *s, size_t at) {
             s->out->step = rank->steps[k].number;
 }
 
-/* Returns the requested event's index in the events found; -1 if it is not there. */
+/* Returns the index of the requested event in s->events; -1 if it is not there. */
 static int64_t place_of(const search *s) {
     const tm_serve_event *v = s->events.data;
     for (size_t i = 0; v && i < s->events.n; i++)
@@ -68,7 +67,8 @@ static void see_longest(search *s, int64_t rank) {
                 (tm_same_peer){rank, v[i].begin_ns, v[i].duration_ns, (int64_t)s->events.n};
 }
 
-/* Finds the rank's own events of the name: all of them, and those in the step. */
+/* Finds the events of this name on the requested event's rank: on the whole rank, and in the step.
+ */
 static tm_status find_own(search *s, size_t at, tm_error *err) {
     tm_same *out = s->out;
     tm_serve_stretch in;

@@ -1,5 +1,5 @@
-/* Where the same kernel or call also ran: before and after on its own rank, and at the same place
- * on the other ranks. */
+/* Finds other runs of a kernel or call: those before and after it on its own rank, and the one at
+ * the same place on each other rank. */
 #ifndef TMERGE_SERVE_SAME_H
 #define TMERGE_SERVE_SAME_H
 
@@ -7,13 +7,14 @@
 #include "serve/row_reader.h"
 
 typedef struct tm_same_wish {
-    int64_t rank, begin_ns, duration_ns; /* of the event; begin from the job's start */
+    int64_t rank, begin_ns, duration_ns; /* the event, with its begin from the job's start */
     bool host;                           /* true: on a thread; false: on a stream */
     int64_t at;                          /* index of the rank to start with */
-    int64_t budget_ns;                   /* no rank is started after this time, except the first */
+    int64_t budget_ns; /* time limit [ns]: no further rank is started after it, but the first always
+                          is */
 } tm_same_wish;
 
-/** The same event on another rank: equal name, step and occurrence index. */
+/** The same event on another rank: it has the same name, step and occurrence index. */
 typedef struct tm_same_peer {
     int64_t rank, begin_ns,
         duration_ns; /* duration_ns is -1 if the name occurs less often on this rank */
@@ -22,16 +23,16 @@ typedef struct tm_same_peer {
 
 typedef struct tm_same {
     tm_serve_event event; /* the requested event */
-    int64_t step;         /* the event's step; TM_SERVE_NO_STEP: it is outside of all steps, so
-                             whole ranks are compared */
-    int64_t place;        /* occurrence index (0-based) in the step */
-    int64_t times;        /* occurrences of the name in the step; 0: event not found */
-    int64_t index, all;   /* occurrence index and occurrences on the whole rank */
-    int64_t median_ns;    /* median duration of the occurrences on the rank */
-    tm_serve_event before, behind; /* the name's events before and after this one; duration_ns is -1
+    int64_t step;  /* the event's step. TM_SERVE_NO_STEP: the event is outside of all steps, so the
+                      whole ranks are compared */
+    int64_t place; /* occurrence index (0-based) in the step */
+    int64_t times; /* number of occurrences of the name in the step; 0: the event was not found */
+    int64_t index, all; /* occurrence index, and number of occurrences, on the whole rank */
+    int64_t median_ns;  /* median duration of the occurrences on the rank */
+    tm_serve_event before, behind; /* the previous and the next event of the name; duration_ns is -1
                                       if there is none */
     tm_vec peers;                  /* of tm_same_peer: the other ranks compared so far */
-    tm_same_peer longest; /* longest occurrence in the step, on the event's rank and the ranks
+    tm_same_peer longest; /* longest occurrence in the step, on the event's rank and on the ranks
                              compared so far */
     int64_t next, ranks;  /* next: index of the rank to continue with; ranks: number of ranks */
 } tm_same;

@@ -17,13 +17,12 @@ typedef struct run {
 
 struct tm_serve_levels {
     tm_store_column *begin, *busy;
-    tm_vec runs;           /* of run, rank by rank */
+    tm_vec runs;           /* of run, ascending by rank */
     size_t *first_run;     /* owned; [n_ranks + 1] */
     tm_vec marks;          /* of int64_t: start of every MARK_ROWS-th row */
     tm_vec begins, busies; /* of int64_t: scratch */
 };
 
-/* State while the levels are indexed. */
 typedef struct looker {
     const tm_store *store;
     tm_serve_levels *out;
@@ -152,7 +151,7 @@ static size_t count_buckets(const tm_serve_shares *s, int exponent) {
     return (size_t)(last - first) + 1;
 }
 
-/* Chooses the finest level of a rank that fits; 0 buckets if none does. */
+/* Chooses the finest level of a rank whose buckets fit; 0 buckets if no level fits. */
 static void choose(const tm_serve_levels *l, tm_serve_shares *s) {
     const run *runs = l->runs.data;
     size_t i = l->first_run[s->at], end = l->first_run[s->at + 1];
@@ -167,8 +166,8 @@ static void choose(const tm_serve_levels *l, tm_serve_shares *s) {
     s->n = count_buckets(s, s->exponent);
 }
 
-/* Narrows a run to the rows that may start in the buckets. Uses only the marks, so up to MARK_ROWS
- * rows too many stay on each side. */
+/* Narrows a run to the rows that may start in the buckets. Looks only at the marks, so up to
+ * MARK_ROWS extra rows remain on each side. */
 static void narrow(const tm_serve_levels *l, const run *r, const tm_serve_shares *s, size_t *first,
                    size_t *end) {
     const int64_t *marks = l->marks.data;

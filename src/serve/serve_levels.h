@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "tmerge/store.h"
 
-/** Number of lanes with shares: all but the host's, which the page draws from events. */
+/** Number of lanes with shares: all except the host's lane, which the page draws from events. */
 enum { TM_SERVE_LANES = TM_LEVEL_HOST };
 
 typedef struct tm_serve_levels tm_serve_levels;
@@ -15,8 +15,8 @@ typedef struct tm_serve_levels tm_serve_levels;
 /** Opens the levels and indexes them.
  *
  * @param store  must outlive the levels
- * @param out closed by the caller; set only on TM_OK; NULL if the store of an older tmerge has no
- * levels
+ * @param out closed by the caller; set only on TM_OK; NULL if an older tmerge wrote the store,
+ * without levels
  * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
 tm_status tm_serve_levels_open(const tm_store *store, tm_serve_levels **out,
                                tm_error *err) TM_MUST_CHECK;
@@ -24,7 +24,7 @@ void tm_serve_levels_close(tm_serve_levels *levels);
 
 /** How busy a rank was in buckets whose width is a power of two. */
 typedef struct tm_serve_shares {
-    size_t at;              /* input: the rank's index */
+    size_t at;              /* input: index of the rank */
     int64_t from_ns, to_ns; /* input: window on the job's clock, since the epoch, half open */
     size_t most;            /* input: maximum number of buckets, at least 4 */
     int64_t begin_ns;       /* start of the first bucket, on the job's clock, since the epoch */
@@ -43,8 +43,8 @@ typedef struct tm_serve_shares {
 tm_status tm_serve_levels_read(tm_serve_levels *levels, tm_serve_shares *shares, tm_vec *bytes,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Computes the same shares from a timeline of the window's events, in the narrowest buckets of
- * which at most shares->most cover the window. TM_OK; TM_ERR_FAULT. */
+/** Computes the shares from the events in a window, which @p window has. Uses the narrowest buckets
+ * of which at most shares->most cover the window. TM_OK; TM_ERR_FAULT. */
 tm_status tm_serve_shares_of(const tm_timeline *window, tm_serve_shares *shares, tm_vec *bytes,
                              tm_error *err) TM_MUST_CHECK;
 

@@ -9,21 +9,21 @@
 
 enum { STEPS_KEPT = 8 };
 
-/* The n events of one name of a rank in a step. */
+/* A rank's events of one name in a step. */
 typedef struct list {
     uint32_t name, n;
     size_t first; /* index of the first one's value in `values` */
 } list;
 
-/* A step: the durations of its events, and how far they are compared. */
+/* A step in the cache: the durations of its events, and how far the comparison has come. */
 typedef struct compared {
     int64_t step;
-    uint64_t used;  /* number of the last use; 0: this entry is free */
-    size_t seen;    /* number of ranks read */
-    size_t next;    /* next list to compare */
-    tm_vec lists;   /* of list, rank by rank; sorted by name and n when comparing starts */
-    tm_vec values;  /* of float: durations [ns]; after the comparison their ratios, 0 if there is
-                       none */
+    uint64_t used; /* number of the last use, counted over all uses; 0: this entry is free */
+    size_t seen;   /* number of ranks whose events have been read */
+    size_t next;   /* next list to compare */
+    tm_vec lists;  /* of list, ascending by rank; sorted by name and n when the comparison starts */
+    tm_vec values; /* of float: durations [ns]; after the comparison the ratios of tm_slow_event, 0
+                      for no ratio */
     size_t *firsts; /* owned; [n]: index of each rank's first value */
 } compared;
 
@@ -66,8 +66,8 @@ void tm_slow_close(tm_slow *s) {
     free(s);
 }
 
-/* Orders events of a name by start, then duration. Equal ones keep the store's order: the sort is
- * stable for input of a few sorted runs, such as tracks. */
+/* Orders events by name, start and duration. If all are equal, the store's order stays, because the
+ * sort is stable for input of a few sorted runs, such as tracks. */
 static int by_name(const void *a, const void *b) {
     const tm_serve_event *x = a, *y = b;
     int order = tm_order_u64(x->name, y->name);
@@ -93,8 +93,8 @@ static tm_status read_step(tm_slow *s, size_t at, int64_t step, tm_error *err) {
     return TM_OK;
 }
 
-/* Returns the number of values that all steps hold. Sets @p oldest to the least recently used step,
- * except the current one. */
+/* Returns how many values the cache holds. Sets @p oldest to the least recently used step other
+ * than the current one. */
 static size_t held(tm_slow *s, compared **oldest) {
     size_t n = 0;
     *oldest = NULL;
@@ -147,7 +147,8 @@ static int by_times(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->first, y->first);
 }
 
-/* Returns element @p place of a sorted array [n >= 2] without one of its values. */
+/* Returns element @p place of a sorted array [n >= 2] without @p own, which is one of its values.
+ */
 static double without(const double *sorted, size_t place, double own) {
     return own > sorted[place] ? sorted[place] : sorted[place + 1];
 }
@@ -158,8 +159,8 @@ static double median_without(const double *sorted, size_t n, double own) {
     return rest % 2 == 1 ? high : (without(sorted, middle - 1, own) + high) / 2;
 }
 
-/* Compares ranks that ran a name equally often. Divides each duration by the median of the other
- * ranks' durations at the same index. @param scratch [2 * n] */
+/* Compares ranks that have equally many events of a name. Divides each duration by the median of
+ * the durations at the same index on the other ranks. @param scratch [2 * n] */
 static void compare(float *values, const list *lists, size_t n, double *scratch) {
     double *own = scratch + n;
     for (size_t k = 0; k < lists[0].n; k++) {
@@ -173,7 +174,8 @@ static void compare(float *values, const list *lists, size_t n, double *scratch)
     }
 }
 
-/* Compares until the time is up. All is compared when c->next is at the end of the lists. */
+/* Compares until the time is up. The comparison is complete when c->next is at the end of the
+ * lists. */
 static tm_status compare_all(compared *c, int64_t end_ns, tm_error *err) {
     const list *v = c->lists.data;
     if (c->next == 0)
@@ -236,7 +238,8 @@ static tm_status put_rank(tm_slow *s, const compared *c, size_t at, const tm_slo
     return TM_OK;
 }
 
-/* Finds the numbers of the steps that overlap the window on a requested rank, ascending. */
+/* Finds the numbers of the steps that overlap the window on at least one requested rank, ascending.
+ */
 static tm_status find_steps(const tm_slow *s, const tm_slow_wish *wish, tm_vec *out,
                             tm_error *err) {
     size_t n, kept = 0;
@@ -260,8 +263,8 @@ static tm_status find_steps(const tm_slow *s, const tm_slow_wish *wish, tm_vec *
     return TM_OK;
 }
 
-/* Goes on at out->next, which is step index * number of ranks + rank index. For each step: reads
- * all ranks, compares them, then appends the events of the requested ranks. */
+/* Continues at out->next, which is step index * number of ranks + rank index. For each step: reads
+ * the events of all ranks, compares them, and appends the events of the requested ranks. */
 static tm_status find(tm_slow *s, const tm_slow_wish *wish, const tm_vec *steps,
                       tm_slow_answer *out, tm_error *err) {
     const int64_t end_ns = tm_now_ns() + wish->budget_ns;

@@ -1,4 +1,4 @@
-/* Compares kernels and copies with the same ones on other ranks. */
+/* Compares kernels and copies with those at the same place on other ranks. */
 #ifndef TMERGE_SERVE_SLOW_H
 #define TMERGE_SERVE_SLOW_H
 
@@ -23,7 +23,8 @@ typedef struct tm_slow_wish {
     const tm_serve_range *ranks;
     size_t n_ranks;    /* 0: all ranks */
     int64_t at;        /* tm_slow_answer.next of the previous call; 0 at first */
-    int64_t budget_ns; /* no piece of work is started after this time, except the first */
+    int64_t budget_ns; /* time limit [ns]: no further piece of work starts after it, but the first
+                          always does */
 } tm_slow_wish;
 
 typedef struct tm_slow_event {
@@ -33,14 +34,14 @@ typedef struct tm_slow_event {
 
 typedef struct tm_slow_answer {
     tm_vec events; /* of tm_slow_event: events with a ratio, by step, rank, name and begin */
-    int64_t next;  /* where the next call goes on; -1: complete */
+    int64_t next;  /* value of `at` for the next call; -1: complete */
     int64_t step, seen, of; /* the current step; of its `of` ranks, `seen` were read */
 } tm_slow_answer;
 
-/** Finds the kernels and copies of a window, and the ratio of each to the other ranks. Compares the
- * k-th event of a name in a step, by start, with the k-th on the other ranks. Only ranks that ran
- * the name equally often in the step are compared. Events that start outside of steps are not
- * compared.
+/** Finds the kernels and copies of a window, and the ratio of each duration to those on other
+ * ranks. In each step, compares the k-th event of a name, by start, with the k-th event of that
+ * name on the other ranks. Compares only ranks that have equally many events of the name in the
+ * step, and no events that start outside of steps.
  *
  * @param out  its events are owned by the caller, also after a failure
  * @return     TM_OK; TM_ERR_USAGE: a step has more kernels and copies than can be held;

@@ -5,7 +5,7 @@
 enum {
     VERSION = 2,
     BUCKETS_MOST = 8192,
-    SHARES_MOST = 1 << 23, /* maximum number of bytes of a tile with only shares */
+    SHARES_MOST = 1 << 23, /* maximum size of a tile with only shares [B] */
     SHARES_OF_RANK = 4096,
     /* maximum number of events of a tile. If a lane has more than 2 events per pixel, the page
        draws its shares instead */
@@ -16,14 +16,13 @@ enum {
     HOST_IN = 2
 };
 
-/* State while a tile is made. */
 typedef struct maker {
     const tm_tiler *tiler;
     const tm_tile_wish *wish;
     tm_bytes *out;
     tm_page_draft draft;
     tm_event_writer writer;
-    tm_operations operations; /* always empty: the page has the operations */
+    tm_operations operations; /* always empty: the page already has the operations */
     tm_plan plan;
     tm_vec shares; /* of uint8_t: scratch */
 } maker;
@@ -55,14 +54,13 @@ static void put_shares(maker *m, const tm_serve_shares *s, int64_t base_ns) {
     tm_bytes_put_raw(m->out, m->shares.data, m->shares.n);
 }
 
-/* Reads shares from the store's levels. */
 static tm_status find_shares(maker *m, tm_serve_shares *s, tm_error *err) {
     m->shares.n = 0;
     return m->tiler->levels ? tm_serve_levels_read(m->tiler->levels, s, &m->shares, err) : TM_OK;
 }
 
-/* Writes only the shares of a rank. Computes them from events if the levels are too coarse and
- * there are few events. */
+/* Writes only a rank's shares. If the store's levels are too coarse and there are few events,
+ * computes the shares from the events. */
 static tm_status put_alone(maker *m, const tm_serve_wish *own, int64_t base_ns, tm_error *err) {
     tm_serve_shares s = {
         .at = own->at,
@@ -126,7 +124,7 @@ static tm_status put_rank(maker *m, size_t place, size_t at, const tm_timeline *
     return wish->shares ? put_alone(m, &own, base, err) : put_whole(m, &own, place, shift, err);
 }
 
-/* Writes all ranks of a draft; returns their number of events. */
+/* Writes all ranks of a draft. Returns how many events they have. */
 static size_t put_draft(const tm_event_draft *draft, tm_dictionary *dictionary, tm_bytes *out) {
     const tm_event_end *ends = draft->ends.data;
     size_t n_events = 0;

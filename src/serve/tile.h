@@ -24,7 +24,7 @@ typedef struct tm_tile_wish {
     size_t n_ranks;
     const int64_t *hosts; /* [n_hosts] ascending: ranks whose host events are requested, too */
     size_t n_hosts;
-    bool shares; /* write only shares, no events, as for maps and folded hosts */
+    bool shares; /* write only shares and no events, as maps and folded hosts need */
 } tm_tile_wish;
 
 /** Makes a tile (tools/web/src/timeline/tile.ts reads it): version, number of ranks; for each rank

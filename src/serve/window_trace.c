@@ -15,7 +15,7 @@ typedef struct maker {
     const tm_timeline *ranks;
     size_t n_ranks;
     bool *wanted;   /* owned; [n_ranks] */
-    int64_t end_ns; /* no rank is started after this time */
+    int64_t end_ns; /* time limit: no further rank is started after it */
     int64_t budget_ns;
     tm_export *x;
 } maker;
@@ -41,7 +41,8 @@ static tm_status write_rank(maker *m, size_t at, tm_error *err) {
     return status;
 }
 
-/* Fails because the time is up. Some ranks without the others would look complete in Perfetto. */
+/* Fails because the time is up. If only some ranks were written, the trace would look complete in
+ * Perfetto. */
 static tm_status fail_late(const maker *m, size_t written, tm_error *err) {
     return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                    "only %zu of %zu ranks could be written in %lld ms, the limit for one answer: "
@@ -119,7 +120,7 @@ tm_status tm_serve_trace(const tm_tiler *tiler, const tm_trace_job *job, const t
                .budget_ns = job->budget_ns};
     m.ranks = tm_serve_ranks(tiler->events, &m.n_ranks);
     m.wanted = calloc(m.n_ranks, sizeof *m.wanted);
-    FILE *file = tmpfile(); /* a file without a name, deleted when it is closed */
+    FILE *file = tmpfile(); /* a file without a name, which is deleted when it is closed */
     tm_status status = m.wanted && file ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK && !choose(&m))
         status = tm_fail(err, TM_ERR_USAGE, NULL, -1, "the store does not have this rank");

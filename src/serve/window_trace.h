@@ -12,14 +12,12 @@ typedef struct tm_trace_job {
     int64_t budget_ns;        /* no rank is started after this time */
 } tm_trace_job;
 
-/**
- * Writes the window as tmerge export would.
+/** Writes the trace that tmerge export writes for the window.
  *
  * @param wish  its hosts are ignored: host threads are always written
- * @param out   of char; appended to, partly after a failure
+ * @param out   of char; the trace is appended; it is incomplete after a failure
  * @return      TM_OK; TM_ERR_USAGE: too many events for one answer, time is up, or no such rank;
- *              TM_ERR_INPUT; TM_ERR_FAULT
- */
+ * TM_ERR_INPUT; TM_ERR_FAULT */
 tm_status tm_serve_trace(const tm_tiler *tiler, const tm_trace_job *job, const tm_tile_wish *wish,
                          tm_vec *out, tm_error *err) TM_MUST_CHECK;
 

@@ -5,13 +5,13 @@
 #include "base/sorted.h"
 #include "sql/sql_source.h"
 
-/* Maximum number of events of ranks that are read together. If ranks were read one by one, chunks
- * that contain several ranks would be unpacked repeatedly. */
+/* Maximum number of events of the ranks that are read together. (If ranks were read one by one,
+ * chunks that contain several ranks would be unpacked repeatedly.) */
 enum { BATCH_EVENTS = 1 << 19 };
 
 typedef struct cursor cursor;
 
-/* Passes a value of the event in a row to SQLite. If it passes nothing, the value is null. */
+/* Passes a value of an event to SQLite. Passing nothing makes the value null. */
 typedef void putter(const cursor *c, sqlite3_context *out, uint32_t row);
 
 /* clang-format off: one line for each column with its doc */
@@ -77,10 +77,10 @@ struct cursor {
     tm_sql_source *source;
     tm_timeline *ranks;     /* owned; [source->n_ranks]; only ranks that were read have arrays */
     bool *wanted;           /* owned; [source->n_ranks] */
-    size_t first_read, end; /* ranks that are read: [first_read, end) */
+    size_t first_read, end; /* ranks that are in memory: [first_read, end) */
     const tm_table *hosts;
     tm_sql_range ranges[N_FOUND];
-    size_t at, track; /* current rank and track; the events [row, last) of the track remain */
+    size_t at, track; /* current rank and track; the track's events [row, last) are still to come */
     size_t row, last;
 };
 
@@ -119,7 +119,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
         left = 1.0;
     info->estimatedCost = left;
     info->estimatedRows = (sqlite3_int64)left + 1;
-    /* Rows are in the order of event and of rank. */
+    /* rows are sorted by event, and therefore by rank */
     info->orderByConsumed =
         info->nOrderBy == 1 && !info->aOrderBy[0].desc &&
         (info->aOrderBy[0].iColumn == AT_event || info->aOrderBy[0].iColumn == AT_rank);
@@ -199,7 +199,7 @@ static size_t row_from(const tm_timeline *timeline, const tm_track *track, int64
                                     sizeof *timeline->begin_ns, &key, begins_before);
 }
 
-/* Selects the rows of the current track; events ascend by begin within a track. */
+/* Selects the rows of the current track that the query can need: events ascend by begin. */
 static void enter_track(cursor *c) {
     const tm_timeline *timeline = &c->ranks[c->at];
     const tm_track *track = &timeline->tracks[c->track];

@@ -17,9 +17,9 @@ enum { HELD_CELLS = 1 << 18, SLICE_ROWS = 4096 };
  * years. */
 #define EPOCH_NS INT64_C(100000000000000000)
 
-/* Properties of a column that were found in the first run of the query. */
+/* What the first run of a query shows about a column. */
 typedef struct seen {
-    bool has[6]; /* whether a value of each type was seen, SQLITE_INTEGER to SQLITE_NULL */
+    bool has[6]; /* [SQLITE_INTEGER to SQLITE_NULL] whether a value of this type was seen */
     int64_t largest;
 } seen;
 
@@ -27,10 +27,10 @@ struct tm_sql_query {
     tm_sql *sql;
     sqlite3_stmt *statement;
     tm_sql_limits limits;
-    const char *denied; /* action of the statement that was refused, in words; NULL: none */
+    const char *denied; /* what the refused statement would have done; NULL: not refused */
     seen *seen;         /* owned; [def.n_columns] */
     tm_vec values;      /* of sqlite3_value *, owned: the cells, if they are held */
-    tm_column *columns; /* owned, including their names; the columns of `def` */
+    tm_column *columns; /* owned, with the names in them: the columns of `def` */
     tm_table_def def;
     tm_tables held;
     bool is_held;
@@ -168,7 +168,7 @@ static void drop_values(tm_sql_query *q) {
     tm_vec_free(&q->values);
 }
 
-/* Records the columns' properties, and the cells as long as they are few. */
+/* Records the columns' properties, and the cells unless there are too many. */
 static tm_status look_at_row(tm_sql_query *q, bool *few, tm_error *err) {
     for (int c = 0; c < q->def.n_columns; c++) {
         seen *s = &q->seen[c];

@@ -57,7 +57,7 @@ static int disconnect(sqlite3_vtab *made) {
     return SQLITE_OK;
 }
 
-/* Lists the leading integer keys. The rows of most tables are sorted by them. */
+/* Lists the leading integer keys, by which the rows of most tables are sorted. */
 static int keys_of(const tm_table_def *def, int columns[TM_SQL_KEYS_MAX]) {
     int n = 0;
     while (n < def->n_keys && n < TM_SQL_KEYS_MAX && def->columns[n].type == TM_INT) {
@@ -75,8 +75,8 @@ static int text_of(const tm_table_def *def) {
     return c < def->n_columns ? c : -1;
 }
 
-/* If the query requires that the text equals a value, has SQLite pass this value after the plan's
- * other values. Returns whether it does. */
+/* If the query requires the text to equal a value, makes SQLite pass this value after the plan's
+ * other values, and returns true. */
 static bool plan_text(sqlite3_index_info *info, int text_column) {
     for (int i = 0; i < info->nConstraint; i++) {
         const struct sqlite3_index_constraint *c = &info->aConstraint[i];
@@ -126,7 +126,8 @@ static int close_cursor(sqlite3_vtab_cursor *base) {
     return SQLITE_OK;
 }
 
-/* A position among the rows: before or after (`behind`) those whose keys are in the ranges. */
+/* A position among the rows: before the rows whose keys are in the ranges or, if `behind` is set,
+ * after them. */
 typedef struct border {
     const tm_sql_range *ranges;
     int n_keys;
@@ -201,8 +202,8 @@ static int find_text(cursor *c, table *t, sqlite3_value *value) {
     return SQLITE_OK;
 }
 
-/* Finds the rows of a plan. They are adjacent if some leading keys have one value each and the next
- * key has a range. A table of one row may have null keys. */
+/* Finds the rows of a plan. The rows are adjacent if some leading keys have one value each and the
+ * next key has a range. A table of one row may have null keys. */
 static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int n_values,
                   sqlite3_value **values) {
     cursor *c = (cursor *)base;

@@ -40,7 +40,6 @@ void tm_sql_close(tm_sql *sql);
 /** Adds a table under its former name, with its former columns. TM_OK; TM_ERR_FAULT. */
 tm_status tm_sql_add_renamed(tm_sql *sql, const tm_renamed *renamed, tm_error *err) TM_MUST_CHECK;
 
-/** Limits of one query. */
 typedef struct tm_sql_limits {
     int64_t memory_bytes; /* memory of SQLite, for sorting and grouping */
     int64_t seconds;
@@ -50,8 +49,8 @@ typedef struct tm_sql_limits {
 typedef struct tm_sql_query tm_sql_query;
 
 /**
- * Prepares one read-only statement, and runs it to find the types of its columns. From then on the
- * database accepts nothing else: anything that would write or open a file is refused.
+ * Prepares one read-only statement, and runs it to find the types of its columns. From then on, the
+ * database refuses all statements that would write or open a file.
  *
  * @param out  set only on TM_OK; freed before the database is closed
  * @return     TM_OK; TM_ERR_USAGE: not SQL, not allowed, or over a limit; errors of the reader
@@ -60,8 +59,8 @@ tm_status tm_sql_prepare(tm_sql *sql, const char *text, const tm_sql_limits *lim
                          tm_sql_query **out, tm_error *err) TM_MUST_CHECK;
 void tm_sql_free(tm_sql_query *query);
 
-/** Returns the rows of a query. If they are few, they are held; otherwise each pass over them runs
- * the query again. */
+/** Returns the rows of a query: from memory if they are few, otherwise by running the query again
+ * for each pass over them. */
 tm_rows tm_sql_rows(const tm_sql_query *query);
 
 /** The part of the events to export; result tables are exported completely. */
@@ -70,7 +69,7 @@ typedef struct tm_sql_export {
     int64_t from_ns, to_ns; /* events that end after from_ns and start before to_ns are exported;
                                since the epoch */
     const char *path;       /* for errors */
-    int fd;                 /* open for reading and writing, empty; stays the caller's */
+    int fd;                 /* open for reading and writing, empty; the caller closes it */
 } tm_sql_export;
 
 /**

@@ -119,8 +119,7 @@ static const sqlite3_io_methods methods = {
     .xDeviceCharacteristics = no_number,
 };
 
-/* Opens the database. Other files, which SQLite needs for sorting, are opened by its usual
- * functions. */
+/* Opens the database. SQLite's own functions open other files, which it needs for sorting. */
 static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int flags, int *out) {
     tm_sql_output *output = (tm_sql_output *)vfs;
     if (!(flags & SQLITE_OPEN_MAIN_DB))

@@ -6,15 +6,16 @@
 #include "sql/sql_output.h"
 #include "sql/sql_source.h"
 
-/* Settings of the database: marks that identify such a file ("TMrg"), and no journal or syncing,
- * because the file gets its name only when it is complete. */
+/* Settings of the database: an application id ("TMrg") and a version, by which such a file is
+ * recognised, and no journal or syncing, because the file gets its name only when it is
+ * complete. */
 static const char settings[] = "PRAGMA main.journal_mode = OFF;"
                                "PRAGMA main.synchronous = OFF;"
                                "PRAGMA main.locking_mode = EXCLUSIVE;"
                                "PRAGMA main.user_version = 1;"
                                "PRAGMA main.application_id = 1414361703;";
 
-/* Returns why writing failed: an error of the file, or else SQLite's. */
+/* Fails with the error of the file, if that is why writing failed; else returns SQLite's error. */
 static tm_status failed(const tm_sql *sql, const tm_sql_output *output, const tm_sql_export *what,
                         tm_error *err) {
     if (sql->source.failed.status == TM_OK && output->error != 0)

@@ -9,8 +9,8 @@
 #include "check_rows.h"
 #include "h5.h"
 
-/* Returns a text attribute, freed by the caller; NULL if there is none. When out of memory, returns
- * NULL and ends the check, but reports no fault of the store. */
+/* Returns a text attribute, freed by the caller; NULL if there is none. If out of memory, returns
+ * NULL and ends the check without reporting a fault of the store. */
 static char *text_of(tm_check *check, hid_t object, const char *name) {
     char *text;
     tm_error err;
@@ -26,8 +26,8 @@ static bool lacks_text(tm_check *check, hid_t object, const char *name, const ch
     return lacks;
 }
 
-/* Returns whether a type has a column's words in order. Words are only added at the end, so an
- * older store may lack the last ones. */
+/* Returns whether an enumeration type has the words of a column, in order. New versions add words
+ * only at the end, so in an older store the last words may be missing. */
 static bool has_words(hid_t type, const tm_word_list *words) {
     if (!words)
         return H5Tget_class(type) != H5T_ENUM;
@@ -69,12 +69,13 @@ static bool check_column(tm_check *check, tm_record table, const tm_record_colum
     return check->n_faults == before;
 }
 
-/* Returns whether every column of every table is valid. If not, row counts cannot be relied on. */
+/* Returns whether every column of every table is valid. If not, numbers of rows cannot be relied
+ * on. */
 static bool check_columns(tm_check *check) {
     bool good = true;
     for (int t = 0; t < TM_N_RECORDS; t++)
         for (int i = 0; i < tm_record_tables[t].n_columns; i++)
-            /* After the check has ended for lack of memory, no column counts as good. */
+            /* a check that ended because it was out of memory found no good column */
             good = check->status == TM_OK &&
                    (tm_store_is_later(check->store, t, &tm_record_tables[t].columns[i]) ||
                     check_column(check, (tm_record)t, &tm_record_tables[t].columns[i])) &&
@@ -111,8 +112,8 @@ static bool has_line(const char *lines, int line, const char *expected) {
     return lines && size == strlen(expected) && memcmp(lines, expected, size) == 0;
 }
 
-/* Checks the units in the store. Older stores keep them elsewhere. A column that the store lacks is
- * read as null and has no unit. */
+/* Checks the units in the store. Units of older stores are elsewhere. A column that the store lacks
+ * is read as null and has no unit. */
 static void check_units(tm_check *check, hid_t dataset, const tm_table_def *def) {
     char *units = text_of(check, dataset, "units");
     hid_t type = H5Dget_type(dataset);
@@ -126,8 +127,8 @@ static void check_units(tm_check *check, hid_t dataset, const tm_table_def *def)
     free(units);
 }
 
-/* Checks a result table. If this program does not know the table, which a newer version may have
- * added, only opens it. */
+/* Checks a result table. Only opens a table that this program does not know: a newer version may
+ * have added it. */
 static void check_table(tm_check *check, const tm_tables *known, const char *name) {
     char path[TM_TABLE_PATH_MAX];
     size_t n_rows = 0;
@@ -146,14 +147,14 @@ static void check_table(tm_check *check, const tm_tables *known, const char *nam
     tm_h5_close(dataset);
 }
 
-/* Checks columns, the references of their rows, and result tables. Then verifies the rest of the
- * data, of datasets that this program does not know. */
+/* Checks the columns, the references in their rows, and the result tables. Then verifies the
+ * checksums of the remaining data, which belong to datasets that this program does not know. */
 static void check_all(tm_check *check, const tm_tables *known) {
     size_t n_tables;
     uint64_t bad = 0;
     const char *const *tables = tm_store_tables(check->store, &n_tables);
     bool columns = check_columns(check), names = check_names(check);
-    if (columns && names) { /* a reference can be checked only if what it refers to is valid */
+    if (columns && names) { /* else, references may be to rows that are not valid */
         check_rows(check);
         tm_check_levels(check);
     }

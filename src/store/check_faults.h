@@ -9,7 +9,7 @@ typedef struct tm_check {
     const tm_store *store;
     const tm_fault_sink *sink;
     size_t n_faults;
-    tm_status status; /* TM_OK; TM_ERR_FAULT if the check had to end for lack of memory */
+    tm_status status; /* TM_OK; TM_ERR_FAULT if the check ended because it was out of memory */
     tm_error *err;    /* the error, if status is not TM_OK */
     size_t n_rows[TM_N_RECORDS];
     size_t n_names;
@@ -22,8 +22,8 @@ typedef struct tm_check {
 /** Reports a fault. */
 void tm_check_fault(tm_check *check, const char *format, ...) TM_PRINTF(2, 3);
 
-/** Returns whether a call's status is TM_OK. Reports a fault of the store; ends the check after any
- * other failure. */
+/** Returns whether a call's status is TM_OK. If it is TM_ERR_INPUT, reports a fault of the store;
+ * any other failure ends the check. */
 bool tm_check_call(tm_check *check, tm_status status, const tm_error *err);
 
 #endif

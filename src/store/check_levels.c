@@ -10,7 +10,7 @@ static bool same(const tm_level *a, const tm_level *b) {
            a->longest_ns == b->longest_ns && a->lane == b->lane && a->exponent == b->exponent;
 }
 
-/* Number of a rank's events that are in memory at a time. */
+/* Number of a rank's events that are held in memory at a time. */
 enum { PIECE_EVENTS = 1 << 15 };
 
 typedef struct visit {
@@ -25,11 +25,12 @@ static tm_status read_piece(void *context, size_t first, unsigned what, const tm
     return tm_store_read_piece(v->pieces, v->at, first, what, out, err);
 }
 
-/* Stored levels of a rank. same: the first `same` rows were found right. */
+/* Stored levels of a rank. same: number of rows, from the first on, that are equal to the computed
+ * ones. */
 typedef struct stored_levels {
     const tm_level *rows;
     size_t n, same;
-    bool differs; /* row `same` is not as computed */
+    bool differs; /* row number `same` is not equal to the computed one */
 } stored_levels;
 
 static tm_status compare(void *context, const tm_level *rows, size_t n, tm_error *err) {
@@ -47,8 +48,8 @@ static tm_status check_rank(void *context, tm_timeline *timeline, size_t at, tm_
     const tm_event_rows rows = {read_piece, v};
     stored_levels stored = {timeline->levels, timeline->n_levels, 0, false};
     const tm_level_sink sink = {compare, &stored};
-    /* The stored finest level decides which levels are computed: another version may choose a finer
-     * or coarser one. */
+    /* Computes the levels from the stored finest one on: another version may start with a finer or
+     * coarser one. */
     int finest = stored.n > 0 ? stored.rows[0].exponent : -1;
     v->at = at;
     tm_status status = tm_levels_each(timeline, &rows, finest, &sink, err);

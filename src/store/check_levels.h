@@ -4,8 +4,8 @@
 
 #include "check_faults.h"
 
-/** Recomputes each rank's levels from its events and compares them with the stored ones. Does
- * nothing if the store has no levels (older stores) or any fault so far. */
+/** Computes each rank's levels from its events and compares them with the stored ones. Does nothing
+ * if the store has no levels, as older stores, or if any fault was found so far. */
 void tm_check_levels(tm_check *check);
 
 #endif

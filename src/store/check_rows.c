@@ -7,7 +7,7 @@
 
 #include "h5.h"
 
-/* Inlined with a constant element, so that loops contain no switch. */
+/* Is inlined with a constant element, so that loops contain no switch. */
 static inline int64_t number_at(const void *rows, tm_element element, size_t i) {
     switch (element) {
     case TM_U8:
@@ -29,7 +29,7 @@ static inline size_t outside(const void *rows, tm_element element, size_t n, int
     return i;
 }
 
-/* Returns the first row that is not in [low, end), or n. */
+/* Returns the index of the first row that is not in [low, end); n if there is none. */
 static size_t first_outside(const void *rows, tm_element element, size_t n, int64_t low,
                             int64_t end) {
     switch (element) {
@@ -51,9 +51,9 @@ typedef struct rule {
     bool bounded, ascends;
     bool by_track; /* numbers never decrease within a track */
     int64_t low, end;
-    const char *what; /* what the numbers refer to, for messages */
+    const char *what; /* what the numbers refer to, named in messages */
     int64_t last;     /* value of the previous row */
-    size_t track;     /* track of the next row */
+    size_t track;     /* index of the track of the next row */
 } rule;
 
 static rule make_rule(const tm_check *check, tm_record table, const tm_record_column *column) {
@@ -82,13 +82,14 @@ static rule make_rule(const tm_check *check, tm_record table, const tm_record_co
         made.bounded = column->words != NULL;
         made.end = column->words ? column->words->n : 0;
         made.what = "word";
-        /* The only column that ascends within each track and not over the whole table. */
+        /* begin_ns of events is the only column that ascends within each track but not over the
+         * table. */
         made.by_track = table == TM_RECORD_EVENTS && strcmp(column->name, "begin_ns") == 0;
     }
     return made;
 }
 
-/* Returns the first row that is less than the previous one, or n. */
+/* Returns the index of the first row that is less than the previous row; n if there is none. */
 static size_t first_descent(rule *r, const int64_t *rows, size_t n) {
     int64_t last = r->last;
     size_t i = 0;
@@ -98,13 +99,13 @@ static size_t first_descent(rule *r, const int64_t *rows, size_t n) {
     return i;
 }
 
-/* Returns the first row that is less than the previous one on its track, or n. @p first is the
- * number of the first row. */
+/* Returns the index of the first row that is less than the previous row on the same track; n if
+ * there is none. @p first is the number of row 0. */
 static size_t first_descent_in_track(const tm_check *check, rule *r, size_t first,
                                      const int64_t *rows, size_t n) {
     size_t done = 0;
     while (done < n) {
-        /* Earlier tracks are done, so r->track ends at row `first` or later. */
+        /* Earlier tracks were skipped, so r->track ends at row `first` or later. */
         size_t end = check->track_ends[r->track] - first;
         size_t until = end < n ? end : n;
         size_t descent = done + first_descent(r, rows + done, until - done);
@@ -171,7 +172,7 @@ static bool read_column(tm_check *check, tm_record table, const char *name, tm_e
     tm_error err = {0};
     snprintf(path, sizeof path, "%s/%s", tm_record_tables[table].path, name);
     tm_status status = tm_store_read_all(check->store, path, element, out, &n, &err);
-    if (status != TM_ERR_INPUT) /* when that column is checked, the fault is reported */
+    if (status != TM_ERR_INPUT) /* if the column has a fault, the check of the column reports it */
         return tm_check_call(check, status, &err);
     return false;
 }
@@ -197,8 +198,8 @@ static void free_owners(owners *o) {
     free(o->count);
 }
 
-/* Checks one rank's tracks, which start at track *track and event *row. Moves both to the next
- * rank. */
+/* Checks that a rank's tracks start at track *track and event *row. Moves these to where the next
+ * rank has to start. */
 static bool check_rank(tm_check *check, const owners *o, size_t rank, size_t *track, size_t *row) {
     size_t begin = *row, n_events = check->n_rows[TM_RECORD_EVENTS];
     for (; *track < check->n_tracks && o->track_rank[*track] == o->rank[rank]; ++*track) {
@@ -219,8 +220,9 @@ static bool check_rank(tm_check *check, const owners *o, size_t rank, size_t *tr
     return true;
 }
 
-/* Checks that each rank's tracks, and each track's events, start where those before end. So every
- * event is on one track, and every track belongs to one rank. */
+/* Checks that each rank's tracks start where those of the previous rank end, and each track's
+ * events where those of the previous track end. So each event is on exactly one track, and each
+ * track belongs to exactly one rank. */
 static bool check_cover(tm_check *check, const owners *o) {
     size_t track = 0, row = 0, n_ranks = check->n_rows[TM_RECORD_RANKS];
     for (size_t rank = 1; rank < n_ranks; rank++) {

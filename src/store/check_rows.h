@@ -7,11 +7,11 @@
 /* Number of rows read at once; maximum size of a row [B]. */
 enum { TM_CHECK_ROWS = 65536, TM_CHECK_ELEMENT_MAX = 8 };
 
-/** Checks that ranks and tracks are in order and cover the events. Fills track_ends. */
+/** Checks that ranks and tracks are in order and cover all events. Sets check->track_ends. */
 void tm_check_tracks(tm_check *check);
 
-/** Reads every row of a column and checks that its references are valid and that it ascends where
- * required. */
+/** Reads every row of a column. Checks that references are valid, and that numbers ascend in
+ * columns where they have to. */
 void tm_check_column_rows(tm_check *check, tm_record table, const tm_record_column *column);
 
 #endif

@@ -19,7 +19,7 @@ typedef struct footer {
     char magic[8];
     /* as in tm_checksum */
     uint64_t content_bytes, n_extents, structure_sum;
-    uint64_t sum; /* checksum of the extents and of the fields above */
+    uint64_t sum; /* checksum of the extents and of the footer's fields above */
 } footer;
 
 _Static_assert(sizeof(footer) == 40, "stored");
@@ -88,8 +88,8 @@ static int by_offset(const void *a, const void *b) {
     return tm_order_u64(((const tm_extent *)a)->offset, ((const tm_extent *)b)->offset);
 }
 
-/* Returns whether extents ascend without overlap, end in the content, and fit a reader's buffer.
- * Compares differences: sums could overflow in a damaged file. */
+/* Returns whether extents ascend without overlap, end within the content, and fit in a reader's
+ * buffer. Compares differences, because sums could overflow in a damaged file. */
 static bool are_in_order(const tm_vec *extents, uint64_t content_bytes) {
     const tm_extent *e = extents->data;
     uint64_t end = 0;
@@ -102,7 +102,8 @@ static bool are_in_order(const tm_vec *extents, uint64_t content_bytes) {
     return true;
 }
 
-/* Reads the bytes between the extents. Returns 0 or an errno; -1 if the file ends too early. */
+/* Reads the structure: the bytes that are in no extent. Returns 0 or an errno; -1 if the file ends
+ * too early. */
 static int read_structure(int fd, tm_checksum *checksum) {
     const tm_extent *e = checksum->extents.data;
     size_t n = checksum->extents.n;
@@ -115,7 +116,7 @@ static int read_structure(int fd, tm_checksum *checksum) {
     checksum->structure = malloc(checksum->content_bytes - data + 1);
     if (!checksum->data_before || !checksum->structure)
         return ENOMEM;
-    /* Reads what is not data: the bytes before each extent and after the last. */
+    /* Reads before each extent, and after the last one. */
     for (size_t i = 0; i <= n; i++) {
         uint64_t end = i < n ? e[i].offset : checksum->content_bytes;
         if (!tm_checksum_read_at(fd, at, checksum->structure + at - checksum->data_before[i],
@@ -131,7 +132,8 @@ static uint64_t structure_sum(const tm_checksum *checksum) {
                           checksum->content_bytes - checksum->data_before[checksum->extents.n]);
 }
 
-/* HDF5 writes parts of the structure more than once, so the checksum is of the finished file. */
+/* Reads the structure back from the finished file, because HDF5 writes parts of it more than once.
+ */
 int tm_checksum_write(int fd, uint64_t content_bytes, tm_vec *extents) {
     tm_checksum checksum = {.content_bytes = content_bytes, .extents = *extents};
     size_t bytes = extents->n * sizeof(tm_extent);
@@ -159,13 +161,13 @@ static bool read_footer(int fd, uint64_t file_bytes, footer *end) {
         !tm_checksum_read_at(fd, file_bytes - sizeof *end, end, sizeof *end) ||
         memcmp(end->magic, magic, sizeof magic) != 0)
         return false;
-    /* n_extents is not verified yet: a product could overflow, a division cannot. */
+    /* n_extents is not verified yet. A product with it could overflow, a division cannot. */
     uint64_t before = file_bytes - sizeof *end;
     return end->content_bytes <= before && (before - end->content_bytes) % sizeof(tm_extent) == 0 &&
            (before - end->content_bytes) / sizeof(tm_extent) == end->n_extents;
 }
 
-/* Reads the extents before the footer. read_footer has checked their number. */
+/* Reads the extents, which are before the footer. read_footer has checked their number. */
 static tm_status read_end(int fd, const footer *end, const char *path, tm_vec *extents,
                           tm_error *err) {
     size_t bytes = end->n_extents * sizeof(tm_extent);
@@ -187,8 +189,8 @@ bool tm_checksum_is_there(int fd, uint64_t file_bytes) {
     return there;
 }
 
-/* Returns the file size that HDF5's superblock states (version 0, as the writer makes it); 0 if
- * there is none. */
+/* Returns the file size that HDF5's superblock states; 0 if there is none. The superblock is of
+ * version 0, which the writer makes. */
 static uint64_t stated_end(int fd) {
     enum { VERSION_AT = 8, ADDRESS_SIZE_AT = 13, END_AT = 40, HEAD = 48 };
     unsigned char head[HEAD];
@@ -199,7 +201,8 @@ static uint64_t stated_end(int fd) {
     return end;
 }
 
-/* Says why there is no footer. A truncated file still states its full size at its start. */
+/* Fails, and says why the file has no footer. A truncated file still states its full size at its
+ * start. */
 static tm_status explain_no_footer(int fd, uint64_t file_bytes, const char *path, tm_error *err) {
     if (stated_end(fd) > file_bytes)
         return tm_fail(err, TM_ERR_INPUT, path, -1, "the file is damaged: it was cut short");

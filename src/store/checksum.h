@@ -17,8 +17,8 @@
 #include "base/vec.h"
 #include "tmerge/status.h"
 
-/* Maximum size of an extent. A reader has to read a whole extent to verify a few bytes, so extents
- * must be small, but not so small that their list is long. */
+/* Maximum size of an extent [B]. A reader has to read a whole extent to verify a few of its bytes,
+ * so extents must be small. But if they are too small, their list is long. */
 enum { TM_EXTENT_MAX = 1 << 20 };
 
 typedef struct tm_extent {
@@ -28,31 +28,32 @@ typedef struct tm_extent {
 typedef struct tm_checksum {
     uint64_t content_bytes;
     tm_vec extents;        /* of tm_extent */
-    uint64_t *data_before; /* owned; [extents.n + 1] size of all data before each extent; last: of
-                              all data */
+    uint64_t *data_before; /* owned; [extents.n + 1] size of the data before each extent; the last
+                              element: of all data */
     unsigned char *structure; /* owned; the bytes that are not data, concatenated */
 } tm_checksum;
 
-/** Reads [offset, offset + size). Returns false on failure; errno is then 0 if the file ends too
- * early. */
+/** Reads [offset, offset + size). Returns false after a failure: errno is then 0 if the file ends
+ * too early. */
 bool tm_checksum_read_at(int fd, uint64_t offset, void *out, size_t size);
 
 uint64_t tm_checksum_of(const void *bytes, size_t size);
 
-/** Adds data written at @p offset. Returns false when out of memory. */
+/** Adds an extent for data that was written at @p offset. Returns false when out of memory. */
 bool tm_checksum_add(tm_vec *extents, uint64_t offset, const void *bytes, size_t size);
 
 /** Writes extents and footer after the content. Reads the structure back for its checksum.
  * @param extents  of tm_extent, in any order; sorted here
- * @return         0; an errno, EINVAL if data was written twice */
+ * @return 0, or an errno: EINVAL if two extents overlap */
 int tm_checksum_write(int fd, uint64_t content_bytes, tm_vec *extents);
 
-/** Returns whether the file ends with a correct footer and extents. Does not verify the content. */
+/** Returns whether the file ends with correct extents and a correct footer. Does not verify the
+ * content. */
 bool tm_checksum_is_there(int fd, uint64_t file_bytes);
 
-/** Reads into memory, and verifies, everything except the data.
- * @param out  set only on TM_OK; ended by tm_checksum_free
- * @return     TM_OK; TM_ERR_INPUT with @p path: cut short, damaged or not a store; TM_ERR_FAULT */
+/** Reads everything except the data into memory, and verifies it.
+ * @param out set only on TM_OK; ended by tm_checksum_free
+ * @return TM_OK; TM_ERR_INPUT with @p path: cut short, damaged or not a store; TM_ERR_FAULT */
 tm_status tm_checksum_read(int fd, uint64_t file_bytes, const char *path, tm_checksum *out,
                            tm_error *err) TM_MUST_CHECK;
 void tm_checksum_free(tm_checksum *checksum);

@@ -16,7 +16,7 @@ typedef struct buffer {
 
 struct tm_packer {
     ZSTD_CCtx *context; /* NULL: plain chunks */
-    /* result of each stage; no stage works in place */
+    /* one buffer for the result of each stage, because no stage works in place */
     buffer padded, shuffled, packed;
 };
 
@@ -43,7 +43,7 @@ size_t tm_pack_bound(size_t raw) {
     return ZSTD_compressBound(raw);
 }
 
-/* Returns a buffer of at least this size. If it has to grow, its content is lost. */
+/* Returns the kept buffer, enlarged if it is smaller than @p size: its content is then lost. */
 static void *room(buffer *kept, size_t size) {
     if (kept->size < size) {
         free(kept->bytes);
@@ -86,8 +86,8 @@ static void shuffle8(const unsigned char *from, size_t n, unsigned char *out) {
             out[k * n + i] = from[i * 8 + k];
 }
 
-/* Inverse of shuffle8, for n elements. Byte k of element i is at k * apart + i. Transposing twice
- * gives the original. */
+/* Inverse of shuffle8 for n elements, because transposing twice gives the original. Byte k of
+ * element i is at from[k * apart + i]. */
 static void unshuffle8(const unsigned char *from, size_t apart, size_t n, unsigned char *out) {
     uint64_t square[8];
     size_t i = 0;
@@ -102,8 +102,8 @@ static void unshuffle8(const unsigned char *from, size_t apart, size_t n, unsign
             out[i * 8 + k] = from[k * apart + i];
 }
 
-/* Shuffles elements of 4 bytes. A square of 8 x 8 bytes has elements i to i + 7 in its left half
- * and i + 8 to i + 15 in its right half. */
+/* Shuffles elements of 4 bytes. The left half of a square of 8 x 8 bytes has elements i to i + 7,
+ * and its right half has elements i + 8 to i + 15. */
 static void shuffle4(const unsigned char *from, size_t n, unsigned char *out) {
     uint64_t square[8];
     size_t i = 0;
@@ -154,7 +154,7 @@ static const void *shuffle(tm_packer *packer, tm_chunk_shape shape, const void *
     return out;
 }
 
-/* Pads the last chunk of a dataset: in the file it has full length. */
+/* Pads the last chunk of a dataset with zeros: every chunk in the file has full length. */
 static const void *pad(tm_packer *packer, tm_chunk_shape shape, const void *rows, size_t n_rows) {
     if (n_rows == shape.chunk_rows)
         return rows;
@@ -179,14 +179,14 @@ const void *tm_pack_chunk(tm_packer *packer, tm_chunk_shape shape, const void *r
     void *out = room(&packer->packed, ZSTD_compressBound(raw));
     if (!from || !out)
         return NULL;
-    /* ZSTD_compress2 states the content's size in the frame. */
+    /* ZSTD_compress2 writes the content's size into the frame. */
     *size = ZSTD_compress2(packer->context, out, packer->packed.size, from, raw);
     return ZSTD_isError(*size) ? NULL : out;
 }
 
 bool tm_unpack_chunk(const void *packed, size_t size, tm_chunk_shape shape, void *shuffled) {
     size_t raw = shape.element_bytes * shape.chunk_rows;
-    /* Chunks are padded to one size, so any other size means damage. */
+    /* All chunks have the same unpacked size. Any other size means damage. */
     return ZSTD_getFrameContentSize(packed, size) == raw &&
            ZSTD_decompress(shuffled, raw, packed, size) == raw;
 }

@@ -5,18 +5,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Buffers and the zstd context, reused for all chunks. Used by one thread at a time. */
+/** Buffers and a zstd context, reused for all chunks. Only one thread at a time may use a packer.
+ */
 typedef struct tm_packer tm_packer;
 
-/** Creates a packer. @param compress false: chunks are raw bytes. NULL when out of memory. */
+/** Creates a packer; NULL when out of memory. @param compress false: chunks are raw bytes */
 tm_packer *tm_packer_create(bool compress);
 void tm_packer_destroy(tm_packer *packer);
 
 /** Returns the largest size that a chunk of @p raw bytes can take when packed. */
 size_t tm_pack_bound(size_t raw);
 
-/** Shape of a column's chunks. Each has chunk_rows elements; in the last chunk, those after the
- * last row are 0. */
+/** Shape of a column's chunks. Each chunk has chunk_rows elements; in the last chunk, elements
+ * after the last row are 0. */
 typedef struct tm_chunk_shape {
     size_t element_bytes;
     size_t chunk_rows;
@@ -31,13 +32,13 @@ const void *tm_pack_chunk(tm_packer *packer, tm_chunk_shape shape, const void *r
                           size_t *size);
 
 /** Decompresses a chunk of tm_pack_chunk.
- * @param shuffled [element_bytes * chunk_rows] bytes, for tm_unpack_rows; unspecified on failure
- * @return false if the bytes are not such a chunk */
+ * @param shuffled [element_bytes * chunk_rows] bytes, for tm_unpack_rows; undefined after a failure
+ * @return false if the bytes are not a chunk that tm_pack_chunk compressed */
 bool tm_unpack_chunk(const void *packed, size_t size, tm_chunk_shape shape, void *shuffled);
 
-/** Extracts rows of a decompressed chunk without unshuffling the others.
- * @param first  @p first + @p n is at most chunk_rows
- * @param rows   [n] elements */
+/** Extracts rows of a decompressed chunk without unshuffling the other rows.
+ * @param first @p first + @p n is at most chunk_rows
+ * @param rows [n] elements */
 void tm_unpack_rows(const void *shuffled, tm_chunk_shape shape, size_t first, size_t n, void *rows);
 
 #endif

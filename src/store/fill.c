@@ -2,16 +2,16 @@
 
 #include <string.h>
 
-/* Returns the values of a column. Copies the bytes of the array's pointer, so that one function
- * serves arrays of all types. */
+/* Returns the array of a column's values, from element @p first on. Copies the bytes of the array's
+ * pointer, so that one function serves arrays of all types. */
 static char *values(const tm_record_column *column, const tm_timeline *timeline, size_t first) {
     char *array;
     memcpy(&array, (const char *)timeline + column->array_at, sizeof array);
     return array + first * column->stride + column->field_at;
 }
 
-/* Copies numbers between arrays with different strides [B]. If `size` is a constant, each copy is
- * one load and one store. */
+/* Copies numbers between arrays with different strides [B]. A constant `size` makes each copy one
+ * load and one store. */
 static inline void copy_each(const char *from, size_t from_stride, size_t n, size_t size, char *to,
                              size_t to_stride) {
     for (size_t i = 0; i < n; i++)
@@ -40,7 +40,7 @@ void tm_fill_field(const tm_record_column *column, const tm_timeline *timeline,
     copy_strided(values(column, timeline, first), column->stride, n, size, out, size);
 }
 
-/* All fields of a shape have 4 bytes. */
+/* All fields of a launch shape have 4 bytes. */
 void tm_fill_shape(const tm_record_column *column, const tm_timeline *timeline,
                    const tm_row_base *base, size_t first, size_t n, void *out) {
     (void)base;
@@ -52,7 +52,7 @@ void tm_fill_shape(const tm_record_column *column, const tm_timeline *timeline,
     }
 }
 
-/* Returns whether every number of a column with words is valid. */
+/* Returns whether every number is valid, in a column of numbers that stand for words. */
 static bool has_words(const tm_record_column *column, const void *rows, size_t n) {
     const uint8_t *numbers = rows;
     for (size_t i = 0; column->words && i < n; i++)
@@ -127,14 +127,15 @@ void tm_fill_event(const tm_record_column *column, const tm_timeline *timeline,
     }
 }
 
-/* Also accepts the row after the last event, where an empty track may start. */
+/* Also accepts the row after the rank's last event: an empty track may start there. */
 bool tm_take_event(const tm_record_column *column, tm_timeline *timeline, const tm_row_base *base,
                    size_t first, size_t n, const void *rows) {
     char *to = n > 0 ? values(column, timeline, first) : NULL;
     for (size_t i = 0; i < n; i++) {
         int64_t row;
         memcpy(&row, (const char *)rows + i * sizeof row, sizeof row);
-        /* unsigned, so that a row before the rank's first becomes large and is refused */
+        /* unsigned, so that a row before the rank's first event becomes a large number, which is
+         * refused */
         uint64_t local = (uint64_t)row - (uint64_t)base->first[TM_RECORD_EVENTS];
         if (row != -1 && (row < 0 || local > timeline->n_events))
             return false;

@@ -15,17 +15,17 @@ tm_fill_function tm_fill_shape;
 tm_fill_function tm_fill_own;
 tm_take_function tm_take_own;
 
-/** The first writes the rank in every row, the second checks that no row has another rank. */
+/** tm_fill_rank writes the rank in every row. tm_take_rank checks that no row has another rank. */
 tm_fill_function tm_fill_rank;
 tm_take_function tm_take_rank;
 
-/** Copy a uint32_t field with an event row of the rank. The column has the job-wide row, or -1 for
- * TM_NO_EVENT. */
+/** Copy a uint32_t field that holds an event as the rank's row. The column holds the job-wide row,
+ * or -1 for TM_NO_EVENT. */
 tm_fill_function tm_fill_event;
 tm_take_function tm_take_event;
 
-/** Copy an int32_t field with the rank's index of a step. The column has the job-wide row, or -1
- * for TM_NO_STEP. */
+/** Copy an int32_t field that holds a step as its index in the rank. The column holds the job-wide
+ * row, or -1 for TM_NO_STEP. */
 tm_fill_function tm_fill_step;
 tm_take_function tm_take_step;
 

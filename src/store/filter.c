@@ -20,15 +20,15 @@ struct ZSTD_CCtx_s *tm_zstd_compressor(int level) {
     return context;
 }
 
-/* Allocates with posix_memalign, because HDF5 frees with the C library's free. malloc would be
- * tmerge's own, whose memory may be in a temporary file (tools/tmerge/spill.h). */
+/* Allocates with posix_memalign, because HDF5 frees with the C library's free. tmerge replaces
+ * malloc, and its memory may be in a temporary file (tools/tmerge/spill.h). */
 static void *allocate(size_t size) {
     void *out = NULL;
     return posix_memalign(&out, sizeof(void *), size) == 0 ? out : NULL;
 }
 
-/* Compresses in one call, so that the frame states its content's size. unpack and the decoders of
- * other programs allocate this size. */
+/* Compresses in one call, so that the frame has the content's size. To decompress, unpack() and
+ * other programs allocate that size. */
 static size_t pack(const void *from, size_t size, int level, void **out, size_t *out_size) {
     ZSTD_CCtx *context = tm_zstd_compressor(level);
     *out_size = ZSTD_compressBound(size);
@@ -40,8 +40,8 @@ static size_t pack(const void *from, size_t size, int level, void **out, size_t 
 
 static size_t unpack(const void *from, size_t size, void **out, size_t *out_size) {
     unsigned long long content = ZSTD_getFrameContentSize(from, size);
-    /* chunks are smaller than 4 GiB; zstd returns the two largest values if it does not know the
-     * size */
+    /* chunks are smaller than 4 GiB. If zstd does not know the size, it returns one of the two
+     * largest values */
     if (content == 0 || content > UINT32_MAX)
         return 0;
     *out_size = (size_t)content;
@@ -54,7 +54,7 @@ static size_t filter(unsigned flags, size_t n_values, const unsigned values[], s
                      size_t *buf_size, void **buf) {
     void *out = NULL;
     size_t out_size = 0;
-    /* Other programs may write datasets with this filter and without a level. */
+    /* A dataset of another program may use this filter without a level. */
     int level = n_values > 0 ? (int)values[0] : TM_STORE_ZSTD_LEVEL;
     size_t n = flags & H5Z_FLAG_REVERSE ? unpack(*buf, n_bytes, &out, &out_size)
                                         : pack(*buf, n_bytes, level, &out, &out_size);

@@ -4,8 +4,8 @@
 
 #include <hdf5.h>
 
-/** Filter 32015: a chunk is one zstd frame with its content size; cd_values[0] is the level and may
- * be missing. Uses no symbol of HDF5. */
+/** Filter 32015: a chunk is one zstd frame with the size of its content. cd_values[0] is the level,
+ * and may be missing. Uses no symbol of HDF5. */
 extern const H5Z_class2_t tm_zstd_filter;
 
 /** Creates a compressor for chunks. It gives the same bytes with each release of zstd

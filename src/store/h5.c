@@ -5,7 +5,7 @@
 
 #include "filter.h"
 
-/* HDF5 may be started again, so each opened or created store does it. */
+/* A program may close HDF5 and start it again, so each opened or created store starts HDF5. */
 bool tm_h5_start(void) {
     return H5open() >= 0 && H5Eset_auto2(H5E_DEFAULT, NULL, NULL) >= 0 &&
            H5Zregister(&tm_zstd_filter) >= 0;
@@ -17,7 +17,7 @@ tm_status tm_store_start(tm_error *err) {
     return TM_OK;
 }
 
-/* Closes an object of any kind, for which HDF5 has a function each. */
+/* Closes an object of any kind: HDF5 has a separate function for each kind. */
 void tm_h5_close(hid_t id) {
     if (id >= 0)
         H5Idec_ref(id);
@@ -70,7 +70,7 @@ hid_t tm_h5_make_group(hid_t file, const char *path) {
     return group;
 }
 
-/* The name may come from a damaged store. A slash in it would lead to another path. */
+/* The name may come from a damaged store. A slash in the name would make another path. */
 size_t tm_h5_table_path(const char *name, char out[TM_TABLE_PATH_MAX]) {
     const char *dot = strchr(name, '.');
     int n = dot ? snprintf(out, TM_TABLE_PATH_MAX, "/analysis/%s", name) : -1;

@@ -20,14 +20,15 @@ enum { TM_H5_SINK = 0x746d, TM_H5_INTAKE };
 /** Starts HDF5, disables its error output and registers the zstd filter. */
 bool tm_h5_start(void);
 
-/** Closes an object of any kind except a file. The id of a failed call is allowed. */
+/** Closes an object of any kind except a file. Accepts the id that a failed call returned. */
 void tm_h5_close(hid_t id);
 
-/** Returns the type of an element, in the file and in memory. Must not be closed. */
+/** Returns the type of an element, which is the same in the file and in memory. The caller must not
+ * close it. */
 hid_t tm_h5_element(tm_element element);
 
-/** Returns the type of a cell, in the file and in memory. Must not be closed. H5I_INVALID_HID for a
- * text, whose type depends on its size. */
+/** Returns the type of a cell, which is the same in the file and in memory. The caller must not
+ * close it. Returns H5I_INVALID_HID for a text, whose type depends on its size. */
 hid_t tm_h5_cell(tm_type type);
 
 /** Writes an attribute with one number. */
@@ -37,7 +38,7 @@ bool tm_h5_put_number(hid_t object, const char *name, hid_t type, const void *nu
  */
 hid_t tm_h5_make_group(hid_t file, const char *path);
 
-/* Values that stand for null in a result table. */
+/* Values that mean null in a result table. */
 #define TM_NULL_INT INT64_MIN
 enum { TM_NULL_BOOL = -1 };
 

@@ -6,21 +6,19 @@
 #include "reader.h"
 #include "timeline/sanity_check.h"
 
-/* Rows of attributes that are read at a time to find the end of a piece. */
+/* Number of attribute rows that are read at a time to find the end of a piece. */
 enum { AHEAD_ROWS = 4096 };
 
-/* Maximum size of an element [B]. */
 enum { PIECE_ELEMENT = sizeof(int64_t) };
 
-/* What was read of the events table or of an attribute table. */
 typedef struct piece_table {
     tm_store_column **columns; /* owned; [n_columns]; NULL: the column is not read */
     int event;                 /* in an attribute table: index of the column with the event rows */
-    size_t
-        *starts;  /* owned; the rank's first row in this table for each piece; NULL: not indexed */
-    size_t done;  /* number of the rank's rows read so far */
-    size_t room;  /* number of rows for which the array has room */
-    tm_vec ahead; /* of int64_t: event rows of the attribute rows from `done` on */
+    size_t *starts; /* owned; for each piece: index of its first row among the rank's rows in this
+                       table; NULL: not indexed */
+    size_t done;    /* number of the rank's rows read so far */
+    size_t room;    /* number of rows for which the array has room */
+    tm_vec ahead;   /* of int64_t: event rows of the attribute rows from `done` on */
 } piece_table;
 
 struct tm_store_pieces {
@@ -31,11 +29,11 @@ struct tm_store_pieces {
                             if indexed */
     tm_row_base *bases;  /* owned; [n_ranks + 1] first rows of each rank */
     piece_table tables[TM_N_RECORDS];
-    tm_vec rows;       /* of char: buffer for the rows of a column */
+    tm_vec rows;       /* of char: buffer for rows of a column */
     tm_timeline piece; /* its arrays are owned */
-    tm_timeline shown; /* what the caller sees: the columns read for this piece; arrays borrowed
-                          from `piece` */
-    int64_t begin_before_ns; /* start of the last event read */
+    tm_timeline shown; /* what the caller sees: `piece` with only the columns that were read for it;
+                          arrays are borrowed from `piece` */
+    int64_t begin_before_ns; /* start of the last event that was read */
 };
 
 static void *array_of(const tm_record_column *column, const tm_timeline *timeline) {
@@ -44,7 +42,8 @@ static void *array_of(const tm_record_column *column, const tm_timeline *timelin
     return array;
 }
 
-/* Sets an array's pointer. Copies its bytes, because arrays have many types. */
+/* Sets the pointer to a column's array. Copies the pointer's bytes, because arrays have many types.
+ */
 static void set_array(const tm_record_column *column, tm_timeline *timeline, void *array) {
     memcpy((char *)timeline + column->array_at, &array, sizeof array);
 }
@@ -53,8 +52,8 @@ static bool is_of_shape(const tm_record_column *column) {
     return column->array_at == offsetof(tm_timeline, shapes);
 }
 
-/* Makes room in the arrays of a table. Each event column has its own array. The columns of an
- * attribute table share one, except launch shapes, which have another. */
+/* Makes room in the arrays of a table. Each column of /events has its own array. All columns of an
+ * attribute table share one array, except those of launch shapes, which share another. */
 static tm_status make_room(tm_store_pieces *p, int table, size_t n, tm_error *err) {
     const tm_record_table *record = &tm_record_tables[table];
     piece_table *t = &p->tables[table];
@@ -76,7 +75,7 @@ static tm_status make_room(tm_store_pieces *p, int table, size_t n, tm_error *er
     return TM_OK;
 }
 
-/* Returns whether a column is read. The event rows of attributes always are. */
+/* Returns whether a column is read. Event rows of attributes are always read. */
 static bool is_taken(const tm_store_visit_plan *plan, int table, const tm_record_column *column) {
     return column->take && !tm_store_is_later(plan->store, table, column) &&
            (!plan->takes || column->refers == TM_REFERS_EVENT || plan->takes(table, column));
@@ -199,7 +198,7 @@ static tm_status take_attrs(tm_store_pieces *p, int table, const range *r, tm_er
     const piece_table *t = &p->tables[table];
     const tm_record_column *event = &record->columns[t->event];
     TM_TRY(make_room(p, table, r->n, err));
-    if (r->n > 0) /* columns that the store lacks or that were not requested are 0 */
+    if (r->n > 0) /* sets columns to 0 that the store lacks or that were not requested */
         memset(array_of(event, &p->piece), 0, r->n * event->stride);
     for (int c = 0; c < record->n_columns && r->n > 0; c++)
         if (t->columns[c])
@@ -211,7 +210,6 @@ static tm_status take_attrs(tm_store_pieces *p, int table, const range *r, tm_er
     return TM_OK;
 }
 
-/* Reads the attribute rows of some events. */
 static tm_status read_attrs(tm_store_pieces *p, int table, const range *events, tm_error *err) {
     piece_table *t = &p->tables[table];
     size_t at = events->at, end = events->first + events->n;
@@ -266,8 +264,8 @@ static tm_status read_events(tm_store_pieces *p, const range *r, unsigned what, 
     return TM_OK;
 }
 
-/* Makes the timeline that the caller sees. A column that was not read is NULL, because its array
- * still holds an earlier piece. */
+/* Makes the timeline that the caller sees. Sets columns that were not read to NULL, because their
+ * arrays still hold an earlier piece. */
 static void show(tm_store_pieces *p, size_t n, unsigned what) {
     const tm_record_table *record = &tm_record_tables[TM_RECORD_EVENTS];
     p->shown = p->piece;
@@ -287,8 +285,7 @@ tm_status tm_store_read_piece(tm_store_pieces *p, size_t at, size_t first, unsig
     for (int t = 0; t < TM_N_RECORDS && first == 0; t++)
         p->tables[t].done = p->tables[t].ahead.n = 0;
     p->piece.rank = rank->rank;
-    p->piece.n_events =
-        rank->n_events; /* the columns check row numbers against all of the rank's events */
+    p->piece.n_events = rank->n_events; /* row numbers in columns refer to all events of the rank */
     p->piece.n_steps = rank->n_steps;
     const range events = {at, first, n};
     TM_TRY(read_events(p, &events, what, err));
@@ -332,7 +329,8 @@ tm_status tm_store_seek_piece(tm_store_pieces *p, size_t at, size_t first, tm_er
     return TM_OK;
 }
 
-/* Indexes a rank: stores the first attribute row of each of its pieces, then the number of rows. */
+/* Indexes a rank: stores the number of the first attribute row of each piece, then the number of
+ * rows. */
 static tm_status index_rank(tm_store_pieces *p, int table, size_t at, tm_error *err) {
     const piece_table *t = &p->tables[table];
     const tm_record_column *column = &tm_record_tables[table].columns[t->event];

@@ -1,5 +1,5 @@
 /* The filter as a plugin for the HDF5 tools and h5py. h5py hides HDF5's symbols from plugins, so
- * this file and filter.c must not use any. */
+ * this file and filter.c must not use symbols of HDF5. */
 #include <H5PLextern.h>
 
 #include "filter.h"

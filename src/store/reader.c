@@ -14,7 +14,8 @@ tm_status tm_store_damaged(const tm_store *store, const char *what, tm_error *er
     return tm_fail(err, TM_ERR_INPUT, store->path, -1, "the store is damaged: %s", what);
 }
 
-/* Opens an attribute with one value of a class; H5I_INVALID_HID otherwise. */
+/* Opens an attribute that has one value of a class. Returns H5I_INVALID_HID if there is no such
+ * attribute. */
 static hid_t open_attribute(hid_t object, const char *name, H5T_class_t class) {
     hid_t attribute =
         H5Aexists(object, name) > 0 ? H5Aopen(object, name, H5P_DEFAULT) : H5I_INVALID_HID;
@@ -30,8 +31,8 @@ static hid_t open_attribute(hid_t object, const char *name, H5T_class_t class) {
     return H5I_INVALID_HID;
 }
 
-/* Reads the text of an attribute: of variable length as this program writes it, or of fixed length
- * as another program may have rewritten it. Sets NULL if it cannot be read. Returns false when out
+/* Reads the text of an attribute. This program writes texts of variable length; another program may
+ * have rewritten it with fixed length. Sets NULL if the text cannot be read. Returns false when out
  * of memory. */
 static bool attribute_text(hid_t attribute, char **out) {
     char *copy = NULL, *text = NULL;
@@ -40,11 +41,12 @@ static bool attribute_text(hid_t attribute, char **out) {
     hid_t memory = H5Tcopy(H5T_C_S1);
     bool variable = H5Tis_variable_str(type) > 0;
     size_t size = H5Tget_size(type);
-    /* One byte more: a text of fixed size may lack the terminator. */
+    /* + 1, because a text of fixed length may lack the terminator. */
     if (H5Tset_size(memory, variable ? H5T_VARIABLE : size + 1) >= 0 &&
         H5Tset_cset(memory, H5Tget_cset(type)) >= 0) {
         if (variable && H5Aread(attribute, memory, &text) >= 0) {
-            /* The caller frees its copy with free(); the original is HDF5's. */
+            /* Copies the text, because the caller uses free(), which HDF5's memory does not allow.
+             */
             copy = calloc(1, text ? strlen(text) + 1 : 1);
             if (copy && text)
                 memcpy(copy, text, strlen(text));
@@ -115,8 +117,8 @@ tm_status tm_store_read_number(const tm_store *store, const char *name, int64_t 
 }
 
 /* Returns whether the file can hold the stated number of rows, for which memory will be allocated.
- * Compares the number of chunks: a packed chunk may be much smaller than its rows, but each chunk
- * must be in the file. */
+ * Compares the number of chunks: each chunk has to be in the file, but compressed it may be much
+ * smaller than its rows. */
 static bool rows_fit(const tm_store *store, hid_t dataset, hid_t space, uint64_t n_rows) {
     uint64_t bytes = tm_verified_file_content_bytes(store->verified);
     hid_t type = H5Dget_type(dataset), layout = H5Dget_create_plist(dataset);
@@ -148,8 +150,8 @@ static bool lacks_table(const tm_store *store, int table) {
            !is_there(store, tm_record_tables[TM_RECORD_RANKS].path, "n_", own->path + 1);
 }
 
-/* Returns whether a column of /ranks or /spans is a count that the store lacks because it is older.
- */
+/* Returns whether a column of /ranks or /spans is a count that the store, written by an older
+ * tmerge, lacks. */
 static bool lacks_count(const tm_store *store, const tm_record_column *column) {
     for (int c = 0; c < TM_N_COUNTS; c++) {
         const char *word = tm_count_info((tm_count)c)->word;
@@ -191,7 +193,7 @@ hid_t tm_store_open_dataset(const tm_store *store, const char *path, size_t *row
 }
 
 bool tm_store_is_compressed(const tm_store *store) {
-    /* All columns of a store are compressed, or none is. This one always has rows. */
+    /* Either all columns of a store are compressed, or none. This column always has rows. */
     size_t rows;
     hid_t dataset = tm_store_open_dataset(store, "/ranks/rank", &rows);
     hid_t layout = dataset >= 0 ? H5Dget_create_plist(dataset) : H5I_INVALID_HID;
@@ -201,7 +203,8 @@ bool tm_store_is_compressed(const tm_store *store) {
     return compressed;
 }
 
-/* Checks the version. A higher minor version only adds objects, which this reader ignores. */
+/* Checks the version. Accepts a higher minor version: it only adds objects, which this reader
+ * ignores. */
 static tm_status check_version(const tm_store *store, tm_error *err) {
     int64_t major = 0, minor = 0;
     TM_TRY(tm_store_read_number(store, "schema_major", -1, &major, err));
@@ -243,7 +246,7 @@ static tm_status list_members(hid_t file, const char *path, const char *prefix, 
     return status;
 }
 
-/* Lists the result tables. A store without results has no group of them. */
+/* Lists the result tables. A store without results does not have the group /analysis. */
 static tm_status list_tables(tm_store *store) {
     if (H5Lexists(store->file, "/analysis", H5P_DEFAULT) <= 0)
         return TM_OK;

@@ -21,24 +21,25 @@ struct tm_store {
 /** Fails with TM_ERR_INPUT, "the store is damaged: WHAT", or TM_ERR_FAULT when out of memory. */
 tm_status tm_store_damaged(const tm_store *store, const char *what, tm_error *err);
 
-/** Opens a one-dimensional dataset and sets its number of rows. H5I_INVALID_HID if there is none,
- * or if it states more rows than the file can hold. */
+/** Opens a one-dimensional dataset and sets its number of rows. Returns H5I_INVALID_HID if there is
+ * no such dataset, or if it states more rows than the file can hold. */
 hid_t tm_store_open_dataset(const tm_store *store, const char *path, size_t *rows);
 
-/** Returns whether the store lacks a column because it is older. Such a column is read as empty if
- * its whole attribute table is missing, as 0 if it counts something, and else as -1. */
+/** Returns whether the store lacks a column because an older tmerge wrote it. If a whole attribute
+ * table is missing, its columns are read as empty. Other missing columns are read as 0 if they are
+ * counts, else as -1. */
 bool tm_store_is_later(const tm_store *store, int table, const tm_record_column *column);
 
 enum { TM_STORE_SOURCES = 4 };
 
 /** Finds the tables of the store that have the rows of a table: the table itself or, in a store of
  * the previous version, the tables that were merged into it.
- * @param out [TM_STORE_SOURCES] `was` is the name in the store
- * @return number of them */
+ * @param out [TM_STORE_SOURCES]; `was` is the table's name in the store
+ * @return number of tables in @p out */
 size_t tm_store_sources(const tm_store *store, const char *name, tm_renamed *out);
 
-/** Reads a text attribute. The caller frees it; NULL if there is none. Returns false when out of
- * memory. */
+/** Reads a text attribute; NULL if there is none. The caller frees the text. Returns false when out
+ * of memory. */
 bool tm_store_text_of(hid_t object, const char *name, char **out);
 
 /** Reads a whole column, which must fit in memory. @param out [n] freed by the caller */
@@ -46,13 +47,12 @@ tm_status tm_store_read_all(const tm_store *store, const char *path, tm_element 
                             size_t *n, tm_error *err) TM_MUST_CHECK;
 
 /** Computes the first row of each rank in each table from the counts in /ranks.
- * @param bases  [n + 1] zeroed by the caller; the last one is set to the number of rows of each
- * table
+ * @param bases [n + 1] zeroed by the caller; bases[n] is set to the number of rows of each table
  * @return       TM_OK; TM_ERR_INPUT */
 tm_status tm_store_lay_out(const tm_store *store, const tm_timeline *ranks, size_t n,
                            tm_row_base *bases, tm_error *err) TM_MUST_CHECK;
 
-/** Opens a column of a record table. Fails unless it has @p n_rows. */
+/** Opens a column of a record table. Fails if it does not have @p n_rows rows. */
 tm_status tm_store_open_record(const tm_store *store, int table, const tm_record_column *column,
                                size_t n_rows, tm_store_column **out, tm_error *err) TM_MUST_CHECK;
 
@@ -60,7 +60,7 @@ tm_status tm_store_open_record(const tm_store *store, int table, const tm_record
 tm_status tm_store_bad_value(const tm_store *store, int table, const tm_record_column *column,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Fails with TM_ERR_INPUT: the data of a rank is inconsistent; @p fault says how. */
+/** Fails with TM_ERR_INPUT: the data of a rank is inconsistent, and @p fault describes how. */
 tm_status tm_store_bad_rank(const tm_store *store, int64_t rank, const char *fault,
                             tm_error *err) TM_MUST_CHECK;
 

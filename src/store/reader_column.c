@@ -14,15 +14,15 @@ struct tm_store_column {
     hid_t type; /* type of the rows in memory; never closed */
     size_t n_rows;
     tm_chunk_shape shape;    /* chunk_rows is 0 if HDF5 unpacks this column's chunks */
-    size_t packed_bytes;     /* maximum packed size of a chunk */
+    size_t packed_bytes;     /* maximum size of a packed chunk */
     char *packed, *shuffled; /* owned; one chunk each */
-    size_t chunk;            /* index of the chunk in shuffled, SIZE_MAX: none */
+    size_t chunk;            /* index of the chunk that `shuffled` holds; SIZE_MAX: none */
 };
 
-/* Returns the number of rows of a chunk if this file unpacks the column's chunks, 0 if HDF5 does.
+/* Returns the number of rows of a chunk if this file unpacks the column's chunks; 0 if HDF5 does.
  * HDF5 1.10 reads past the end of a damaged chunk that unpacks to less than a full chunk. So this
- * file unpacks all chunks that tmerge packed, and HDF5 only those that another program packed
- * differently. */
+ * file unpacks all chunks that tmerge packed. HDF5 unpacks only chunks that another program packed
+ * in another way. */
 static size_t own_chunk_rows(hid_t dataset, size_t n_rows) {
     hid_t layout = H5Dget_create_plist(dataset);
     hsize_t rows = 0;
@@ -99,11 +99,10 @@ size_t tm_store_column_rows(const tm_store_column *column) {
     return column->n_rows;
 }
 
-/* Loads a chunk. Checks its size before, because HDF5 writes as many bytes to the buffer as the
- * chunk has. */
+/* Loads a chunk. First checks its size, because HDF5 writes the whole chunk into the buffer. */
 static bool load_chunk(tm_store_column *column, size_t chunk) {
     hsize_t at = chunk * column->shape.chunk_rows, size = 0;
-    uint32_t left_out = 0; /* a bit for each filter that is off for this chunk */
+    uint32_t left_out = 0; /* bit i: filter i was not applied to this chunk */
     if (column->chunk == chunk)
         return true;
     column->chunk = SIZE_MAX;
@@ -117,7 +116,8 @@ static bool load_chunk(tm_store_column *column, size_t chunk) {
     return true;
 }
 
-/* Reads chunk by chunk. Keeps the last chunk, because the next range often starts in it. */
+/* Reads chunk by chunk. Keeps the last chunk, because the next range often starts in the same
+ * chunk. */
 static bool read_own(tm_store_column *column, size_t first, size_t n, char *out) {
     size_t rows = column->shape.chunk_rows, bytes = column->shape.element_bytes;
     while (n > 0) {
@@ -132,8 +132,8 @@ static bool read_own(tm_store_column *column, size_t first, size_t n, char *out)
     return true;
 }
 
-/* Reads columns that own_chunk_rows leaves to HDF5: plain or empty ones, and those of other
- * programs. */
+/* Reads a column that own_chunk_rows leaves to HDF5: without chunks, empty, or packed by another
+ * program. */
 static bool read_with_hdf5(const tm_store_column *column, size_t first, size_t n, void *out) {
     hsize_t at = first, rows = n;
     hid_t file_space = H5Dget_space(column->dataset), space = H5Screate_simple(1, &rows, NULL);
@@ -177,7 +177,8 @@ tm_status tm_store_read_all(const tm_store *store, const char *path, tm_element 
     return status;
 }
 
-/* Interns the texts. A text that occurs twice would shift the ids after it, so it is damage. */
+/* Interns the texts. A text that occurs twice means damage, because it would shift the ids after
+ * it. */
 static tm_status intern_all(const tm_store *store, tm_names *names, const tm_text *bytes,
                             const int64_t *offsets, size_t n, tm_error *err) {
     for (size_t id = 0; id + 1 < n; id++) {

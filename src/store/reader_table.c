@@ -7,9 +7,9 @@
 #include "reader.h"
 #include "table/rows.h"
 
-/* Layout of a record in memory: the columns that are in the definition and in the store. */
+/* Layout of a record in memory: those columns of the definition that the store has. */
 typedef struct record {
-    size_t *at;   /* owned; [n_columns] offset of the column, SIZE_MAX: not in the store */
+    size_t *at; /* owned; [n_columns] offset of each column; SIZE_MAX: the store does not have it */
     size_t *size; /* owned; [n_columns] bytes */
     size_t bytes; /* size of a record */
     hid_t type;
@@ -26,16 +26,16 @@ static H5T_class_t stored_class(tm_type type) {
     }
 }
 
-/* Returns the type of a member in memory. A text has its size in the file, so that it is not cut.
- */
+/* Returns the type of a member in memory. A text has the same size as in the file, so that it is
+ * not cut. */
 static hid_t member_type(hid_t stored, tm_type type) {
     if (H5Tget_class(stored) != stored_class(type) || H5Tis_variable_str(stored) > 0)
         return H5I_INVALID_HID;
     return H5Tcopy(type == TM_TEXT ? stored : tm_h5_cell(type));
 }
 
-/* Returns a column's name in the store. In a store of the previous version, this may be its former
- * name, or its name in a former table. */
+/* Returns a column's name in the store. In a store of the previous version, this may be a former
+ * name, or the name that the column had in a former table. */
 static const char *stored_name(const tm_table_def *def, const tm_renamed *source, hid_t stored,
                                int column) {
     const char *name = tm_renamed_column(source, def->columns[column].name);
@@ -46,7 +46,8 @@ static const char *stored_name(const tm_table_def *def, const tm_renamed *source
     return name;
 }
 
-/* Finds the place of every column. Returns the first one whose type does not match, or -1. */
+/* Finds the offset of every column. Returns the index of the first column whose type does not
+ * match, or -1. */
 static int place_columns(const tm_table_def *def, const tm_renamed *source, hid_t stored,
                          record *made, hid_t *types) {
     for (int i = 0; i < def->n_columns; i++) {
@@ -66,7 +67,7 @@ static int place_columns(const tm_table_def *def, const tm_renamed *source, hid_
     return -1;
 }
 
-/* Adds the columns to the record type. HDF5 finds members by name, and skips those that only the
+/* Adds the columns to the record type. HDF5 finds members by name, and skips members that only the
  * store has. */
 static bool insert_columns(const tm_table_def *def, const tm_renamed *source, hid_t stored,
                            const hid_t *types, record *made) {
@@ -81,7 +82,7 @@ static bool insert_columns(const tm_table_def *def, const tm_renamed *source, hi
     return done;
 }
 
-/* Builds the record in memory, with the definition's columns that the store has, in the
+/* Builds the type of a record in memory: those columns of the definition that the store has, in the
  * definition's order. */
 static tm_status make_record(const tm_store *store, const tm_table_def *def,
                              const tm_renamed *source, hid_t dataset, record *made, tm_error *err) {
@@ -114,7 +115,7 @@ static tm_status make_record(const tm_store *store, const tm_table_def *def,
     return status;
 }
 
-/* Sets a text cell. Rows in sequence often have the same text, which is then stored once. */
+/* Sets a text cell. Adjacent rows often have the same text, which is then stored once. */
 static tm_status get_text(tm_table *table, tm_cell *cell, const char *from, size_t size,
                           tm_error *err) {
     const tm_cell *above =
@@ -127,7 +128,7 @@ static tm_status get_text(tm_table *table, tm_cell *cell, const char *from, size
     return tm_table_set_bytes(table, cell, from, size, err);
 }
 
-/* Sets a cell that is null. Leaves it null if the stored value is null. */
+/* Sets a cell, which is null so far. If the stored value is null, the cell stays null. */
 static tm_status get_cell(tm_table *table, tm_cell *cell, tm_type type, const char *from,
                           size_t size, tm_error *err) {
     int64_t number;
@@ -149,7 +150,7 @@ static tm_status get_cell(tm_table *table, tm_cell *cell, tm_type type, const ch
             tm_cell_set_bool(cell, *from == 1);
         return TM_OK;
     default:
-        /* Texts are padded with zeros. One that fills the column has no terminator. */
+        /* Texts are padded with zeros. A text that fills the column has no terminator. */
         while (length < size && from[length] != '\0')
             length++;
         return length > 0 ? get_text(table, cell, from, length, err) : TM_OK;
@@ -173,7 +174,6 @@ static tm_status add_rows(tm_table *table, const tm_renamed *source, const recor
     return TM_OK;
 }
 
-/* Reads a table slice by slice. */
 typedef struct reading {
     const tm_store *store;
     const tm_table_def *def;
@@ -192,8 +192,8 @@ static void end_reading(reading *r) {
     free(r->rows);
 }
 
-/* Allocates a slice. Its number of rows depends on the size of a record, because long texts make
- * records of a few thousand bytes. */
+/* Allocates a slice. Its number of rows depends on the size of a record: long texts make records of
+ * a few thousand bytes. */
 static tm_status make_slice(reading *r, tm_error *err) {
     enum { SLICE_BYTES = 1 << 21 };
     size_t bytes = r->made.bytes > 0 ? r->made.bytes : 1;
@@ -237,7 +237,6 @@ static tm_status begin_reading(reading *r, tm_error *err) {
     return make_slice(r, err);
 }
 
-/* Reads rows [first, first + n) as records. */
 static tm_status fetch(const reading *r, size_t first, size_t n, tm_error *err) {
     hsize_t at = first, rows = n;
     if (r->made.bytes == 0)
@@ -256,16 +255,14 @@ static tm_status fetch(const reading *r, size_t first, size_t n, tm_error *err) 
                          "the store is damaged: table %s cannot be read", r->source.was);
 }
 
-/* Reads a table from its sources (tm_store_sources). */
 typedef struct reader {
-    tm_table *table; /* rows are appended to it; NULL: rows are read, but not kept */
+    tm_table *table; /* gets the rows; NULL: rows are read, but not kept */
     tm_store_slice_visitor *visitor;
     void *context;
     size_t first, end; /* rows to read */
     size_t n_rows;     /* number of rows read */
 } reader;
 
-/* Reads the rows of one source, slice by slice. */
 static tm_status read_slices(reading *r, reader *to, tm_error *err) {
     TM_TRY(begin_reading(r, err));
     size_t skipped = to->first < to->n_rows ? 0 : to->first - to->n_rows;
@@ -283,7 +280,6 @@ static tm_status read_slices(reading *r, reader *to, tm_error *err) {
     return TM_OK;
 }
 
-/* Reads the rows of all sources of a table. */
 static tm_status read_sources(const tm_store *store, const tm_table_def *def, reader *to,
                               tm_error *err) {
     tm_renamed sources[TM_STORE_SOURCES];

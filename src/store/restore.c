@@ -10,7 +10,6 @@
 #include "timeline/metadata.h"
 #include "timeline/sanity_check.h"
 
-/* Maximum size of an element [B]. */
 enum { PIECE_ROWS = TM_STORE_CHUNK_ROWS, PIECE_ELEMENT = sizeof(int64_t) };
 
 /* Reads timelines. */
@@ -29,8 +28,8 @@ tm_status tm_store_lay_out(const tm_store *store, const tm_timeline *ranks, size
     for (size_t i = 0; i < n; i++)
         for (int t = 0; t < TM_N_RECORDS; t++) {
             size_t rows = tm_record_rows(&tm_record_tables[t], &ranks[i]);
-            /* Rows of a rank have 32-bit numbers, and TM_NO_EVENT means none. Even TM_RANK_MAX
-             * ranks with that many rows fit an int64, so the sums do not overflow. */
+            /* Rows of a rank have 32-bit numbers, and TM_NO_EVENT means no row. TM_RANK_MAX ranks
+             * with that many rows fit an int64, so the sums do not overflow. */
             if (rows >= TM_NO_EVENT)
                 return tm_store_damaged(store, "/ranks has impossible row counts", err);
             bases[i + 1].first[t] = bases[i].first[t] + (int64_t)rows;
@@ -50,14 +49,14 @@ static void end(restorer *r) {
     free(r->rows);
 }
 
-/* Sets an array's pointer. Copies its bytes, because arrays have many types. Returns false if the
- * array could not be allocated. */
+/* Sets the pointer to a column's array. Copies the pointer's bytes, because arrays have many types.
+ * Returns false if the array could not be allocated. */
 static bool set_array(const tm_record_column *column, tm_timeline *timeline, void *array) {
     memcpy((char *)timeline + column->array_at, &array, sizeof array);
     return array != NULL;
 }
 
-/* Makes the array for a column's values, unless an earlier column made it. */
+/* Makes the array for a column's values, unless an earlier column that shares the array made it. */
 static tm_status make_array(const restorer *r, const tm_record_column *column,
                             tm_timeline *timeline, size_t n) {
     void *array = NULL;
@@ -70,7 +69,6 @@ static tm_status make_array(const restorer *r, const tm_record_column *column,
                                                                       : tm_fail_memory(r->err);
 }
 
-/* Reads one rank's part of a column, piece by piece. */
 static tm_status read_part(const restorer *r, int table, const tm_record_column *column,
                            tm_store_column *opened, size_t i) {
     size_t n_rows = tm_record_rows(&tm_record_tables[table], &r->ranks[i]);
@@ -120,7 +118,8 @@ tm_status tm_store_open_record(const tm_store *store, int table, const tm_record
     return status;
 }
 
-/* Reads column by column and rank by rank in ascending rows: each chunk is unpacked once. */
+/* Reads column by column, and each column rank by rank in ascending rows, so that each chunk is
+ * unpacked once. */
 static tm_status read_column(const restorer *r, int table, const tm_record_column *column) {
     tm_store_column *opened = NULL;
     TM_TRY(tm_store_open_record(r->store, table, column, (size_t)r->bases[r->n].first[table],
@@ -177,8 +176,8 @@ static tm_status read_ranks(restorer *r) {
     r->ranks = calloc(r->n, sizeof *r->ranks);
     if (!r->ranks)
         return tm_fail_memory(r->err);
-    /* The row counts are still 0, so begin finds the place only of tables with one row per rank,
-     * such as /ranks. */
+    /* The row counts are still 0, so begin() finds only tables with one row per rank, such as
+     * /ranks. */
     TM_TRY(begin(r));
     TM_TRY(read_columns(r, TM_RECORD_RANKS));
     for (size_t i = 1; i < r->n; i++)
@@ -200,7 +199,7 @@ tm_status tm_store_read_ranks(const tm_store *store, tm_timeline **out, size_t *
     return TM_OK;
 }
 
-/* Merges equal launch shapes: each kernel was read with its own. */
+/* Merges equal launch shapes, because each kernel was read with a separate shape. */
 static bool share_shapes(tm_timeline *timeline) {
     tm_keys shapes = TM_KEYS(tm_launch_shape);
     tm_kernel_attr *kernels = timeline->attrs[TM_ATTR_KERNEL];
@@ -226,7 +225,7 @@ static tm_status read_kernels(const restorer *r) {
     return TM_OK;
 }
 
-/* Checks what needs more than one column: whether the parts of a timeline are consistent. */
+/* Checks what depends on more than one column: whether the parts of a timeline are consistent. */
 static tm_status check(const restorer *r, size_t n_names, bool no_events) {
     for (size_t i = 0; i < r->n; i++) {
         if (!r->wanted[i])
@@ -240,8 +239,8 @@ static tm_status check(const restorer *r, size_t n_names, bool no_events) {
     return TM_OK;
 }
 
-/* Sets the row count of a table that is not read to 0, because the ranks have no array for it. The
- * places of the other tables are computed before. */
+/* Sets the row count of a table that is not read to 0, because the ranks have no array for the
+ * table. Call it after begin(), which needs the row counts. */
 static void leave_out(const restorer *r, int table) {
     const size_t none = 0;
     for (size_t i = 0; i < r->n; i++)
@@ -254,7 +253,7 @@ tm_status tm_store_read_timelines(const tm_store *store, const tm_names *names, 
     restorer r = {.store = store, .ranks = ranks, .n = n, .wanted = choice->ranks, .err = err};
     tm_status status = begin(&r);
     for (int t = 0; t < TM_N_RECORDS && status == TM_OK; t++) {
-        /* The tables before /steps are always read. `choice` decides about the others. */
+        /* Tables before /steps are always read. `choice` decides about the others. */
         bool attrs = t >= TM_RECORD_LAUNCHES, rest = attrs || t >= TM_RECORD_STEPS;
         bool of_events = tm_record_is_of_events(t);
         if ((attrs && !(choice->records >> t & 1)) || (rest && choice->spans_alone) ||

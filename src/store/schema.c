@@ -5,7 +5,7 @@
 
 #include "fill.h"
 
-/* Chunks are written as they are in memory, and the types in the file are little-endian. */
+/* Chunks are written as they are in memory, and types in the file are little-endian. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the store is little-endian");
 _Static_assert(sizeof(bool) == 1 && sizeof(float) == 4 && sizeof(double) == 8, "sizes are stored");
 _Static_assert(sizeof(size_t) == 8, "numbers of rows are stored as int64");
@@ -57,13 +57,14 @@ static const tm_word_list lanes = WORDS(lane_list);
              : TM_F32, double                                                                      \
              : TM_F64)
 
-/* Only for sizeof and _Generic, which do not evaluate it: the null pointer is not dereferenced. */
+/* Only for sizeof and _Generic. These do not evaluate the expression, so the null pointer is not
+ * dereferenced. */
 #define MEMBER(type, member) (((type *)0)->member)
 
 /* clang-format off: one line for each column */
 
-/* Members that all columns have. tm_fill_WAY writes the column from a timeline, tm_take_WAY reads
- * it back. */
+/* Members that all columns have. tm_fill_WAY writes the column from a timeline, and tm_take_WAY
+ * reads the column back. */
 #define COLUMN(name_, unit_, doc_, element_, words_, way)                                          \
     .name = name_, .unit = unit_, .doc = doc_, .element = element_, .words = words_,               \
     .fill = tm_fill_##way, .take = tm_take_##way
@@ -91,13 +92,13 @@ static const tm_word_list lanes = WORDS(lane_list);
         COLUMN(#member, "", doc, TM_I64, NULL, event), IN_ARRAY(array, type, member),              \
             .refers = TM_REFERS_EVENT                                                              \
     }
-/* Like EVENT, but the rows need not ascend, and -1 means none. */
+/* As EVENT, but the rows need not ascend, and -1 means none. */
 #define CALL(array, type, member, doc)                                                             \
     {                                                                                              \
         COLUMN(#member, "", doc, TM_I64, NULL, event), IN_ARRAY(array, type, member),              \
             .refers = TM_REFERS_LAUNCH                                                             \
     }
-/* The rank in every row, so that the table can be read without /ranks. */
+/* Has the rank in every row, so that the table can be read without /ranks. */
 #define RANK(doc)                                                                                  \
     { COLUMN("rank", "", doc, TM_I64, NULL, rank) }
 /* A member of the timeline itself, for tables with one row per rank. */
@@ -112,11 +113,11 @@ static const tm_word_list lanes = WORDS(lane_list);
             .field_at = offsetof(tm_timeline, clock) + offsetof(tm_rank_clock, member)             \
     }
 #define OWN(member, doc, words, refers) OWN_AS(#member, member, doc, words, refers)
-/* The number of a rank's rows in another table, by which a reader finds them. */
+/* The number of a rank's rows in another table. Readers find the rows by it. */
 #define N_ROWS(table, member)                                                                      \
-    OWN_AS("n_" table, member, "number of its rows in /" table, NULL, TM_REFERS_NOTHING)
+    OWN_AS("n_" table, member, "number of the rank's rows in /" table, NULL, TM_REFERS_NOTHING)
 
-/* A column that is derived from others: written, but not read back. */
+/* A column that is computed from others: it is written, but not read back. */
 #define MADE(name_, unit_, doc_, element_, fill_)                                                  \
     { .name = name_, .unit = unit_, .doc = doc_, .element = element_, .fill = fill_ }
 
@@ -133,14 +134,15 @@ static const tm_word_list lanes = WORDS(lane_list);
 
 static const tm_record_column rank_columns[] = {
     OWN(rank, "global rank", NULL, TM_REFERS_NOTHING),
-    OWN(world_size, "number of ranks of the job recorded in the trace, -1 unknown", NULL,
+    OWN(world_size, "number of ranks of the job as recorded in the trace, -1 if unknown", NULL,
         TM_REFERS_NOTHING),
-    OWN(host, "id in /names of the host recorded in the trace", NULL, TM_REFERS_NAME),
+    OWN(host, "id in /names of the host, as recorded in the trace", NULL, TM_REFERS_NAME),
     OWN(format, "id in /names of the trace's format", NULL, TM_REFERS_NAME),
     OWN(device, "number of the GPU with the most busy time, -1 without GPU events", NULL,
         TM_REFERS_NOTHING),
     OWN(truncated, "whether a trace of the rank is cut short", &booleans, TM_REFERS_NOTHING),
-    MADE("first_event", "", "row in /events of its first event", TM_I64, tm_fill_first_event),
+    MADE("first_event", "", "row in /events of the rank's first event", TM_I64,
+         tm_fill_first_event),
     N_ROWS("events", n_events),
     N_ROWS("spans", n_spans),
     N_ROWS("steps", n_steps),
@@ -169,12 +171,14 @@ static const tm_record_column rank_columns[] = {
 static const tm_record_column clock_columns[] = {
     RANK("global rank"),
     OWN_CLOCK(offset_ns, "ns", "aligned = begin + offset + drift_ppb * 1e-9 * (begin - middle)"),
-    OWN_CLOCK(drift_ppb, "ppb", "rate by which the rank's clock is slow"),
-    /* The middle of the rank's spans. Readers compute it from the spans. */
+    OWN_CLOCK(drift_ppb, "ppb", "rate at which the rank's clock falls behind the job's time"),
+    /* The middle of the rank's spans. Readers compute it again from the spans. */
     MADE("middle_ns", "ns", "recorded time at which the drift is 0", TM_I64, tm_fill_middle),
-    OWN_CLOCK(uncertainty_ns, "ns", "standard deviation of the offset, maximum over the trace"),
-    OWN_CLOCK(spread_ns, "ns", "spread of the GPU clocks in its domain"),
-    OWN_CLOCK(domain, "", "domain number; ranks of one domain share a clock"),
+    OWN_CLOCK(uncertainty_ns, "ns",
+              "standard deviation of the offset, the largest within the trace"),
+    OWN_CLOCK(spread_ns, "ns",
+              "standard deviation of the GPU clocks in the rank's domain, computed robustly"),
+    OWN_CLOCK(domain, "", "number of the domain; all ranks of a domain share a clock"),
     OWN_CLOCK(way, "", "0 as recorded, 1 fitted to the ends of collectives, 2 not comparable"),
 };
 
@@ -182,11 +186,11 @@ static const tm_record_column clock_columns[] = {
 static const tm_record_column span_columns[] = {
     RANK("global rank"),
     NAME(spans, tm_span, source, "id in /names of the trace's path as given"),
-    SPAN(begin_ns, "ns", "recorded start of its first event"),
-    SPAN(end_ns, "ns", "recorded end of its last event"),
-    SPAN(gpu_begin_ns, "ns", "recorded start of its first GPU event"),
+    SPAN(begin_ns, "ns", "recorded start of the first event"),
+    SPAN(end_ns, "ns", "recorded end of the last event"),
+    SPAN(gpu_begin_ns, "ns", "recorded start of the first GPU event"),
     SPAN(gpu_end_ns, "ns",
-         "recorded end of its last GPU event; equal to gpu_begin_ns if it has none"),
+         "recorded end of the last GPU event; gpu_begin_ns if there are no GPU events"),
     SPAN(n_durations, "", "number of duration events between begin_ns and end_ns"),
     SPAN(n_gpu_events, "", "number of GPU events between gpu_begin_ns and gpu_end_ns"),
     WORD(spans, tm_span, truncated, &booleans, "whether the trace is cut short"),
@@ -199,8 +203,8 @@ static const tm_record_column span_columns[] = {
 static const tm_record_column step_columns[] = {
     RANK("global rank"),
     STEP(number, "", "number of the step, 0 if the whole trace is the step"),
-    STEP(begin_ns, "ns", "recorded start of its window"),
-    STEP(end_ns, "ns", "recorded end of its window, which is half open"),
+    STEP(begin_ns, "ns", "recorded start of the step's window"),
+    STEP(end_ns, "ns", "recorded end of the step's window, which is half open"),
     WORD(steps, tm_step, annotated, &booleans, "whether the trace marks the step"),
 };
 
@@ -215,10 +219,10 @@ static const tm_record_column track_columns[] = {
     NAME(tracks, tm_track, process_name, "id in /names of the process's name"),
     NAME(tracks, tm_track, thread_name, "id in /names of the thread's name"),
     /* Not an EVENT: an empty track may start after the last event, where there is no row.
-       tm_check_tracks checks this column. */
-    {COLUMN("first", "", "row in /events of its first event", TM_I64, NULL, event),
+       tm_check_tracks checks this column instead. */
+    {COLUMN("first", "", "row in /events of the track's first event", TM_I64, NULL, event),
      IN_ARRAY(tracks, tm_track, first)},
-    TRACK(count, "", "number of its rows in /events"),
+    TRACK(count, "", "number of the track's rows in /events"),
 };
 
 static const tm_record_column event_columns[] = {
@@ -226,22 +230,22 @@ static const tm_record_column event_columns[] = {
     VALUES(duration_ns, "ns", "duration, 0 for instants and counters", NULL),
     ARRAY(name, "id in /names of the event's name", TM_U32, field, TM_REFERS_NAME),
     ARRAY(step, "row in /steps, -1 outside all steps", TM_I32, step, TM_REFERS_STEP),
-    ARRAY(launch, "row in /events of the call that launched it, -1 if there is none", TM_I64, event,
-          TM_REFERS_LAUNCH),
+    ARRAY(launch, "row in /events of the call that launched the event, -1 if there is none", TM_I64,
+          event, TM_REFERS_LAUNCH),
     VALUES(category, "", "category assigned by the profiler", &categories),
     VALUES(kind, "", "duration, instant or counter", &kinds),
-    VALUES(role, "", "role of a GPU event", &roles),
+    VALUES(role, "", "role of a GPU event: computation, communication or memory", &roles),
 };
 
 #define LAUNCH(member, unit, doc)                                                                  \
     FIELD(attrs[TM_ATTR_LAUNCH], tm_launch_attr, member, #member, unit, doc)
 static const tm_record_column launch_columns[] = {
-    EVENT(attrs[TM_ATTR_LAUNCH], tm_launch_attr, event, "row in /events"),
+    EVENT(attrs[TM_ATTR_LAUNCH], tm_launch_attr, event, "row in /events of the call"),
     LAUNCH(correlation, "", "correlation id shared with the GPU event, 0 if there is none"),
 };
 
-/* Members of the launch shape. In memory, kernels share equal shapes; a reader first gives each
- * kernel its own. */
+/* Members of the launch shape. In memory, kernels share equal shapes, but a reader first gives each
+ * kernel a separate one. */
 #define SHAPE(member, name_, unit_, doc_)                                                          \
     {                                                                                              \
         .name = name_, .unit = unit_, .doc = doc_,                                                 \
@@ -249,15 +253,15 @@ static const tm_record_column launch_columns[] = {
         .take = tm_take_field, IN_ARRAY(shapes, tm_launch_shape, member)                           \
     }
 static const tm_record_column kernel_columns[] = {
-    EVENT(attrs[TM_ATTR_KERNEL], tm_kernel_attr, event, "row in /events"),
+    EVENT(attrs[TM_ATTR_KERNEL], tm_kernel_attr, event, "row in /events of the kernel"),
     FIELD(attrs[TM_ATTR_KERNEL], tm_kernel_attr, correlation, "correlation", "",
           "correlation id shared with the launch, 0 if there is none"),
-    SHAPE(grid[0], "grid_x", "", "blocks, -1 if not recorded"),
-    SHAPE(grid[1], "grid_y", "", "blocks, -1 if not recorded"),
-    SHAPE(grid[2], "grid_z", "", "blocks, -1 if not recorded"),
-    SHAPE(block[0], "block_x", "", "threads, -1 if not recorded"),
-    SHAPE(block[1], "block_y", "", "threads, -1 if not recorded"),
-    SHAPE(block[2], "block_z", "", "threads, -1 if not recorded"),
+    SHAPE(grid[0], "grid_x", "", "number of blocks of the grid in x, -1 if not recorded"),
+    SHAPE(grid[1], "grid_y", "", "number of blocks of the grid in y, -1 if not recorded"),
+    SHAPE(grid[2], "grid_z", "", "number of blocks of the grid in z, -1 if not recorded"),
+    SHAPE(block[0], "block_x", "", "number of threads of a block in x, -1 if not recorded"),
+    SHAPE(block[1], "block_y", "", "number of threads of a block in y, -1 if not recorded"),
+    SHAPE(block[2], "block_z", "", "number of threads of a block in z, -1 if not recorded"),
     SHAPE(registers, "registers", "", "registers per thread, -1 if not recorded"),
     SHAPE(shared_memory_bytes, "shared_memory_bytes", "B",
           "shared memory per block, -1 if not recorded"),
@@ -269,7 +273,7 @@ static const tm_record_column kernel_columns[] = {
 
 #define COPY(member, unit, doc) FIELD(attrs[TM_ATTR_COPY], tm_copy_attr, member, #member, unit, doc)
 static const tm_record_column copy_columns[] = {
-    EVENT(attrs[TM_ATTR_COPY], tm_copy_attr, event, "row in /events"),
+    EVENT(attrs[TM_ATTR_COPY], tm_copy_attr, event, "row in /events of the copy or set"),
     COPY(correlation, "", "correlation id shared with the launch, 0 if there is none"),
     COPY(bytes, "B", "bytes copied or set, -1 if not recorded"),
     COPY(bandwidth_gbps, "GB/s", "bandwidth computed by the profiler, NaN if not recorded"),
@@ -290,8 +294,9 @@ static const tm_record_column collective_columns[] = {
     COLLECTIVE(in_elements, "", "number of input elements, -1 if not recorded"),
     COLLECTIVE(out_elements, "", "number of output elements, -1 if not recorded"),
     COLLECTIVE(group_size, "", "number of ranks in the group, -1 if not recorded"),
-    COLLECTIVE(rank_start, "", "lowest global rank of a regular group, -1 if not recorded"),
-    COLLECTIVE(rank_stride, "", "rank distance in a regular group, -1 if not recorded"),
+    COLLECTIVE(rank_start, "",
+               "lowest global rank of a group of ranks at equal distances, -1 if not recorded"),
+    COLLECTIVE(rank_stride, "", "distance of these ranks, -1 if not recorded"),
     COLLECTIVE(src_rank, "", "sending rank, -1 if not recorded"),
     COLLECTIVE(dst_rank, "", "receiving rank, -1 if not recorded"),
     COLLECTIVE_NAME(name, "id in /names of the collective's name"),
@@ -305,19 +310,22 @@ static const tm_record_column collective_columns[] = {
     COLLECTIVE(first_event, "",
                "row of the kernel of first_rank in the operation, relative to first_event of that "
                "rank in /ranks; with first_rank it identifies the operation"),
-    COLLECTIVE(wait_ns, "ns", "wait until the operation's last rank arrived, -1 if there is none"),
+    COLLECTIVE(wait_ns, "ns",
+               "time that the rank waited until the operation's last rank arrived, -1 if the "
+               "operation has no known wait"),
     {COLUMN("exposed_ns", "ns",
-            "time of a kernel in which its rank runs no compute kernel, -1 for an operator", TM_I64,
-            NULL, field),
+            "time of a kernel during which its rank runs no compute kernel, -1 for an operator",
+            TM_I64, NULL, field),
      IN_ARRAY(attrs[TM_ATTR_COLLECTIVE], tm_collective_attr, exposed_ns), .later = true},
 };
 
 #define MEMORY(member, unit, doc)                                                                  \
     FIELD(attrs[TM_ATTR_MEMORY], tm_memory_attr, member, #member, unit, doc)
 static const tm_record_column memory_columns[] = {
-    EVENT(attrs[TM_ATTR_MEMORY], tm_memory_attr, event, "row in /events"),
+    EVENT(attrs[TM_ATTR_MEMORY], tm_memory_attr, event,
+          "row in /events of the allocation or release"),
     MEMORY(address, "", "address of the memory, -1 if not recorded"),
-    MEMORY(bytes, "B", "bytes allocated, or released if negative"),
+    MEMORY(bytes, "B", "bytes allocated; negative: bytes released"),
     MEMORY(allocated_bytes, "B", "total bytes allocated after the event, -1 if not recorded"),
     MEMORY(reserved_bytes, "B",
            "total reserved after the event; on a TPU the part of allocated_bytes reserved by its "
@@ -329,14 +337,15 @@ static const tm_record_column memory_columns[] = {
 #define SERIES(member, unit, doc)                                                                  \
     FIELD(attrs[TM_ATTR_COUNTER], tm_counter_attr, member, #member, unit, doc)
 static const tm_record_column counter_columns[] = {
-    EVENT(attrs[TM_ATTR_COUNTER], tm_counter_attr, event, "row in /events"),
+    EVENT(attrs[TM_ATTR_COUNTER], tm_counter_attr, event, "row in /events of the counter event"),
     NAME(attrs[TM_ATTR_COUNTER], tm_counter_attr, series, "id in /names of the series' name"),
     SERIES(value, "", "value of the series"),
 };
 
 static const tm_record_column shapes_columns[] = {
     EVENT(attrs[TM_ATTR_SHAPES], tm_shapes_attr, event, "row in /events: a CPU operator"),
-    NAME(attrs[TM_ATTR_SHAPES], tm_shapes_attr, shapes, "id in /names of its input dimensions"),
+    NAME(attrs[TM_ATTR_SHAPES], tm_shapes_attr, shapes,
+         "id in /names of the operator's input dimensions"),
 };
 
 #define WAIT(member, unit, doc) FIELD(attrs[TM_ATTR_WAIT], tm_wait_attr, member, #member, unit, doc)
@@ -347,9 +356,10 @@ static const tm_record_column wait_columns[] = {
          "not wait"),
     WORD(attrs[TM_ATTR_WAIT], tm_wait_attr, kind, &waits, "kind of wait"),
     WAIT(stream, "", "number of the waiting stream, -1 for the host"),
-    WAIT(on_stream, "", "number of the stream waited for, -1 for the whole context or if unknown"),
+    WAIT(on_stream, "",
+         "number of the stream that is waited for, -1 for the whole context or if unknown"),
     CALL(attrs[TM_ATTR_WAIT], tm_wait_attr, record,
-         "row in /events of the cudaEventRecord waited for, -1 if not recorded"),
+         "row in /events of the cudaEventRecord that is waited for, -1 if not recorded"),
     WAIT(correlation, "", "correlation id shared with the call, 0 if there is none"),
     WAIT(record_correlation, "",
          "correlation id shared with the cudaEventRecord, 0 if there is none"),
@@ -358,8 +368,9 @@ static const tm_record_column wait_columns[] = {
 #define INPUTS(member, doc) NAME(attrs[TM_ATTR_INPUTS], tm_inputs_attr, member, doc)
 static const tm_record_column inputs_columns[] = {
     EVENT(attrs[TM_ATTR_INPUTS], tm_inputs_attr, event, "row in /events: an operator"),
-    INPUTS(types, "id in /names of the types of its inputs, a JSON list"),
-    INPUTS(concrete, "id in /names of the values of its inputs other than tensors, a JSON list"),
+    INPUTS(types, "id in /names of the types of the operator's inputs, a JSON list"),
+    INPUTS(concrete,
+           "id in /names of the values of the operator's inputs that are no tensors, a JSON list"),
 };
 
 #define OPERATOR(member, doc)                                                                      \
@@ -367,11 +378,12 @@ static const tm_record_column inputs_columns[] = {
 static const tm_record_column operator_columns[] = {
     EVENT(attrs[TM_ATTR_OPERATOR], tm_operator_attr, event, "row in /events: a CPU operator"),
     CALL(attrs[TM_ATTR_OPERATOR], tm_operator_attr, forward,
-         "row in /events of the operator whose gradient it computes, -1 if there is none"),
-    OPERATOR(sequence, "autograd's number, the same in forward and backward, -1 if not recorded"),
+         "row in /events of the operator whose gradient this one computes, -1 if there is none"),
+    OPERATOR(sequence,
+             "autograd's sequence number, the same in forward and backward, -1 if not recorded"),
     OPERATOR(thread, "autograd's number of the forward thread, 0 for a forward operator"),
     NAME(attrs[TM_ATTR_OPERATOR], tm_operator_attr, stack,
-         "id in /names of its call stack, innermost function first"),
+         "id in /names of the operator's call stack, innermost function first"),
 };
 
 #define XLA(member, unit, doc) FIELD(attrs[TM_ATTR_XLA], tm_xla_attr, member, #member, unit, doc)
@@ -381,7 +393,7 @@ static const tm_record_column xla_columns[] = {
     XLA_NAME(program, "id in /names of the program (module)"),
     XLA_NAME(hlo, "id in /names of the operation in the program"),
     XLA_NAME(category, "id in /names of the compiler's category of the operation"),
-    XLA_NAME(origin, "id in /names of its origin in the source"),
+    XLA_NAME(origin, "id in /names of the operation's origin in the source"),
     XLA_NAME(shape, "id in /names of the types and shapes of its outputs, or inputs"),
     XLA(flops, "FLOP", "FLOP per run as counted by the compiler, -1 if not recorded"),
     XLA(bytes, "B",
@@ -389,7 +401,8 @@ static const tm_record_column xla_columns[] = {
 };
 
 static const tm_record_column unified_columns[] = {
-    EVENT(attrs[TM_ATTR_UNIFIED], tm_unified_attr, event, "row in /events"),
+    EVENT(attrs[TM_ATTR_UNIFIED], tm_unified_attr, event,
+          "row in /events of the migration or page fault"),
     FIELD(attrs[TM_ATTR_UNIFIED], tm_unified_attr, address, "address", "", "virtual address"),
 };
 
@@ -409,18 +422,19 @@ static const tm_record_column list_columns[] = {
 #define LEVEL(member, name, unit, doc) FIELD(levels, tm_level, member, name, unit, doc)
 static const tm_record_column level_columns[] = {
     RANK("global rank"),
-    LEVEL(exponent, "level", "", "the row's time buckets are 2^level ns wide"),
+    LEVEL(exponent, "level", "", "the bucket is 2^level ns wide"),
     WORD(levels, tm_level, lane, &lanes,
          "sub-track: compute kernels, communication in three parts, copies without compute "
          "kernels, or operators and calls of the host"),
     LEVEL(begin_ns, "begin_ns", "ns",
-          "start of the bucket since the epoch, aligned: a multiple of its width"),
+          "start of the bucket since the epoch, aligned; a multiple of the bucket's width"),
     LEVEL(busy_ns, "busy_ns", "ns", "time in the bucket covered by the sub-track's intervals"),
-    LEVEL(events, "events", "",
-          "events that start in the bucket; for the lane wait, only events that waited"),
+    LEVEL(
+        events, "events", "",
+        "number of events that start in the bucket; for the lane wait, only of those that waited"),
     LEVEL(longest_ns, "longest_ns", "ns",
-          "longest event that starts in the bucket; for the lanes wait and transfer, only its wait "
-          "or transfer"),
+          "duration of the longest event that starts in the bucket; for the lanes wait and "
+          "transfer, of the longest wait or transfer"),
 };
 
 #define TABLE(path_, columns_, doc_)                                                               \

@@ -18,7 +18,7 @@ typedef struct sink_file {
     tm_sink *sink;
     haddr_t allocated; /* end of the addresses that HDF5 has allocated */
     haddr_t end;       /* end of the file */
-    tm_vec data;       /* of tm_extent: the data of datasets that was written */
+    tm_vec data;       /* of tm_extent: the written data of datasets */
 } sink_file;
 
 static void keep_error(tm_sink *sink) {
@@ -43,8 +43,8 @@ static H5FD_t *sink_open(const char *name, unsigned flags, hid_t access, haddr_t
     return &file->base;
 }
 
-/* Appends the checksums, when HDF5 has written everything. Failures are reported through the sink,
- * like those of writes. */
+/* Appends the checksums after HDF5 has written everything. The sink reports failures, as it reports
+ * those of writes. */
 static herr_t sink_close(H5FD_t *base) {
     sink_file *file = (sink_file *)base;
     if (file->sink->error == 0)
@@ -102,13 +102,13 @@ static herr_t sink_read(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t a
     return 0;
 }
 
-/* Returns whether bytes are data. HDF5 also passes its text heaps as data; their signature shows
- * what they are. If data has the same signature, it counts as structure, which is just as safe. */
+/* Returns whether bytes are data. HDF5 also passes its text heaps as data, but these start with a
+ * signature. Data that starts with the same bytes counts as structure, which is just as safe. */
 static bool is_data(H5FD_mem_t type, const void *buffer, size_t size) {
     return type == H5FD_MEM_DRAW && !(size >= 4 && memcmp(buffer, "GCOL", 4) == 0);
 }
 
-/* Computes checksums of data when HDF5 passes it, so that it need not be read back. */
+/* Computes checksums of data when HDF5 passes the data, so that it need not be read back. */
 static herr_t sink_write(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t address,
                          size_t size, const void *buffer) {
     (void)transfer;
@@ -129,7 +129,8 @@ static herr_t sink_write(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t 
         address += (haddr_t)n;
         size -= (size_t)n;
     }
-    /* Also if a write failed: later writes are only reported as done. */
+    /* Moves the end even if a write failed: later writes are not done, but HDF5 must take them as
+     * done. */
     if (address + size > file->end)
         file->end = address + size;
     return 0;
@@ -149,7 +150,7 @@ static herr_t sink_truncate(H5FD_t *base, hid_t transfer, hbool_t closing) {
 static const H5FD_class_t sink_class = {
     TM_H5_DRIVER(TM_H5_SINK),
     .name = "tmerge_sink",
-    /* larger than any file, but its sum with a size fits an off_t */
+    /* larger than any file, but plus a size it still fits an off_t */
     .maxaddr = ((haddr_t)1 << 62) - 1,
     /* Closing the file closes all of its objects, which an abandoned file still has open. */
     .fc_degree = H5F_CLOSE_STRONG,
@@ -170,7 +171,7 @@ hid_t tm_sink_driver(void) {
     return H5FDregister(&sink_class);
 }
 
-/* Requests the oldest file format that can hold the content, which any release of HDF5 reads. In
+/* Requests the oldest file format that can hold the content: any release of HDF5 can read it. In
  * HDF5 2's default format, the root group has a timestamp, so that no two stores would be equal. */
 hid_t tm_sink_access(hid_t driver, tm_sink *sink) {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);

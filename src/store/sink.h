@@ -1,5 +1,5 @@
-/* HDF5 driver for the file being written. It differs from HDF5's default driver in how it handles
- * failures, and it appends the checksums on close. */
+/* HDF5 driver for the file that is being written. Unlike HDF5's default driver, it hides failures
+ * of writes from HDF5, and appends the checksums when HDF5 closes the file. */
 #ifndef TMERGE_STORE_SINK_H
 #define TMERGE_STORE_SINK_H
 
@@ -7,12 +7,13 @@
 
 /** Shared by the writer and the driver. */
 typedef struct tm_sink {
-    int fd;    /* borrowed; descriptor of an empty file */
+    int fd;    /* borrowed; descriptor of a file that is empty at first */
     int error; /* errno of the first failure, 0 if there is none */
 } tm_sink;
 
-/** Registers the driver with HDF5; negative on failure. Close its files first, then pass it to
- * H5FDunregister: HDF5 would release it before it closes the last file. */
+/** Registers the driver with HDF5; negative on failure. After all files of the driver are closed,
+ * pass the result to H5FDunregister: HDF5 itself would release the driver before it closes the last
+ * file. */
 hid_t tm_sink_driver(void);
 
 /** Returns a property list for H5Fcreate, whose file name is then ignored. After a failed write,

@@ -13,13 +13,13 @@
 
 struct tm_verified_file {
     int fd;
-    hid_t driver; /* registered by us until the file is closed; HDF5 would release it too early */
+    hid_t driver; /* registered until the file is closed: HDF5 itself would release it too early */
     uint64_t file_bytes;
     tm_checksum checksum;
     bool *seen;           /* owned; [number of extents] whether the extent was ever verified */
     unsigned char *piece; /* owned; [TM_EXTENT_MAX] the extent that was last read in part */
-    size_t piece_at;      /* its index, SIZE_MAX: none */
-    bool memory_out;      /* a read failed for lack of memory, not because of the file */
+    size_t piece_at;      /* index of the extent in `piece`; SIZE_MAX: none */
+    bool memory_out; /* a read failed because memory ran out, not because the file is damaged */
 };
 
 /* Driver information in HDF5's property list. HDF5 copies it byte by byte. */
@@ -34,9 +34,10 @@ typedef struct verified_h5 {
     haddr_t allocated;
 } verified_h5;
 
-/* Reads and verifies a whole extent. Returns false if its bytes have changed. */
+/* Reads and verifies a whole extent. Returns false if its bytes have changed since the store was
+ * written. */
 static bool take_extent(tm_verified_file *verified, size_t i, void *out) {
-    /* Verified at every read, because the bytes come from the disk again. */
+    /* Every read is verified, because the bytes come from the disk again. */
     const tm_extent *extent = (const tm_extent *)verified->checksum.extents.data + i;
     if (!tm_checksum_read_at(verified->fd, extent->offset, out, (size_t)extent->size) ||
         tm_checksum_of(out, (size_t)extent->size) != extent->sum)
@@ -45,7 +46,6 @@ static bool take_extent(tm_verified_file *verified, size_t i, void *out) {
     return true;
 }
 
-/* Reads an extent into verified->piece. */
 static bool hold_extent(tm_verified_file *verified, size_t i) {
     if (verified->piece_at == i)
         return true;
@@ -75,8 +75,8 @@ static bool ends_by(const void *extent, const void *address) {
     return e->offset + e->size <= *(const uint64_t *)address;
 }
 
-/* Returns the first extent that ends after an address. The ends ascend, as tm_checksum_read
- * checked. */
+/* Returns the index of the first extent that ends after an address. The ends ascend, as
+ * tm_checksum_read checked. */
 static size_t find_extent(const tm_vec *extents, uint64_t address) {
     return tm_bisect(extents->data, extents->n, extents->size, &address, ends_by);
 }
@@ -85,9 +85,8 @@ static uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-/* Reads bytes for HDF5. When HDF5 reads structure ahead, it may also ask for data after it, and
- * ignores that data. It gets zeros instead, so that damaged data does not prevent reading the
- * structure. */
+/* Reads bytes for HDF5. HDF5 may read ahead from structure into data, and ignore that data. It then
+ * gets zeros instead, so that damaged data does not make a read of structure fail. */
 static bool take(tm_verified_file *verified, bool data, uint64_t address, size_t size, char *out) {
     const tm_checksum *checksum = &verified->checksum;
     const tm_extent *e = checksum->extents.data;
@@ -105,7 +104,7 @@ static bool take(tm_verified_file *verified, bool data, uint64_t address, size_t
         } else if (address < checksum->content_bytes) {
             uint64_t end = i < checksum->extents.n ? e[i].offset : checksum->content_bytes;
             n = (size_t)least(size, end - address);
-            /* The structure in memory has no gaps where the data is. */
+            /* The structure in memory has no gaps in place of the data. */
             memcpy(out, checksum->structure + (address - checksum->data_before[i]), n);
         } else { /* after the end, bytes are read as zeros, as by HDF5's own driver */
             memset(out, 0, size);
@@ -166,7 +165,7 @@ static herr_t intake_read(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t
     return take(verified, type == H5FD_MEM_DRAW, address, size, buffer) ? 0 : -1;
 }
 
-/* Fails. HDF5 requires that a driver can write. */
+/* Always fails. HDF5 requires every driver to have a write function. */
 static herr_t intake_write(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t address,
                            size_t size, const void *buffer) {
     (void)base;
@@ -195,8 +194,8 @@ static const H5FD_class_t intake_class = {
     .fl_map = H5FD_FLMAP_SINGLE,
 };
 
-/* Opens the file without HDF5, which would block on a pipe. Returns a descriptor; -1 on failure
- * with errno, which is 0 if this is no HDF5 file. */
+/* Opens the file with open(), because HDF5 would block on a pipe. Returns a descriptor; -1 after a
+ * failure: errno is then 0 if this is no HDF5 file. */
 static int open_hdf5(const char *path, uint64_t *file_bytes) {
     /* Signature at the start of an HDF5 file. HDF5 would also find it after a user block, which a
      * store does not have. */

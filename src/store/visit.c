@@ -4,12 +4,12 @@
 
 #include "tmerge/store.h"
 
-/* Ranks are read in batches of up to this many events: reading single ranks would unpack shared
- * chunks again and again. */
+/* Ranks are read in batches of up to this many events. If they were read one by one, chunks that
+ * they share would be unpacked again and again. */
 enum { BATCH_EVENTS = 1 << 19 };
 
-/* Frees a rank's arrays. Restores its numbers of rows, by which the rows of other ranks are found.
- */
+/* Frees a rank's arrays. Restores its numbers of rows, because the rows of other ranks are found by
+ * them. */
 static void drop(tm_timeline *timeline, const tm_timeline *bare) {
     tm_timeline_destroy(timeline);
     *timeline = *bare;

@@ -10,7 +10,8 @@
 #include "h5.h"
 
 tm_status tm_store_done(const tm_store_writer *writer, bool done, const char *what, tm_error *err) {
-    /* The sink first: after a failure it tells HDF5 that every write is done. */
+    /* Checks the sink first: after a failed write, it reports success to HDF5 for all later writes.
+     */
     if (writer->sink.error == ENOMEM)
         return tm_fail_memory(err);
     if (writer->sink.error != 0)
@@ -22,8 +23,8 @@ tm_status tm_store_done(const tm_store_writer *writer, bool done, const char *wh
     return TM_OK;
 }
 
-/* Frees the writer. The HDF5 file must be closed before: HDF5 needs the driver until then, and the
- * driver the temporary file. */
+/* Frees the writer. The caller closes the HDF5 file before, because HDF5 needs the driver until
+ * then, and the driver the temporary file. */
 static void destroy(tm_store_writer *writer) {
     if (writer->driver >= 0)
         H5FDunregister(writer->driver);
@@ -55,7 +56,7 @@ static bool create_file(tm_store_writer *writer) {
     writer->sink.fd = writer->draft.fd;
     if (writer->sink.error != 0)
         return false;
-    /* HDF5 only copies the path; the driver writes to the descriptor. */
+    /* HDF5 only copies the path. The driver writes to the file descriptor. */
     writer->driver = tm_sink_driver();
     hid_t access = tm_sink_access(writer->driver, &writer->sink);
     if (writer->driver >= 0 && access >= 0)
@@ -138,7 +139,8 @@ tm_status tm_store_put_attribute(tm_store_writer *writer, const tm_store_attribu
     return tm_store_done(writer, done, "write an attribute", err);
 }
 
-/* Closes all that is open in the file. The sink does not see HDF5's own failures. */
+/* Closes every open object of the file, then the file. The sink does not see failures inside HDF5.
+ */
 static bool close_file(tm_store_writer *writer) {
     const hid_t shared[] = {writer->text, writer->scalar, writer->plain, writer->chunked,
                             writer->group};
@@ -150,7 +152,7 @@ static bool close_file(tm_store_writer *writer) {
 }
 
 tm_status tm_store_commit(tm_store_writer *writer, tm_error *err) {
-    /* HDF5 now writes its buffers, and the driver appends the checksums: the file is complete. */
+    /* Now HDF5 writes its buffers, and the driver appends the checksums. */
     bool done = close_file(writer);
     if (done && writer->sink.error == 0)
         writer->sink.error = tm_draft_publish(&writer->draft);

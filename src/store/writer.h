@@ -14,7 +14,8 @@ struct tm_store_writer {
     /* the file, which has no name until it is complete */
     tm_draft draft;
     bool compress;
-    /* rows of a full chunk; a column with fewer rows has one chunk of that length */
+    /* number of rows of a full chunk. A column with fewer rows has a single chunk with all of them
+     */
     size_t chunk_rows;
     /* its address must not change: the driver uses it */
     tm_sink sink;
@@ -24,14 +25,14 @@ struct tm_store_writer {
     /* owned; made once and reused, because HDF5 takes long to make them */
     hid_t text, scalar; /* type and space of text attributes */
     hid_t plain;        /* creation properties of a dataset in one piece */
-    hid_t chunked;      /* creation properties of a column in chunks of chunked_rows */
+    hid_t chunked;      /* creation properties of a column in chunks of chunked_rows rows */
     size_t chunked_rows;
     hid_t group; /* used last */
     char group_path[TM_TABLE_PATH_MAX];
 
     /* the open column */
     hid_t column;
-    /* number of rows that the column will have, as the caller stated */
+    /* number of rows that the caller announced for the column */
     size_t n_rows;
     size_t next_row; /* first row of the next chunk */
     /* shape of the column's chunks; chunk_rows is 0 if it has no rows */
@@ -43,18 +44,18 @@ struct tm_store_writer {
     size_t n_pending;  /* number of rows in `pending` */
 };
 
-/** Returns TM_OK if a call is @p done and no write to the file failed. @p what is named in the
- * message if HDF5 failed without a reason. */
+/** Returns TM_OK if a call is @p done and no write to the file failed. If HDF5 failed without a
+ * reason, the message names @p what. */
 tm_status tm_store_done(const tm_store_writer *writer, bool done, const char *what, tm_error *err);
 
 /** Writes an attribute with a UTF-8 text of variable length, which h5py shows as str. */
 bool tm_store_put_text(const tm_store_writer *writer, hid_t object, const char *name,
                        const char *text);
 
-/** Keeps a group open as the last one used. The writer then owns @p group. */
+/** Keeps @p group, which the writer then owns, open as the group that was used last. */
 bool tm_store_use_group(tm_store_writer *writer, const char *path, hid_t group);
 
-/** Returns whether a group is the last one used. */
+/** Returns whether a group is the one that was used last. */
 bool tm_store_uses_group(const tm_store_writer *writer, const char *path);
 
 #endif

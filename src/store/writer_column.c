@@ -5,7 +5,7 @@
 
 #include "writer.h"
 
-/* Returns HDF5's creation properties for a column in chunks. The filters are those that
+/* Returns HDF5's creation properties for a column in chunks. They declare the filters that
  * tm_pack_chunk applies. */
 static hid_t chunked_layout(const tm_store_writer *writer) {
     hid_t layout = H5Pcopy(writer->plain);
@@ -21,8 +21,8 @@ static hid_t chunked_layout(const tm_store_writer *writer) {
     return H5I_INVALID_HID;
 }
 
-/* Returns the column's properties; owned by the writer. A dataset without rows is contiguous,
- * because every reader accepts that. */
+/* Returns the column's creation properties, owned by the writer. A dataset without rows is
+ * contiguous, because every reader accepts that. */
 static hid_t column_layout(tm_store_writer *writer) {
     if (writer->shape.chunk_rows == 0)
         return writer->plain;
@@ -79,8 +79,8 @@ tm_status tm_store_begin_column(tm_store_writer *writer, const char *group,
     return tm_store_done(writer, done, "make a dataset", err);
 }
 
-/* Writes a packed chunk as it is. HDF5's pipeline would pack the chunks of all processes here, one
- * after another. */
+/* Writes a packed chunk unchanged. If HDF5 packed the chunks, it would pack those of all processes
+ * one after another in this process. */
 tm_status tm_store_put_chunk(tm_store_writer *writer, const void *packed, size_t size,
                              tm_error *err) {
     hsize_t at = writer->next_row;
@@ -88,7 +88,7 @@ tm_status tm_store_put_chunk(tm_store_writer *writer, const void *packed, size_t
         return tm_fail(err, TM_ERR_FAULT, writer->draft.path, -1, "a column got too many chunks");
     /* may exceed n_rows, because the last chunk is padded */
     writer->next_row += writer->shape.chunk_rows;
-    /* mask 0: the chunk went through all filters */
+    /* mask 0: all filters were applied to the chunk */
     bool done = H5Dwrite_chunk(writer->column, H5P_DEFAULT, 0, &at, size, packed) >= 0;
     return tm_store_done(writer, done, "write a chunk", err);
 }
@@ -118,7 +118,7 @@ tm_status tm_store_put_rows(tm_store_writer *writer, const void *rows, size_t n,
     const char *from = rows;
     size_t element = writer->shape.element_bytes;
     while (n > 0) {
-        /* Rows of the column that are not yet written in chunks. */
+        /* Number of rows of the column that are not yet written in chunks. */
         size_t left = writer->n_rows - writer->next_row;
         size_t room = writer->shape.chunk_rows - writer->n_pending;
         if (writer->next_row >= writer->n_rows || writer->n_pending == left)

@@ -9,16 +9,15 @@
 #include "base/vec.h"
 #include "writer.h"
 
-/* Layout and buffer of a result table's records. */
 typedef struct record {
-    size_t
-        *at; /* owned; [n_columns + 1] offset of each column in a record; last: the record's size */
+    size_t *at; /* owned; [n_columns + 1] offset of each column in a record; the last element: size
+                   of a record */
     hid_t type;
-    size_t in_chunk; /* records per chunk; 0: the table is small and stored in one piece */
+    size_t in_chunk; /* number of records of a chunk; 0: small table, stored in one piece */
     char *rows;      /* owned; buffer for the records of a chunk, or of the single piece */
 } record;
 
-/* Returns the size of a column. A text column is as wide as its longest text: HDF5 would store
+/* Returns the size of a column. A text column is as wide as its longest text, because HDF5 stores
  * texts of variable length in a heap and not in the rows. */
 static size_t cell_size(const tm_table *table, int column) {
     size_t longest = 1; /* at least 1, because HDF5 has no texts of size 0 */
@@ -68,7 +67,8 @@ static void put_cell(const tm_cell *cell, tm_type type, size_t size, char *out) 
     }
 }
 
-/* Makes the type for memory and file alike, so that HDF5 converts nothing. */
+/* Makes the type of a record, which is the same in memory and in the file, so that HDF5 converts
+ * nothing. */
 static bool make_type(const tm_table_def *def, record *made) {
     made->type = H5Tcreate(H5T_COMPOUND, made->at[def->n_columns]);
     bool done = made->type >= 0;
@@ -82,7 +82,6 @@ static bool make_type(const tm_table_def *def, record *made) {
     return done;
 }
 
-/* Writes rows [first, first + n) as records. */
 static void put_rows(const tm_table *table, const record *made, size_t first, size_t n) {
     int columns = table->def->n_columns;
     char *out = made->rows;
@@ -94,8 +93,8 @@ static void put_rows(const tm_table *table, const record *made, size_t first, si
     }
 }
 
-/* Returns the records per chunk. 0 if the table is small: it is then stored in one piece,
- * uncompressed. Records with long texts are mostly zeros and always compressed. */
+/* Returns the number of records of a chunk; 0 if the table is small: it is then stored uncompressed
+ * in one piece. Records with long texts are mostly zeros, so they are always compressed. */
 static size_t chunk_rows(size_t record_bytes, size_t n_rows) {
     enum { PLAIN = 1 << 16, CHUNK = 1 << 20 };
     if (n_rows <= PLAIN / record_bytes)
@@ -113,7 +112,7 @@ static bool make_record(const tm_table *table, record *made) {
     for (int i = 0; i < n; i++)
         made->at[i + 1] = made->at[i] + cell_size(table, i);
     made->in_chunk = chunk_rows(made->at[n], table->n_rows);
-    /* One byte more, so that NULL means out of memory even for an empty table. */
+    /* + 1, so that NULL means out of memory, even for an empty table. */
     made->rows = malloc((made->in_chunk > 0 ? made->in_chunk : table->n_rows) * made->at[n] + 1);
     return made->rows != NULL;
 }
@@ -155,7 +154,6 @@ static bool put_null_values(const tm_store_writer *writer, hid_t group) {
            tm_store_put_text(writer, group, "null_text", "");
 }
 
-/* Makes /analysis, unless it is there. */
 static bool need_analysis(const tm_store_writer *writer) {
     const htri_t there = H5Lexists(writer->file, "/analysis", H5P_DEFAULT);
     hid_t group = there == 0 ? tm_h5_make_group(writer->file, "/analysis") : H5I_INVALID_HID;
@@ -182,9 +180,9 @@ static bool compress(hid_t layout, size_t n_rows) {
     return n_rows == 0 || (H5Pset_chunk(layout, 1, &rows) >= 0 && H5Pset_deflate(layout, 1) >= 0);
 }
 
-/* Compresses with ISA-L, several times as fast as the built-in filter, which can read it. Only one
- * chunk is in memory at a time, because every text takes the width of the longest. The last chunk
- * is padded with zeros. */
+/* Compresses with ISA-L, several times as fast as HDF5's built-in filter, which can read the
+ * result. Holds only one chunk in memory, because every text takes the width of the longest. Pads
+ * the last chunk with zeros. */
 static bool put_chunks(hid_t dataset, const tm_table *table, const record *made, bool *no_memory) {
     size_t record_bytes = made->at[table->def->n_columns], chunk = made->in_chunk * record_bytes;
     size_t room = chunk + chunk / 1024 + 1024; /* enough even for data that cannot be compressed */

@@ -66,8 +66,8 @@ static uint64_t tag_of(uint64_t whole, int digits) {
     return whole >> (64 - 4 * digits);
 }
 
-/* Returns whether different texts with the same shown text have different tags. Pairs with the same
- * shown text are adjacent and ascend by hash and so by tag. */
+/* Returns whether all texts that are shown alike have different tags. The pairs of such texts are
+ * adjacent and ascend by hash, and so by tag. */
 static bool tags_differ(const tm_vec *seen, int digits) {
     const pair *v = seen->data;
     for (size_t i = 1; i < seen->n; i++)

@@ -24,7 +24,7 @@ bool tm_alike_add(tm_alike *alike, const char *text);
 void tm_alike_end(tm_alike *alike);
 
 /** Formats the text as shown. If another text looks the same after cutting, the cut contains digits
- * of this text's hash, which are the same in every table with this number of digits. */
+ * of the text's hash. Tables with the same number of digits show the same digits for a text. */
 void tm_alike_show(const tm_alike *alike, const char *text, char out[TM_SHOWN_MAX]);
 
 #endif

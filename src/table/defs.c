@@ -7,8 +7,7 @@
 
 enum { INDENT = 4, GAP = 2 };
 
-/* Widths of the widest name, type and unit of all columns of all tables, by which the whole list is
- * aligned. */
+/* Widths of the widest name, type and unit in all tables, by which the list is aligned. */
 typedef struct widths {
     size_t line;
     size_t name;

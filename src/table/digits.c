@@ -42,7 +42,7 @@ typedef struct decimal {
     int shift, places; /* power = 10^places */
 } decimal;
 
-/* Writes a real between 0.001 and 10^15 that is not an integer as such a ratio. */
+/* Returns the decimal of a real that is between 0.001 and 10^15 and not an integer. */
 static decimal take_apart(double size) {
     int exponent;
     decimal d = {.mantissa = (uint64_t)ldexp(frexp(size, &exponent), DBL_MANT_DIG), .power = 1};
@@ -106,8 +106,8 @@ static bool print_usual(double value, char out[TM_DIGITS_MAX]) {
 void tm_digits_real(double value, char out[TM_DIGITS_MAX]) {
     if (print_whole(value, out) || print_usual(value, out))
         return;
-    /* Tries 15 digits first, because %g drops trailing zeros and so prints shorter numbers exactly;
-     * subnormals may have fewer digits. */
+    /* Tries 15 digits first: %g drops trailing zeros, so shorter numbers are printed exactly.
+     * Subnormals may have fewer digits. */
     for (int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG; digits <= DBL_DECIMAL_DIG; digits++) {
         snprintf(out, TM_DIGITS_MAX, "%.*g", digits, value);
         if (digits == DBL_DECIMAL_DIG || strtod(out, NULL) == value)

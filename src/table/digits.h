@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /** Size of a buffer for any number printed here: 17 digits, sign, point and exponent, or the 20
- * characters of an int64. It is larger than needed because compilers do not know how few digits are
- * printed, and would warn. */
+ * characters of an int64. It is larger than needed, because compilers would warn about a smaller
+ * one. */
 enum { TM_DIGITS_MAX = 40 };
 
 /** Prints all digits of an integer, exactly. */

@@ -14,17 +14,15 @@
             ". Each level divides the same total, so add up only the rows of one level."           \
     }
 
-/** Returns whether the table has levels. */
 bool tm_table_has_levels(const tm_table_def *def);
 
 /** Returns the first row of a level, and sets @p end to the row after its last one: the rows of a
- * level are adjacent. Both are the table's number of rows if the level has none. */
+ * level are adjacent. If the level has no rows, both results are the table's number of rows. */
 size_t tm_table_level(const tm_table *table, const char *level, size_t *end);
 
 /** Removes the rows of all other levels. */
 void tm_table_keep_level(tm_table *table, const char *level);
 
-/** Returns whether a row is of a level. */
 bool tm_row_has_level(const tm_cell *row, const char *level);
 
 #endif

@@ -1,4 +1,4 @@
-/* A growing text, to which renderers append. They check for lack of memory once, at the end. */
+/* A growing text, to which renderers append. */
 #ifndef TMERGE_TABLE_OUT_H
 #define TMERGE_TABLE_OUT_H
 
@@ -8,8 +8,8 @@
 #include "base/vec.h"
 #include "tmerge/status.h"
 
-/* A failure is remembered, not returned by each append, because a renderer makes hundreds of these.
- * Loops over rows check for it, to stop early. */
+/* A renderer appends hundreds of times, so a failure is remembered, not returned by each append.
+ * Loops over rows check `failed`, to stop early. */
 typedef struct tm_out {
     tm_vec bytes; /* of char */
     bool failed;  /* out of memory; later appends are dropped */
@@ -18,16 +18,13 @@ typedef struct tm_out {
 /** An empty text; end it with tm_out_take. */
 #define TM_OUT() ((tm_out){.bytes = TM_VEC(char)})
 
-/** Appends @p size arbitrary bytes. */
 void tm_out_bytes(tm_out *out, const void *bytes, size_t size);
 
 /** Appends a terminated string without its terminator. */
 void tm_out_string(tm_out *out, const char *string);
 
-/** Appends one byte. */
 void tm_out_char(tm_out *out, char c);
 
-/** Appends @p n spaces. */
 void tm_out_spaces(tm_out *out, size_t n);
 
 /**

@@ -151,16 +151,16 @@ static tm_status take_text(reader *in, tm_table *table, tm_cell *cell) {
         return refuse(in, begin, "a text that is longer than the remaining bytes");
     const char *text = in->bytes + in->at;
     TM_TRY(tm_table_set_bytes(table, cell, text, (size_t)size, in->err));
-    /* Both the size and the bytes are checked, because a sequence that is cut at the end equals the
-     * first bytes of its replacement. */
+    /* Checks both size and bytes: a text that ends in EF BF, part of a character, is the start of
+     * its repaired form, which ends in EF BF BD. */
     if (strlen(cell->value.text) != size || memcmp(cell->value.text, text, (size_t)size) != 0)
         return refuse(in, in->at, "a text that is not UTF-8");
     in->at += (size_t)size;
     return TM_OK;
 }
 
-/* Fills a cell of a new row. Refuses values that a setter would change: no packed row can have
- * them, so the bytes are damaged. */
+/* Fills a cell of a new row. Refuses values that a setter would change: such values are not in any
+ * packed row, so the bytes are damaged. */
 static tm_status take_cell(reader *in, tm_table *table, tm_type type, tm_cell *cell) {
     uint64_t integer = 0;
     double real = 0;

@@ -8,10 +8,10 @@
 #include "tmerge/table.h"
 
 typedef struct tm_renamed {
-    const char *was, *now; /* names of two tables or two analyses */
-    const char *level; /* text in the column `level` of the rows of `now` that were the table `was`;
-                          NULL: all of its rows */
-    const char *name_was; /* name of the column `name` in `was`; NULL: the same */
+    const char *was, *now; /* former and present name of a table or an analysis */
+    const char *level;     /* if the table `was` became a level of `now`: its text in the column
+                              `level`; NULL: it became all of `now` */
+    const char *name_was;  /* name that the column `name` had in `was`; NULL: `name` */
 } tm_renamed;
 
 extern const tm_renamed tm_renames[];
@@ -21,7 +21,7 @@ extern const size_t tm_n_renames;
  * there is none. */
 const tm_renamed *tm_renamed_find(const char *text);
 
-/** Returns the name that a column of the present table had in `renamed`. */
+/** Returns the name that a column of the present table had in the former one. */
 const char *tm_renamed_column(const tm_renamed *renamed, const char *present);
 
 /** A column whose name in the last version was `was`. */

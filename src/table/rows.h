@@ -4,7 +4,6 @@
 
 #include "tmerge/table.h"
 
-/** Returns the number of cells in a row. */
 static inline size_t tm_rows_width(const tm_table *table) {
     return (size_t)table->def->n_columns;
 }

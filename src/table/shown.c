@@ -36,7 +36,7 @@ tm_shown_unit tm_shown_choose(const tm_column *column, tm_shown_range range) {
                                            : (tm_shown_unit){column->unit, 0};
 }
 
-/* Whether a column is of single events, not sums: "max_rank_ns" is the sum of a rank. */
+/* Whether a column's values are single events, not sums ("max_rank_ns" is a sum: a rank's). */
 static bool is_of_events(const tm_column *column) {
     static const char *const words[] = {"mean_", "median_", "min_", "max_", "p95_", "stddev_"};
     bool of_events = false;
@@ -45,15 +45,15 @@ static bool is_of_events(const tm_column *column) {
     return of_events && !strstr(column->name, "_rank_");
 }
 
-/* Adds a column's range, so that the common unit shows at least the first decimal of its largest
- * value. */
+/* Returns the range of a group with a further column, for a unit that shows at least the first
+ * decimal of the column's largest value. */
 static tm_shown_range join(tm_shown_range a, tm_shown_range b) {
     const double least = fmin(b.least, b.most > 0.0 ? b.most / 10.0 : HUGE_VAL);
     return (tm_shown_range){fmax(a.most, b.most), fmin(a.least, least)};
 }
 
-/* Returns the column with the largest values among those that have no unit yet (of single events,
- * or of sums); n if there is none. */
+/* Returns the column with the largest values among the columns of single events, or of sums, that
+ * have no unit yet; n if there is none. */
 static size_t next_largest(const tm_column *columns, size_t n, const tm_shown_range *ranges,
                            const tm_shown_unit *units, bool of_events) {
     size_t found = n;
@@ -64,8 +64,7 @@ static size_t next_largest(const tm_column *columns, size_t n, const tm_shown_ra
     return found;
 }
 
-/* Gives the same unit to the column `first`, which has the largest values, and to those that this
- * unit suits. */
+/* Gives one unit to the column `first`, with the largest values, and to all that it suits. */
 static void choose_group(const tm_column *columns, size_t n, const tm_shown_range *ranges,
                          size_t first, tm_shown_unit *units) {
     const tm_shown_unit open = {"", -1};
@@ -187,7 +186,8 @@ bool tm_shown_is_cut(const char *text, size_t points) {
     return size > points && tm_utf8_length(text, size) > points;
 }
 
-/* Returns the code points of a C++ function's name, without the < > and ( ) after it. */
+/* Returns the code points of a C++ function's name, without the < > or ( ) after it; 0 if neither
+ * follows. */
 static size_t function_points(const char *text) {
     static const char anonymous[] = "(anonymous namespace)";
     size_t end = strcspn(text, "<(");

@@ -18,7 +18,7 @@ typedef struct tm_shown_unit {
     int64_t ns;       /* nanoseconds per unit; 0 for columns that are not times */
 } tm_shown_unit;
 
-/** Range of absolute values of times [ns]: most: the largest; least: the smallest that is not 0. */
+/** Range of times [ns] by absolute value. most: the largest; least: the smallest that is not 0. */
 typedef struct tm_shown_range {
     double most, least;
 } tm_shown_range;
@@ -34,13 +34,13 @@ typedef struct tm_shown_range {
 tm_shown_unit tm_shown_unit_of(tm_shown_range range);
 
 /** Returns the unit in which a column is shown: for times, tm_shown_unit_of the range; otherwise
- * the column's own. The name is borrowed from the definition. */
+ * the unit in its definition. The name is borrowed from the definition. */
 tm_shown_unit tm_shown_choose(const tm_column *column, tm_shown_range range);
 
 /**
- * Chooses the units of a table's time columns. Sums share a unit, and so do means, medians and
- * extremes of single events (by the prefixes of their names), except for columns that would show no
- * digit before the second decimal in that unit.
+ * Chooses the units of a table's time columns. All sums share one unit, and all means, medians and
+ * extremes of single events (recognised by the prefix of the name) share another. A column gets its
+ * own unit if it would show no digit before the second decimal.
  *
  * @param ranges  [n] ranges of the columns' values
  * @param units   [n] set for columns that are not times, and for points in time; this function sets
@@ -78,8 +78,8 @@ void tm_shown_cell(const tm_column *column, tm_shown_unit unit, const tm_cell *c
 /** Whether a text is longer than @p points code points. */
 bool tm_shown_is_cut(const char *text, size_t points);
 
-/** Formats a text with at most TM_SHOWN_POINTS @p points. A cut text contains @p tag at the cut, to
- * distinguish it from others that are cut to the same text. */
+/** Formats a text with at most TM_SHOWN_POINTS @p points. The cut contains @p tag, to tell apart
+ * texts that would look the same. */
 void tm_shown_tagged(const char *text, size_t points, const char *tag, char out[TM_SHOWN_MAX]);
 
 /** A text passed by value, e.g. as an argument of printf. */

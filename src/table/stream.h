@@ -26,11 +26,11 @@ typedef struct tm_sink_out {
 /** Layout of rows for a terminal. */
 typedef struct tm_text_style {
     int width;         /* columns of the terminal; 0: no limit */
-    bool bars;         /* draw bars after shares, if that needs no additional block */
+    bool bars;         /* draw bars after shares, unless that needs more blocks of columns */
     int64_t origin_ns; /* times since the epoch are shown relative to this; 0: unchanged */
 } tm_text_style;
 
-/** Provides the rows of a table in memory, which must outlive them. */
+/** Provides the rows of a table in memory. The table must outlive the result. */
 tm_rows tm_rows_of(const tm_table *table);
 
 /* Streaming versions of the functions in tmerge/table.h that render into memory.
@@ -43,7 +43,8 @@ tm_status tm_stream_csv(const tm_rows *rows, const tm_sink_out *sink, tm_error *
 /** Prints a member of "tables": its name, columns and rows. */
 tm_status tm_stream_json(const tm_rows *rows, const tm_sink_out *sink, tm_error *err) TM_MUST_CHECK;
 
-/** Print the document before its tables, between two of them, and after them. */
+/** Print the parts of the document before its tables, between two tables, and after the last one.
+ */
 void tm_json_begin(tm_out *out, const char *store);
 void tm_json_between(tm_out *out, size_t table);
 void tm_json_end(tm_out *out, size_t n_tables);

@@ -8,8 +8,8 @@
 #include "table/digits.h"
 #include "table/stream.h"
 
-/* This file prints the document with one row per line, so that it can be searched by line, and so
- * that it is never held in memory as a tree. cJSON prints the content of the lines. */
+/* This file prints the document with one row per line, so that users can search it by line, and so
+ * that the document is never held in memory as a tree. cJSON prints the content of the lines. */
 
 /* Prints an item and frees it. NULL, cJSON's result when out of memory, sets the failure flag. */
 static void put_item(tm_out *out, cJSON *item) {

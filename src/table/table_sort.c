@@ -29,7 +29,7 @@ typedef struct word {
     size_t letters; /* number of letters at the start */
     size_t number;  /* start of the trailing number, without leading zeros */
     size_t size;
-    bool counts; /* the word is letters and then only digits, or only letters */
+    bool counts; /* whether the word is letters only, or letters and then digits only */
 } word;
 
 static word word_at(const unsigned char *text) {
@@ -47,8 +47,8 @@ static word word_at(const unsigned char *text) {
     return w;
 }
 
-/* Compares two words. Those that do not end in a plain number (hashes, addresses) are sorted by
- * bytes, after the others. */
+/* Compares two words: by their letters; then words that are letters or letters and a number by the
+ * number; then all others (hashes, addresses) by bytes. */
 static int compare_words(const word *a, const word *b) {
     const size_t least = a->letters < b->letters ? a->letters : b->letters;
     int result = memcmp(a->bytes, b->bytes, least);
@@ -62,9 +62,9 @@ static int compare_words(const word *a, const word *b) {
     return a->counts ? memcmp(a->bytes + a->number, b->bytes + b->number, digits) : 0;
 }
 
-/* Compares texts. Words that end in a number are compared by it: layer2 comes before layer10, and
- * group 2 before group 10. All else is compared by bytes, which in UTF-8 is the order of code
- * points. */
+/* Compares texts. Numbers at the end of words are compared as numbers: layer2 comes before layer10,
+ * and group 2 before group 10. Everything else is compared by bytes, which in UTF-8 is the order of
+ * code points. */
 static int compare_texts(const char *a, const char *b) {
     const unsigned char *x = (const unsigned char *)a, *y = (const unsigned char *)b;
     size_t at = 0;
@@ -127,8 +127,7 @@ static void swap_rows(const tm_table *table, size_t a, size_t b) {
     }
 }
 
-/* Insertion sort. It takes quadratic time but needs no memory: used for short tables, and if memory
- * runs out. */
+/* Insertion sort, for short tables, or if memory runs out: slow, but needs no memory. */
 static void sort_by_insertion(const tm_table *table, const order *by) {
     for (size_t end = 1; end < table->n_rows; end++)
         for (size_t r = end; r > 0; r--) {
@@ -138,7 +137,7 @@ static void sort_by_insertion(const tm_table *table, const order *by) {
         }
 }
 
-#define UNREPORTED INT64_MAX /* entry.first if the whole row must be compared, and for null */
+#define UNREPORTED INT64_MAX /* entry.first that decides nothing: compare the whole rows */
 
 /* A row during sorting. Its first key is copied here, because it usually decides, without access to
  * the row. */
@@ -177,8 +176,8 @@ static void merge(const tm_table *table, const order *by, const entry *from, ent
     }
 }
 
-/* Counting sort is used for at least COUNTED_LEAST rows whose keys have a range of at most
- * COUNTED_RANGE times their number. */
+/* Counting sort is used for at least COUNTED_LEAST rows whose keys span at most COUNTED_RANGE times
+ * the number of rows. */
 enum { COUNTED_LEAST = 256, COUNTED_RANGE = 4 };
 
 /* Sorts entries by their first keys with a counting sort, if the key range is small, as for names

@@ -11,7 +11,7 @@
 #include "table/stream.h"
 
 enum { GAP = 2, BAR = 10 }; /* spaces between columns; characters of a full bar */
-/* Minimum length of cut texts; from this number of blocks on, a table counts as long. */
+/* LEAST: minimum length of cut texts. MANY: so many blocks make a table long. */
 enum { LEAST_POINTS = 24, MANY_BLOCKS = 5 };
 
 /* Header of the row numbers. If the keys take too much room to be repeated in every block of
@@ -78,7 +78,7 @@ static void widen(const printer *p, int column, const tm_cell *row) {
         p->shapes[column].width = width;
 }
 
-/* Returns the number of columns printed side by side, which excludes prose. */
+/* Returns the number of columns printed side by side: all but those of prose. */
 static int n_beside(const tm_table_def *def) {
     return def->n_columns - def->n_prose;
 }
@@ -103,8 +103,8 @@ static void note_extremes(shape *s, const tm_column *column, const tm_cell *cell
     tm_shown_widen(&s->range, column->type == TM_REAL ? cell->value.r : (double)cell->value.i);
 }
 
-/* Measures a cell. For times only the range is kept, because the unit depends on all of them; the
- * extremes are formatted later, as the widest. */
+/* Measures a cell. A time only extends the column's range: the unit depends on all times, so the
+ * extremes, which are widest, are formatted later. */
 static bool measure_cell(const printer *p, int c, const tm_cell *row) {
     const tm_column *column = &p->def->columns[c];
     shape *s = &p->shapes[c];
@@ -259,9 +259,9 @@ static bool is_long(const printer *p) {
     return n >= MANY_BLOCKS && beside < 2 * n && 3 * n_blocks(&numbered) <= 2 * n;
 }
 
-/* Keeps lines within the terminal's width. If the keys and one column do not fit, texts are cut
- * further. If that does not suffice, the keys are printed in one block only, and rows are numbered;
- * likewise if the keys seldom leave room for two columns. */
+/* Keeps lines within the terminal's width. If the keys and one column do not fit, cuts texts
+ * further. If they still do not fit, or if the keys seldom leave room for two columns, prints the
+ * keys in one block only, and numbers the rows. */
 static tm_status choose_layout(printer *p, const tm_rows *rows, int64_t origin_ns, tm_error *err) {
     const printer whole = *p;
     if (!fits(p, LEAST_POINTS) || is_long(p))
@@ -274,8 +274,8 @@ static tm_status choose_layout(printer *p, const tm_rows *rows, int64_t origin_n
     return p->points < whole.points ? measure(p, rows, origin_ns, err) : TM_OK;
 }
 
-/* Adds bars to shares that never exceed 100 %, if that needs no additional block. A full bar is 100
- * %, or the largest value if the shares are parts of one whole. */
+/* Adds bars to shares that never exceed 100 %, unless the table then needs more blocks. A full bar
+ * is 100 %, or the largest value if the shares are parts of one whole. */
 static void add_bars(const printer *p) {
     int n = n_blocks(p);
     for (int c = 0; c < n_beside(p->def); c++) {

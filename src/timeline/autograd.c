@@ -7,12 +7,12 @@
 typedef struct numbered {
     int64_t sequence, begin_ns;
     uint32_t row;   /* of the attributes */
-    uint32_t track; /* track that the operator ran on; of a backward operator, autograd's number of
-                       the thread that ran forward */
+    uint32_t track; /* track on which the operator ran; of a backward operator: autograd's number of
+                       the thread that ran its forward operator */
 } numbered;
 
-/* Rows of both passes. Forward rows are listed only if their numbers are in the range of the
- * backward pass. */
+/* The operators of both passes. Forward operators are listed only if their numbers are in the range
+ * of the backward pass. */
 typedef struct passes {
     tm_operator_attr *rows; /* borrowed */
     const tm_raw_event *events;
@@ -36,8 +36,8 @@ static bool add(passes *p, tm_vec *out, size_t row) {
     return tm_vec_append(out, &added, 1);
 }
 
-/* Sorts the rows. Does nothing if they are in order, as when one thread runs all forward
- * operators. */
+/* Sorts the rows. Does nothing if they are already in order, as they are if one thread runs all
+ * forward operators. */
 static void sort(tm_vec *rows) {
     const numbered *v = rows->data;
     size_t sorted = 1;
@@ -70,8 +70,8 @@ static bool is_before(const void *element, const void *key) {
     return by_number(element, key) < 0;
 }
 
-/* Returns the first forward row that is not before a key. Starts to search at @p at, which is
- * usually right. */
+/* Returns the index of the first forward row that is not before the key. The search starts at
+ * @p at, which is usually right. */
 static size_t forward_from(const passes *p, size_t at, const numbered *key) {
     enum { NEAR = 8 };
     const numbered *v = p->forward.data;
@@ -82,9 +82,9 @@ static size_t forward_from(const passes *p, size_t at, const numbered *key) {
     return at;
 }
 
-/* Returns the last operator of a track that has the number and started before the backward
- * operator: of nested ones the innermost, which made the graph node (like PyTorch's own arrows).
- * Call it for backward rows in order, because *at only advances. */
+/* Returns the last operator of a track that has the backward operator's number and started before
+ * it. Of nested operators this is the innermost one, which made the graph node (like PyTorch's own
+ * arrows). Must be called for backward rows in order, because *at only advances. */
 static const numbered *forward_of(const passes *p, const numbered *backward, uint32_t track,
                                   size_t *at) {
     const numbered *v = p->forward.data;
@@ -94,9 +94,9 @@ static const numbered *forward_of(const passes *p, const numbered *backward, uin
     return found ? &v[i - 1] : NULL;
 }
 
-/* Finds the track of the thread to which autograd gives a number (not the trace's number). Each
- * thread has its own sequence, so it is the track with most of the sequence numbers of the backward
- * rows [first, end); of several, the first one. */
+/* Finds the track of the thread to which autograd gives a number, which is not the trace's number.
+ * Each thread has its own sequence of numbers. So it is the track that has most of the sequence
+ * numbers of the backward rows [first, end); of several such tracks, the first one. */
 static uint32_t track_of(const passes *p, size_t first, size_t end) {
     const numbered *v = p->forward.data, *b = p->backward.data;
     uint32_t best = UINT32_MAX;
@@ -128,8 +128,8 @@ static void link_passes(passes *p) {
     }
 }
 
-/* Counts the sequence numbers that several graph nodes have. (A node that runs again has the same
- * name.) */
+/* Returns how many sequence numbers several graph nodes share. (A node that runs again has the same
+ * name, and does not count.) */
 static int64_t count_shared(const passes *p) {
     const numbered *b = p->backward.data;
     int64_t shared = 0;

@@ -10,11 +10,11 @@
 #include "restarts.h"
 #include "sort_events.h"
 
-/* State between a trace's events and the finished columns. */
+/* State between the events of the traces and the finished columns. */
 typedef struct builder {
     const tm_build_context *context;
     tm_trace *all;    /* every event of the rank, in file order; launches linked */
-    uint32_t *place;  /* [tracks] each track's index after sorting */
+    uint32_t *place;  /* [tracks] index of the track after sorting */
     uint32_t *order;  /* [n] by row: index of the event; later becomes the column launch */
     uint32_t *row_of; /* [n] by index of the event: its row; later becomes the column step */
     tm_timeline *out;
@@ -31,8 +31,7 @@ void tm_trace_range(const tm_trace *trace, tm_span *out) {
     out->open_ns = out->begin_ns;
 }
 
-/* Counts the skipped events of a trace if they are most of its events: all results are then based
- * on few. */
+/* If most events of a trace are skipped, counts them: all results are then based on few events. */
 static void count_skipped(tm_trace *trace) {
     int64_t skipped = tm_trace_skipped(trace);
     trace->counts[TM_COUNT_MOSTLY_SKIPPED] = (size_t)skipped > trace->events.n ? skipped : 0;
@@ -63,8 +62,8 @@ static int by_begin(const void *a, const void *b) {
     return tm_order_i64(x->begin_ns, y->begin_ns);
 }
 
-/* Returns the time up to which a trace was certainly recorded: the last end of its events. Of
- * device events only the start counts, because a profiler may not know the end of a kernel. */
+/* Returns the time up to which a trace was certainly recorded: the last end of its events. For
+ * device events the start is used, because a profiler may not know the end of a kernel. */
 static int64_t sure_end(const tm_trace *trace) {
     const tm_raw_event *events = trace->events.data;
     int64_t sure_ns = INT64_MIN;
@@ -77,8 +76,8 @@ static int64_t sure_end(const tm_trace *trace) {
     return sure_ns;
 }
 
-/* Links the traces, removes device events that last beyond the start of another trace, and sets the
- * times that each trace covers. */
+/* Links the traces, and sets the time that each trace covers. Removes device events that last
+ * beyond the start of another trace. */
 static tm_status measure(tm_trace *const *traces, size_t n, tm_span *spans, tm_error *err) {
     for (size_t i = 0; i < n; i++) {
         TM_TRY(tm_trace_link(traces[i], err));
@@ -100,8 +99,8 @@ static tm_status measure(tm_trace *const *traces, size_t n, tm_span *spans, tm_e
     return TM_OK;
 }
 
-/* Returns whether both traces record NCCL's communicators but have none in common. Unknown ids are
- * 0. */
+/* Returns whether both traces record NCCL's communicators but have none in common. A communicator
+ * with an unknown hash (0) may be any. */
 static bool are_strangers(const tm_trace *a, const tm_trace *b) {
     const tm_communicator *x = a->communicators.data, *y = b->communicators.data;
     for (size_t i = 0; i < a->communicators.n; i++)
@@ -111,7 +110,7 @@ static bool are_strangers(const tm_trace *a, const tm_trace *b) {
     return a->communicators.n > 0 && b->communicators.n > 0;
 }
 
-/* Links the traces and decides which of them are spans of the rank; empties the others. */
+/* Links the traces, and decides which of them are spans of the rank. Empties the others. */
 static tm_status find_spans(builder *b, tm_trace *const *traces, size_t n, tm_error *err) {
     tm_span *spans = calloc(n, sizeof *spans);
     if (!spans)
@@ -177,10 +176,9 @@ static tm_status take_metadata(builder *b, tm_error *err) {
     return TM_OK;
 }
 
-/* Joins all spans into the first, which becomes b->all. */
+/* Joins all spans into the first one, which becomes b->all. */
 static tm_status join(builder *b, tm_trace *const *traces, size_t n, tm_error *err) {
-    b->all = traces[0]; /* only a later trace can overlap an earlier one, so the first is never left
-                           out */
+    b->all = traces[0]; /* never left out: only a later trace can overlap an earlier one */
     for (size_t i = 0; i < n; i++) {
         if (traces[i]->left_out)
             continue;
@@ -192,20 +190,20 @@ static tm_status join(builder *b, tm_trace *const *traces, size_t n, tm_error *e
         TM_TRY(absorb(b->all, traces[i], err));
         tm_trace_free(traces[i]);
     }
-    assert(b->all); /* the first trace has none before it */
+    assert(b->all); /* the first trace is never left out */
     b->out->world_size = b->all->world_size;
     b->out->host = b->all->host;
     b->out->format = b->all->format;
     return take_metadata(b, err);
 }
 
-/* A track during sorting, with the texts of its ids. */
+/* A track to sort, with the texts of its ids. */
 typedef struct placed_track {
     const tm_track *track;
     tm_text pid, tid;
 } placed_track;
 
-/* Shorter texts come first, so numbers of equal sign are in numerical order. */
+/* Shorter texts come first, so that numbers of equal sign are in numerical order. */
 static int compare_key(const tm_text *a, const tm_text *b) {
     int order = tm_order_u64(a->size, b->size);
     return order || a->size == 0 ? order : memcmp(a->bytes, b->bytes, a->size);
@@ -243,8 +241,8 @@ static tm_status sort_tracks(builder *b, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Sorts the rows by track, then by begin. Of equal begins, longer events come first, then the order
- * of the file decides. */
+/* Sorts the rows by track, then by begin. Events with equal begins: longer ones first, then in the
+ * order of the file. */
 static tm_status order_rows(builder *b, tm_error *err) {
     size_t n = b->all->events.n;
     const tm_raw_event *events = b->all->events.data;
@@ -287,7 +285,7 @@ static bool allocate_columns(tm_timeline *out, size_t n) {
 }
 
 /* Fills all columns except step and role. Reuses memory: `order` becomes the column launch,
- * `row_of` the column step. */
+ * `row_of` will become the column step. */
 static tm_status fill_columns(builder *b, tm_error *err) {
     tm_timeline *out = b->out;
     if (!allocate_columns(out, b->all->events.n))
@@ -316,8 +314,8 @@ static void count_overlap(tm_timeline *out, int64_t begin_ns) {
         }
 }
 
-/* Counts the kernels that start before the previous kernel of their stream ends. Normally, a stream
- * runs one kernel after another; but a kernel may let the next one start early. */
+/* Counts the kernels that start before the previous kernel of their stream ends. Normally a stream
+ * runs one kernel after another, but a kernel may let the next one start early. */
 static void count_stream_overlaps(tm_timeline *out) {
     for (size_t t = 0; t < out->n_tracks && out->tracks[t].kind == TM_TRACK_GPU; t++) {
         int64_t latest_end = INT64_MIN;
@@ -333,7 +331,8 @@ static void count_stream_overlaps(tm_timeline *out) {
     }
 }
 
-/* Makes attribute rows refer to rows of the timeline, and sorts them by row. */
+/* Sorts attribute rows by the row of their event, after converting all indices of events to
+ * rows. */
 static tm_status place_attrs(builder *b, tm_error *err) {
     for (int a = 0; a < TM_N_ATTRS; a++) {
         tm_vec *rows = &b->all->attrs[a];
@@ -373,8 +372,8 @@ static bool has_work(const tm_timeline *out, const tm_track *track) {
     return row < end;
 }
 
-/* Returns whether at most one device has work. In this usual case, busy times need not be
- * computed. */
+/* Sets out->device and returns true if at most one device has work. In this usual case, busy times
+ * need not be computed. */
 static bool find_only_device(tm_timeline *out) {
     out->device = -1;
     for (size_t t = 0, found = 0; t < out->n_tracks && out->tracks[t].kind == TM_TRACK_GPU; t++) {
@@ -387,7 +386,7 @@ static bool find_only_device(tm_timeline *out) {
     return true;
 }
 
-/* Finds the device with the most busy time, the lowest of equal ones. */
+/* Finds the device with the most busy time; of several, the lowest. */
 static tm_status find_device(tm_timeline *out, tm_error *err) {
     int64_t most = -1;
     if (find_only_device(out))
@@ -425,7 +424,7 @@ static tm_status run(builder *b, tm_trace *const *traces, size_t n_traces, tm_er
     TM_TRY(sort_tracks(b, err));
     TM_TRY(order_rows(b, err));
     TM_TRY(fill_columns(b, err));
-    /* the columns have the events now; frees memory for the next steps */
+    /* the columns now have the events: frees memory for the next steps */
     tm_vec_free(&b->all->events);
     count_stream_overlaps(b->out);
     TM_TRY(place_attrs(b, err));

@@ -7,22 +7,23 @@
 #include "trace.h"
 
 typedef struct tm_build_context {
-    tm_names *names;           /* the names that events refer to */
+    tm_names *names;           /* the texts of the traces' name ids */
     tm_classifier *classifier; /* decides which kernels communicate */
-    bool skip_overlapping;     /* leave out a trace that overlaps an earlier one of its rank; false:
-                                  fail */
-    /* which annotations are steps; NULL: those with built-in names */
+    bool skip_overlapping;     /* leave out a trace that overlaps an earlier trace of its rank;
+                                  false: fail */
+    /* which annotations are steps; NULL: the built-in names */
     const tm_step_names *step_names;
 } tm_build_context;
 
 /**
  * Joins the traces of one rank (its spans), in the order given.
  *
- * @param traces   [n_traces] at least one; their content is moved out and they are left empty, with
- * left_out true in those that overlap an earlier one and false in all others
- * @param rank     rank of the traces
- * @param out      set only on TM_OK; destroy with tm_timeline_destroy
- * @return         TM_OK; TM_ERR_INPUT if two traces cover the same time, naming both; TM_ERR_FAULT
+ * @param traces  [n_traces] at least one; left empty; left_out is set to whether the trace overlaps
+ *                an earlier one and was left out
+ * @param rank    rank of the traces
+ * @param out     set only on TM_OK; destroy with tm_timeline_destroy
+ * @return        TM_OK; TM_ERR_INPUT: two traces, which the message names, cover the same time;
+ *                TM_ERR_FAULT
  */
 tm_status tm_timeline_build(tm_trace *const *traces, size_t n_traces, int64_t rank,
                             const tm_build_context *context, tm_timeline *out,
@@ -30,8 +31,8 @@ tm_status tm_timeline_build(tm_trace *const *traces, size_t n_traces, int64_t ra
 
 /**
  * Gives every event its role, and every communication kernel a row of TM_ATTR_COLLECTIVE.
- * tm_timeline_build calls it. With another classifier, it can be called again: the result is as if
- * the timeline had been built with it.
+ * tm_timeline_build calls it. May be called again with another classifier: the result is as if the
+ * timeline had been built with that classifier.
  * @param timeline  its attribute rows are sorted by event; nothing else in it depends on the
  *                  classifier
  * @return          TM_OK; TM_ERR_FAULT
@@ -40,22 +41,22 @@ tm_status tm_timeline_find_roles(tm_timeline *timeline, const tm_names *names,
                                  tm_classifier *classifier, tm_error *err) TM_MUST_CHECK;
 
 /** Finds the steps, gives every event its step, and splits spans where the profiler paused between
- * steps (pauses.h). tm_timeline_build calls it. With other names, it can be called again: the
- * result is as if the timeline had been built with them.
- * @param step_names  NULL: the built-in ones
+ * steps (pauses.h). tm_timeline_build calls it. May be called again with other step names: the
+ * result is as if the timeline had been built with these names.
+ * @param step_names  NULL: the built-in names
  * @return            TM_OK; TM_ERR_FAULT */
 tm_status tm_timeline_find_steps(tm_timeline *timeline, const tm_names *names,
                                  const tm_step_names *step_names, tm_error *err) TM_MUST_CHECK;
 
 /** Returns whether an event counts for the time that a span covers, in which something of the
  * program was recorded. Events of the profiler itself, and those of the operating system about
- * threads, do not: both last from the profiler's start to its end. */
+ * threads, do not count: they last from the profiler's start to its end. */
 static inline bool tm_span_counts(uint8_t kind, uint8_t category) {
     return kind == TM_DURATION && category != TM_CAT_TRACE && category != TM_CAT_OS_RUNTIME &&
            category != TM_CAT_SYSCALL && category != TM_CAT_ON_CPU;
 }
 
-/** Extends the time ranges of a span by an event that counts. */
+/** Extends the ranges of a span to an event that counts. */
 static inline void tm_span_widen(tm_span *out, uint8_t category, int64_t begin_ns, int64_t end_ns) {
     if (out->n_durations == 0 || begin_ns < out->begin_ns)
         out->begin_ns = begin_ns;

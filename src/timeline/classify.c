@@ -10,7 +10,7 @@
 struct tm_classifier {
     regex_t extra;
     bool has_extra;
-    tm_vec known; /* of looked_up: what is known of each name, by name id */
+    tm_vec known; /* of looked_up: kind of each name, by name id */
     tm_vec text;  /* of char: terminated copy of the current name */
 };
 
@@ -53,7 +53,7 @@ static bool user_means(tm_classifier *c, tm_text name) {
     return regexec(&c->extra, c->text.data, 0, NULL, 0) == 0;
 }
 
-/* Guesses the kind from the words of a kernel name that the table does not know. */
+/* Guesses the kind from the words of a kernel's name, for kernels that the table does not have. */
 static tm_collective_kind kind_by_words(const char *bytes, size_t size) {
     char letters[TM_LETTERS];
     tm_letters_of(bytes, size, letters);

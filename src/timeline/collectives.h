@@ -1,4 +1,4 @@
-/* Collectives as data: output of matching, input of the clock fit and the analyses. */
+/* Matched collectives: output of matching, input of the clock fit and of the analyses. */
 #ifndef TMERGE_COLLECTIVES_H
 #define TMERGE_COLLECTIVES_H
 
@@ -57,44 +57,48 @@ typedef struct tm_left_out {
     char group_text[TM_GROUP_TEXT_MAX];
 } tm_left_out;
 
-/** A communication kernel of a rank. Sent, as bytes, to the process that matches it. */
+/** A communication kernel of a rank. Sent as bytes to the process that matches the kernel. */
 typedef struct tm_comm_record {
-    uint64_t group; /* id of its process group or, for a transfer, of the pair of ranks in the
-                       group; equal on all ranks */
+    uint64_t group; /* id of the kernel's process group or, for a transfer, of the pair of ranks in
+                       the group; equal on all ranks */
     uint64_t key;   /* id of the operation within group and way; equal on all ranks */
-    int64_t begin_ns, end_ns;   /* as recorded; after alignment on the job's clock: the aligned
-                                   begin, and begin + recorded duration */
+    int64_t begin_ns, end_ns;   /* as recorded. After alignment on the job's clock: the aligned
+                                   begin, and this begin + the recorded duration */
     int64_t gained_ns;          /* correction of the duration due to drift; 0 before alignment */
     int64_t exposed_ns;         /* as in tm_collective_attr; set by tm_mpi_exposed */
     int64_t bytes;              /* size as nccl-tests defines it; -1 without metadata */
     int64_t call_bytes;         /* as in tm_collective_attr */
-    int64_t step;               /* number of its step; -1 for none */
+    int64_t step;               /* number of the kernel's step; -1 for none */
     int64_t seq;                /* -1 if not in the trace */
     int64_t rank;               /* global */
     uint64_t operation;         /* the program's id of the operation if seq is TM_SEQ_REPEATED; the
                                    tag of an MPI message if `tagged`; else 0 */
-    uint64_t process_group;     /* id of its process group, also for transfers. For a kernel without
-                                   metadata its token, until it is matched */
+    uint64_t process_group;     /* id of the kernel's process group, also for a transfer. For a
+                                   kernel without metadata: its token, until it is matched */
     int32_t process_group_size; /* ranks of process_group */
-    uint32_t description;       /* id of the name that describes the group; TM_NO_NAME: none */
+    uint32_t description;       /* id of the text that describes the group; TM_NO_NAME: none */
     uint32_t event;             /* row of the kernel in the rank's timeline */
     int32_t group_size; /* number of ranks of the group; 2 for a transfer. For a kernel without
-                           metadata the job's ranks, until it is matched */
+                           metadata: number of the job's ranks, until it is matched */
     int32_t origin;     /* process that holds the rank and receives the answer */
-    int32_t domain; /* clock domain of its rank; set by alignment, like the next two. Before that,
-                       for a kernel without metadata, the number of its host */
-    uint32_t uncertainty_ns; /* uncertainty of its clock against other domains */
-    uint32_t spread_ns;      /* uncertainty of its clock within its domain */
+    int32_t domain; /* clock domain of the rank; set by alignment, like the next two. Before that,
+                       for a kernel without metadata: number of the rank's host */
+    uint32_t uncertainty_ns; /* uncertainty of the rank's clock against other domains */
+    uint32_t spread_ns;      /* uncertainty of the rank's clock within its domain */
     uint8_t kind;            /* tm_collective_kind */
     uint8_t way;             /* tm_match_way */
-    int32_t evidence_bits;   /* if inferred: evidence [bits] of the weakest join of the group */
+    int32_t evidence_bits;   /* if inferred: evidence [bits] for the weakest of the joins that made
+                                the group */
     bool at_least;           /* if inferred: the group may have more ranks */
     bool exchange;           /* an exchange: both ranks send and receive */
-    bool wrong_clock;        /* the kernel starts long before its launch */
-    bool transfer_alone;     /* the recorded kernel starts only when the last rank has arrived */
-    bool tagged; /* an MPI message with `operation` as tag: a receive has the size of its buffer,
-                    not of the message, and only messages with equal tags stay in order */
-    char group_text[TM_GROUP_TEXT_MAX]; /* name of the group, or else its ranks; terminated */
+    bool wrong_clock;        /* the kernel starts long before its launch: its times are wrong */
+    bool transfer_alone;     /* the recorded kernel starts only when the last rank has arrived, so
+                                that it has no wait */
+    bool tagged; /* an MPI message with `operation` as tag. For a receive, the recorded size is
+                    that of the buffer, not of the message. Only messages with equal tags stay in
+                    order */
+    char group_text[TM_GROUP_TEXT_MAX]; /* name of the group; its ranks if it has no name;
+                                           terminated */
 } tm_comm_record;
 
 /** Whether the kernels of a matched operation are complete and agree. */
@@ -106,22 +110,22 @@ typedef enum tm_instance_state {
 
 /** One communication operation with its kernels: records [first, first + n). */
 typedef struct tm_instance {
-    size_t first, n; /* records in tm_collectives, ascending in rank */
+    size_t first, n; /* records in tm_collectives, ascending by rank */
     int64_t last_ns; /* L: the latest start */
-    bool waits;      /* its waits are known: it has several ranks, its kind synchronises or it is an
-                        exchange, and it is complete or a barrier whose last rank is known */
-    bool transfers;  /* it is a complete transfer from one rank to another. After alignment, only if
-                        the starts can be compared (also for `waits`) */
-    bool joins; /* set by alignment: members could continue only when the last one had arrived. Also
-                   for transfers, broadcasts and incomplete operations */
+    bool waits;      /* the operation's waits are known: it has several ranks, it is of a kind that
+                        synchronises or an exchange, and it is complete or a barrier of which the
+                        last rank is known */
+    bool transfers;  /* the operation is a complete transfer from one rank to another. Alignment
+                        clears `waits` and `transfers` if the starts cannot be compared */
+    bool joins; /* set by alignment: members could continue only when the last one had arrived. May
+                   be true for transfers, broadcasts and incomplete operations, too */
     uint8_t state; /* tm_instance_state */
 } tm_instance;
 
-/** Values of an operation for the tables by kind and group. Stored on the process that owns the
- * group. */
+/** Values of an operation for the tables by kind and group, on the process that owns the group. */
 typedef struct tm_instance_value {
     uint64_t group;
-    int64_t bytes;       /* median size over the members; -1 without metadata */
+    int64_t bytes;       /* median of the members' sizes; -1 without metadata */
     int64_t transfer_ns; /* latest end minus L; -1: waits are unknown */
     int64_t skew_ns;     /* L minus earliest start; -1: waits are unknown */
     int32_t group_size;
@@ -131,10 +135,10 @@ typedef struct tm_instance_value {
     uint64_t process_group;     /* as in tm_comm_record */
     int32_t process_group_size; /* likewise */
     uint32_t description;       /* likewise */
-    int32_t from, to;           /* of a transfer: sender and receiver; else -1 */
-    int64_t shortest_ns;        /* duration of its shortest kernel */
-    int64_t comm_ns;            /* sum of its kernels' durations */
-    int64_t waited_ns;          /* sum of its members' waits; 0 if waits are unknown */
+    int32_t from, to;           /* of a transfer: rank of sender and receiver; else -1 */
+    int64_t shortest_ns;        /* duration of the operation's shortest kernel */
+    int64_t comm_ns;            /* sum of the durations of the operation's kernels */
+    int64_t waited_ns;          /* sum of the members' waits; 0 if waits are unknown */
     int32_t evidence_bits;      /* as in tm_comm_record */
     uint8_t way;                /* likewise */
     bool at_least;              /* likewise */
@@ -143,26 +147,27 @@ typedef struct tm_instance_value {
 /** An operation with one of the largest waits or exposed times of the job. */
 typedef struct tm_worst {
     size_t instance; /* index into instances */
-    int64_t place;   /* its position by wait or by exposed time; 0: the largest in the job */
+    int64_t place;   /* place among the job's operations sorted by wait or by exposed time; 0: the
+                        largest */
 } tm_worst;
 
-/** How long a rank waited because another one was late, summed over operations. */
+/** How long `for_rank` waited because `rank` was late, summed over operations. */
 typedef struct tm_pair {
     int64_t rank, for_rank;
     int64_t whole_ns;  /* whole nanoseconds */
-    uint64_t fraction; /* fraction in units of 2^-40 ns, below 2^40 */
+    uint64_t fraction; /* further fraction, in units of 2^-40 ns, below 2^40 */
 } tm_pair;
 
-/** Costs that delay propagation moved for a rank and step, in whole nanoseconds: the part of its
- * caused wait that is passed on to the ranks that made it wait, and the wait of others that it
- * caused indirectly. */
+/** Costs that delay propagation moved for a rank and step, in whole nanoseconds. passed_ns: the
+ * part of the rank's caused wait that is passed on to the ranks that made it wait. indirect_ns: the
+ * wait of others that the rank caused indirectly. */
 typedef struct tm_cost {
     int64_t rank, step; /* step -1: outside of all steps */
     int64_t passed_ns, indirect_ns;
 } tm_cost;
 
-/** Own time of a rank in the stretch that ends at an operation (waits/stretches.h). Stored on the
- * process that owns the group. */
+/** Own time of a rank in the stretch that ends at an operation (waits/stretches.h), on the process
+ * that owns the group. */
 typedef struct tm_own_time {
     uint64_t group;
     uint64_t key;    /* key of the operation, as in tm_comm_record */
@@ -179,7 +184,7 @@ typedef struct tm_group_member {
     int64_t rank;
 } tm_group_member;
 
-/** Use of the job's pipeline. The same on every process. */
+/** Use of the job's pipeline, the same on every process. */
 typedef struct tm_pipeline_use {
     int64_t stages;    /* 0: no pipeline */
     int64_t transfers; /* number of transfers from the first stage to the second */
@@ -193,9 +198,9 @@ typedef struct tm_collectives {
     tm_vec records;   /* of tm_comm_record; those of an instance are adjacent */
     tm_vec instances; /* of tm_instance: matched by this process */
     tm_vec values;    /* of tm_instance_value: of groups that this process owns */
-    tm_vec worst;     /* of tm_worst: the job's operations with the largest waits, if this process
-                         matched them */
-    /* of tm_worst: the job's most exposed operations, if this process matched them */
+    tm_vec worst;     /* of tm_worst: those of the job's operations with the largest waits that this
+                         process matched */
+    /* of tm_worst: those of the job's most exposed operations that this process matched */
     tm_vec exposed;
     tm_vec pairs;     /* of tm_pair: pairs whose late rank this process owns */
     tm_vec left_out;  /* of tm_left_out: unmatched kernels that this process counted */
@@ -205,19 +210,17 @@ typedef struct tm_collectives {
     tm_vec stages;    /* of tm_stage (waits/stages.h): all ranks of a pipeline */
     int64_t n_waits;  /* number of the job's operations with known waits */
     tm_pipeline_use pipeline;
-    bool first_process;        /* this process reports for the whole job */
-    int64_t n_compared;        /* number of members of groups with known own times, over the whole
-                                  job */
+    bool first_process; /* this process reports for the whole job */
+    int64_t n_compared; /* number of members of groups with known own times, in the whole job */
     int64_t violations_before; /* number of operations in which, on recorded clocks, one rank ended
-                                  before another started; set by alignment */
+                                  before another had started; set by alignment */
     int64_t worst_before_ns;   /* largest such lead */
-    /* see replay/whatif/result.h; owned by its creator; only on the first process; NULL without a
-     * replay */
+    /* see replay/whatif/result.h; borrowed; only on the first process; NULL without a replay */
     const struct tm_replay_result *replay;
     bool has_works; /* the replay has the ranks' own work; the same on every process */
 } tm_collectives;
 
-/** Time within which a barrier ends after the last arrival. On TPUs, it takes 1.7 to 5.2 us. */
+/** Longest time from the last arrival to the end of a barrier. TPUs take 1.7 to 5.2 us. */
 #define TM_BARRIER_NS INT64_C(6000)
 
 /** Returns whether all ranks of a collective of this kind wait for the last arrival. */
@@ -226,16 +229,16 @@ static inline bool tm_collective_synchronises(uint8_t kind) {
            kind == TM_COLL_REDUCESCATTER || kind == TM_COLL_ALLTOALL || kind == TM_COLL_BARRIER;
 }
 
-/** Returns whether no rank can leave a kernel's operation before all have arrived. An operation
- * without bytes makes no rank wait, except a barrier. */
+/** Returns whether no rank can leave a kernel's operation before all ranks have arrived. In an
+ * operation without bytes, ranks do not wait, except in a barrier. */
 static inline bool tm_record_synchronises(const tm_comm_record *record) {
     return tm_collective_synchronises(record->kind) &&
            (record->bytes != 0 || record->kind == TM_COLL_BARRIER);
 }
 
-/** Returns how far apart [ns] two starts must be to say for certain which came first: 2 sqrt(u^2 +
- * v^2) with the uncertainties u and v of their clocks (within one domain, spreads). 0 if clocks are
- * used as recorded. */
+/** Returns how far apart [ns] two starts must be to say for certain which was first: 2 sqrt(u^2 +
+ * v^2), where u and v are the uncertainties of the two clocks (within one domain, their spreads). 0
+ * if clocks are used as recorded. */
 static inline int64_t tm_joint_uncertainty(const tm_comm_record *a, const tm_comm_record *b) {
     if (a->domain == b->domain)
         return 2 * (int64_t)a->spread_ns;
@@ -250,9 +253,9 @@ static inline int64_t tm_members_last(const tm_comm_record *members, size_t n) {
     return last;
 }
 
-/** Returns how long [ns] before the last start of its members an operation's first end is, by their
- * clocks, @p n > 0. Above 0, the clocks or the match are wrong, because no rank leaves before all
- * have arrived. */
+/** Returns how long [ns] before the last start of an operation's members the first of them ends, by
+ * their clocks; @p n > 0. If this is above 0, the clocks or the match are wrong, because no rank
+ * leaves before all have arrived. */
 static inline int64_t tm_members_lead(const tm_comm_record *members, size_t n) {
     int64_t first_end = INT64_MAX;
     for (size_t i = 0; i < n; i++) {
@@ -262,7 +265,7 @@ static inline int64_t tm_members_lead(const tm_comm_record *members, size_t n) {
     return tm_members_last(members, n) - first_end;
 }
 
-/** Returns the time [ns] that a member waited for the last one: max(0, min(end, L) - begin). */
+/** Returns the time [ns] that a member waited for the last member: max(0, min(end, L) - begin). */
 static inline int64_t tm_member_wait(const tm_comm_record *record, int64_t last_ns) {
     int64_t end = record->end_ns < last_ns ? record->end_ns : last_ns;
     return end > record->begin_ns ? end - record->begin_ns : 0;

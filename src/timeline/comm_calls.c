@@ -7,14 +7,14 @@
 #include "base/vec.h"
 #include "counted.h"
 
-/* Prefixes of names of calls and ranges. The kind of collective follows the prefix. */
+/* Beginnings of names of calls and ranges that the kind of collective follows. */
 static const char *const beginnings[] = {
-    "nccl",   /* NCCL's calls and PyTorch's ranges around them (ncclAllToAll, nccl:all_to_all); also
-                 RCCL's */
+    "nccl",   /* NCCL's and RCCL's calls, and PyTorch's ranges around them (ncclAllToAll,
+                 nccl:all_to_all) */
     "rccl",   /* RCCL's own: rcclAllToAllv */
-    "c10d::", /* operators of PyTorch: c10d::alltoall_base_ */
-    "_c10d_functional::", /* operators of its compiled programs: _c10d_functional::all_to_all_single
-                           */
+    "c10d::", /* PyTorch's operators: c10d::alltoall_base_ */
+    "_c10d_functional::", /* operators of PyTorch's compiled programs:
+                             _c10d_functional::all_to_all_single */
 };
 
 tm_collective_kind tm_comm_call_kind(const char *bytes, size_t size) {
@@ -29,7 +29,7 @@ tm_collective_kind tm_comm_call_kind(const char *bytes, size_t size) {
     return TM_COLL_OTHER;
 }
 
-/* Returns the bytes per element of an operator's type name; -1 if unknown. */
+/* Returns the bytes of an element of an operator's type; -1 if the type is unknown. */
 static int64_t type_bytes(tm_text type) {
     static const struct {
         const char *name;
@@ -45,7 +45,8 @@ static int64_t type_bytes(tm_text type) {
     return type.size > 12 && memcmp(type.bytes, "c10::Float8_", 12) == 0 ? 1 : -1;
 }
 
-/* Returns the next text of a list, without its quotes; empty if there is none. */
+/* Returns the next text of a list without its quotes, and removes it from the list; empty if there
+ * is none. */
 static tm_text next_type(tm_text *list) {
     const char *end = list->bytes + list->size;
     const char *begin = memchr(list->bytes, '"', list->size);
@@ -56,7 +57,8 @@ static tm_text next_type(tm_text *list) {
     return (tm_text){.bytes = begin + 1, .size = (size_t)(stop - begin - 1)};
 }
 
-/* Returns the number of elements of "8, 16]" and moves *at past it; -1 if invalid or huge. */
+/* Returns the number of elements of "8, 16]", and moves *at behind the bracket; -1 if invalid or
+ * huge. */
 static int64_t next_elements(const char **at, const char *end) {
     enum { MOST_DIGITS = 15 };
     const int64_t most = INT64_C(1) << 50;
@@ -108,16 +110,16 @@ int64_t tm_comm_call_bytes(tm_text dimensions, tm_text types) {
 /* A call whose name gives a kind. */
 typedef struct call {
     int64_t begin_ns, end_ns;
-    int64_t reach_ns; /* latest end of this call and all earlier calls of its thread */
+    int64_t reach_ns; /* latest end of this call and of all earlier calls of its thread */
     size_t track;
     uint32_t row, n_kernels; /* row of the call; number of communication kernels that it launched */
     uint8_t kind;
 } call;
 
-/* The kinds that names give, computed on first use. */
+/* Kinds of collective that names give, found on first use. */
 typedef struct known {
     const tm_names *names;
-    uint8_t *kinds; /* [n] owned; by name id; UNSEEN before first use */
+    uint8_t *kinds; /* [n] owned; by name id; UNSEEN: not yet looked up */
     size_t n;
 } known;
 
@@ -158,7 +160,7 @@ static bool has_begun(const void *element, const void *key) {
     return x->track < y->track || (x->track == y->track && x->begin_ns <= y->begin_ns);
 }
 
-/* Returns the innermost call from which a row's kernel was launched; NULL if there is none. */
+/* Returns the innermost call in which the row's kernel was launched; NULL if there is none. */
 static call *call_of(const tm_timeline *timeline, const tm_vec *calls,
                      const tm_collective_attr *row) {
     const uint32_t asked = timeline->role[row->event] == TM_ROLE_COMMUNICATION
@@ -186,7 +188,7 @@ static bool is_open(const tm_timeline *timeline, const tm_names *names, tm_class
                TM_KERNEL_COLLECTIVE;
 }
 
-/* Returns whether the size of a kernel is unknown, and a call with types may give it. */
+/* Returns whether the size of a kernel is unknown, and its call may give the size. */
 static bool is_unsized(const tm_timeline *timeline, const tm_collective_attr *row) {
     return timeline->n_attrs[TM_ATTR_INPUTS] > 0 && row->in_elements < 0 && row->out_elements < 0 &&
            timeline->role[row->event] == TM_ROLE_COMMUNICATION;
@@ -200,8 +202,8 @@ static bool has_earlier_inputs(const void *attr, const void *row) {
     return ((const tm_inputs_attr *)attr)->event < *(const uint32_t *)row;
 }
 
-/* Returns a call's input bytes if they are recorded and the call launched only one kernel; else
- * -1. */
+/* Returns the bytes of a call's inputs; -1 if they are not recorded or if the call launched several
+ * kernels. */
 static int64_t bytes_of(const tm_timeline *timeline, const tm_names *names, const call *c) {
     const tm_shapes_attr *shapes = timeline->attrs[TM_ATTR_SHAPES];
     const tm_inputs_attr *inputs = timeline->attrs[TM_ATTR_INPUTS];

@@ -5,10 +5,10 @@
 #include "classify.h"
 #include "tmerge/timeline.h"
 
-/** Returns the kind of collective that a call or range has by its name: an operator or range of
- * PyTorch (c10d::alltoall_base_, nccl:all_to_all), or a call of NCCL or RCCL (ncclAllToAll),
- * which profilers record as operator, annotation, NVTX or ROCTX range. TM_COLL_OTHER for any
- * other name. */
+/** Returns the kind of collective that the name of a call or range gives. Known are PyTorch's
+ * operators and ranges (c10d::alltoall_base_, nccl:all_to_all) and the calls of NCCL and RCCL
+ * (ncclAllToAll), which profilers record as operator, annotation, NVTX or ROCTX range.
+ * TM_COLL_OTHER for any other name. */
 tm_collective_kind tm_comm_call_kind(const char *bytes, size_t size);
 
 /**
@@ -18,13 +18,13 @@ tm_collective_kind tm_comm_call_kind(const char *bytes, size_t size);
 int64_t tm_comm_call_bytes(tm_text dimensions, tm_text types);
 
 /**
- * Sets the kind of communication kernels without metadata whose names leave it open: NCCL uses the
- * same kernel for sends and receives, all-to-alls, gathers and scatters. The kind is that of the
- * innermost call in which the kernel was launched. Kernels launched in a single send or receive
- * stay unchanged, because its name does not include the peer.
+ * Sets the kind of communication kernels without metadata whose names leave the kind open: NCCL
+ * uses the same kernel for sends and receives, all-to-alls, gathers and scatters. The kind is that
+ * of the innermost call in which the kernel was launched. A kernel launched in a single send or
+ * receive stays unchanged, because the call's name does not include the peer.
  *
- * Kernels without a recorded size get call_bytes if the call is a TM_NCCL_RANGE with recorded
- * inputs and launched no other kernel; all other kernels get -1.
+ * Also sets call_bytes of all kernels. It is -1 unless the kernel's size is not recorded, and its
+ * call is a TM_NCCL_RANGE with recorded inputs that launched no other kernel.
  * @param rows  [n] all of TM_ATTR_COLLECTIVE; roles and launches are known
  * @return      TM_OK; TM_ERR_FAULT
  */

@@ -4,13 +4,13 @@
 
 enum { BY_WORDS = 0x100, NAME_ROOM = 512, TEXT_ROOM = 4096, N_STARTS = 128 };
 
-/* What is searched for a pattern: only the name, or also the arguments. */
+/* Where a pattern is searched for: only in the name, or also in the arguments. */
 enum { IN_NAME, IN_TEXT };
 
 typedef struct row {
     tm_kernel_class class;
     int where;
-    int kind; /* a tm_collective_kind; BY_WORDS: the words of the name show it */
+    int kind; /* a tm_collective_kind; BY_WORDS: the kind that the words of the name give */
     const char *pattern;
 } row;
 
@@ -22,7 +22,8 @@ static const row rows[] = {
 #include "comm_kernels.def"
 };
 
-/* A name as words: in lower case, "_" between words, ":" around each part of the name. */
+/* A normalised name: words in lower case, with "_" between words and ":" around each part of the
+ * name. */
 typedef struct words {
     char *out;
     size_t n, room;
@@ -65,8 +66,9 @@ static void end_part(words *w) {
     w->previous = '\0';
 }
 
-/* Adds a character. A capital starts a word after a small letter (all|Reduce). It also does before
- * a small letter, after capitals or digits (RMS|Norm, V1|Kernel). So A2A is one word. */
+/* Adds a character. A capital starts a word after a small letter (all|Reduce). It also starts a
+ * word before a small letter, after capitals or digits (RMS|Norm, V1|Kernel). So A2A is one
+ * word. */
 static void add(words *w, char c, char next) {
     if (is_upper(c)) {
         if (is_lower(w->previous) ||
@@ -100,7 +102,7 @@ static bool add_mangled(words *w, const char *bytes, size_t size) {
     size_t i = 2;
     if (size < 3 || memcmp(bytes, "_Z", 2) != 0)
         return false;
-    /* otherwise there is one name, followed by the types of parameters */
+    /* without N: a single name, followed by the types of parameters */
     bool nested = bytes[i] == 'N';
     while (i < size && !is_digit(bytes[i])) /* N, K, L, St: nested, const, static, std */
         if (i++ > 6)
@@ -112,7 +114,7 @@ static bool add_mangled(words *w, const char *bytes, size_t size) {
         if (length > size - i)
             break; /* truncated */
         bool unnamed = length >= 7 && memcmp(bytes + i, "_GLOBAL", 7) == 0;
-        if (!unnamed) { /* the name of an anonymous namespace contains that of the file */
+        if (!unnamed) { /* the name of an anonymous namespace contains the file's name */
             add_all(w, bytes + i, length);
             end_part(w);
         }
@@ -159,8 +161,8 @@ static void add_demangled(words *w, const char *bytes, size_t size) {
 
 static bool matches_here(const char *pattern, const char *text);
 
-/* Returns whether the pattern matches at this or any later position. Searches for its first letter
- * first, which skips most of a long name. */
+/* Returns whether the pattern matches at this position or at any later one. Looks for the pattern's
+ * first letter, which skips most of a long name. */
 static bool matches_later(const char *pattern, const char *text) {
     for (; (text = strchr(text, *pattern)) != NULL; text++)
         if (matches_here(pattern, text))
@@ -217,7 +219,7 @@ void tm_letters_of(const char *bytes, size_t size, char *out) {
 }
 
 tm_collective_kind tm_collective_kind_in(const char *letters) {
-    /* The first match counts, so a word comes before the words that it contains. */
+    /* The first match counts. So a word must come before the words that are parts of it. */
     static const struct {
         const char *word;
         tm_collective_kind kind;

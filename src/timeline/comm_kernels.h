@@ -23,8 +23,8 @@ typedef struct tm_kernel_kind {
 
 /**
  * Looks a kernel up in comm_kernels.def.
- * @param bytes  the name as profilers write it: demangled, with or without template and function
- * arguments, or mangled
+ * @param bytes  the name as the profiler writes it: mangled, or demangled with or without template
+ *               and function arguments
  */
 tm_kernel_kind tm_kernel_kind_of(const char *bytes, size_t size);
 
@@ -35,7 +35,7 @@ enum { TM_LETTERS = 256 };
  * @param out  [TM_LETTERS] terminated */
 void tm_letters_of(const char *bytes, size_t size, char *out);
 
-/** Returns the collective kind that these letters name. */
+/** Returns the kind of collective that these letters name. */
 tm_collective_kind tm_collective_kind_in(const char *letters);
 
 #endif

@@ -12,7 +12,7 @@ static const struct {
 #undef COUNTED
 };
 
-/* Fast test: few names of operators have one of these lengths. */
+/* Bit n: a name has n characters. Few names of other operators do. */
 #define SIZE_BIT(id, name_) | UINT64_C(1) << (sizeof(name_) - 1)
 static const uint64_t sizes = 0 TM_COUNTED_LIST(SIZE_BIT);
 #undef SIZE_BIT

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Operators with exactly these names. Compilers also write mm and flash_attn into the names of
- * fused operators. */
+/* Operators with exactly these names. Names of fused operators may contain mm or flash_attn,
+ * too. */
 #define TM_COUNTED_LIST(X)                                                                         \
     X(TM_COUNTED_MM, "aten::mm")                                                                   \
     X(TM_COUNTED_SCALED_MM, "aten::_scaled_mm")                                                    \
@@ -44,15 +44,16 @@ typedef enum tm_counted {
 /** Returns the operator with this name; TM_N_COUNTED for any other name. */
 tm_counted tm_counted_of(const char *name, size_t size);
 
-/** The operator that autograd runs once per pass and parameter. Its input is a gradient. */
+/** The operator that autograd runs once per pass and parameter. Its input is the parameter's
+ * gradient. */
 #define TM_ACCUMULATE_GRAD "torch::autograd::AccumulateGrad"
 
 /** Prefix of PyTorch's ranges around NCCL: "nccl:all_reduce". Their inputs are the tensors of the
  * collective. */
 #define TM_NCCL_RANGE "nccl:"
 
-/** Returns whether an operator's input types are kept: for the operators above, for
- * TM_ACCUMULATE_GRAD, where they are the parameters' types, and for a TM_NCCL_RANGE. */
+/** Returns whether an operator's input types are kept: those of the operators above, of
+ * TM_ACCUMULATE_GRAD, where they are the types of parameters, and of a TM_NCCL_RANGE. */
 bool tm_inputs_are_kept(const char *name, size_t size);
 
 #endif

@@ -11,14 +11,14 @@
 typedef struct annotation {
     int64_t number, begin_ns, end_ns;
     int64_t restarts; /* number of restarts of the job before the annotation */
-    int64_t reach_ns; /* latest end of this annotation and all before it */
+    int64_t reach_ns; /* latest end of this annotation and of all annotations before it */
     uint64_t stem;    /* as in tm_step_name, like the next two */
     tm_step_trust trust;
     bool counted;
     uint32_t row, name;
 } annotation;
 
-/* Annotations that may be steps, and those that are steps in any case. */
+/* Annotations that may be steps, and the profiler's own steps, which are marked in any case. */
 typedef struct candidates {
     tm_vec found;    /* of annotation */
     tm_vec profiler; /* of rows: TM_STEP_PROFILER */
@@ -33,8 +33,8 @@ static int by_begin(const void *a, const void *b) {
     return tm_order_i64(y->end_ns, x->end_ns); /* the outer annotation first */
 }
 
-/* Finds the annotations that may be steps. no_step marks, by name id, the names known not to be
- * steps, which are most names. */
+/* Finds the annotations that may be steps. Marks in no_step, by name id, the names that are
+ * certainly not those of steps, because most names are not. */
 static tm_status find_annotations(const tm_timeline *timeline, const tm_names *names,
                                   const tm_step_names *steps, bool *no_step, candidates *out,
                                   tm_error *err) {
@@ -79,8 +79,8 @@ static int by_loop(const void *a, const void *b) {
 
 /* Decides whether the steps are the marks of an inference engine. A step of the profiler may
  * contain one pass of the engine, many passes, or passes and training. If the marks take most of
- * the time of the profiler's steps, the marks are the steps. Otherwise the profiler's steps are,
- * and the marks are ignored. */
+ * the time of the profiler's steps, the marks are the steps. Otherwise the profiler's steps are the
+ * steps, and the marks are ignored. */
 static bool choose_engine(candidates *c) {
     annotation *v = c->found.data;
     double engine_ns = 0.0, sure_ns = 0.0;
@@ -102,7 +102,7 @@ static bool choose_engine(candidates *c) {
 }
 
 /* Keeps the annotations that are certainly steps. If there are none, keeps those of the loop that
- * takes most time: steps within other steps are not steps of the job. */
+ * takes most time, because steps within other steps are not steps of the job. */
 static void choose_annotations(tm_vec *found) {
     annotation *v = found->data;
     size_t best = 0, n_best = 0;
@@ -131,7 +131,7 @@ static void mark(tm_timeline *timeline, uint32_t row) {
     timeline->step_marks[row / 8] |= (uint8_t)(1u << row % 8);
 }
 
-/* Marks the rows that are steps: the chosen annotations, and always the profiler's own. */
+/* Marks the rows that are steps: the chosen annotations, and always the profiler's own steps. */
 static tm_status mark_rows(tm_timeline *timeline, const candidates *c, tm_error *err) {
     const annotation *found = c->found.data;
     const uint32_t *profiler = c->profiler.data;
@@ -148,8 +148,8 @@ static tm_status mark_rows(tm_timeline *timeline, const candidates *c, tm_error 
 }
 
 /* Returns whether the numbers in names are step numbers: the profiler counted them, or they
- * increase in each run of the job. (Batch sizes do not, nor do numbers that start again in each
- * epoch.) */
+ * increase in each run of the job. (Batch sizes do not increase, and numbers of batches start again
+ * in each epoch.) */
 static bool numbers_count(const annotation *v, size_t n) {
     for (size_t i = 0; i < n; i++) {
         const bool follows = i > 0 && v[i].restarts == v[i - 1].restarts;
@@ -161,7 +161,8 @@ static bool numbers_count(const annotation *v, size_t n) {
     return true;
 }
 
-/* The profiler's own numbers restart when the job does. */
+/* Records a restart of the job where the profiler's own numbers start again. Sets the annotations'
+ * restarts. */
 static void find_restarts(tm_timeline *timeline, annotation *v, size_t n) {
     for (size_t i = 1; i < n && timeline->n_spans > 1; i++) {
         const tm_span *span = tm_timeline_span(timeline, v[i].begin_ns);
@@ -174,13 +175,14 @@ static void find_restarts(tm_timeline *timeline, annotation *v, size_t n) {
 }
 
 /* Returns whether an annotation that starts later belongs to the same step. Marks of an engine have
- * no numbers, so only those within the step do. */
+ * no numbers: one belongs to the step only if it lies within the step. */
 static bool is_same_step(const annotation *first, const annotation *later) {
     return first->number == later->number && later->begin_ns < first->end_ns &&
            (first->trust != TM_STEP_ENGINE || later->end_ns <= first->end_ns);
 }
 
-/* Sorts by begin. Overlapping annotations of two threads with the same number become one step. */
+/* Sorts annotations by begin, and numbers them. Overlapping annotations of two threads with the
+ * same number become one step. */
 static void order_annotations(tm_timeline *timeline, tm_vec *found) {
     annotation *v = found->data;
     size_t n = 0;
@@ -219,18 +221,18 @@ static int32_t step_at(const annotation *v, size_t n, int64_t time_ns) {
     return TM_NO_STEP;
 }
 
-/* Returns whether an annotation contains a time and the next one starts later. */
+/* Returns whether annotation i contains a time and the next annotation starts later. */
 static bool holds(const annotation *v, size_t n, int32_t i, int64_t time_ns) {
     return i != TM_NO_STEP && v[i].begin_ns <= time_ns && time_ns < v[i].end_ns &&
            ((size_t)i + 1 == n || time_ns < v[i + 1].begin_ns);
 }
 
-/* A GPU event belongs to the step that launched it. Any other event belongs to the step that
- * contains its start. */
+/* Gives each GPU event the step that launched it, and each other event the step that contains its
+ * start. */
 static void assign_events(tm_timeline *timeline, const annotation *v, size_t n) {
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];
-        /* that of the previous event, which is usually also that of this one */
+        /* step of the previous event, which is usually the step of this event, too */
         int32_t step = TM_NO_STEP;
         for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {
             bool cpu = track->kind == TM_TRACK_CPU;
@@ -245,8 +247,8 @@ static void assign_events(tm_timeline *timeline, const annotation *v, size_t n) 
     }
 }
 
-/* Sets the windows: a step starts at the end of the previous one at the earliest, and ends with its
- * last GPU event at the earliest. */
+/* Sets the windows. A step starts at the end of the previous step at the earliest, and ends with
+ * its last GPU event at the earliest. */
 static void set_windows(tm_timeline *timeline, const annotation *v) {
     tm_step *steps = timeline->steps;
     for (size_t i = 0; i < timeline->n_steps; i++)
@@ -266,11 +268,11 @@ static void set_windows(tm_timeline *timeline, const annotation *v) {
     }
 }
 
-/* Returns when a stream has finished the work that was queued before a recording; INT64_MIN if
- * there was none. A stream runs in order, so these are the events without a recorded launch before
- * the first event with one. If at least as many events without a launch follow, or no event has
- * one, launches (of graphs, for example) are often not recorded: also INT64_MIN. *row is the
- * recording's first event, and is moved to that of the next recording. */
+/* Returns when a stream finished the work that was queued before a recording; INT64_MIN if there
+ * was none. As a stream runs in order, this work is the events without a recorded launch before the
+ * first event with one. If at least as many events without a launch follow, or if no event has one,
+ * launches (of graphs, for example) are often not recorded, and the result is INT64_MIN, too. Moves
+ * *row from the recording's first event to the first event of the next recording. */
 static int64_t queued_before(const tm_timeline *timeline, uint32_t *row, uint32_t behind,
                              int64_t until_ns) {
     int64_t end_ns = INT64_MIN;
@@ -308,7 +310,8 @@ static void cut_first_steps(tm_timeline *timeline, const tm_track *track) {
     }
 }
 
-/* Without annotations the whole trace is step 0; without duration events there are no steps. */
+/* For a trace without marked steps: the whole trace is step 0. Without duration events there are no
+ * steps. */
 static void one_step(tm_timeline *timeline) {
     tm_step *step = &timeline->steps[0];
     *step = (tm_step){.number = 0, .annotated = false};

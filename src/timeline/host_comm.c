@@ -51,7 +51,7 @@ uint32_t tm_timeline_work_end(const tm_timeline *timeline) {
     return end;
 }
 
-/* State while the roles of a rank are found. */
+/* State while the roles of a rank's events are found. */
 typedef struct finder {
     tm_timeline *timeline;
     uint8_t *kinds; /* [names] tm_host_comm */
@@ -79,7 +79,7 @@ static bool track_asks(const finder *f, const tm_track *track) {
 }
 
 /* Returns whether the thread requests communication, or waits for it, inside an operator. Such an
- * operator, for example an autograd node, contains waits, so it does not count as work. */
+ * operator, for example an autograd node, contains waits, and so does not count as work. */
 static bool holds_communication(finder *f, const tm_track *track, uint32_t row, int64_t end_ns) {
     const uint32_t behind = track->first + track->count;
     f->next = f->next > row ? f->next : row + 1;
@@ -101,7 +101,7 @@ static void find_work(finder *f, const tm_track *track) {
         if (end == begin || begin < reach_ns || kind == TM_HOST_COMM_TRANSFER)
             continue;
         if (works && holds_communication(f, track, row, end))
-            continue; /* the operator is not work, but its parts may be */
+            continue; /* the operator is not work, but operators inside may be */
         if (works) {
             t->role[row] = TM_ROLE_COMPUTE;
             t->launch[row] = row;
@@ -111,7 +111,7 @@ static void find_work(finder *f, const tm_track *track) {
     }
 }
 
-/* An operation, as requested by a thread. */
+/* An operation that a thread requested. */
 typedef struct operation {
     int64_t begin_ns, end_ns;
     uint32_t row, track; /* row of the operation; track of the thread that requested it */
@@ -139,10 +139,10 @@ static bool list_operations(const finder *f, tm_vec *out) {
     return true;
 }
 
-/* Counts for events of one name: how often the thread was idle before such an event while an
- * operation that it had requested was running; how often the event started immediately after that
- * operation's end; how often the operation ended within a quarter of the pause before or after the
- * event's start. */
+/* Counts for the events of one name. n: how often the thread was idle before such an event while an
+ * operation that it had requested was running. n_prompt: how often the event started immediately
+ * after the end of an operation. n_near: how often an operation ended within a quarter of the pause
+ * before or after the start of the event. */
 typedef struct pauses {
     uint32_t n, n_prompt, n_near;
 } pauses;
@@ -150,16 +150,16 @@ typedef struct pauses {
 /* Called for each time in which a thread was idle before an event. */
 typedef void pause_visit(finder *f, operation *at, size_t n, tm_interval pause, pauses *of);
 
-/* PAUSE_NS: minimum idle time of a thread. If an operation ended within PROMPT_NS before the event,
- * the event was prompt. PROMPT_LEAST prompt events, and one in PROMPT_TIMES, are hardly chance. */
+/* PAUSE_NS: minimum idle time of a thread. An event is prompt if an operation ended within
+ * PROMPT_NS before it. PROMPT_LEAST prompt events, and one in PROMPT_TIMES, are hardly chance. */
 enum { PAUSE_NS = 100000, PROMPT_NS = 200000, PROMPT_LEAST = 2, PROMPT_TIMES = 8 };
 
-/* On a busy machine, the thread that waits and the thread that records the end both get their core
+/* On a busy machine, both the thread that waits and the thread that records the end get their core
  * late. So ends within a quarter of the pause count, too: by chance, 6 of 8 would hardly be so near
  * (0.4 %). */
 enum { NEAR_LEAST = 8 };
 
-/* Returns whether the thread continued immediately after one of [n] operations ended. */
+/* Returns whether the thread continued immediately after one of n operations ended. */
 static bool is_prompt(const operation *at, size_t n, tm_interval pause) {
     bool prompt = false;
     for (size_t i = 0; i < n; i++)
@@ -190,10 +190,9 @@ static bool waits_before(const pauses *of) {
            (of->n >= NEAR_LEAST && 4 * of->n_near >= 3 * of->n);
 }
 
-/* Sets the end of the first operation that had not ended to the moment at which the thread
- * continued. Not if the end of another operation let the thread continue, or if by its record the
- * operation lasted for longer after this moment than the thread had waited: the thread then
- * continued for another reason. */
+/* Moves the end of the first operation that had not ended to the moment at which the thread
+ * continued. Changes nothing if the thread continued for another reason: another operation ended,
+ * or the operation, as recorded, lasted longer after this moment than the thread had waited. */
 static void end_first(finder *f, operation *at, size_t n, tm_interval pause, pauses *of) {
     size_t i = 0;
     while (i < n && at[i].end_ns <= pause.end_ns)
@@ -207,14 +206,14 @@ static void end_first(finder *f, operation *at, size_t n, tm_interval pause, pau
     f->timeline->duration_ns[at[i].row] = pause.end_ns - at[i].begin_ns;
 }
 
-/* Calls @p visit for each idle time of a thread.
+/* Calls @p visit for each time in which a thread was idle.
  * @param at  [n] operations that the thread requested */
 static void visit_pauses(finder *f, const tm_track *track, operation *at, size_t n, pauses *names,
                          pause_visit *visit) {
     const tm_timeline *t = f->timeline;
     int64_t reach_ns = INT64_MAX;
-    size_t first = 0, behind = 0; /* operations [first, behind) started before an event; those
-                                     before `first` had ended */
+    size_t first = 0, behind = 0; /* operations [first, behind) started before the event; operations
+                                     before `first` had ended before the idle time */
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
         const int64_t begin_ns = t->begin_ns[row], end_ns = begin_ns + t->duration_ns[row];
         if (t->role[row] != TM_ROLE_COMPUTE && kind_at(f, row) != TM_HOST_COMM_ASKS)
@@ -230,10 +229,10 @@ static void visit_pauses(finder *f, const tm_track *track, operation *at, size_t
     }
 }
 
-/* Corrects the ends of operations. A thread that waits for an operation continues when it is done,
- * but the thread that ran the operation records the end only when it gets a core again. If threads
- * often continue at ends of operations before events of a name, an operation recorded to last
- * beyond such an event ended when the thread continued. */
+/* Corrects the ends of operations. A thread that waits for an operation continues when the
+ * operation is done, but the thread that ran the operation records its end only when it gets a core
+ * again. If threads often continue at ends of operations before events of a name, an operation that
+ * was recorded to last beyond such an event ended when the thread continued. */
 static bool end_operations(finder *f) {
     tm_vec operations = TM_VEC(operation);
     pauses *names = calloc(tm_timeline_n_names(f->timeline) + 1, sizeof *names);
@@ -251,8 +250,8 @@ static bool end_operations(finder *f) {
     return ok;
 }
 
-/* If the reader made events of the work between MPI calls, these are all of the work. An MPI call
- * that communicates is its own launch, because no operator requested it. */
+/* If the reader made events of the work between MPI calls, only these are work. An MPI call that
+ * communicates becomes its own launch, because no operator requested it. */
 static void find_mpi(finder *f) {
     tm_timeline *t = f->timeline;
     f->work = TM_CAT_CPU_OP;
@@ -297,7 +296,7 @@ tm_status tm_timeline_find_cpu_roles(tm_timeline *timeline, const tm_names *name
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Collects operators and requests of threads that request host communication. Nothing if all
+/* Collects operations of host communication, and the calls that requested them. None if all
  * communication is on devices. */
 static bool collect_asking(const tm_timeline *timeline, tm_intervals *operations,
                            tm_intervals *active) {
@@ -312,16 +311,16 @@ static bool collect_asking(const tm_timeline *timeline, tm_intervals *operations
         ok =
             tm_vec_append(operations, &(tm_interval){begin, begin + timeline->duration_ns[row]}, 1);
         if (ok && asked != TM_NO_EVENT &&
-            asked != row) /* an MPI call is its own launch, because the thread itself waits in it */
+            asked != row) /* an MPI call is its own launch: the thread itself waits in it */
             ok = tm_intervals_add(active, timeline->begin_ns[asked],
                                   timeline->begin_ns[asked] + timeline->duration_ns[asked]);
     }
     return ok;
 }
 
-/* While communication runs, all that a thread does counts as computation, including Python. A
- * thread that is idle when communication ends has waited for it, from its last work on; a thread
- * that continues earlier has not. */
+/* While communication runs, everything that a thread does counts as computation, including Python.
+ * If the thread is idle when communication ends, it has waited since its last work. If it continues
+ * earlier, it has not waited. */
 bool tm_timeline_add_hidden(const tm_timeline *timeline, const tm_intervals *communication,
                             tm_intervals *compute) {
     tm_intervals operations = TM_VEC(tm_interval), asking = TM_INTERVALS(), active = TM_INTERVALS();

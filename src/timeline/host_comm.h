@@ -1,4 +1,4 @@
-/* Communication done by host threads (gloo, MPI, UCC) in jobs whose tensors are in host memory. */
+/* Communication by host threads (gloo, MPI, UCC) in jobs whose tensors are in host memory. */
 #ifndef TMERGE_HOST_COMM_H
 #define TMERGE_HOST_COMM_H
 
@@ -6,21 +6,23 @@
 #include "tmerge/names.h"
 #include "tmerge/timeline.h"
 
-/** Metadata entry of a rank that works only on the CPU, because its machine has no GPU or its
- * communication is from host to host. Its device is the CPU, whose operators are the work. */
+/** Kind of device in the metadata of a rank that works only on the CPU, because its machine has no
+ * GPU or its communication is from host to host. The rank's device is the CPU, and operators are
+ * the work. */
 #define TM_CPU_KIND "CPU"
 
-/** What an event of a thread is, judging by its name. */
+/** What an event of a thread is, according to its name. */
 typedef enum tm_host_comm {
     TM_HOST_COMM_NONE,
-    TM_HOST_COMM_OPERATION, /* gloo:all_reduce: an operation, from when a thread takes it up to its
-                               end */
+    TM_HOST_COMM_OPERATION, /* gloo:all_reduce: an operation, from the moment when a thread begins
+                               to run it to its end */
     TM_HOST_COMM_TRANSFER,  /* gloo:send, gloo:recv: a transfer, recorded on the calling thread from
-                               isend to the end of wait(). Events inside are not part of it */
-    TM_HOST_COMM_ASKS,      /* c10d::allreduce_: requests an operation of its group */
+                               isend to the end of wait(). Events inside are not part of the
+                               transfer */
+    TM_HOST_COMM_ASKS,      /* c10d::allreduce_: requests an operation */
     TM_HOST_COMM_WAITS,     /* _c10d_functional::wait_tensor: waits until an operation is done */
-    TM_HOST_COMM_INPUT /* fetches the next batch from the data loader; events inside are not work of
-                          the step */
+    TM_HOST_COMM_INPUT /* fetches the next batch from the data loader; events inside do not count as
+                          work of the step */
 } tm_host_comm;
 
 tm_host_comm tm_host_comm_of(tm_text name);
@@ -32,38 +34,39 @@ static inline bool tm_host_comm_is_operation(tm_host_comm kind) {
 /** Returns whether the rank's device is the CPU. */
 bool tm_timeline_is_of_cpu(const tm_timeline *timeline);
 
-/** Sets the roles of a rank whose device is the CPU. Operations are communication. Outermost
- * operators are computation if they neither request communication nor are inside one that does; for
- * MPI, the intervals between calls (TM_CAT_HOST_WORK) are. Each is its own launch.
- * tm_timeline_find_roles calls it. */
+/** Sets the roles of the events of a rank whose device is the CPU. Operations are communication.
+ * Outermost operators are computation if they neither request communication nor are inside one that
+ * does. For MPI, the intervals between calls (TM_CAT_HOST_WORK) are computation instead. Each of
+ * these events is its own launch. tm_timeline_find_roles calls this function. */
 tm_status tm_timeline_find_cpu_roles(tm_timeline *timeline, const tm_names *names,
                                      tm_error *err) TM_MUST_CHECK;
 
-/** Returns the row from which on no event has a role: the end of the last GPU stream, or of all
- * rows if the device is the CPU. */
+/** Returns the first row after all events with a role: the end of the last GPU stream or, if the
+ * device is the CPU, of all rows. */
 uint32_t tm_timeline_work_end(const tm_timeline *timeline);
 
 /**
- * Adds to a rank's computation what it does while the host communicates and no thread waits for the
- * communication. Adds nothing if all communication is on devices.
+ * Adds to a rank's computation what its threads do while the host communicates and no thread waits
+ * for the communication. Adds nothing if all communication is on devices.
  * @param communication  union of the rank's communication
- * @param compute        union of its computation
+ * @param compute        union of the rank's computation; extended
  * @return               false if out of memory
  */
 bool tm_timeline_add_hidden(const tm_timeline *timeline, const tm_intervals *communication,
                             tm_intervals *compute);
 
-/** Sets the GPU ranges of the spans of a rank whose device is the CPU: all of each recording. */
+/** Sets the GPU ranges of the spans of a rank whose device is the CPU to the whole recordings. */
 void tm_timeline_set_cpu_spans(tm_timeline *timeline);
 
 /** Maximum number of possible peers of a transfer whose group is unknown. */
 enum { TM_PEERS_MAX = 8, TM_PEERS_TEXT_MAX = 24 * TM_PEERS_MAX };
 
-/** Writes the name of the unknown group, which lists the possible peers: "peer 1 or 2".
+/** Writes a name for an unknown group, which lists the possible peers: "peer 1 or 2".
  * @param n  at most TM_PEERS_MAX */
 void tm_peers_text(const int64_t *peers, size_t n, char out[TM_PEERS_TEXT_MAX]);
 
-/** Reads such a name. Returns the number of ranks in it; 0 for any other name. */
+/** Reads a name that tm_peers_text wrote. Returns the number of ranks in it; 0 for any other
+ * name. */
 size_t tm_peers_read(const char *text, int64_t peers[TM_PEERS_MAX]);
 
 #endif

@@ -4,11 +4,12 @@
 
 #include "tmerge/timeline.h"
 
-/** Calls @p visit for each field of the timeline that holds a name id; it may change the id. */
+/** Calls @p visit for each field of the timeline that holds a name id. The visitor may change the
+ * id. */
 void tm_timeline_each_name(tm_timeline *timeline, void (*visit)(void *context, uint32_t *id),
                            void *context);
 
-/** The same, for @p n rows of an attribute table. */
+/** Does the same for @p n rows of an attribute table. */
 void tm_attr_each_name(tm_attr attr, void *rows, size_t n,
                        void (*visit)(void *context, uint32_t *id), void *context);
 

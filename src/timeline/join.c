@@ -9,7 +9,7 @@ static void replace(void *context, uint32_t *id) {
     *id = join->name_of[*id];
 }
 
-/* Returns a copy of `track` with the ids of the target dictionary. */
+/* Returns a copy of `track` with ids of the target trace's dictionary. */
 static tm_track renamed(const tm_join *join, const tm_track *track) {
     tm_track copy = *track;
     if (join->name_of) {

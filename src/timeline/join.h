@@ -1,33 +1,32 @@
-/* Appends the rows of a trace to those of another: joins the spans of a rank, or the parts of a
- * file. */
+/* Appends the rows of one trace to another: joins the spans of a rank, or the parts of a file. */
 #ifndef TMERGE_JOIN_H
 #define TMERGE_JOIN_H
 
 #include "trace.h"
 
-/** State while a trace's rows are appended to another trace. A table can be appended in several
- * pieces, in order. */
+/** State while rows of the source trace are appended to the target trace. A table can be appended
+ * in several pieces, in order. */
 typedef struct tm_join {
     tm_trace *into; /* borrowed */
-    /* borrowed; by name id of the other trace: id here; NULL: ids are the same */
+    /* borrowed; by name id of the source: id in the target; NULL: ids are the same */
     const uint32_t *name_of;
-    uint32_t *track_of; /* owned; by track of the other trace: index in `into` */
-    uint32_t *shape_of; /* owned; by shape of the other trace: index in `into` */
-    uint32_t first;     /* index that event 0 of the other trace gets in `into` */
+    uint32_t *track_of; /* owned; by track of the source: index in the target */
+    uint32_t *shape_of; /* owned; by shape of the source: index in the target */
+    uint32_t first;     /* index that event 0 of the source gets in the target */
 } tm_join;
 
 /** The other trace. */
 typedef struct tm_join_from {
-    const tm_track *tracks; /* [n_tracks] with the ids of its own dictionary */
+    const tm_track *tracks; /* [n_tracks] with name ids of the source's dictionary */
     size_t n_tracks;
     const tm_launch_shape *shapes; /* [n_shapes] */
     size_t n_shapes;
-    const uint32_t *name_of; /* by name id in these tracks: id in the target trace's dictionary;
-                                NULL: both have the same dictionary */
+    const uint32_t *name_of; /* by name id in these tracks: id in the target's dictionary; NULL:
+                                both traces have the same dictionary */
 } tm_join_from;
 
 /**
- * Adds those tracks and shapes of the other trace that `into` lacks.
+ * Adds those tracks and shapes of the source to @p into that it lacks.
  * @param out  free with tm_join_end in any case
  * @return     TM_OK; TM_ERR_FAULT
  */
@@ -35,7 +34,7 @@ tm_status tm_join_begin(tm_join *out, tm_trace *into, const tm_join_from *from,
                         tm_error *err) TM_MUST_CHECK;
 
 /** Appends the next @p n events.
- * @return  TM_OK; TM_ERR_FAULT, also if they are too many for an index */
+ * @return  TM_OK; TM_ERR_FAULT, also if there are too many events for an index */
 tm_status tm_join_events(tm_join *join, const tm_raw_event *events, size_t n,
                          tm_error *err) TM_MUST_CHECK;
 

@@ -1,6 +1,6 @@
 #include "timeline/lanes.h"
 
-/* Unions of events by kind of work, which may still overlap. */
+/* Union of events for each kind of work. The unions may overlap. */
 typedef struct unions {
     tm_intervals compute, copies, communication, wait, transfer;
 } unions;
@@ -14,7 +14,7 @@ static bool add_event(const tm_rank_clock *clock, const tm_timeline *piece, size
     return tm_intervals_add(set, begin, begin + piece->duration_ns[i]);
 }
 
-/* Adds a communication kernel: it first waits, then transfers. */
+/* Adds the wait and the transfer of a communication kernel. The wait comes first. */
 static bool add_wait(const tm_rank_clock *clock, const tm_timeline *piece, size_t first,
                      const tm_collective_attr *attr, unions *u) {
     size_t i = attr->event - first;

@@ -10,9 +10,9 @@
  * others on the communication sub-track. */
 typedef enum tm_lane_kind {
     TM_LANE_COMPUTE,   /* union of compute, P */
-    TM_LANE_TRANSFER,  /* communication after its last rank arrived */
-    TM_LANE_WAIT,      /* communication before its last rank arrived, without times in which another
-                          operation of the rank transfers */
+    TM_LANE_TRANSFER,  /* communication after the operation's last rank arrived */
+    TM_LANE_WAIT,      /* communication before the operation's last rank arrived, without times in
+                          which another operation of the rank transfers */
     TM_LANE_UNMATCHED, /* communication that may be wait or transfer, without times of known waits
                           and transfers */
     TM_LANE_COPIES,    /* union of copies without compute, M \ P */
@@ -26,8 +26,8 @@ typedef struct tm_lanes {
 
 /**
  * Computes the intervals of a rank.
- * @param timeline  its attrs have the waits
- * @param rows      its events; NULL: in the timeline
+ * @param timeline  with known waits
+ * @param rows      the rank's events; NULL: they are in the timeline
  * @param out       free with tm_lanes_free in any case
  * @return          TM_OK; TM_ERR_FAULT
  */

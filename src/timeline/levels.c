@@ -9,16 +9,16 @@
 
 enum {
     EXPONENT_MAX = 60, /* largest exponent of a bucket's width that fits an int64 */
-    FINER_MAX =
-        6 /* levels up to this much finer than the number of events suggests can be requested */
+    FINER_MAX = 6      /* how much finer a level can be requested than the number of events suggests
+                          [exponent] */
 };
 
 /* One level, of all sub-tracks. */
 typedef struct level {
     tm_vec rows; /* of tm_level: by sub-track, ascending by begin */
     int exponent;
-    /* Used while events are counted: range of each sub-track's rows, row of its last event, and
-     * rows of buckets with events but without busy time. */
+    /* Used while events are counted. For each sub-track: range of its rows, row of its last event.
+     * Also the rows of buckets with events but without busy time. */
     size_t first[TM_N_LEVEL_LANES + 1], last[TM_N_LEVEL_LANES];
     tm_vec others;
 } level;
@@ -26,14 +26,14 @@ typedef struct level {
 /* The columns from which levels are computed. */
 enum { NEEDED = TM_ROWS_TIMES | TM_ROWS_KINDS | TM_ROWS_ATTRS };
 
-/* A piece of the rank's events, starting at row `first`. */
+/* A piece of the rank's events. Its first event is row `first`. */
 typedef struct events {
     const tm_rank_clock *clock;
     const tm_timeline *piece;
     size_t first;
 } events;
 
-/* Returns the start of the bucket that contains a time; correct before the epoch, too. */
+/* Returns the start of the bucket that contains a time, which may be before the epoch. */
 static int64_t bucket_begin(int64_t ns, int exponent) {
     return ns & ~(((int64_t)1 << exponent) - 1);
 }
@@ -50,7 +50,7 @@ static void join(tm_level *into, const tm_level *row) {
     into->longest_ns = row->longest_ns > into->longest_ns ? row->longest_ns : into->longest_ns;
 }
 
-/* Merges rows of the same bucket. */
+/* Merges adjacent rows of the same bucket. */
 static void put_together(tm_vec *rows) {
     tm_level *v = rows->data;
     size_t n = 0;
@@ -69,8 +69,8 @@ static void sort(tm_vec *rows) {
     put_together(rows);
 }
 
-/* Adds an interval's busy time to each of its buckets, which are few: long intervals go to coarse
- * levels. */
+/* Adds the busy time of each interval to the interval's buckets. They are few, because long
+ * intervals go to coarse levels. */
 static bool add_busy(level *l, tm_level_lane lane, const tm_intervals *set) {
     const tm_interval *v = set->data;
     const int64_t width = (int64_t)1 << l->exponent;
@@ -98,8 +98,8 @@ static bool is_before(const void *row, const void *begin) {
     return ((const tm_level *)row)->begin_ns < *(const int64_t *)begin;
 }
 
-/* Returns the row of a bucket in which a sub-track is busy; NULL if it is idle. Tries the bucket of
- * the previous event and the one after it first. */
+/* Returns the row of a bucket in which a sub-track is busy; NULL if it is idle. First tries the
+ * bucket of the previous event and the one after. */
 static tm_level *busy_row(level *l, tm_level_lane lane, int64_t begin) {
     tm_level *v = l->rows.data;
     size_t first = l->first[lane], end = l->first[lane + 1], at = l->last[lane];
@@ -191,8 +191,8 @@ static bool merge_others(level *l) {
     return true;
 }
 
-/* Now and then merges equal rows of buckets without busy time, so that there are far fewer rows
- * than events. */
+/* Adds the events of a piece. Now and then merges equal rows of buckets without busy time, so that
+ * there are far fewer rows than events. */
 static bool add_piece(level *l, const events *e, size_t *limit) {
     for (size_t row = 0; row < e->piece->n_events; row++) {
         if (!add_gpu_event(l, e, row))
@@ -287,7 +287,7 @@ static int first_exponent(const tm_timeline *timeline, size_t most) {
     return exponent;
 }
 
-/* Returns whether a sub-track has more than two rows, which the next level can join. */
+/* Returns whether some sub-track has more than two rows, which the next level can join. */
 static bool can_join(const level *l) {
     const tm_level *v = l->rows.data;
     for (size_t i = 2; i < l->rows.n; i++)

@@ -1,5 +1,5 @@
-/* Overview levels of a rank's timeline: its time in power-of-two buckets, for drawing without
- * reading the events. */
+/* Overview levels of a rank's timeline: activity in power-of-two buckets of time, to draw the
+ * timeline without its events. */
 #ifndef TMERGE_LEVELS_H
 #define TMERGE_LEVELS_H
 
@@ -17,22 +17,22 @@ static inline tm_level_lane tm_level_lane_of(tm_lane_kind kind) {
     return of_kind[kind];
 }
 
-/** Callback that receives the rows of the next level. */
+/** Receives the rows of one level after another. */
 typedef struct tm_level_sink {
     tm_status (*take)(void *context, const tm_level *rows, size_t n, tm_error *err);
     void *context;
 } tm_level_sink;
 
 /**
- * Computes the levels of a timeline. One of them is in memory at a time.
+ * Computes the levels of a timeline. Only one level is in memory at a time.
  *
- * The finest level has at most one row per TM_LEVEL_EVENTS events of the rank, plus one. Each
- * further level joins pairs of buckets, up to the level at which no sub-track has more than two
- * rows (two, because a power of two may lie within the job). Rows are ordered by level, finest
- * first, then by sub-track, then by begin. Each level of a sub-track has the same sum.
+ * In the finest level, a sub-track has at most one row per TM_LEVEL_EVENTS events of the rank, plus
+ * one. Each further level joins pairs of buckets, until no sub-track has more than two rows. (It
+ * may keep two, because a bucket's border may lie within the job.) Rows are ordered by level,
+ * finest first, then by sub-track, then by begin. Each level of a sub-track has the same sum.
  *
- * @param timeline  its clock and its waits are known
- * @param rows      its events; NULL: in the timeline
+ * @param timeline  with known clock and waits
+ * @param rows      the rank's events; NULL: they are in the timeline
  * @param finest    exponent of the finest level; -1: by the number of events, as above
  * @return          TM_OK; TM_ERR_FAULT if out of memory; the status of a failed sink
  */
@@ -40,7 +40,7 @@ tm_status tm_levels_each(const tm_timeline *timeline, const tm_event_rows *rows,
                          const tm_level_sink *sink, tm_error *err) TM_MUST_CHECK;
 
 /** Replaces the levels of a timeline that has its events.
- * @return  TM_OK; TM_ERR_FAULT if out of memory: the timeline then has no levels */
+ * @return  TM_OK; TM_ERR_FAULT: out of memory, and the timeline has no levels */
 tm_status tm_levels_make(tm_timeline *timeline, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -3,8 +3,8 @@
 #include "sort_events.h"
 #include "trace.h"
 
-/* The calls by correlation id. Successive searches are usually close, because a program numbers its
- * calls in order. */
+/* The calls by correlation id. A program numbers its calls in order, so that successive searches
+ * are usually close. */
 typedef struct calls {
     const tm_launch_attr *launches; /* borrowed */
     uint32_t *order;                /* [n] owned */
@@ -29,7 +29,8 @@ static tm_status sort_calls(tm_trace *trace, calls *out, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns the first position in [low, high) whose id is not lower; high if none. */
+/* Returns the first position in [low, high) with this correlation id or a higher one; high if there
+ * is none. */
 static size_t first_from(const calls *c, size_t low, size_t high, int64_t correlation) {
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -41,7 +42,8 @@ static size_t first_from(const calls *c, size_t low, size_t high, int64_t correl
     return low;
 }
 
-/* The same over all calls, by exponential search from the last call that was found. */
+/* Returns the first position of all calls with this correlation id or a higher one. Searches
+ * exponentially from the last call that was found. */
 static size_t seek(const calls *c, int64_t correlation) {
     size_t high = c->at, step = 1;
     if (high < c->n && correlation_at(c, high) < correlation) {
@@ -55,7 +57,7 @@ static size_t seek(const calls *c, int64_t correlation) {
     return first_from(c, step <= high ? high - step + 1 : 0, high, correlation);
 }
 
-/* Returns the call with a correlation id; TM_NO_EVENT if none. */
+/* Returns the event of the call with this correlation id; TM_NO_EVENT if there is none. */
 static uint32_t call_of(calls *c, int64_t correlation) {
     if (correlation == 0)
         return TM_NO_EVENT;
@@ -66,8 +68,8 @@ static uint32_t call_of(calls *c, int64_t correlation) {
 }
 
 /* Returns whether the id of the last call that was found also belongs to unrelated calls. A call
- * that starts inside the first one belongs to the same launch: it is a lower layer (runtime and
- * driver), or another thread's work for it. */
+ * that starts inside the first one is not unrelated: it is a lower layer (runtime and driver), or
+ * another thread's work for the same launch. */
 static bool is_one_of_several(const tm_raw_event *events, const calls *c) {
     const tm_raw_event *first = &events[c->launches[c->order[c->at]].event];
     int64_t end = first->begin_ns + first->duration_ns;
@@ -86,8 +88,8 @@ static void link_event(tm_trace *trace, calls *c, uint32_t event, int64_t correl
         call != TM_NO_EVENT && is_one_of_several(events, c);
 }
 
-/* Links a wait to the call that waits and to the call that recorded the event. A stream waits only
- * for an event that was recorded before the waiting call: if the record is later, the profiler
+/* Links a wait to the call that waits, and to the call that recorded the event. A stream waits only
+ * for an event that was recorded before the waiting call. If the record is later, the profiler
  * wrote a wrong id, and the wait gets no record. */
 static void link_wait(tm_trace *trace, calls *c, tm_wait_attr *wait) {
     const tm_raw_event *events = trace->events.data;

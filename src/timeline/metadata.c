@@ -10,14 +10,14 @@ enum { LONG_BYTES = 64 };
 
 #define MARK "\"@list "
 
-/* Characters to examine; those in between are copied unchanged. */
+/* Characters at which copying stops. All others are copied unchanged. */
 static const bool ends_run[256] = {['"'] = true,  ['['] = true,  [']'] = true,  [' '] = true,
                                    ['\t'] = true, ['\r'] = true, ['\n'] = true, ['\0'] = true};
 
 /* An array that contains the current position. */
 typedef struct open_array {
     size_t begin;   /* offset in own */
-    size_t n_lists; /* number of lists that were cut out before this one */
+    size_t n_lists; /* number of lists that were cut out before this array */
 } open_array;
 
 typedef struct cutter {
@@ -29,7 +29,7 @@ typedef struct cutter {
     bool cuts;
 } cutter;
 
-/* Replaces the text in `own` from @p begin on by a reference to a list. */
+/* Cuts a list out of the text: replaces `own` from @p begin on by a reference to the list. */
 static bool cut(cutter *c, size_t begin, const char *list, size_t size) {
     char mark[48];
     int n = snprintf(mark, sizeof mark, MARK "%zu\"", c->lists->n);
@@ -39,7 +39,8 @@ static bool cut(cutter *c, size_t begin, const char *list, size_t size) {
            tm_vec_append(c->own, mark, (size_t)n);
 }
 
-/* Returns the position after the string that starts at p; the text's end if it is unterminated. */
+/* Returns the position after the string that starts at p; the end of the text if the string does
+ * not end. */
 static const char *string_end(const char *p, const char *end) {
     for (p++; p < end && *p != '"'; p++)
         p += *p == '\\';
@@ -55,9 +56,9 @@ static bool put_string(cutter *c) {
     return tm_vec_append(c->own, begin, size);
 }
 
-/* Returns the position after the array of numbers that starts at p; NULL if it is something
- * else. Uses memchr, which is faster than a loop by character: lists are most of the text of a
- * large job. */
+/* Returns the position after the array of numbers that starts at p; NULL if something else starts
+ * there. Lists are most of the text of a large job, so this uses memchr, which is faster than a
+ * loop over characters. */
 static const char *numbers_end(const char *p, const char *end) {
     const char *close = memchr(p, ']', (size_t)(end - p));
     size_t size = close ? (size_t)(close - p) - 1 : 0;
@@ -66,7 +67,7 @@ static const char *numbers_end(const char *p, const char *end) {
     return plain ? close + 1 : NULL;
 }
 
-/* Cuts out an array of numbers, unchanged. */
+/* Cuts out an array of numbers, unchanged; opens any other array. */
 static bool open_list(cutter *c) {
     const open_array opened = {c->own->n, c->lists->n};
     const char *begin = c->p, *close = c->cuts ? numbers_end(c->p, c->end) : NULL;
@@ -76,7 +77,7 @@ static bool open_list(cutter *c) {
     return tm_vec_append(&c->open, &opened, 1) && tm_vec_append(c->own, begin, 1);
 }
 
-/* Cuts out any other array if it is long and no list was cut out of it. */
+/* Closes an array. Cuts it out if it is long and no list was cut out of it. */
 static bool close_list(cutter *c) {
     const char *text;
     if (!tm_vec_append(c->own, c->p++, 1))
@@ -132,7 +133,7 @@ const char *tm_metadata_member(const char *object, const char *key) {
     for (int depth = 0; p < end; p++) {
         depth += (*p == '{') + (*p == '[') - (*p == '}') - (*p == ']');
         if (depth == 0)
-            return NULL; /* end of the object, or not an object */
+            return NULL; /* end of the object, or no object */
         if (*p != '"')
             continue;
         const char *text = p + 1, *behind = string_end(p, end);
@@ -201,8 +202,8 @@ static const char *behind_space(const char *p, const char *end) {
     return p;
 }
 
-/* Appends the number at *p to the list and moves past the comma after it. False at the end of the
- * list: *p is at the closing bracket if the list is valid. */
+/* Appends the number at *p to the list, and moves past the comma after it. False at the end of the
+ * list. *p is then at the closing bracket if the list is valid. */
 static bool next_rank(const char **p, const char *end, tm_rank_list *out, bool *memory) {
     int64_t value = 0;
     const char *digits = *p = behind_space(*p, end);

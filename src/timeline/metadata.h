@@ -1,4 +1,4 @@
-/* Metadata of a trace as JSON. Lists, which are the same on many ranks, are stored once, as names.
+/* Metadata of a trace as JSON. Lists are the same on many ranks, so they are stored once, as names.
  * The rest, a rank's own metadata, is stored for each rank. */
 #ifndef TMERGE_METADATA_H
 #define TMERGE_METADATA_H
@@ -7,11 +7,11 @@
 #include "tmerge/timeline.h"
 
 /**
- * Cuts the lists out of a JSON text and puts "@list 0" and so on in their place. Lists are arrays
- * of numbers, strings that start like one, and other long arrays. Removes white space from the
- * rest.
+ * Cuts the lists out of a JSON text, and puts "@list 0", "@list 1" and so on in their place. Lists
+ * are arrays of numbers, strings that start with "[", and other long arrays. Removes white space
+ * from the rest.
  * @param text   [size] with valid syntax
- * @param names  receives the lists, each a JSON value
+ * @param names  gets the lists, each as a JSON value
  * @param own    of char: the rest is appended
  * @param lists  of uint32_t: the lists' name ids are appended, in the order of their numbers
  * @return       false if out of memory
@@ -21,16 +21,16 @@ bool tm_metadata_cut(const char *text, size_t size, tm_names *names, tm_vec *own
 /** Returns a rank's metadata without the lists, terminated; empty if the trace has none. */
 tm_text tm_timeline_metadata(const tm_timeline *timeline);
 
-/** Returns the start of a member's value in a JSON object without white space, such as a rank's own
- * metadata; NULL if it has no such key. */
+/** Returns the start of the value of a key in a JSON object; NULL if the object does not have the
+ * key. The object must not contain white space, like a rank's own metadata. */
 const char *tm_metadata_member(const char *object, const char *key);
 
 /** Returns the number of the first list at or after *p that is a value of this key, and moves *p
- * past it; SIZE_MAX if there is none. */
+ * past the reference; SIZE_MAX if there is none. */
 size_t tm_metadata_next_list(const char **p, const char *key);
 
-/** Returns the name id of the list to which a text ("@list 0") refers; TM_NO_NAME if it refers to
- * none. */
+/** Returns the name id of the list that a text ("@list 0") refers to; TM_NO_NAME if it is not such
+ * a reference. */
 uint32_t tm_timeline_list(const tm_timeline *timeline, const char *text);
 
 /**
@@ -44,7 +44,7 @@ bool tm_timeline_metadata_whole(const tm_timeline *timeline, const tm_names *nam
 /** A list of ranks. */
 typedef struct tm_rank_list {
     tm_vec ranks; /* of int64_t, ascending; empty if the list was truncated ("...") or is no list */
-    bool more;    /* the list was like "[0, 1, ?]": it has further ranks, without a trace */
+    bool more;    /* the list was like "[0, 1, ?]": there are further ranks, which have no trace */
     bool read;    /* by tm_rank_list_read */
 } tm_rank_list;
 
@@ -52,7 +52,7 @@ typedef struct tm_rank_list {
  * out->ranks. */
 bool tm_rank_list_read(tm_text text, tm_rank_list *out);
 
-/** Returns the bytes per element of torch's type name (`dtype`); 0 if unknown. */
+/** Returns the bytes of an element of torch's type (`dtype`); 0 if the type is unknown. */
 int64_t tm_dtype_bytes(tm_text dtype);
 
 #endif

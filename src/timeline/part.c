@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Header of a packed part. It is followed by tracks, labels, marks, flows, shapes and metadata as
- * stored, then by each text of its dictionary as length (uint32_t) and bytes, in the order of their
+/* Header of a packed part. Tracks, labels, marks, flows, shapes and metadata follow as stored. Then
+ * each text of the part's dictionary follows as length (uint32_t) and bytes, in the order of the
  * ids. */
 typedef struct head {
     size_t n_tracks, n_labels, n_marks, n_flows, n_shapes, metadata_size, n_names;
@@ -37,14 +37,14 @@ void tm_part_free(tm_part *part) {
 }
 
 /* What a part contains depends on the reader's state at its start. Between two events of
- * traceEvents, this state is always the same, except that the events may be in an object, which
- * only the last part shows. */
+ * traceEvents, this state is always the same, except for one thing: the events may be in an object,
+ * which only the last part shows. */
 bool tm_part_follows(const tm_part *first, const tm_part *before, const tm_part *part) {
     bool last = part->index == part->n - 1;
     return part->begin == before->end && (!last || part->in_object == first->in_object);
 }
 
-/* Applies the labels. The last label of a thread or process counts. */
+/* Applies the labels. Of several labels of a thread or process, the last one counts. */
 static void name_tracks(tm_trace *trace, const tm_label *labels, size_t n) {
     tm_track *tracks = trace->tracks.data;
     for (size_t l = 0; l < n; l++) {
@@ -100,7 +100,7 @@ tm_status tm_part_pack(const tm_part *part, const tm_names *names, tm_vec *out, 
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns the ids in `names` of the n texts at p; NULL if out of memory. */
+/* Adds the n texts at p to `names`. Returns their ids; NULL if out of memory. */
 static uint32_t *intern_all(tm_names *names, const char *p, size_t n) {
     uint32_t *name_of = malloc((n + 1) * sizeof *name_of);
     bool ok = name_of != NULL;
@@ -170,7 +170,7 @@ tm_status tm_part_join_begin(tm_part_join *out, tm_part *into, tm_names *names, 
     for (int c = 0; c < TM_N_COUNTS; c++)
         into->trace->counts[c] += h.counts[c];
     into->flow_mask |= h.flow_mask;
-    if (h.base_ns >= 0) /* of a repeated key, the last value counts */
+    if (h.base_ns >= 0) /* if a key occurs twice, the last value counts */
         into->base_ns = h.base_ns;
     return TM_OK;
 }

@@ -4,17 +4,17 @@
 
 #include "join.h"
 
-/** The name of a process or thread. Tracks are named when all tracks are known. */
+/** The name of a process or thread. Tracks get names only when all tracks are known. */
 typedef struct tm_label {
     uint32_t pid, tid, text; /* name ids */
-    bool process;            /* names all tracks of the process */
+    bool process; /* the name of the process, for all of its tracks; false: of the thread */
 } tm_label;
 
 typedef enum tm_mark_kind {
-    TM_MARK_PENDING, /* `event` may be device work; the mark has category, correlation, bytes and
-                        stream for this case */
+    TM_MARK_PENDING, /* `event` may be device work; if it is, the mark has category, correlation,
+                        bytes and stream */
     TM_MARK_LINK,    /* `event` belongs to the operator with id `value` */
-    TM_MARK_STREAM,  /* `stream` is the stream of a track */
+    TM_MARK_STREAM,  /* `stream` belongs to a track */
     TM_MARK_DEVICES  /* `text` is a category that shows the kind of devices */
 } tm_mark_kind;
 
@@ -23,38 +23,40 @@ typedef struct tm_mark {
     int64_t value;           /* PENDING: correlation id; LINK: the operator's id */
     int64_t bytes;           /* PENDING: bytes of a copy; -1 unknown */
     int64_t stream;          /* PENDING, STREAM */
-    uint32_t event;          /* TM_NO_EVENT if it concerns no event */
+    uint32_t event;          /* TM_NO_EVENT if the mark is about no event */
     uint32_t text, pid, tid; /* name ids */
     int32_t device;
     uint8_t kind;     /* tm_mark_kind */
     uint8_t category; /* PENDING: tm_category of the event if it is device work */
-    uint16_t unused;  /* 0, because marks are sent as bytes */
+    uint16_t unused;  /* must be 0, because marks are sent as bytes */
 } tm_mark;
 
-/** The start or the end of a flow. Process and thread are hashes of their ids as written. */
+/** The start or the end of a flow. pid and tid are hashes of the ids as written. */
 typedef struct tm_flow {
-    uint64_t id;   /* hash of the id as written */
+    uint64_t id;   /* hash of the flow's id as written */
     int64_t ts_ns; /* relative to the trace's base time */
     uint32_t pid, tid;
     uint32_t end; /* 1: end, 0: start */
     uint32_t unused;
 } tm_flow;
 
-/** A part of a file. If the first part starts at the start of the file and each part ends exactly
+/** A part of a file. If the first part starts at the start of the file, and each part ends exactly
  * where the next one starts, the parts together equal the file read as a whole. */
 typedef struct tm_part {
     int index, n;    /* index of the part, 0 to n - 1 */
-    tm_trace *trace; /* borrowed; so far without base time in its starts, and without names of
-                        tracks */
+    tm_trace *trace; /* borrowed. Until tm_part_finish, its starts lack the base time, and its
+                        tracks have no names */
     tm_vec labels;   /* of tm_label, in file order */
     tm_vec metadata; /* of char: ,"key":value for each top-level value except the events */
     tm_vec marks;    /* of tm_mark, in file order */
-    tm_vec flows;    /* of tm_flow: a sample, of the flows whose id has no bit of flow_mask */
+    tm_vec flows;    /* of tm_flow: a sample, namely the flows whose id has no bit of flow_mask */
     uint64_t flow_mask;
     int64_t base_ns; /* base time; -1 if not found so far */
     int64_t begin;   /* file offset: 0, or the start of an event */
-    int64_t end;     /* start of the next part's first event; -1: read to the end */
-    bool in_object;  /* the events are inside an object; known in the first and the last part */
+    int64_t end;     /* file offset at which the next part's first event starts; -1: the end of the
+                        file */
+    bool in_object;  /* the events are inside an object; known only in the first and in the last
+                        part */
 } tm_part;
 
 /** Initialises part 0 of 1: the whole file. The caller initialises and keeps @p trace. */
@@ -63,16 +65,16 @@ void tm_part_init(tm_part *part, tm_trace *trace);
 /** Frees everything except the trace. */
 void tm_part_free(tm_part *part);
 
-/** Returns whether a part starts where the previous one ended, in the same container as the first
- * part. If all parts before it were read correctly, so was this one. */
+/** Returns whether a part starts where the previous part ended, in the same container as the first
+ * part. If all parts before were read correctly, this part was read correctly, too. */
 bool tm_part_follows(const tm_part *first, const tm_part *before, const tm_part *part);
 
 /** Completes the trace: names the tracks, and adds the base time to every start. */
 void tm_part_finish(tm_part *whole);
 
 /**
- * Writes a part without its events and attribute rows, but with all texts of its dictionary, for
- * the same program in another process.
+ * Serialises a part for another process of the same program: without events and attribute rows, but
+ * with all texts of its dictionary.
  * @param out  of char; appended to
  * @return     TM_OK; TM_ERR_FAULT
  */
@@ -81,17 +83,17 @@ tm_status tm_part_pack(const tm_part *part, const tm_names *names, tm_vec *out,
 
 /** State while a part is joined to the parts before it. */
 typedef struct tm_part_join {
-    tm_join rows;      /* receives the part's events and attribute rows */
+    tm_join rows;      /* appends the part's events and attribute rows */
     uint32_t *name_of; /* owned */
 } tm_part_join;
 
 /**
- * Starts appending a part to those before it. Give the part's events and attribute rows to
- * out->rows afterwards.
+ * Starts to append a part to the parts before it. The caller must then append the part's events and
+ * attribute rows with out->rows.
  *
  * @param into   the parts before it
  * @param names  the dictionary of @p into
- * @param bytes  as written by tm_part_pack, aligned as by malloc
+ * @param bytes  from tm_part_pack, aligned like memory of malloc
  * @param out    free with tm_part_join_end in any case
  * @return       TM_OK; TM_ERR_FAULT
  */

@@ -9,12 +9,12 @@
 #include "build_timeline.h"
 #include "host_comm.h"
 
-/* Returns whether steps are missing between this step and the previous one. */
+/* Returns whether steps are missing between a step and the previous one. */
 static bool skips(const tm_step *step) {
     return step[-1].annotated && step->annotated && step->number > step[-1].number + 1;
 }
 
-/* Returns the median duration of the marked steps. False if out of memory. */
+/* Sets *out to the median duration of the marked steps. Returns false if out of memory. */
 static bool usual_step(const tm_timeline *timeline, int64_t *out) {
     int64_t *lengths = malloc((timeline->n_steps + 1) * sizeof *lengths);
     size_t n = 0;
@@ -26,7 +26,7 @@ static bool usual_step(const tm_timeline *timeline, int64_t *out) {
     return lengths != NULL;
 }
 
-/* Lists the times between steps whose numbers are not consecutive. */
+/* Lists the times between consecutive steps whose numbers are not consecutive. */
 static bool find_skipped(const tm_timeline *timeline, tm_vec *out) {
     for (size_t i = 1; i < timeline->n_steps; i++) {
         const tm_step *step = &timeline->steps[i];
@@ -37,12 +37,13 @@ static bool find_skipped(const tm_timeline *timeline, tm_vec *out) {
     return true;
 }
 
-/* Collects what was recorded in these times. */
+/* Collects the intervals within these times in which something was recorded. */
 static bool find_recorded(const tm_timeline *timeline, const tm_vec *times, tm_intervals *out) {
     const tm_interval *v = times->data;
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];
-        /* first of these times that ends after the row's begin; rows are sorted by begin */
+        /* index of the first of these times that ends after the row's begin; rows are sorted by
+         * begin */
         size_t first = 0;
         for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {
             int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
@@ -60,8 +61,8 @@ static bool find_recorded(const tm_timeline *timeline, const tm_vec *times, tm_i
     return true;
 }
 
-/* Appends the gaps of at least @p least_ns in which nothing was recorded. False if out of
- * memory. */
+/* Appends the gaps of @p time in which nothing was recorded and which are at least @p least_ns
+ * long. False if out of memory. */
 static bool add_gaps(tm_interval time, const tm_intervals *recorded, int64_t least_ns,
                      tm_vec *out) {
     const tm_interval *v = recorded->data;
@@ -76,7 +77,7 @@ static bool add_gaps(tm_interval time, const tm_intervals *recorded, int64_t lea
     }
 }
 
-/* Finds the pauses of the profiler in the candidate times. */
+/* Finds the pauses of the profiler within these times. */
 static bool find_pauses(const tm_timeline *timeline, const tm_vec *times, tm_vec *pauses) {
     tm_intervals recorded = TM_INTERVALS();
     int64_t step_ns = 0;
@@ -88,7 +89,7 @@ static bool find_pauses(const tm_timeline *timeline, const tm_vec *times, tm_vec
     return ok;
 }
 
-/* Joins parts of spans that an earlier call, with other steps, has split. */
+/* Joins the parts of spans that an earlier call, for other steps, has split. */
 static void join_parts(tm_timeline *timeline) {
     tm_span *v = timeline->spans;
     size_t n = 0;
@@ -105,7 +106,7 @@ static void join_parts(tm_timeline *timeline) {
     timeline->n_spans = n;
 }
 
-/* Appends the parts of a span, without their ranges. */
+/* Appends the parts of a span. Their ranges are not yet known. */
 static bool split(const tm_span *span, const tm_vec *pauses, tm_vec *out) {
     const tm_interval *v = pauses->data;
     tm_span part = *span;

@@ -11,14 +11,14 @@ typedef struct regrouping {
     const tm_vec *moves;
     int64_t replica;
     tm_keys known; /* of uint32_t: lists */
-    tm_vec moved;  /* of uint32_t: new name id of each list that was renumbered */
+    tm_vec moved;  /* of uint32_t: by list in `known`: name id of the renumbered list */
     tm_vec text;   /* of char */
-    /* Cache: the last group given by start and stride, and its start in the job. */
+    /* Cache: the last group given by start and stride, with its start in the job. */
     int32_t size, start, stride, moved_start;
 } regrouping;
 
-/* Reads the number at p and appends its rank in the job. Returns the position after it; NULL if
- * that rank is unknown. Sets *ok to false if out of memory. */
+/* Reads the number of a rank at p, and appends its number in the job. Returns the position after
+ * the number; NULL if the rank is unknown in the job. Sets *ok to false if out of memory. */
 static const char *move_number(regrouping *r, const char *p, bool *ok) {
     char digits[24];
     int64_t value = 0;
@@ -30,7 +30,7 @@ static const char *move_number(regrouping *r, const char *p, bool *ok) {
     return rank >= 0 ? p : NULL;
 }
 
-/* Converts "[0, 1]" to "[2, 3]", or to "[]" if a rank's number in the job is unknown. Keeps quotes,
+/* Converts "[0, 1]" to "[2, 3]"; to "[]" if one of the ranks is unknown in the job. Keeps quotes,
  * and the dots of a truncated list. TM_NAME_FAILED if out of memory. */
 static uint32_t move_text(regrouping *r, uint32_t id) {
     const char *p = tm_names_text(r->names, id).bytes;
@@ -48,7 +48,7 @@ static uint32_t move_text(regrouping *r, uint32_t id) {
              : tm_names_intern_string(r->names, "[]");
 }
 
-/* Renumbers a list. Caches the result, because events have few different lists. False if out of
+/* Renumbers a list. Remembers the result, because events have few different lists. False if out of
  * memory. */
 static bool move_list(regrouping *r, uint32_t *id) {
     if (*id == TM_NO_NAME)
@@ -65,8 +65,8 @@ static int32_t move_rank(const regrouping *r, int32_t rank) {
     return moved <= INT32_MAX ? (int32_t)moved : -1;
 }
 
-/* Returns the start of a group in the job; -1 if its ranks in the job are unknown or have no
- * constant stride. */
+/* Returns the first rank of a group in the job; -1 if the group's ranks are unknown in the job or
+ * have no constant stride there. */
 static int32_t move_start(const regrouping *r, const tm_collective_attr *attr) {
     int64_t start = attr->rank_start >= 0 ? move_rank(r, attr->rank_start) : -1;
     for (int64_t i = 1; i < attr->group_size && start >= 0; i++) {

@@ -1,13 +1,13 @@
-/* Renumbers the process groups of a trace whose ranks differ from the job's. */
+/* Renumbers the ranks in a trace's process groups if the trace's numbers differ from the job's. */
 #ifndef TMERGE_REGROUP_H
 #define TMERGE_REGROUP_H
 
 #include "trace.h"
 
 /**
- * Replaces the trace's ranks in its process groups by the job's ranks: in lists of kernels and
+ * Replaces the ranks in a trace's process groups by the job's ranks: in lists of kernels and
  * metadata, in starts of groups with a stride, and in peers. A list with a rank that is unknown in
- * the job counts as not recorded.
+ * the job then counts as not recorded.
  *
  * @param moves    as in tm_ranks_decide
  * @param replica  of the trace, as in tm_claim

@@ -7,8 +7,8 @@
 
 /* A communication kernel with a sequence number. */
 typedef struct numbered {
-    uint64_t group; /* name id of the group, and whether the kernel is a send or receive, which are
-                       numbered separately */
+    uint64_t group; /* name id of the group x 2, + 1 for a send or receive, which are numbered
+                       separately */
     int64_t begin_ns, seq;
 } numbered;
 

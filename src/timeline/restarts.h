@@ -1,5 +1,5 @@
-/* Recordings before and after a restart of the job. The numbers of collectives and steps start
- * again after a restart, so they are unique only within a run of the job. */
+/* Recordings before and after a restart of the job. Numbers of collectives and steps start again
+ * after a restart, so that they are unique only within a run of the job. */
 #ifndef TMERGE_RESTARTS_H
 #define TMERGE_RESTARTS_H
 
@@ -9,19 +9,19 @@
  * TM_COUNT_RESTART over the recordings that had started by then. */
 int64_t tm_timeline_restarts(const tm_timeline *timeline, int64_t recorded_ns);
 
-/** Returns the number that each restart adds to step numbers: 1000000, or 1000000000 if a rank has
- * step numbers of 1000000 or more.
+/** Returns the number that each restart adds to the numbers of steps: 1000000, or 1000000000 if a
+ * rank has step numbers of 1000000 or more.
  * @param most  the largest number in any run */
 #define TM_RUN_STEPS_MAX INT64_C(1000000000)
 int64_t tm_run_steps(int64_t most);
 
-/** Records one restart before a recording, at most once. @param span  of the timeline */
+/** Records one restart before a recording; at most one per recording. @p span is of the timeline.
+ */
 void tm_timeline_restart_at(tm_timeline *timeline, const tm_span *span);
 
 /**
- * Records a restart before a recording if, in some group, the `Seq` of the recording's first kernel
- * is not above that of the last kernel before the recording. Sends and receives are compared
- * separately.
+ * Records a restart before a recording if, in some group, `Seq` of the recording's first kernel is
+ * not above `Seq` of the last kernel before the recording. Compares sends and receives separately.
  * @return  TM_OK; TM_ERR_FAULT
  */
 tm_status tm_timeline_find_restarts(tm_timeline *timeline, tm_error *err) TM_MUST_CHECK;

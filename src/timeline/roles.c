@@ -5,8 +5,8 @@
 #include "comm_calls.h"
 #include "host_comm.h"
 
-/* Returns a bare row: of a kernel that communicates by its name, and of which nothing else is
- * recorded. */
+/* Returns a bare row, for a kernel that communicates according to its name and of which nothing
+ * else is recorded. */
 static tm_collective_attr bare_row(const tm_timeline *timeline, const tm_names *names,
                                    tm_classifier *classifier, size_t row) {
     tm_collective_attr bare = tm_collective_bare((uint32_t)row);
@@ -24,8 +24,8 @@ static bool is_bare(const tm_collective_attr *a) {
 }
 
 /* Removes bare rows: those of an earlier classification, and rows of the trace with as little data.
- * They are added again where needed, so roles depend only on what was recorded. Returns the number
- * of rows left. */
+ * add_missing adds them again where needed, so that roles depend only on what was recorded. Returns
+ * the number of rows left. */
 static size_t keep_recorded(tm_collective_attr *rows, size_t n, const tm_names *names) {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
@@ -50,8 +50,8 @@ static tm_role role_of(const tm_timeline *timeline, size_t row, bool communicate
     return memory ? TM_ROLE_MEMORY : TM_ROLE_NONE;
 }
 
-/* Inserts a bare row for each communication kernel without a row. Works from the end, so that each
- * row is moved before it is overwritten. */
+/* Inserts a bare row for each communication kernel without a row. Goes from the end to the start,
+ * so that each row is moved before it is overwritten. */
 static void add_missing(const tm_timeline *timeline, const tm_names *names,
                         tm_classifier *classifier, tm_collective_attr *rows, size_t n,
                         size_t n_missing) {

@@ -5,12 +5,12 @@
 #include "idents.h"
 #include "trace.h"
 
-/* Readers keep times within these limits, so begin + duration, and the difference of two starts,
- * fit an int64. */
+/* Readers keep times within these limits, so that begin + duration, and the difference of two
+ * starts, fit an int64. */
 #define BEGIN_MIN_NS (-INT64_C(1000000000000000000))
 #define BEGIN_MAX_NS INT64_C(6000000000000000000)
 
-/* Limit of counts: above any real trace, but sums over all ranks do not overflow. */
+/* Limit of counts: above those of any real trace, but small enough for sums over all ranks. */
 #define COUNT_MAX (INT64_C(1) << 40)
 
 static bool can_be_time(int64_t ns) {
@@ -44,7 +44,7 @@ static bool has_spans(const tm_timeline *timeline) {
     return timeline->n_spans > 0;
 }
 
-/* Returns whether a clock is plausible. Wall clocks are wrong by decades at most, and no clock
+/* Returns whether a clock is plausible: wall clocks are wrong by decades at most, and no clock
  * drifts by a thousandth. */
 static bool has_clock(const tm_rank_clock *clock) {
     const int64_t offset_max = INT64_C(2000000000000000000);
@@ -66,7 +66,7 @@ static bool has_steps(const tm_timeline *timeline) {
     return true;
 }
 
-/* Whether each event is in exactly one track. */
+/* Returns whether each event is in exactly one track. */
 static bool has_tracks(const tm_timeline *timeline) {
     size_t end = 0;
     for (size_t t = 0; t < timeline->n_tracks; t++) {
@@ -78,7 +78,7 @@ static bool has_tracks(const tm_timeline *timeline) {
     return end == timeline->n_events;
 }
 
-/* Whether the events of each track are sorted by begin. */
+/* Returns whether the events of each track are sorted by begin. */
 static bool ascends(const tm_timeline *rank, const tm_sanity_check_rows *piece) {
     const int64_t *begin_ns = piece->rows->begin_ns;
     int64_t before = piece->begin_before_ns;
@@ -126,7 +126,7 @@ static bool has_attrs(const tm_sanity_check_rows *piece, tm_attr attr) {
     return true;
 }
 
-/* Returns whether all other events to which attributes refer, such as a launch, exist. */
+/* Returns whether all other events to which attributes refer, such as launches, exist. */
 static bool has_refs(const tm_timeline *rank, const tm_timeline *rows, tm_attr attr) {
     char *attrs = rows->attrs[attr];
     for (int r = 1; r < tm_attr_n_refs(attr); r++)

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns whether a may come before b: in order, or equal and with the lower index. */
+/* Returns whether index a may come before index b: the elements are in order, or equal and a is the
+ * lower index. */
 typedef bool in_order_of(const void *all, uint32_t a, uint32_t b);
 
 static bool events_in_order(const void *all, uint32_t a, uint32_t b) {
@@ -15,7 +16,7 @@ static bool events_in_order(const void *all, uint32_t a, uint32_t b) {
     return a <= b;
 }
 
-/* By correlation id, then by start of the call. */
+/* Orders calls by correlation id, then by start. */
 static bool launches_in_order(const void *all, uint32_t a, uint32_t b) {
     const tm_trace *trace = all;
     const tm_launch_attr *launches = trace->attrs[TM_ATTR_LAUNCH].data;
@@ -37,11 +38,11 @@ static inline void merge(const void *all, in_order_of *in_order, const uint32_t 
     memcpy(to + k, from + j, (bounds[2] - j) * sizeof *to);
 }
 
-/* Natural merge sort: profilers write long ascending runs, so few passes are needed. Inline, so
- * that each order gets its own copy with an inlined comparison. */
+/* Natural merge sort: profilers write long ascending runs, so that few passes are needed. Inline,
+ * so that each order gets its own copy with an inlined comparison. */
 static inline bool sort(const void *all, in_order_of *in_order, uint32_t *order, size_t n,
                         uint32_t *scratch) {
-    tm_vec runs = TM_VEC(size_t); /* starts of the ascending runs, and n */
+    tm_vec runs = TM_VEC(size_t); /* starts of the ascending runs, then n */
     for (size_t i = 0; i <= n; i++) {
         if (i > 0 && i < n && in_order(all, order[i - 1], order[i]))
             continue;
@@ -58,7 +59,7 @@ static inline bool sort(const void *all, in_order_of *in_order, uint32_t *order,
             merge(all, in_order, from, to, bounds);
             start[kept++] = bounds[0];
         }
-        if (r + 1 < runs.n) { /* of an odd number, the last run has no partner */
+        if (r + 1 < runs.n) { /* if the number of runs is odd, the last one has no partner */
             memcpy(to + start[r], from + start[r], (n - start[r]) * sizeof *to);
             start[kept++] = start[r];
         }
@@ -82,7 +83,8 @@ bool tm_sort_launches(const tm_trace *trace, uint32_t *order, size_t n, uint32_t
     return sort(trace, launches_in_order, order, n, scratch);
 }
 
-/* Counts the attribute rows before those of each event [n_events + 1]. */
+/* Returns for each event the number of attribute rows of earlier events [n_events + 1]; NULL when
+ * out of memory. */
 static uint32_t *count_before(tm_attr attr, const tm_vec *rows, size_t n_events) {
     char *data = rows->data;
     uint32_t *before = calloc(n_events + 1, sizeof *before);

@@ -1,12 +1,12 @@
-/* The sorts that building a timeline needs: events of a track, calls, attribute rows. */
+/* The sorts that building a timeline needs: of a track's events, of calls, of attribute rows. */
 #ifndef TMERGE_SORT_EVENTS_H
 #define TMERGE_SORT_EVENTS_H
 
 #include "trace.h"
 
 /**
- * Sorts event indices by begin, longer events first, then by index. Fast if they are nearly in
- * order.
+ * Sorts indices of events by begin; of equal begins, longer events first, then by index. Fast if
+ * nearly in order.
  * @param order    [n] indices into events, sorted in place
  * @param scratch  [n] at least
  * @return         false if out of memory

@@ -41,13 +41,14 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* Collects the words of a text, separated by spaces. */
+/* Words of a text, separated by spaces. */
 typedef struct word_list {
     char *out;
     size_t used;
 } word_list;
 
-/* Counts bytes that are not ASCII as letters: they are parts of letters of other languages. */
+/* Bytes that are not ASCII count as letters, because they are parts of letters of other
+ * languages. */
 static bool is_any_letter(char c) {
     return tm_is_letter(c) || (unsigned char)c >= 0x80;
 }
@@ -68,8 +69,8 @@ static size_t skip(const char *text, size_t n, size_t at, const char *these) {
     return at;
 }
 
-/* Returns the end of the number or list of numbers that follows a word after "=" or ":"; the word's
- * own end if none follows. */
+/* Returns the end of the number or list of numbers that follows a word after "=" or ":"; the end of
+ * the word if none follows. */
 static size_t value_end(const char *text, size_t n, size_t end) {
     size_t at = skip(text, n, end, " ");
     if (at == n || (text[at] != '=' && text[at] != ':'))
@@ -114,7 +115,7 @@ static void add_word(word_list *w, const char *word, size_t n) {
     }
 }
 
-/* Adds the words of a text. @p keys: also words that are followed by numbers. */
+/* Adds the words of a text; words that are followed by numbers only if @p keys. */
 static void add_words(word_list *w, const char *text, size_t n, bool keys) {
     for (size_t i = 0; i < n;) {
         size_t end = word_end(text, n, i);
@@ -140,7 +141,7 @@ void tm_step_kind_of(tm_text name, char out[TM_STEP_KIND_MAX]) {
     out[w.used] = '\0';
 }
 
-/* Reads digits. -1 if there are none, or more than a number of requests or tokens can have. */
+/* Reads digits. Returns -1 if there are none, or too many for a number of requests or tokens. */
 static int64_t read_number(const char **at, const char *end) {
     const char *first = *at;
     int64_t number = 0;
@@ -149,10 +150,11 @@ static int64_t read_number(const char **at, const char *end) {
     return *at > first && *at - first <= 15 ? number : -1;
 }
 
-/* Maximum number of numbers in a form. */
+/* Maximum number of numbers in a pattern of has_form. */
 enum { NUMBERS_MAX = 12 };
 
-/* Returns whether a name matches a pattern. # is a number, and * at the end is any text. */
+/* Returns whether a name matches a pattern, and reads its numbers. In the pattern, # is a number,
+ * and * at the end any text. */
 static bool has_form(tm_text name, const char *form, int64_t numbers[NUMBERS_MAX]) {
     const char *at = name.bytes, *end = name.bytes + name.size;
     for (int n = 0; *form; form++) {
@@ -169,8 +171,8 @@ static bool has_form(tm_text name, const char *form, int64_t numbers[NUMBERS_MAX
     return at == end;
 }
 
-/* Returns the number in "key=12" in the brackets, and in *behind the number after a slash; -1 if
- * missing. */
+/* Returns the number in "key=12" in the text; -1 if missing. If a slash follows, sets *behind to
+ * the number after it. */
 static int64_t value_of(tm_text body, const char *key, int64_t *behind) {
     size_t size = strlen(key);
     const char *end = body.bytes + body.size;
@@ -204,9 +206,9 @@ static void set_kind(tm_step_mark *mark, const char *word) {
     snprintf(mark->kind, sizeof mark->kind, "%s", word);
 }
 
-/* Reads execute_context_2(14721)_generation_0(0): numbers of requests and of their tokens, first of
- * prefills, then of decodes. The detailed form has sums of query and key lengths, their squares and
- * products; the first of these sums is the number of tokens. */
+/* Reads execute_context_2(14721)_generation_0(0): number of prefills and of their tokens, number of
+ * decodes and of their tokens. The detailed form has sums of query and key lengths, of their
+ * squares and products; the first of these sums is the number of tokens. */
 static bool read_vllm(tm_text name, tm_step_mark *out) {
     int64_t n[NUMBERS_MAX];
     if (has_form(name, "execute_context_#(#)_generation_#(#)", n)) {
@@ -231,7 +233,8 @@ static bool begins(tm_text text, const char *word) {
     return text.size >= strlen(word) && memcmp(text.bytes, word, strlen(word)) == 0;
 }
 
-/* Finds the content of the brackets at the end of "WORD[...]". */
+/* Sets *body to the text between the brackets of "WORD[...]". False if the name has another
+ * form. */
 static bool bracketed(tm_text name, const char *word, tm_text *body) {
     size_t size = strlen(word);
     if (!begins(name, word) || name.size < size + 2 || name.bytes[size] != '[' ||
@@ -261,7 +264,8 @@ static int64_t first_known(int64_t a, int64_t b) {
 }
 
 /* Reads step[EXTEND bs=2 toks=14721], step[DECODE bs=64]. In the detailed form, c_sq and g_sq are
- * the tokens of prefills and of decodes; in a mixed step, c and g are the numbers of requests. */
+ * the tokens of prefills and of decodes. In a mixed step, c and g are the numbers of prefills and
+ * of decodes. */
 static bool read_sglang(tm_text name, tm_step_mark *out) {
     tm_text body;
     if (!bracketed(name, "step", &body))
@@ -365,7 +369,8 @@ const char *tm_step_phase_word(tm_step_phase phase) {
     return phase == TM_STEP_PHASE_NONE ? NULL : words[phase];
 }
 
-/* Converts up to 18 digits, more than any step number has. */
+/* Converts up to 18 digits, more than any step number has. -1 if there are none, more, or other
+ * characters. */
 static int64_t number_of(const char *digits, size_t n) {
     int64_t number = 0;
     if (n == 0 || n > 18)
@@ -400,7 +405,8 @@ static bool ends_with_step(const char *bytes, size_t size) {
     return ends_with_word(bytes, size, "step") || ends_with_word(bytes, size, "iteration");
 }
 
-/* Recognises an inference engine's "step[DECODE bs=128]". The brackets contain no step number. */
+/* Recognises a mark like "step[DECODE bs=128]" of an inference engine. The numbers in the brackets
+ * are not step numbers. */
 static tm_step_name bracketed_name(tm_text name) {
     const char *bracket = strchr(name.bytes, '[');
     size_t stem = bracket ? (size_t)(bracket - name.bytes) : 0;
@@ -409,8 +415,8 @@ static tm_step_name bracketed_name(tm_text name) {
     return (tm_step_name){TM_STEP_ALIKE, -1, tm_hash(TM_HASH_BEGIN, name.bytes, stem), false};
 }
 
-/* Recognises the mark of an inference engine, or the word step or iteration, an optional separator,
- * and a number at the end. */
+/* Recognises the mark of an inference engine, or a name that ends with the word step or iteration,
+ * an optional separator, and a number. */
 static tm_step_name known_name(tm_text name) {
     static const char sure[] = "ProfilerStep#";
     if (tm_step_mark_of(name).engine)
@@ -433,7 +439,8 @@ static tm_step_name known_name(tm_text name) {
     return out;
 }
 
-/* Returns the digits at the end of a match or directly after it; else those at the name's end. */
+/* Returns the step number after a match: the digits at the end of the match, or directly after it,
+ * or at the end of the name. -1 if there are none. */
 static int64_t number_by(tm_text name, size_t match_end) {
     size_t n = digits_before(name.bytes, match_end), end = match_end;
     while (n == 0 && is_between(name.bytes[end]))
@@ -446,7 +453,7 @@ static int64_t number_by(tm_text name, size_t match_end) {
     return number_of(name.bytes + first, end - first);
 }
 
-/* Names end with a zero byte, so regexec can read them in place. */
+/* As names end with a zero byte, regexec can read them in place. */
 static tm_step_name matched_name(const tm_step_names *steps, tm_text name) {
     regmatch_t found[2];
     tm_step_name out = {TM_STEP_SURE, -1, 0, false};

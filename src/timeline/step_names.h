@@ -7,19 +7,19 @@
 
 typedef enum tm_step_trust {
     TM_STEP_NOT,
-    TM_STEP_PROFILER, /* ProfilerStep#12, if the user's pattern selects other steps: it contains
+    TM_STEP_PROFILER, /* ProfilerStep#12, if the user's pattern selects other steps: contains
                          everything that was recorded, and is neither step nor work */
     TM_STEP_ALIKE, /* "step 12", "train_iteration=3", "step[DECODE bs=8]": a step if the trace has
-                      no certain ones */
+                      no certain steps */
     TM_STEP_SURE,  /* ProfilerStep#12, or a match of the user's pattern */
     TM_STEP_ENGINE /* mark of an inference engine (tm_step_mark): a step even inside
-                      ProfilerStep#12, if marks take most of the profiler's steps */
+                      ProfilerStep#12, if the marks take most of the time of the profiler's steps */
 } tm_step_trust;
 
 /** What a name says about a step. */
 typedef struct tm_step_name {
     tm_step_trust trust;
-    int64_t number; /* -1: none; steps are then numbered in order */
+    int64_t number; /* -1: none; then steps are numbered in order */
     uint64_t stem;  /* hash of the text before the number, equal for all steps of a loop */
     bool counted;   /* the profiler counted the steps; false: the number may mean something else */
 } tm_step_name;
@@ -28,12 +28,12 @@ typedef struct tm_step_names tm_step_names;
 
 /**
  * Compiles the pattern for step names.
- * @param pattern  the user's POSIX extended regular expression instead of the built-in names, or
- *                 NULL; case-insensitive. The step number is the content of its first group. If
- *                 this is not a number, it is the digits at the end of the match, directly after
- *                 the match, or at the end of the name; other digits (batch sizes, losses) never
- *                 are
- * @return         TM_OK; TM_ERR_USAGE for an invalid expression; TM_ERR_FAULT
+ * @param pattern  the user's POSIX extended regular expression, case-insensitive, which replaces
+ *                 the built-in names; or NULL. The step number is the content of the first group.
+ *                 If this is no number, the step number is the digits at the end of the match,
+ *                 directly after the match, or at the end of the name, but never other digits
+ *                 (batch sizes, losses)
+ * @return         TM_OK; TM_ERR_USAGE: invalid expression; TM_ERR_FAULT
  */
 tm_status tm_step_names_create(const char *pattern, tm_step_names **out,
                                tm_error *err) TM_MUST_CHECK;
@@ -41,14 +41,14 @@ tm_status tm_step_names_create(const char *pattern, tm_step_names **out,
 /** Accepts NULL. */
 void tm_step_names_destroy(tm_step_names *steps);
 
-/** Returns what a name says about a step. @p steps may be NULL: the built-in names. */
+/** Returns what a name says about a step. @p steps NULL: uses the built-in names. */
 tm_step_name tm_step_name_of(const tm_step_names *steps, tm_text name);
 
 enum { TM_STEP_KIND_MAX = 48 };
 
 /**
- * Extracts the words of a name: those in brackets at its end ("DECODE" of "step[DECODE bs=16]") or,
- * without brackets, those of the whole name ("ProfilerStep" of "ProfilerStep#12", "eval step" of
+ * Extracts the words of a name. If it ends with brackets, these are the words inside ("DECODE" of
+ * "step[DECODE bs=16]"); otherwise, all words ("ProfilerStep" of "ProfilerStep#12", "eval step" of
  * "eval step 3"). Leaves out numbers and their keys ("loss=0.3", "tok: [3, 4]").
  * @param out  truncated if too long; empty if the name has no words
  */
@@ -59,19 +59,21 @@ typedef enum tm_step_phase {
     TM_STEP_PREFILL,
     TM_STEP_DECODE,
     TM_STEP_MIXED, /* prefills and decodes in one step */
-    TM_STEP_IDLE,  /* a step without requests, which only keeps the rank in step with others */
+    TM_STEP_IDLE,  /* a step without requests, which only keeps the rank in step with other ranks */
     TM_STEP_DIFFUSION,
     TM_STEP_CAPTURE /* capture of a graph, before serving starts */
 } tm_step_phase;
 
-/** Numbers of requests and of tokens; -1 if not in the mark. */
+/** Numbers of requests and of their tokens; -1 if the mark does not contain them. */
 typedef struct tm_step_held {
     int64_t batch, tokens;
 } tm_step_held;
 
 typedef struct tm_step_mark {
-    char kind[TM_STEP_KIND_MAX]; /* set for any name: as by tm_step_kind_of; for vLLM, the phase */
-    bool engine; /* the name is the mark of an engine; if not, the members below are not set */
+    char kind[TM_STEP_KIND_MAX]; /* set for any name: the words from tm_step_kind_of; for vLLM, the
+                                    phase */
+    bool engine; /* the name is the mark of an inference engine; if false, the members below are not
+                    set */
     tm_step_phase phase;
     tm_step_held all, prefill, decode;
     int64_t padded;        /* batch size of the captured graph */

@@ -125,7 +125,7 @@ int32_t tm_host_rule_next(tm_host_rule *rule, int64_t rank, int64_t device) {
     return rule->host;
 }
 
-/* Hosts without a name get negative ids. */
+/* In `known`, a host without a name has a negative id. */
 tm_status tm_hosts_number(tm_host_rank *ranks, size_t n, int32_t *n_hosts, tm_error *err) {
     tm_host_rule rule = {.rank = -2, .host = -1};
     tm_keys known = TM_KEYS(int64_t);

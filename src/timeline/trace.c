@@ -11,8 +11,8 @@ _Static_assert(sizeof(tm_launch_shape) == 44, "without padding: shapes are told 
 static const struct {
     size_t size; /* bytes of a row */
     int n_refs;
-    size_t refs[REFS_MAX]; /* offsets in a row: of its event, and of the other rows to which it
-                              refers */
+    size_t refs[REFS_MAX]; /* offsets in a row of the indices of events: of the row's own event,
+                              then of other events to which the row refers */
 } layouts[TM_N_ATTRS] = {
 #define EVENT_ALONE(type)                                                                          \
     {                                                                                              \
@@ -88,7 +88,7 @@ tm_text tm_trace_noted(tm_text metadata, const char *what) {
 }
 
 bool tm_trace_lacks_base(const tm_trace *trace) {
-    /* Times relative to a base are below three months; times since the epoch are far above. */
+    /* Times relative to a base are below three months. Times since the epoch are far above. */
     const int64_t relative_max_ns = INT64_C(100000000000000000);
     return trace->truncated && trace->base_ns < 0 && trace->counts[TM_COUNT_NO_EPOCH] == 0 &&
            trace->events.n > 0 &&
@@ -158,7 +158,7 @@ static bool is_track(const tm_track *track, tm_track_kind kind, uint32_t pid, ui
     return track->pid == pid && track->tid == tid && track->kind == kind;
 }
 
-/* Returns the slot of a track in the hash table; for a new track, the free slot for it. */
+/* Returns the slot of a track in the hash table; the free slot for the track if it is new. */
 static uint32_t *slot_of(const tm_trace *trace, tm_track_kind kind, uint32_t pid, uint32_t tid) {
     const tm_track *tracks = trace->tracks.data;
     uint32_t *slots = trace->track_slots.data;
@@ -170,8 +170,8 @@ static uint32_t *slot_of(const tm_trace *trace, tm_track_kind kind, uint32_t pid
     return &slots[at];
 }
 
-/* Gives every track a slot. False if there are few tracks, where a linear search is faster, or if
- * out of memory. */
+/* Gives every track a slot. Returns false if there are few tracks, because then a linear search is
+ * faster, or if out of memory. */
 static bool make_slots(tm_trace *trace) {
     enum { FEW = 32 };
     const tm_track *tracks = trace->tracks.data;
@@ -201,7 +201,7 @@ static bool make_slots(tm_trace *trace) {
 uint32_t tm_trace_find_track(tm_trace *trace, tm_track_kind kind, uint32_t pid, uint32_t tid) {
     const tm_track *tracks = trace->tracks.data;
     if (make_slots(trace))
-        return *slot_of(trace, kind, pid, tid) - 1; /* UINT32_MAX for a free slot: 0 - 1 */
+        return *slot_of(trace, kind, pid, tid) - 1; /* UINT32_MAX (0 - 1) if the slot is free */
     for (size_t i = trace->tracks.n; i-- > 0;)
         if (is_track(&tracks[i], kind, pid, tid))
             return (uint32_t)i;

@@ -6,47 +6,47 @@
 #include "base/vec.h"
 #include "tmerge/timeline.h"
 
-/** Maximum length of a recording. Longer durations are errors, and so are starts further than this
- * from the others of the trace. */
+/** Maximum length of a recording. Longer durations are errors. So are starts further than this from
+ * other starts of the trace. */
 #define TM_DAY_NS INT64_C(86400000000000)
 
 /** Metadata entry of a rank whose trace has only the transfer part of communication: a kernel's
- * recorded start is when the last rank arrived, even if the kernel waited before. */
+ * recorded start is the time at which the last rank arrived, even if the kernel waited before. */
 #define TM_TRANSFERS_ALONE "\"communication\":\"transfers alone\""
 
-/** Returns whether the metadata has the entry. */
+/** Returns whether the metadata has the entry TM_TRANSFERS_ALONE. */
 bool tm_trace_holds_transfers_alone(tm_text metadata);
 
 /** Metadata entry of a rank of which only communication was recorded: its computation and idle
  * times are unknown. */
 #define TM_COMPUTE_UNKNOWN "\"compute\":\"not recorded\""
 
-/** Entries that a reader adds to a rank's metadata, each followed by a text and a quote. The first
- * is the word for its devices if they are not GPUs (NPU, TPU, XPU). The second lists categories
+/** Entries that a reader adds to a rank's metadata. A text and a quote follow. TM_DEVICE_KIND: the
+ * word for the rank's devices if they are not GPUs (NPU, TPU, XPU). TM_OTHER_CATEGORIES: categories
  * that may be device work, with their numbers of events. */
 #define TM_DEVICE_KIND "\"device_kind\":\""
 #define TM_OTHER_CATEGORIES "\"other_categories\":\""
 
-/** Like these two: the profiler's own program that prints summaries of calls, kernels and ranges by
- * name. */
+/** A further such entry: the profiler's own program that prints summaries of calls, kernels and
+ * ranges by name. */
 #define TM_REPORTED_BY "\"reported_by\":\""
 
-/** Suffix of the `tid` of an additional track of a thread, which shows the CPU on which the thread
+/** Suffix of the `tid` of a thread's additional track, which shows the CPUs on which the thread
  * ran. */
 #define TM_ON_CPU " on CPU"
 
-/** Returns the text after such an entry; empty if the metadata lacks the entry. */
+/** Returns the text after one of these entries; empty if the metadata lacks the entry. */
 tm_text tm_trace_noted(tm_text metadata, const char *what);
 
-/** Metadata entry of a rank whose device times are by the device's own clock, which differs from
- * that of the host's other devices. */
+/** Metadata entry of a rank whose device times are times of the device's own clock. The host's
+ * other devices have other clocks. */
 #define TM_OWN_CLOCK "\"clock\":\"the device's own\""
 
-/** Metadata entry of a rank whose trace is in an exported file of several ranks: all times in the
- * file are on one clock, even if the ranks are on several hosts. */
+/** Metadata entry of a rank whose trace is in an exported file of several ranks. All times in the
+ * file are times of one clock, even if the ranks are on several hosts. */
 #define TM_FILE_CLOCK "\"clock\":\"the file's\""
 
-/** An event as read. begin_ns is relative to the trace's base time until the reader finishes. */
+/** An event as read. Until the reader finishes, begin_ns is relative to the trace's base time. */
 typedef struct tm_raw_event {
     int64_t begin_ns, duration_ns;
     uint32_t name;
@@ -58,27 +58,30 @@ typedef struct tm_raw_event {
 
 _Static_assert(sizeof(tm_raw_event) == 32, "an event in the making takes 32 bytes");
 
-/** A call that one thread queued and another one made. */
+/** A call that one thread queued and another thread made. */
 typedef struct tm_handover {
-    /* events: the call, and the one that queued it, which becomes the launch of `call` */
+    /* indices of events: the call, and the call that queued it, which becomes the launch of
+     * `call` */
     uint32_t call, by;
 } tm_handover;
 
-/** The content of a file. Attribute rows refer to events by index; both are in file order. */
+/** The content of a file. Attribute rows refer to events by index. Attribute rows and events are in
+ * file order. */
 typedef struct tm_trace {
     uint32_t source;    /* name id of the path as given */
     uint32_t format;    /* name id of the reader's name */
     uint32_t host;      /* name id; TM_NO_NAME: not in the trace */
     uint32_t metadata;  /* name id of the top-level JSON without traceEvents and without lists */
-    tm_vec lists;       /* of uint32_t: name ids of these lists (metadata.h) */
+    tm_vec lists;       /* of uint32_t: name ids of the lists of the metadata (metadata.h) */
     int64_t rank;       /* -1: not in the trace */
     int64_t world_size; /* -1: not in the trace */
-    int64_t base_ns;    /* base time, which was added to the times; -1: not in the trace */
+    int64_t base_ns;    /* base time, already added to the times; -1: not in the trace */
     const char *device_categories; /* while reading, borrowed from tm_trace_file */
     bool truncated;
-    bool is_fused; /* the end of the file showed that it has several ranks: no events were kept, and
-                      list_units lists the ranks */
-    bool left_out; /* set by tm_timeline_build if the trace overlaps an earlier one of its rank */
+    bool is_fused; /* the end of the file showed that the file has several ranks: no events were
+                      kept; list_units lists the ranks */
+    bool left_out; /* set by tm_timeline_build: the trace overlaps an earlier trace of its rank and
+                      was left out */
     int64_t counts[TM_N_COUNTS];
     tm_vec events; /* of tm_raw_event */
     tm_vec tracks; /* of tm_track, without first and count */
@@ -86,20 +89,20 @@ typedef struct tm_trace {
     tm_vec track_slots;
     size_t n_slotted;         /* tracks in track_slots */
     tm_vec attrs[TM_N_ATTRS]; /* of tm_launch_attr, ... */
-    tm_keys shapes;           /* of tm_launch_shape: the kernels' shapes */
+    tm_keys shapes;           /* of tm_launch_shape: distinct launch parameters of the kernels */
     tm_vec communicators;     /* of tm_communicator, in any order */
     tm_vec handovers;         /* of tm_handover; used by tm_trace_link */
 } tm_trace;
 
 void tm_trace_init(tm_trace *trace);
 
-/** Whether the trace's times lack their base because the file was truncated: until 2025, profilers
- * wrote the base after the events. (A base is the start of a period of three months, so the
- * processes of a job have the same one.) False for traces that never have a base
+/** Returns whether the trace's times lack their base because the file was truncated: until 2025,
+ * profilers wrote the base after the events. (A base is the start of a period of three months, so
+ * that the processes of a job have the same one.) False for traces that never have a base
  * (TM_COUNT_NO_EPOCH). */
 bool tm_trace_lacks_base(const tm_trace *trace);
 
-/** Adds @p base_ns, in [0, 3e18], to every start, and counts the events. */
+/** Adds @p base_ns, in [0, 3e18], to every start. Counts the events in TM_COUNT_ADOPTED_BASE. */
 void tm_trace_adopt_base(tm_trace *trace, int64_t base_ns);
 
 /** Returns how many timed events were read but not kept. */
@@ -109,42 +112,45 @@ int64_t tm_trace_skipped(const tm_trace *trace);
  * is too little memory. */
 void tm_trace_reserve(tm_trace *trace, const tm_trace *like, double factor);
 
-/** Frees the memory of unused rows, which is up to a third. */
+/** Frees the memory of unused rows, up to a third of all memory. */
 void tm_trace_trim(tm_trace *trace);
 
 /** Frees the rows; the other fields stay readable. */
 void tm_trace_free(tm_trace *trace);
 
-/** Returns the bytes of one row of an attribute table. */
+/** Returns the size [B] of a row of an attribute table. */
 size_t tm_attr_size(tm_attr attr);
 
-/** Returns the event field of an attribute row. (Its offset depends on the type.) */
+/** Returns the field of an attribute row that has the index of its event. (Its offset depends on
+ * the type.) */
 uint32_t *tm_attr_event(tm_attr attr, void *row);
 
-/** Returns to how many events an attribute row refers: its own one, and for a wait two more. */
+/** Returns to how many events a row of this table refers: its own event, and for some tables
+ * others. */
 int tm_attr_n_refs(tm_attr attr);
 
-/** Returns reference @p i: 0 is tm_attr_event; the others may be TM_NO_EVENT. */
+/** Returns reference @p i of a row: 0 is tm_attr_event; the others may be TM_NO_EVENT. */
 uint32_t *tm_attr_ref(tm_attr attr, void *row, int i);
 
 /**
  * Finds or adds the track with these keys. Readers should remember the last track, because most
  * events are on the track of the previous event.
  *
- * @param kind  GPU streams and threads never share a track, even with equal numbers: in containers
- *              a process id can equal a device number
- * @return      its index, or UINT32_MAX if out of memory
+ * @param kind  needed because in containers a process id can equal a device number: GPU streams and
+ *              threads never share a track
+ * @return      index of the track; UINT32_MAX if out of memory
  */
 uint32_t tm_trace_track(tm_trace *trace, tm_track_kind kind, uint32_t pid, uint32_t tid);
 
-/** Finds a track; UINT32_MAX if it does not exist. */
+/** Returns the index of a track; UINT32_MAX if it does not exist. */
 uint32_t tm_trace_find_track(tm_trace *trace, tm_track_kind kind, uint32_t pid, uint32_t tid);
 
 /**
  * Finds the call that launched each GPU event: the runtime or driver call with the same correlation
- * id, the earliest of several. Finds for each wait its call, and the call that recorded its CUDA
- * event. Links a call made for another thread to the call that queued it, and a backward operator
- * to its forward operator. Ids are unique only within a trace, so link traces before joining them.
+ * id; of several, the earliest. Finds the call of each wait, and the call that recorded the wait's
+ * CUDA event. Links a call made for another thread to the call that queued it, and a backward
+ * operator to its forward operator. Ids are unique only within a trace, so link traces before
+ * joining them.
  * @return  TM_OK; TM_ERR_FAULT
  */
 tm_status tm_trace_link(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
@@ -156,9 +162,9 @@ tm_status tm_trace_link(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
 tm_status tm_trace_link_backward(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Removes and counts events of a linked trace whose time the profiler did not know: events a year
- * away from the others; events at or before the clock's zero without others near them; GPU work
- * without a duration, if the clock can measure a short one.
+ * Removes and counts events whose time the profiler did not know: events a year away from the
+ * others; events at or before the clock's zero without others near them; GPU work without a
+ * duration, if the clock can measure short durations. The trace must be linked.
  * @return  TM_OK; TM_ERR_FAULT
  */
 tm_status tm_trace_drop_unknown(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
@@ -170,9 +176,11 @@ static inline bool tm_event_is_of_device(const tm_raw_event *event) {
            event->category == TM_CAT_CUDA_SYNC;
 }
 
-/** Removes and counts device events that end after a moment at which another recording of the rank
- * starts: their end cannot be known.
- * @return  TM_OK; TM_ERR_FAULT */
+/**
+ * Removes and counts device events that end after @p end_ns, at which another recording of the rank
+ * starts: their true end is unknown.
+ * @return  TM_OK; TM_ERR_FAULT
+ */
 tm_status tm_trace_drop_endless(tm_trace *trace, int64_t end_ns, tm_error *err) TM_MUST_CHECK;
 
 /** Returns a launch shape with nothing recorded. */
@@ -210,7 +218,7 @@ static inline tm_collective_attr tm_collective_bare(uint32_t event) {
     };
 }
 
-/** Whether events of a category are on a device's streams. */
+/** Returns whether events of a category are on a device's streams. */
 bool tm_category_is_gpu(tm_category category);
 
 #endif

@@ -3,8 +3,8 @@
  * Profilers write special values for unknown times. According to its documentation, CUPTI gives 0
  * for both ends of a kernel whose times could not be collected, which PyTorch 2.12 writes as "ts":
  * 0.000, "dur": 0.000. Other profilers write -1. A device clock that was never set counts from its
- * start. With such a value as a time, the recording would seem to last for decades. But a clock may
- * really start at 0. So an event is removed only if no other is near it.
+ * start. If such a value were taken as a time, the recording would seem to last for decades. But a
+ * clock may really start at 0. So an event is removed only if no other event is near it.
  *
  * Other events have a start but no end, written as a duration of 0. With a coarse clock, short
  * kernels also have a duration of 0: PyTorch traces until 2022 have whole microseconds, and on TPUs
@@ -16,29 +16,30 @@
 #include "base/median.h"
 
 /* No recording is this long. Relative clocks start up to three months earlier (Kineto's base time).
- * So an event a year away from the others has another clock, or no time. */
+ * So an event that is a year away from the others has another clock, or no time. */
 #define YEAR_NS (366 * TM_DAY_NS)
 
-/* An event at the clock's zero is isolated if the others begin more than ALONE_NS later, which is
- * longer than any pause in a recording, and more than ALONE_TIMES as long as they last. */
+/* An event at the clock's zero is isolated if the other events begin more than ALONE_NS later and
+ * also more than ALONE_TIMES their own time span later. No pause in a recording is that long. */
 #define ALONE_NS INT64_C(1000000000)
 enum { ALONE_TIMES = 10 };
 
-/* GPU clocks are wrong by microseconds only. */
+/* A GPU event can start before its launch by less than this: GPU clocks are wrong by microseconds
+ * only. */
 #define EARLY_NS INT64_C(1000000)
 
-/* TELLING: minimum number of durations from which a clock's tick is determined. FEW_TICKS: a short
- * duration has at most so many ticks. */
+/* TELLING: minimum number of durations from which a clock's tick is determined. FEW_TICKS: maximum
+ * number of ticks of a short duration. */
 enum { TELLING = 16, FEW_TICKS = 16 };
 
-/* Time range of a trace's events. */
+/* Times of a trace's events. */
 typedef struct extent {
     int64_t zero_ns;           /* zero of the trace's clock */
     int64_t median_ns;         /* median of the starts after the zero */
     int64_t usual_ns;          /* time near which most events are */
-    int64_t first_ns, last_ns; /* first and last start of the events that are not in doubt */
-    int64_t first_work_ns;     /* first start of the GPU work that is not in doubt; INT64_MAX: there
-                                  is none */
+    int64_t first_ns, last_ns; /* first and last start of events that are not in doubt */
+    int64_t first_work_ns;     /* first start of GPU work that is not in doubt; INT64_MAX: there is
+                                  none */
     bool no_ends;              /* GPU work without a duration has an unknown end */
 } extent;
 
@@ -51,8 +52,8 @@ static bool is_far(const extent *x, int64_t begin_ns) {
     return begin_ns > x->usual_ns + YEAR_NS || begin_ns < x->usual_ns - YEAR_NS;
 }
 
-/* Samples up to 127 starts after the clock's zero, evenly spread over the file. If events have two
- * clocks, the later one, which counts from the epoch, is right if at least an eighth of the events
+/* Samples up to 127 starts after the clock's zero, evenly spread over the file. Events may have two
+ * clocks: the later one, which counts from the epoch, is right if at least an eighth of the events
  * have it. False if nothing starts after zero. */
 static bool find_usual(const tm_trace *trace, extent *x) {
     enum { SAMPLES = 127 };
@@ -76,7 +77,7 @@ static bool has_no_duration(const tm_raw_event *e) {
     return e->duration_ns == 0 && e->kind == TM_DURATION && is_work(e);
 }
 
-/* Returns the longest time that divides all durations; 0 if there are too few. */
+/* Returns the longest time that divides all durations; 0 if there are too few durations. */
 static int64_t find_tick(const tm_trace *trace, bool of_work) {
     const tm_raw_event *events = trace->events.data;
     int64_t tick = 0, n = 0;
@@ -93,9 +94,9 @@ static int64_t find_tick(const tm_trace *trace, bool of_work) {
 }
 
 /* Returns whether GPU work without a duration has an unknown end. (If it were short, other work
- * would have durations of a few ticks.) If hardly any work has a duration, the tick is taken from
- * host events. Then the tick must be small, or there must be so much work without a duration that
- * it cannot all be short. */
+ * would have durations of a few ticks.) If hardly any work has a duration, the tick is that of host
+ * events. Then the tick must be small, or so much work must lack a duration that it cannot all be
+ * short. */
 static bool lack_ends(const tm_trace *trace, int64_t n_zero) {
     const int64_t shortest_ns = 500; /* every GPU kernel or copy takes longer */
     const tm_raw_event *events = trace->events.data;
@@ -111,7 +112,7 @@ static bool lack_ends(const tm_trace *trace, int64_t n_zero) {
     return n_zero > 8 * n_few;
 }
 
-/* Returns whether any event is in doubt. Must be fast, because it examines all events. */
+/* Returns whether any event is in doubt. Must be fast, because it looks at all events. */
 static bool any_in_doubt(const tm_trace *trace, extent *x) {
     const tm_raw_event *events = trace->events.data;
     int64_t least = INT64_MAX, most = INT64_MIN, n_zero = 0;
@@ -147,9 +148,9 @@ static bool is_written_for_none(const extent *x, int64_t begin_ns) {
     return written == 0 || written == -1 || written == -1000;
 }
 
-/* Returns whether an event at or before the clock's zero is isolated. GPU work there is isolated if
- * it starts before its launch or, if its launch is unknown and it has no duration, if no other work
- * is near. */
+/* Returns whether an event at or before the clock's zero is isolated. GPU work with a start that
+ * stands for an unknown time is isolated if it starts before its launch. If its launch is unknown
+ * and it has no duration, it is isolated if no other work is near. */
 static bool is_alone(const tm_trace *trace, const extent *x, const tm_raw_event *e) {
     const tm_raw_event *events = trace->events.data;
     int64_t end = e->begin_ns + e->duration_ns;
@@ -169,7 +170,7 @@ static bool is_unknown(const tm_trace *trace, const extent *x, const tm_raw_even
            (e->begin_ns <= x->zero_ns && is_alone(trace, x, e));
 }
 
-/* Computes each event's new row; TM_NO_EVENT for removed events, which are counted. NULL if out of
+/* Returns each event's new index; TM_NO_EVENT for an event to remove. Counts these. NULL if out of
  * memory. */
 static uint32_t *number_kept(tm_trace *trace, const extent *x, size_t *n_kept) {
     const tm_raw_event *events = trace->events.data;
@@ -202,8 +203,8 @@ static void keep_events(tm_trace *trace, const uint32_t *row_of) {
     trace->events.n = kept;
 }
 
-/* Removes the attribute rows of removed events and adjusts the others, which may refer to removed
- * events. */
+/* Removes the attribute rows of removed events. In other rows, references to removed events become
+ * TM_NO_EVENT. */
 static void keep_attrs(tm_trace *trace, tm_attr attr, const uint32_t *row_of) {
     tm_vec *rows = &trace->attrs[attr];
     size_t kept = 0;
@@ -220,7 +221,7 @@ static void keep_attrs(tm_trace *trace, tm_attr attr, const uint32_t *row_of) {
     rows->n = kept;
 }
 
-/* Applies the new rows. */
+/* Applies the new indices, and frees them. */
 static tm_status keep(tm_trace *trace, uint32_t *row_of, size_t n_kept, tm_error *err) {
     if (!row_of)
         return tm_fail_memory(err);

@@ -55,7 +55,7 @@ tm_status tm_answers_clear(tm_timeline *timeline, tm_error *err) {
     return TM_OK;
 }
 
-/* An event has at most one row of TM_ATTR_COLLECTIVE, but may have rows of other attributes. */
+/* the event has at most one row of TM_ATTR_COLLECTIVE, but may have rows of other attributes */
 void tm_answers_set(tm_timeline *timelines, size_t n, const tm_answer_reply *reply) {
     tm_timeline wanted = {.rank = reply->rank};
     tm_timeline *timeline = bsearch(&wanted, timelines, n, sizeof wanted, by_rank);

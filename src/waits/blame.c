@@ -72,7 +72,8 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Returns how long a rank that arrived early waits between two successive arrivals, [from, to). */
+/* Returns how long a rank that arrived early waits in [from, to), between two successive
+ * arrivals. */
 static int64_t wait_in(const arrival *early, int64_t from, int64_t to) {
     int64_t end = early->end_ns < to ? early->end_ns : to;
     return end > from ? end - from : 0;
@@ -113,8 +114,8 @@ static bool split_pairs(const arrival *a, size_t n, tm_pair_map *pairs) {
     return true;
 }
 
-/* Marks each rank as tied with the last one if clocks are too uncertain to say which of them came
- * later. */
+/* Marks each rank as tied with the last rank if clocks are too uncertain to say which of the two
+ * came later. */
 static void find_last(const arrival *a, size_t n, const tm_comm_record *members,
                       tm_comm_answer *answers) {
     const tm_comm_record *last = &members[a[n - 1].member];
@@ -133,8 +134,8 @@ static void find_last(const arrival *a, size_t n, const tm_comm_record *members,
         answers[a[i].member].untied = alone;
 }
 
-/* Sets the uncertainty of the wait that each late rank caused: that of the clocks, once for each
- * earlier arrival. */
+/* Sets the uncertainty of the wait that each late rank caused: the uncertainty of the clocks, times
+ * the number of earlier arrivals. */
 static void find_doubt(const arrival *a, size_t n, const tm_comm_record *members,
                        tm_comm_answer *answers) {
     const tm_comm_record *first = &members[a[0].member];
@@ -152,9 +153,9 @@ static const tm_comm_record *last_of(const tm_comm_record *members, size_t n) {
     return last;
 }
 
-/* Returns whether members of an operation that lacks ranks have certainly waited for one another.
- * Not if one ends before another begins: they are then not one operation, or their clocks are
- * wrong. */
+/* Returns whether members of an operation that lacks ranks have certainly waited for each other.
+ * They have not if one ends before another begins: then they are of different operations, or their
+ * clocks are wrong. */
 static bool waits_at_least(const tm_comm_record *members, const tm_instance *instance) {
     bool any = instance->state == TM_INSTANCE_INCOMPLETE && !instance->waits && instance->joins &&
                tm_record_synchronises(members);
@@ -163,7 +164,8 @@ static bool waits_at_least(const tm_comm_record *members, const tm_instance *ins
     return any;
 }
 
-/* Returns a lower bound of a member's wait: until the last recorded member arrived. */
+/* Returns a lower bound of a member's wait: the time until the last recorded member arrived, minus
+ * the uncertainty. */
 static int64_t least_wait(const tm_comm_record *member, const tm_comm_record *last) {
     const int64_t ns = last->begin_ns - member->begin_ns - tm_joint_uncertainty(member, last);
     return member == last || ns < 0 ? 0 : ns;

@@ -5,42 +5,44 @@
 #include "base/keys.h"
 #include "timeline/collectives.h"
 
-/** Nanoseconds with a binary fraction, so that the order of additions does not change a sum. A
- * share is rounded down, by less than 2^-40 ns. */
+/** Nanoseconds with a binary fraction. The order of additions does not change a sum. A share is
+ * rounded down by less than 2^-40 ns. */
 typedef struct tm_share {
     int64_t whole_ns;
-    uint64_t fraction; /* fraction in units of 2^-40 ns, below 2^40 */
+    uint64_t fraction; /* further fraction, in units of 2^-40 ns, below 2^40 */
 } tm_share;
 
 void tm_share_add(tm_share *sum, tm_share share);
 
-/** Returns numerator / denominator. Neither is negative; the denominator is below 2^23. */
+/** Returns numerator / denominator. Neither may be negative; the denominator must be below 2^23. */
 tm_share tm_share_of(int64_t numerator, int64_t denominator);
 
 /** Rounds to the nearest integer, halves up. */
 int64_t tm_share_round(tm_share share);
 
-/** Sums of waits, by late rank and waiting rank. Initialised with 0. */
+/** Sums of waits, by late rank and waiting rank. Initialise with 0. */
 typedef struct tm_pair_map {
     tm_keys pairs;
     tm_vec shares; /* of tm_share, one per pair */
 } tm_pair_map;
 
-/** Adds a share to a pair's sum; false when out of memory. */
+/** Adds a share to the sum of a pair: @p rank is late, @p for_rank waits. False when out of memory.
+ */
 bool tm_pair_map_add(tm_pair_map *map, int64_t rank, int64_t for_rank, tm_share share);
 
-/** Appends the pairs to a vector of tm_pair, in no order, and removes them from the sums; false
- * when out of memory. */
+/** Appends the pairs to a vector of tm_pair, in no order, and empties the sums. False when out of
+ * memory. */
 bool tm_pair_map_drain(tm_pair_map *map, tm_vec *out);
 void tm_pair_map_free(tm_pair_map *map);
 
 /**
  * Splits the wait of one operation in layers. In the gap between two successive arrivals, each rank
- * that has arrived waits (until its kernel ends), and the missing ranks share this wait equally.
+ * that has arrived waits (at most until its kernel ends), and the ranks still missing share the
+ * blame for this wait equally.
  *
  * @param members  [instance->n] the operation's records
- * @param answers  [instance->n] filled for each member: wait, lateness, caused wait, last, tied
- * @param pairs    or NULL: receives the caused wait by late and waiting rank
+ * @param answers  [instance->n] set for each member: wait, lateness, caused wait, last, tied
+ * @param pairs    caused wait by late and waiting rank, added to; or NULL
  * @return         TM_OK; TM_ERR_FAULT
  */
 tm_status tm_blame_instance(const tm_comm_record *members, const tm_instance *instance,

@@ -11,11 +11,11 @@ typedef struct arrival {
     size_t member; /* index among the operation's records */
 } arrival;
 
-/* The arrivals at an operation, and working memory: arrays [n] in the order of arrival. */
+/* The arrivals at an operation, and working memory: arrays [n] in the order of the arrivals. */
 typedef struct meeting {
     arrival *arrivals;
     size_t n;
-    bool any_cut;                  /* some kernel ends before the last one begins */
+    bool any_cut;                  /* some kernel ends before the last kernel begins */
     double *weight, *gone, *part;  /* input and scratch of layer() */
     double *cost, *waited, *begun; /* results */
 } meeting;
@@ -38,8 +38,8 @@ tm_status tm_delay_visits(const tm_collectives *collectives, int owner, tm_vec *
                 .rank = records[k].rank,
                 .wait_ns = tm_member_wait(&records[k], instance->last_ns),
                 .event = records[k].event,
-                .member = (uint32_t)k, /* fits: tm_mpi_shuffle allows at most 2^31 records per
-                                          process */
+                .member = (uint32_t)k, /* fits, because tm_mpi_shuffle allows at most 2^31 records
+                                          per process */
                 .owner = owner,
                 .origin = records[k].origin,
                 .transfer = !instance->waits,
@@ -120,8 +120,8 @@ static size_t gap_of_end(const meeting *m, size_t i) {
                          &m->arrivals[i].end_ns, begins_by);
 }
 
-/* For each kernel that ends before the last arrival, removes its weight from the gaps after its
- * end. */
+/* Removes the weight of each kernel that ends before the last arrival from the gaps after the
+ * kernel's end. */
 static void cut_weights(meeting *m) {
     for (size_t i = 0; i < m->n; i++)
         m->gone[i] = m->part[i] = 0.0;
@@ -135,7 +135,7 @@ static void cut_weights(meeting *m) {
 }
 
 /* Splits the wait in layers, as blame.h describes, with a weight for the wait of each early rank.
- * Takes one pass over the arrivals. */
+ * Sets @p late to the sums of the late ranks. Takes one pass over the arrivals. */
 static void layer(meeting *m, double *late) {
     double active = 0.0, sum = 0.0;
     cut_weights(m);
@@ -149,8 +149,7 @@ static void layer(meeting *m, double *late) {
     }
 }
 
-/* Computes the cost of each late rank, and means weighted by it, as the head of delay.h
- * explains. */
+/* Computes the cost of each late rank, and the means weighted by it that delay.h explains. */
 static void set_means(meeting *m, const tm_visit *visits) {
     for (size_t i = 0; i < m->n; i++)
         m->weight[i] = 1.0;
@@ -194,8 +193,8 @@ static bool begin_instance(const tm_comm_record *members, const tm_instance *ins
     for (size_t i = 0; i < m.n && ok; i++) {
         const tm_comm_record *member = &members[m.arrivals[i].member];
         double fraction = fraction_of(&m, i, visits);
-        /* Returns the part of the cost to pass on. It is rounded down, so not more than was caused.
-         * A transfer has no caused wait to pass on. */
+        /* The part of the cost to pass on, rounded down so that it is not more than was caused. A
+         * transfer has no caused wait to pass on. */
         int64_t passed = instance->waits ? (int64_t)floor(fraction * m.cost[i]) : 0;
         fractions[m.arrivals[i].member] = fraction;
         ok = add_pending_cost(flow, member, members->step, passed) &&
@@ -220,7 +219,7 @@ tm_status tm_delay_begin(const tm_collectives *collectives, const tm_visit *visi
     return TM_OK;
 }
 
-/* Cost that was passed back to a rank's wait in one operation, from one step. */
+/* Cost of one step that was passed back to a rank's wait in one operation. */
 typedef struct share {
     const tm_instance *instance;
     int64_t step, ns;
@@ -268,13 +267,13 @@ static bool gather_shares(const tm_collectives *collectives, const tm_vec *cost_
     return true;
 }
 
-/* Splits the shares [n] of one operation and step among the late ranks, in m->cost. Returns their
- * sum. */
+/* Splits n shares of one operation and step among the late ranks: sets m->cost. Returns the sum of
+ * the shares. */
 static int64_t weigh_shares(meeting *m, const tm_comm_record *members, const share *shares,
                             size_t n) {
     int64_t total = 0;
     for (size_t i = 0; i < m->n; i++)
-        m->begun[i] = 0.0; /* by member; not yet in the order of arrival */
+        m->begun[i] = 0.0; /* by member, not in the order of arrival */
     for (size_t i = 0; i < n; i++) {
         int64_t wait = tm_member_wait(&members[shares[i].member], shares[i].instance->last_ns);
         m->begun[shares[i].member] = (double)shares[i].ns / (double)wait;
@@ -286,8 +285,8 @@ static int64_t weigh_shares(meeting *m, const tm_comm_record *members, const sha
     return total;
 }
 
-/* Splits a share into whole nanoseconds: each part is the growth of the rounded sum of the parts so
- * far. */
+/* Splits the shares of one operation and step into whole nanoseconds: each part is the growth of
+ * the rounded sum of the parts so far. */
 static bool split_shares(const tm_comm_record *members, const share *shares, size_t n,
                          const double *fractions, tm_delay_flow *flow) {
     meeting m;

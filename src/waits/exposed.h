@@ -9,8 +9,8 @@
  * Sets exposed_ns of every communication kernel: |k \ P|. k is the kernel without the time before
  * the job's profilers had started (tm_opened). P is the time in which the rank computes on any
  * device; for a CPU rank, including what tm_timeline_add_hidden adds. Time in which several
- * communication kernels run counts for each of them (only once in exposed_comm_ns of overlap.rank).
- * -1 for other events.
+ * communication kernels run counts for each of them (but only once in exposed_comm_ns of
+ * overlap.rank). -1 for rows of other events.
  *
  * @return  TM_OK; TM_ERR_FAULT when out of memory
  */

@@ -26,7 +26,7 @@ static int by_kind_and_longest(const void *a, const void *b) {
     return order ? order : by_place(a, b);
 }
 
-/* Sorts `keys` [n] and appends the first TM_EXPOSED_MAX of each kind. */
+/* Sorts n keys in this order, and appends the first TM_EXPOSED_MAX of each kind. */
 static bool take_first(tm_exposed_key *keys, size_t n, int (*order)(const void *, const void *),
                        tm_vec *out) {
     size_t taken = 0;
@@ -39,8 +39,8 @@ static bool take_first(tm_exposed_key *keys, size_t n, int (*order)(const void *
     return true;
 }
 
-/* Keeps each key that is among the first of its kind by either measure, once, in order. The result
- * is the same if each process did this with its operations before. */
+/* Keeps each key that is among the first of its kind by either measure, once, in order. Processes
+ * may do this with their own operations first: the result for all operations is the same. */
 static tm_status cut(tm_vec *keys, tm_error *err) {
     tm_vec kept = TM_VEC(tm_exposed_key);
     const bool ok = keys->n == 0 || (take_first(keys->data, keys->n, by_kind, &kept) &&
@@ -66,7 +66,7 @@ static tm_exposed_key key_of(const tm_collectives *collectives, const tm_instanc
                           .event = members->event,
                           .kind = tm_operation_kind(members)};
     for (size_t i = 0; i < instance->n; i++) {
-        if (members[i].exposed_ns < 0) /* then unknown for the whole operation */
+        if (members[i].exposed_ns < 0) /* makes the time of the whole operation unknown */
             return (tm_exposed_key){.exposed_ns = -1};
         key.exposed_ns = tm_sum(key.exposed_ns, members[i].exposed_ns);
         key.longest_ns =

@@ -8,7 +8,7 @@
 #include "base/sorted.h"
 #include "base/sums.h"
 
-/* Returns the median size over the members; only in all-to-alls the sizes differ. -1 if one is
+/* Returns the median of the members' sizes, which differ only in all-to-alls; -1 if one of them is
  * unknown. */
 static int64_t median_bytes(const tm_comm_record *members, size_t n, int64_t *scratch) {
     for (size_t i = 0; i < n; i++) {
@@ -19,7 +19,7 @@ static int64_t median_bytes(const tm_comm_record *members, size_t n, int64_t *sc
     return tm_median_any(scratch, n);
 }
 
-/* Computes the operation's times and sums over its members, on the job's clock. */
+/* Computes the times of an operation and the sums over its members, on the job's clock. */
 static void add_times(const tm_comm_record *members, const tm_instance *instance,
                       tm_instance_value *value) {
     int64_t end = members->end_ns, begin = members->begin_ns;
@@ -65,7 +65,7 @@ static tm_status add_value(const tm_collectives *collectives, const tm_instance 
                                .at_least = members->at_least};
     free(scratch);
     memcpy(value.group_text, members->group_text, sizeof value.group_text);
-    if (pair) /* all pairs of a group share a row */
+    if (pair) /* all pairs of a group have one row */
         value.group = tm_hash_mixed(0, value.group_text, strlen(value.group_text));
     for (size_t i = 0; i < instance->n && pair; i++)
         *(members[i].kind == TM_COLL_SEND ? &value.from : &value.to) = (int32_t)members[i].rank;

@@ -1,4 +1,5 @@
-/* Computes the times and waits of matched operations for the tables, and finds the worst ones. */
+/* Computes the times and waits of matched operations for the tables, and finds the operations with
+ * the largest waits. */
 #ifndef TMERGE_OPERATIONS_H
 #define TMERGE_OPERATIONS_H
 
@@ -8,8 +9,8 @@
 tm_status tm_operation_values(const tm_collectives *collectives, tm_vec *values,
                               tm_error *err) TM_MUST_CHECK;
 
-/** Values by which the operations with the largest wait are found: sum over all members, then
- * begin, then first kernel. Sent as bytes. */
+/** Key of an operation in the order of the largest waits: sum over all members, then begin, then
+ * first kernel. Sent as bytes. */
 typedef struct tm_worst_key {
     int64_t wait_ns; /* -1: none */
     int64_t begin_ns, rank, event;
@@ -18,18 +19,18 @@ typedef struct tm_worst_key {
 enum { TM_WORST_MAX = 100 }; /* number of operations whose arrivals are kept */
 
 /**
- * Finds the operations of this process with the largest wait, in order. If there are fewer, the
- * remaining elements have wait_ns -1.
+ * Finds the TM_WORST_MAX operations of this process with the largest waits, in order. If there are
+ * fewer operations, wait_ns of the remaining elements is -1.
  * @return  TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_worst_find(const tm_collectives *collectives, tm_worst_key out[TM_WORST_MAX],
                         tm_error *err) TM_MUST_CHECK;
 
 /**
- * Keeps those of the job's worst operations that this process matched.
+ * Keeps those of the job's operations with the largest waits that this process matched.
  *
- * @param all          [n] of all processes, in any order; sorted
- * @param collectives  tm_worst are added to `worst`
+ * @param all          [n] of all processes, in any order; the call sorts them
+ * @param collectives  operations matched by this process; `worst` gets a tm_worst for each
  * @return             TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_worst_keep(tm_worst_key *all, size_t n, tm_collectives *collectives,

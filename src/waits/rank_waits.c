@@ -8,13 +8,13 @@
 #include "base/sums.h"
 #include "timeline/host_comm.h"
 
-/* A kernel that has a participation, with times of its rank's own clock. */
+/* The kernel of a participation, with times on its rank's own clock. */
 typedef struct kernel {
     int64_t rank, begin_ns, end_ns;
-    int64_t idle_ns;  /* end of the rank's last computation that ended before the kernel's end */
-    int64_t since_ns; /* start of the recording that the kernel is in */
+    int64_t idle_ns;  /* end of the rank's last computation before the kernel's end */
+    int64_t since_ns; /* start of the recording that contains the kernel */
     int64_t other_ns; /* as in its tm_visit */
-    /* range of the waits that may have delayed the kernel, including those in its own group */
+    /* indices of the waits that may have delayed the kernel, including waits in its own group */
     size_t first, end;
     uint64_t group;
     uint32_t event;
@@ -63,7 +63,7 @@ static bool collect_compute(const tm_timeline *timeline, tm_intervals *out) {
     return true;
 }
 
-/* Does not compare `member` and `owner`: they depend on the number of processes. */
+/* `member` and `owner` are not compared, because they depend on the number of processes. */
 static int by_until(const void *a, const void *b) {
     const wait *x = a, *y = b;
     int order = tm_order_i64(x->until_ns, y->until_ns);
@@ -77,7 +77,7 @@ static int by_group_until(const void *a, const void *b) {
 }
 
 /* Returns the time around a moment in which the rank does not compute; empty if a compute kernel
- * runs at the moment. A kernel that ends or starts at the moment does not run. */
+ * runs at that moment. A kernel that starts or ends at the moment does not count as running. */
 static tm_interval gap_at(const tm_intervals *compute, int64_t ns) {
     const tm_interval *v = compute->data;
     tm_interval gap = {INT64_MIN, INT64_MAX};
@@ -95,9 +95,9 @@ static int by_end(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->event, y->event);
 }
 
-/* Sets `released` for the kernels [n] of one rank, from the last end backwards. A kernel does not
- * release the rank if another one, which started before the kernel's end, ends later in the same
- * time without computation. */
+/* Sets `released` for n kernels of one rank, from the last end backwards. A kernel does not release
+ * the rank if another one, which started before the kernel's end, ends later in the same time
+ * without computation. */
 static bool find_released(kernel *kernels, tm_visit *visits, size_t n,
                           const tm_intervals *compute) {
     kernel **order = malloc((n + 1) * sizeof *order);
@@ -181,7 +181,8 @@ static bool ended_by(const void *element, const void *ns) {
     return ((const wait *)element)->until_ns <= *(const int64_t *)ns;
 }
 
-/* Returns the index of the first of the sorted waits that ended after a moment. */
+/* Returns the index of the first of the sorted waits that ended after a moment; n if there is
+ * none. */
 static size_t first_behind(const wait *waits, size_t n, int64_t ns) {
     return tm_bisect(waits, n, sizeof *waits, &ns, ended_by);
 }
@@ -193,16 +194,16 @@ static int64_t length_of(const wait *waits, size_t first, size_t end) {
     return waits[end - 1].before_ns + waits[end - 1].ns - waits[first].before_ns;
 }
 
-/* What is needed to sum the waits before the kernels of one rank. */
+/* One rank's kernels and waits, for the sums of the waits before each kernel. */
 typedef struct rank_view {
     kernel *kernels;  /* [n] */
     tm_visit *visits; /* [n] participations of the kernels */
     size_t n;
-    const wait *waits; /* [n_waits] waits of the rank; `first` is the index of waits[0] among those
-                          of all ranks */
+    const wait *waits; /* [n_waits] waits of the rank; the first of them is wait `first` of all
+                          ranks */
     size_t n_waits, first;
     wait *by_group;       /* [n_waits] copy, sorted by group */
-    const kernel **order; /* [n] kernels by group, then begin */
+    const kernel **order; /* [n] kernels sorted by group, then begin */
 } rank_view;
 
 static int by_group_begin(const void *a, const void *b) {
@@ -212,8 +213,8 @@ static int by_group_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->event, y->event);
 }
 
-/* Sums the waits before the kernels [n] of one group, in order. @p own are the waits in the group's
- * own operations. */
+/* Sums the waits before each of n kernels of one group, which are in order. @p own are the waits in
+ * the group's own operations. */
 static void sum_group(const rank_view *v, const kernel *const *kernels, size_t n, const wait *own,
                       size_t n_own) {
     int64_t together_ns = INT64_MIN;
@@ -235,8 +236,8 @@ static void sum_group(const rank_view *v, const kernel *const *kernels, size_t n
     }
 }
 
-/* Returns how much of the sorted waits is between two moments. Only the first wait may have begun
- * before @p from_ns, and is cut there. */
+/* Returns how much of the sorted waits is between two moments. Only the first wait can begin before
+ * @p from_ns; only the part after counts. */
 static int64_t length_between(const wait *waits, size_t n, int64_t from_ns, int64_t until_ns) {
     size_t first = first_behind(waits, n, from_ns), end = first_behind(waits, n, until_ns);
     if (end <= first)
@@ -245,7 +246,7 @@ static int64_t length_between(const wait *waits, size_t n, int64_t from_ns, int6
     return length_of(waits, first, end) - (begun_ns < from_ns ? from_ns - begun_ns : 0);
 }
 
-/* Sets the own times of a group's kernels [n], in order: see stretches.h. */
+/* Sets the own times (stretches.h) of n kernels of one group, which are in order. */
 static void own_times(const rank_view *v, const kernel *const *kernels, size_t n, const wait *own,
                       size_t n_own) {
     int64_t from_ns = INT64_MIN;
@@ -255,8 +256,8 @@ static void own_times(const rank_view *v, const kernel *const *kernels, size_t n
         visit->own_ns = -1;
         int64_t came_ns = visit->arrival == TM_ARRIVAL_DONE ? visit->done_ns : k->begin_ns;
         bool known = visit->arrival != TM_ARRIVAL_UNKNOWN && came_ns >= k->since_ns;
-        if (from_ns < k->since_ns) /* the last arrival was in an earlier recording, and a stretch
-                                      does not extend over recordings */
+        if (from_ns < k->since_ns) /* the last arrival was in an earlier recording; no stretch
+                                      extends over two recordings */
             from_ns = INT64_MIN;
         if (known && from_ns != INT64_MIN && came_ns >= from_ns) {
             int64_t waited = length_between(v->waits, v->n_waits, from_ns, came_ns) -
@@ -319,7 +320,7 @@ tm_status tm_rank_waits_since(tm_rank_waits *held, tm_visit *visits, tm_error *e
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Cost to pass back from a kernel. */
+/* Cost of a kernel that has to be passed back. */
 typedef struct owed {
     const kernel *kernel;
     int64_t step, ns;
@@ -341,8 +342,8 @@ static double rate_of(const owed *o) {
     return (double)o->ns / (double)o->kernel->other_ns;
 }
 
-/* Distributes the costs [n] of one rank, group and step over the waits before their kernels. The
- * ranges of these waits begin and end in order, so one pass is enough. Each wait gets the growth of
+/* Distributes n costs of one rank, group and step over the waits before their kernels. The ranges
+ * of these waits begin and end in order, so that one pass is enough. Each wait gets the growth of
  * the rounded sum. */
 static bool sweep(const wait *waits, const owed *run, size_t n, tm_vec *cost_shares) {
     int64_t total = 0, given = 0;
@@ -369,7 +370,7 @@ static bool sweep(const wait *waits, const owed *run, size_t n, tm_vec *cost_sha
         rate = in == out ? 0.0 : rate; /* clears rounding errors */
     }
     if (last)
-        last->ns += total - given; /* the remainder, due to the rounding of doubles */
+        last->ns += total - given; /* what the rounding of doubles left over */
     return true;
 }
 
@@ -406,7 +407,7 @@ tm_status tm_rank_waits_pass(const tm_rank_waits *held, tm_vec *pending_costs, t
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Goes backwards from the last end of a rank's waits. Counts time in which several waits overlap
+/* Goes backwards from the last end of a rank's waits. Time in which several waits overlap counts
  * once. */
 int64_t tm_rank_waits_kept(const tm_rank_waits *held) {
     const wait *v = held->waits.data;

@@ -1,5 +1,5 @@
-/* Delay propagation (delay.h), the part for ranks: finds when a rank was kept from computing, and
- * by which operation. */
+/* Delay propagation (delay.h), the part for ranks: finds when an operation kept a rank from
+ * computing. */
 #ifndef TMERGE_RANK_WAITS_H
 #define TMERGE_RANK_WAITS_H
 
@@ -15,8 +15,8 @@ tm_rank_waits tm_rank_waits_open(void);
 void tm_rank_waits_free(tm_rank_waits *held);
 
 /**
- * Adds a rank: sets `released` of its participations, and finds how long each of its waits kept it
- * from computing. Add ranks in ascending order.
+ * Adds a rank: sets `released` of its participations, and finds how long each of its waits kept the
+ * rank from computing. Ranks must be added in ascending order.
  * @param visits  [n] of this rank, sorted by tm_rank_waits_sort
  * @return        TM_OK; TM_ERR_FAULT
  */
@@ -27,30 +27,32 @@ tm_status tm_rank_waits_add(tm_rank_waits *held, const tm_timeline *timeline, tm
 void tm_rank_waits_sort(tm_vec *visits);
 
 /**
- * Sets own_ns, all_ns and other_ns. all_ns and other_ns sum the waits that ended before the
- * kernel's start and after the end of the last operation that brought its group together.
+ * Sets own_ns, all_ns and other_ns of the participations. all_ns and other_ns are sums of waits
+ * that ended between the end of the last operation after which the group was together, and the
+ * kernel's start.
  *
  * @param visits  of all added ranks, sorted by tm_rank_waits_sort, with `together`, `arrival` and
- *                `meets`
+ *                `meets` set
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_rank_waits_since(tm_rank_waits *held, tm_visit *visits, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Splits costs over the waits in other groups that made the rank late, in proportion to their
- * lengths. The parts add up exactly.
- * @param pending_costs   of tm_pending_cost, at most one for each event and step; emptied
- * @param cost_shares  of tm_cost_share; appended to
- * @return        TM_OK; TM_ERR_FAULT
+ * Splits each cost over the waits in other groups that made the rank late, in proportion to their
+ * lengths. The shares add up exactly.
+ * @param pending_costs  of tm_pending_cost, at most one for each event and step; emptied
+ * @param cost_shares    of tm_cost_share; appended to
+ * @return               TM_OK; TM_ERR_FAULT
  */
 tm_status tm_rank_waits_pass(const tm_rank_waits *held, tm_vec *pending_costs, tm_vec *cost_shares,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Returns how long the ranks were kept from computing by waits in collectives and for transfers
- * [ns]. */
+/** Returns the total time [ns] in which waits in collectives and for transfers kept the ranks from
+ * computing. */
 int64_t tm_rank_waits_kept(const tm_rank_waits *held);
 
-/** Appends a tm_group_member for each group with waits and each of its ranks that is held here. */
+/** Appends a tm_group_member for each group with waits and each of its ranks that this process
+ * holds. */
 tm_status tm_rank_waits_members(const tm_rank_waits *held, tm_vec *members,
                                 tm_error *err) TM_MUST_CHECK;
 

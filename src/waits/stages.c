@@ -22,7 +22,7 @@ tm_status tm_stages_edges(const tm_collectives *collectives, tm_vec *edges, tm_e
         const tm_comm_record *receiver = &members[sender == members];
         tm_stage_edge edge = {sender->rank, receiver->rank, sender->begin_ns, receiver->end_ns};
         tm_stage_edge *known = edges->data;
-        /* Transfers of one pair are adjacent, both directions together. */
+        /* The transfers of a pair are adjacent, in both directions together. */
         if (members->group != group)
             first = edges->n;
         group = members->group;
@@ -63,7 +63,7 @@ static int by_rank(const void *a, const void *b) {
     return tm_order_i64(((const tm_stage *)a)->rank, ((const tm_stage *)b)->rank);
 }
 
-/* Lists the ranks of all edges, each once; its member `stage` gets the number of its edges. False
+/* Lists the ranks of all edges, each rank once. `stage` is set to the rank's number of edges. False
  * when out of memory. */
 static bool list_ranks(const tm_stage_edge *edges, size_t n, tm_vec *stages) {
     tm_stage *v;
@@ -86,8 +86,8 @@ static bool list_ranks(const tm_stage_edge *edges, size_t n, tm_vec *stages) {
     return true;
 }
 
-/* Numbers the stages. A rank is one stage after the nearest rank that sends to it; stage 0 is
- * already set. */
+/* Numbers the stages: a rank is one stage after the nearest rank that sends to it. Stage 0 must
+ * already be set. */
 static void number_stages(const tm_stage_edge *edges, size_t n, tm_vec *stages) {
     bool any = true;
     for (int64_t stage = 0; any; stage++) {
@@ -125,18 +125,19 @@ static bool is_lower_sender(const void *edge, const void *rank) {
     return ((const tm_stage_edge *)edge)->from < *(const int64_t *)rank;
 }
 
-/* Returns whether the receiver of a transfer had sent something before the transfer ended.
- * @param by_sender  sorted */
+/* Returns whether the receiver of a transfer sent something before the transfer ended.
+ * @param by_sender  [n] all transfers, sorted */
 static bool is_exchange(const tm_stage_edge *edge, const tm_stage_edge *by_sender, size_t n) {
     const size_t first = tm_bisect(by_sender, n, sizeof *by_sender, &edge->to, is_lower_sender);
     return first < n && by_sender[first].from == edge->to &&
            by_sender[first].begin_ns < edge->end_ns;
 }
 
-/* Removes exchanges from the edges. Returns how many are left; SIZE_MAX when out of memory. */
+/* Removes exchanges from the edges. Returns how many edges are left; SIZE_MAX when out of
+ * memory. */
 static size_t drop_exchanges(tm_stage_edge *edges, size_t n) {
     size_t kept = 0;
-    if (n < 2) /* an exchange has two edges; both were removed */
+    if (n < 2) /* a single edge is no exchange */
         return n;
     tm_stage_edge *all = malloc(n * sizeof *all);
     if (!all)

@@ -1,4 +1,4 @@
-/* Derives the pipeline stage of each rank from its sends and receives. */
+/* Finds the pipeline stage of each rank from its sends and receives. */
 #ifndef TMERGE_STAGES_H
 #define TMERGE_STAGES_H
 
@@ -13,25 +13,25 @@ typedef struct tm_stage_edge {
 
 /** A rank of a pipeline. */
 typedef struct tm_stage {
-    int64_t rank, stage; /* stages count from 0, the first one that sends */
+    int64_t rank, stage; /* stages count from 0, the stage that sends first */
 } tm_stage;
 
-/** Appends the first transfer, in each direction, of each pair that this process matched. TM_OK;
- * TM_ERR_FAULT. */
+/** Appends, for each pair of ranks, the first transfer in each direction that this process matched.
+ * TM_OK; TM_ERR_FAULT. */
 tm_status tm_stages_edges(const tm_collectives *collectives, tm_vec *edges,
                           tm_error *err) TM_MUST_CHECK;
 
 /**
- * Finds the stages. A stage first receives and then sends to the next stage. So if a rank had sent
- * something before a transfer to it ended, that transfer does not lead to the next stage. (In a
- * ring, for example, all ranks start to send at the same time.) The first transfer between two
- * ranks leads from the earlier to the later stage. A rank that sends before it receives anything is
- * stage 0; every other rank is one stage after its nearest predecessor. If a rank has more than
- * four partners, this is not a pipeline (but an all-to-all of sends and receives), and no rank has
- * a stage.
+ * Finds the stages. A stage first receives and then sends to the next stage. So a transfer does not
+ * lead to the next stage if its receiver sent something before the transfer ended. (In a ring, for
+ * example, all ranks start to send at the same time.) The first transfer between two ranks that
+ * remains leads from the earlier to the later stage. A rank that sends before it receives anything
+ * is stage 0; every other rank is one stage after its nearest predecessor. If a rank has more than
+ * four partners, the job is not a pipeline (but an all-to-all of sends and receives), and no rank
+ * gets a stage.
  *
- * @param edges   [n] of all processes, in any order; sorted
- * @param stages  of tm_stage, appended to, ascending in rank
+ * @param edges   [n] of all processes, in any order; reordered and overwritten
+ * @param stages  of tm_stage, appended to, ascending by rank
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_stages_find(tm_stage_edge *edges, size_t n, tm_vec *stages,

@@ -5,13 +5,15 @@
 #include "base/sorted.h"
 #include "timeline/host_comm.h"
 
-/* A kernel that starts this soon after the previous kernel on its stream waited for the stream. */
+/* A kernel that starts at most this long after the previous kernel on its stream waited for the
+ * stream. */
 static const int64_t FOLLOWS_NS = 5000;
-/* A compute kernel is inside a communication kernel if it ends at least this much earlier. */
+/* A compute kernel is inside a communication kernel if it ends at least this much earlier than the
+ * communication kernel. */
 static const int64_t INSIDE_NS = 1000;
 
-/* A compute kernel, and the latest end of all kernels that had started by then (`until`, on stream
- * until_track); the same on all other streams (`other`). */
+/* A compute kernel. until_ns: the latest end of all kernels that had started by its start, on the
+ * stream until_track. other_ns: the latest end on all other streams. */
 typedef struct span {
     int64_t begin_ns, end_ns;
     uint32_t track; /* first row of the kernel's stream */
@@ -67,7 +69,7 @@ static bool begins_by(const void *element, const void *ns) {
     return ((const span *)element)->begin_ns <= *(const int64_t *)ns;
 }
 
-/* Returns the last compute kernel that had started by a moment, or NULL. */
+/* Returns the last compute kernel that had started by a moment; NULL if there is none. */
 static const span *last_by(const tm_vec *compute, int64_t ns) {
     const span *v = compute->data;
     size_t i = tm_bisect(v, compute->n, sizeof *v, &ns, begins_by);
@@ -86,7 +88,8 @@ static bool computes_inside(const tm_vec *compute, int64_t begin, int64_t end, u
     return last && (last->until_track == track ? last->other_ns : last->until_ns) > nearly;
 }
 
-/* Returns the end of the last computation before a moment; the moment if a kernel runs then. */
+/* Returns the end of the last computation before a moment; the moment itself if a compute kernel
+ * runs then. */
 static int64_t done_before(const tm_vec *compute, int64_t begin) {
     const span *last = last_by(compute, begin);
     return !last || last->until_ns > begin ? begin : last->until_ns;
@@ -94,7 +97,7 @@ static int64_t done_before(const tm_vec *compute, int64_t begin) {
 
 static bool follows(const tm_timeline *timeline, uint32_t event) {
     uint32_t first = tm_timeline_track(timeline, event)->first, before = event;
-    /* the previous kernel on its stream (streams also contain annotations) */
+    /* goes to the previous kernel on the stream, which may also contain annotations */
     while (before > first && timeline->role[before - 1] == TM_ROLE_NONE)
         before--;
     if (before == first || timeline->role[before - 1] != TM_ROLE_COMMUNICATION)

@@ -1,20 +1,21 @@
-/* The own time of each rank: how long it needed between two points at which the ranks of its group
- * can be compared. It distinguishes a slow rank from one that had to wait for others.
+/* The own time of each rank: how long the rank needed between two points at which the ranks of its
+ * group can be compared. It distinguishes a slow rank from a rank that had to wait for others.
  *
- * A meeting is an operation inside which no member computes: no compute kernel of a member starts
- * after the operation's start on its rank and ends 1 us or more before the operation's end, and
- * none of another stream still runs 1 us before that end. (A kernel of the same stream that was
- * launched early starts before the end, but cannot end.) A member arrives when its kernel starts.
- * Exception: a kernel that follows another communication kernel of its stream within 5 us started
- * when the stream was free, not when its rank arrived. If a member has such a kernel, the arrival
- * of each member at a meeting is the end of its last compute kernel before its start. At other
- * operations, and if a member's computation is not recorded, arrivals are unknown.
+ * A meeting is an operation inside which no member computes. That is: on each member's rank, no
+ * compute kernel starts after the operation's start and ends 1 us or more before the operation's
+ * end, and no compute kernel of another stream still runs 1 us before the operation's end. (A
+ * compute kernel of the same stream that was launched early starts before the operation's end, but
+ * cannot end before.) A member arrives when its kernel starts. Exception: a kernel that follows
+ * another communication kernel of its stream within 5 us started when the stream was free, not when
+ * its rank arrived. If a member has such a kernel: at a
+ * meeting, each member arrives when its last compute kernel before ends; at other operations, or if
+ * a member's computation is not recorded, arrivals are unknown.
  *
  * A stretch of a group runs from a known arrival, or from the end of a meeting, to the next known
- * arrival. A rank's own time is the stretch's length on the rank's own clock, minus the waits in
- * other groups that kept the rank from computing during the stretch. It needs no clock fit. For
- * operations that overlap with computation, it is the lateness gained since the previous operation,
- * not the accumulated one. */
+ * arrival. A rank's own time is the length of the stretch on the rank's own clock, minus the waits
+ * in other groups that kept the rank from computing during the stretch. It does not depend on the
+ * fit of clocks. If operations overlap with computation, differences of own times are the lateness
+ * gained since the previous operation, not the accumulated lateness. */
 #ifndef TMERGE_STRETCHES_H
 #define TMERGE_STRETCHES_H
 
@@ -28,17 +29,17 @@
 tm_status tm_stretches_look(const tm_timeline *timeline, tm_visit *visits, size_t n,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Sets `arrival` and `meets` in the participations of tm_delay_visits. Call it after
- * tm_stretches_look. */
+/** Sets `arrival` and `meets` in the participations of tm_delay_visits. Call tm_stretches_look for
+ * them before. */
 void tm_stretches_agree(const tm_collectives *collectives, tm_visit *visits);
 
-/** Appends a tm_own_time for each member of operations in which every member has an own time.
- * @param visits  those of tm_delay_visits, with own_ns set
- * @return  TM_OK; TM_ERR_FAULT */
+/** Appends a tm_own_time for each member of each operation in which all members have an own time.
+ * @param visits  from tm_delay_visits, with own_ns set
+ * @return        TM_OK; TM_ERR_FAULT */
 tm_status tm_stretches_take(const tm_collectives *collectives, const tm_visit *visits, tm_vec *out,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Sorts own times by group, time and rank. Returns the sum of the sizes of all groups. */
+/** Sorts own times by group, time and rank. Returns the number of members of all groups. */
 int64_t tm_stretches_sort(tm_vec *own_times);
 
 #endif

@@ -508,9 +508,11 @@ def test_one_rank_alone_says_what_it_can():
     for at, where in ((200, 'before its first recorded GPU work (100.0 us) or after its last (60.0 us)'),
                       (255, 'before its first recorded GPU work'), (110, 'after its last recorded GPU work')):
         put('rank0.json', trace([event('ProfilerStep#1', 'user_annotation', 100, 200),
-                                 kernel('gemm', at, 40)], 0))
-        has_line(merged('rank0.json', env={'COLUMNS': '200'}).out, re.escape(
-            f"One rank: 160.0 us of the step's 200.0 us (80.0 %) is {where}") + '$')
+                                 event('cudaLaunchKernel', 'cuda_runtime', at - 5, 2, correlation=7),
+                                 kernel('gemm', at, 40, correlation=7)], 0))
+        out = merged('rank0.json', env={'COLUMNS': '200'}).out
+        contains(out, ', 1 step of 200.0 us (40.0 us replayed), ')
+        has_line(out, re.escape(f"One rank: 160.0 us of the step's 200.0 us (80.0 %) is {where}") + '$')
     # One of two GPUs works; the other only gets a copy of 2 us in each of ten steps, or counts as
     # not working if these are compute kernels: 1 of 2.
     for cat, says in (('gpu_memcpy', 'its GPU computes'), ('kernel', '1 of its 2 GPUs computes')):

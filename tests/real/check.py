@@ -6,12 +6,14 @@ slowed rank, beyond the median of the other ranks, which come last now and then 
 a share of the steps, from the traces and their order only. A rank that was not slowed is a true
 positive if the kernel recorded that its thread ran and waited for a core longer than the others' by
 3 % of the steps: the machine slowed it. If the machine slowed another rank by more than the slowed
-rank cost, no rank need be named. Exits with 1 if a name is wrong or missing, except in MAY_MISS, or if
-the cause is wrong in more than 10 % of the jobs.
+rank cost, no rank need be named. A rank is named by the verdict or, if it names nobody, by the sentence
+on waiting ("50 % of it for rank 1"; the largest share). Exits with 1 if a name is wrong or missing, or
+if the cause is wrong in more than 10 % of the jobs.
 """
 import gzip
 import json
 import os
+import re
 import statistics
 import sys
 
@@ -19,12 +21,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 import common  # noqa: E402
 
 COSTS = 3.0  # per cent of the steps: a rank that costs this much must be named
-# Jobs whose slowed rank may be missing, and why.
-MAY_MISS = {'20-async-neighbour': "gloo's threads lack a core, which looks like slow transfers"}
 # Cause: words, one of which must be in tmerge's output.
 WORDS = {'none': [''], 'loader': ['data loading'], 'loader-all': ['Load data', 'batch'],
          'sleep': ['between them', 'host of'], 'gc': ['between them', 'host of'],
-         'neighbour': ['its CPU', 'CPU of'], 'work': ['what only'],
+         'neighbour': ['its CPU', 'CPU of', 'for rank'], 'work': ['what only'],
          'uneven': ['its CPU', 'CPU of', 'more work'], 'gc-turns': ['host stalls'],
          'uneven-turns': ['Balance', 'compute operators']}
 
@@ -72,24 +72,29 @@ def slowed(truth):
     return [100 * (ns - min(took)) / whole for ns in took]
 
 
+def waited_for(text):
+    """Returns the rank for which the other ranks wait most, if the first screen says so: a set."""
+    shares = re.findall(r'(\d+) % (?:of it )?for rank (\d+)', text)
+    return {int(max(shares, key=lambda share: int(share[0]))[1])} if shares else set()
+
+
 def judge(folder):
     """Returns a judgement, right or the error, and the row."""
     with open(os.path.join(folder, 'truth.json'), encoding='utf-8') as file:
         truth = json.load(file)
     done = common.tmerge(folder, '-o', 'real.h5', '--force').expect(0)
     tables = common.tables('real.h5', 'stragglers.rank', 'stragglers.job')
+    text = ' '.join(done.out.split())
     named = {row['rank'] for row in tables['stragglers.rank'] if row['verdict'] == 'straggler'}
+    named = named or waited_for(text)
     slow, costs, took = set(truth['slow']), cost(folder, truth), slowed(truth)
     one = 0 < len(slow) < len(took)
     others = named - slow if one else named
     wrong = []
     machine = max(ns for rank, ns in enumerate(took) if rank not in slow) if one else 0.0
-    missed = one and costs >= max(COSTS, machine) and not slow & named
-    may_miss = MAY_MISS.get(os.path.basename(folder))
-    if missed and not may_miss:
+    if one and costs >= max(COSTS, machine) and not slow & named:
         wrong.append('not named')
     wrong += [f'rank {rank} named' for rank in sorted(others) if took[rank] < COSTS]
-    text = ' '.join(done.out.split())
     word = not one or slow & named
     if word and not any(each in text for each in WORDS[truth['cause']]):
         wrong.append('cause')
@@ -97,7 +102,7 @@ def judge(folder):
     cores = ' '.join(f'{share:.0f}' for share in took)
     return wrong, [os.path.basename(folder), truth['version'], ','.join(map(str, slow)) if one else '-',
                    f'{costs:.1f}', cores, ','.join(map(str, sorted(named))) or '-',
-                   ', '.join(wrong) or (f'not named: {may_miss}' if missed else 'right'), first]
+                   ', '.join(wrong) or 'right', first]
 
 
 def main(folders):

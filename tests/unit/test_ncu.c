@@ -273,8 +273,8 @@ TEST(a_malformed_page_is_refused_with_its_byte) {
          "not output of ncu --csv: no line starts with the column \"ID\""},
         {"@ID,Kernel Name,x\n0,k,1\n", "not output of ncu --csv: it has no column \"Process ID\""},
         {"x\n@ID,Process ID,Kernel Name,Metric Name\n",
-         "not output of ncu --csv: a page has both \"Metric Name\" and \"Metric Value\", or "
-         "neither"},
+         "not output of ncu --csv: it has only one of the columns \"Metric Name\" and \"Metric "
+         "Value\""},
         {RAW "0,5,k,\"(1, 1, 1)\",@1e\n", "'1e' is not a number"},
         {RAW "0,5,k,\"(1, 1, 1)\",@\"9,00\"\n", "'9,00' is not a number"},
         {RAW "0,5,k,@\"(1, 1)\",3\n", "'(1, 1)' should be a shape like (256, 1, 1)"},

@@ -195,9 +195,9 @@ static const scene scenes[] = {
           "Only 0.4 % of the communication could be compared: too little to name a rank or to "
           "clear it",
           NULL, {0}),
-    SCENE(NONE, 1.0, 10, 0, 0, "No rank holds the job up",
-          "Ranks wait 20 % of the time (20.0 us of GPU time), but no rank by itself takes 1 % "
-          "longer than the others: different ranks are late at different times",
+    SCENE(NONE, 1.0, 10, 0, 0, "No rank's recorded work holds the job up",
+          "Ranks wait 20 % of the time (20.0 us of GPU time), 80 % of it for rank 3, but no rank "
+          "by itself takes 1 % longer than the others",
           {0}),
 };
 
@@ -251,7 +251,7 @@ TEST(sentences_tell_who_when_how_much_and_how_sure) {
         tm_tables tables = open_scene("rank=3 collectives=10", "idle_ns=5000");
         tm_verdict_headline(&tables, &topic, text);
         assert_string_equal(text, s->headline);
-        if (strcmp(text, "No rank holds the job up") == 0) {
+        if (strcmp(text, "No rank's recorded work holds the job up") == 0) {
             tm_verdict_headline(&tables, &(tm_verdict_topic){&blames, &judgement, true, false},
                                 text);
             assert_string_equal(text, "No recorded rank holds the others up; the traces do not say "

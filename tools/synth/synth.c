@@ -19,7 +19,7 @@ int main(int argc, char **argv) {
     } else if (status == TMS_OK) {
         status = tms_job_run(&config, &err);
     }
-    /* The only place that prints: all other code returns its failures. */
+    /* Only main prints: all other code returns its failures. */
     if (status != TMS_OK) {
         fprintf(stderr, "tmerge-synth: %s\n", err.message);
     }

@@ -15,8 +15,8 @@
 #include "synth/truth/true_blame.h"
 #include "synth/truth/truth.h"
 
-/* Writes a section of a rank's file, and measures the section with the GPU work. Stops early on a
- * full disk, which commit reports. */
+/* Writes a section of a rank's file. Also measures the GPU work if the section has it. Stops early
+ * if a write fails, as on a full disk; commit reports that. */
 static tms_status write_section(tms_writer *writer, tms_replay *replay, tms_section section,
                                 tms_tally *tally, tms_error *err) {
     bool more = true;
@@ -40,8 +40,8 @@ tms_status tms_job_write_rank(const tms_plan *plan, int64_t rank, tms_writer *wr
     int64_t begin_ns = 0;
     int64_t end_ns = 0;
 
-    /* A file lists thread after thread. It is cheap to simulate again for each section; it is not
-     * to hold all events of a long job. */
+    /* A file lists thread after thread, so each section simulates the rank again. This is cheap;
+     * holding all events of a long job in memory is not. */
     for (int i = 0; i < TMS_SECTION_COUNT && status == TMS_OK; i++) {
         tms_section section = (tms_section)i;
         tms_replay replay;
@@ -86,8 +86,8 @@ static tms_status open_truth(const tms_config *config, tms_sink **sink, tms_erro
     return status;
 }
 
-/* Creates the folders between the job's folder, which exists, and a file. Failures surface when the
- * file is opened. */
+/* Makes the folders between the job's folder, which exists, and a file. Opening the file reports
+ * failures. */
 static void make_folders(char *path, size_t dir_length) {
     for (char *slash = strchr(path + dir_length + 1, '/'); slash != NULL;
          slash = strchr(slash + 1, '/')) {
@@ -97,7 +97,6 @@ static void make_folders(char *path, size_t dir_length) {
     }
 }
 
-/* Opens the file whose first rank is @p rank. */
 static tms_status open_trace(const tms_plan *plan, int64_t rank, tms_writer **writer,
                              tms_error *err) {
     static const char *const endings[TMS_COMPRESSION_COUNT] = {"", ".gz", ".zst"};
@@ -128,7 +127,6 @@ static tms_status open_trace(const tms_plan *plan, int64_t rank, tms_writer **wr
     return status;
 }
 
-/* Writes one rank's trace and its part of the truth. */
 static tms_status write_rank(const tms_plan *plan, int64_t rank, tms_writer *writer, tms_out *truth,
                              const tms_blame *blame, tms_error *err) {
     tms_tally tally;
@@ -163,8 +161,8 @@ static tms_status write_file(const tms_plan *plan, int64_t first, tms_out *truth
     return status;
 }
 
-/* Opens the truth first, so that an unwritable folder is found at once. Renames it last: if it is
- * there, all traces are complete. */
+/* Opens the truth first, so that an unwritable folder is found at once. Renames it last: if
+ * truth.json exists, all traces are complete. */
 static tms_status write_files(const tms_plan *plan, const tms_blame *blame, tms_error *err) {
     const tms_config *config = plan->config;
     tms_sink *sink = NULL;
@@ -252,7 +250,7 @@ tms_status tms_job_run(const tms_config *wanted, tms_error *err) {
     tms_blame blame;
     tms_status status = TMS_OK;
 
-    /* If the path is not a folder, opening the first file fails. */
+    /* If the path exists but is not a folder, opening the first file fails. */
     if (mkdir(config.dir, 0777) != 0 && errno != EEXIST) {
         return tms_fail(err, TMS_ERR_OUTPUT, "cannot create the folder '%s': %s", config.dir,
                         strerror(errno));

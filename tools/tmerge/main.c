@@ -10,7 +10,6 @@
 #include "about/about.h"
 #include "about/help.h"
 #include "arguments/command.h"
-#include "base/memory_pages.h"
 #include "launch/launch.h"
 #include "launch/signals.h"
 #include "liveness/liveness.h"
@@ -25,8 +24,8 @@ static bool asks(int argc, char **argv, const char *option) {
     return false;
 }
 
-/* Checks the limit on address space (ulimit -v). With less, MPI and HDF5 crash, or exit with a
- * status and message of their own. */
+/* Checks the limit on address space (ulimit -v). Below the required size, MPI and HDF5 crash, or
+ * exit with their own status and message. */
 static tm_status check_memory(tm_error *err) {
     enum { LEAST_MIB = 256 };
     struct rlimit limit;
@@ -36,13 +35,13 @@ static tm_status check_memory(tm_error *err) {
     (void)tm_fail(err, TM_ERR_FAULT, NULL, -1,
                   "memory is limited to %lld MiB (ulimit -v); tmerge needs %d",
                   (long long)(limit.rlim_cur >> 20), LEAST_MIB);
-    if (tm_launch_has_hosts()) /* all processes print the message, because MPI has not started, so
-                                  it names the host */
+    if (tm_launch_has_hosts()) /* MPI has not started, so all processes print the message; it names
+                                  the host */
         (void)gethostname(err->host, sizeof err->host - 1);
     return TM_ERR_FAULT;
 }
 
-/* Returns whether all processes say yes. They may see different files. */
+/* Returns whether all processes pass true. They may see different files. */
 static bool say_all(bool mine) {
     bool one =
         tm_launcher_env_is_alone(tm_launch_place()) || tm_mpi_is_one(MPI_COMM_WORLD, mine, true);
@@ -74,7 +73,8 @@ static tm_status run_command(int argc, char **argv, tm_error *err) {
     return status;
 }
 
-/* Answers requests about the program itself, such as --help. Returns false if it is a command. */
+/* Answers requests about the program itself, such as --help. Returns false if the arguments are a
+ * command instead. */
 static bool answer(int argc, char **argv, tm_status *status, tm_error *err) {
     bool help = argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
     *status = TM_OK;
@@ -85,9 +85,9 @@ static bool answer(int argc, char **argv, tm_status *status, tm_error *err) {
     return argc == 2 && tm_about(argv[1], status, err);
 }
 
-/* Reports an error. When a process exits with an error, mpirun may end the others, so process 0
- * must report before. With MPI, the processes agree on the error of the lowest one that failed, and
- * MPI_Finalize waits for the report. */
+/* Reports an error. Process 0 must report before any process exits, because mpirun may end the
+ * others when one exits with an error. With MPI, the processes agree on the error of the lowest one
+ * that failed, and MPI_Finalize waits until it is reported. */
 static void speak(const tm_error *err) {
     int started = 0;
     MPI_Initialized(&started);
@@ -98,7 +98,7 @@ static void speak(const tm_error *err) {
 }
 
 static tm_status flush_output(tm_status status, tm_error *err) {
-    /* ferror, too, because fflush does not report that an earlier flush failed. */
+    /* Also checks ferror, because fflush does not report that an earlier flush failed. */
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == TM_OK)
         return tm_fail(err, TM_ERR_OUTPUT, NULL, -1, "standard output could not be written");
     return status;
@@ -126,14 +126,13 @@ static tm_status run_all(int argc, char **argv, tm_error *err) {
 int main(int argc, char **argv) {
     tm_error err = {.status = TM_OK};
     int started = 0;
-    tm_pages_keep();
     tm_launch_begin();
     tm_signals_prepare();
     err.status = run_all(argc, argv, &err);
     if (err.status != TM_OK && err.message[0] != '\0') /* else already reported */
         speak(&err);
-    /* When a process exits with an error, mpirun ends the others. Errors from that must not replace
-     * the agreed status. */
+    /* When a process exits with an error, mpirun ends the others. Errors that this causes must not
+     * replace the agreed status. */
     if (err.status != TM_OK)
         tm_liveness_end();
     MPI_Initialized(&started);

@@ -34,7 +34,7 @@
 #include "tmerge/report.h"
 #include "tmerge/store.h"
 
-/* [tm_align] the words of --align and in the store. */
+/* [tm_align] words of --align, and of the attribute in the store. */
 static const char *const align_words[] = {
     [TM_ALIGN_AUTO] = "auto", [TM_ALIGN_UTC] = "utc", [TM_ALIGN_NONE] = "none"};
 
@@ -54,7 +54,8 @@ tm_status tm_pipeline_check_output(const tm_pipeline *p, tm_error *err) {
     return tm_mpi_agree(p->comm, p->self == 0 ? check_output(p, err) : TM_OK, err);
 }
 
-/* Checks a pattern from the store. If it is bad, the store is damaged: the user did not type it. */
+/* Checks a pattern from the store. A bad pattern means that the store is damaged, because the user
+ * did not type it. */
 static tm_status take_pattern(const tm_pipeline_store *from, const char *name, const char *pattern,
                               const char **out, tm_error *err) {
     regex_t compiled;
@@ -113,7 +114,8 @@ tm_status tm_pipeline_restore(tm_pipeline *p, tm_pipeline_store *from, tm_error 
                                       .step_pattern = p->step_pattern};
     tm_table *left_out = tm_tables_find(&p->tables, "job.left_out");
     tm_status status = tm_mpi_restore(p->comm, from->store, &patterns, left_out, &p->loaded, err);
-    tm_store_close(from->store); /* the new store may replace it */
+    tm_store_close(
+        from->store); /* closed before the new store is written, because that may replace it */
     from->store = NULL;
     return status;
 }
@@ -127,7 +129,6 @@ void tm_pipeline_store_close(tm_pipeline_store *from) {
     free(from->peak);
 }
 
-/* Shows the current phase; NULL: none. */
 static void say(const tm_pipeline *p, const char *what) {
     if (p->self == 0 && p->shows_progress)
         tm_line_phase(what);
@@ -192,7 +193,7 @@ static tm_status analyse_ranks(tm_pipeline *p, tm_error *err) {
         work.total += (int64_t)p->loaded.timelines[i].n_events;
     MPI_Allreduce(MPI_IN_PLACE, &work.total, 1, MPI_INT64_T, MPI_SUM, p->comm);
     TM_TRY(tm_progress_begin(p->comm, p->shows_progress ? &sink : NULL, &work, &progress, err));
-    tm_call_kinds call_kinds; /* shared by all ranks, so that a name is classified once */
+    tm_call_kinds call_kinds; /* shared by all ranks, so that each name is classified only once */
     tm_status status = tm_call_kinds_init(&call_kinds, p->names) ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK)
         status = tm_analyse_collectives(&p->collectives, &p->tables, err);
@@ -280,7 +281,6 @@ static tm_status write_store(tm_pipeline *p, tm_error *err) {
     return status;
 }
 
-/* Writes the page, as tmerge report does. */
 static tm_status write_page(const tm_pipeline *p, tm_error *err) {
     const tm_mpi_report report = {.timelines = p->loaded.timelines,
                                   .n_timelines = p->loaded.n_timelines,
@@ -323,7 +323,7 @@ static void warn_of_communication(const tm_pipeline *p) {
     regex_t pattern;
     bool any = false;
     if (tm_pattern_compile(p->comm_pattern, REG_NOSUB, &pattern, NULL) != TM_OK)
-        return; /* the readers have compiled it, so memory is lacking */
+        return; /* the readers have compiled the pattern, so memory is lacking */
     for (size_t i = 0; i < tm_names_count(p->names) && !any; i++)
         any = regexec(&pattern, tm_names_text(p->names, (uint32_t)i).bytes, 0, NULL, 0) == 0;
     regfree(&pattern);
@@ -331,7 +331,7 @@ static void warn_of_communication(const tm_pipeline *p) {
         tm_console_warn("--comm-pattern '%s' matches no name in these traces", p->comm_pattern);
 }
 
-/* Fails for --strict if results are doubtful. Everything is written before. */
+/* Fails if results are doubtful, as --strict requires. By now, everything has been written. */
 static tm_status fail_doubted(const tm_pipeline *p, tm_error *err) {
     char what[TM_DOUBT_TEXT];
     return tm_doubt_text(&p->tables, what)
@@ -400,7 +400,7 @@ bool tm_align_parse(const char *word, tm_align *out) {
     return false;
 }
 
-/* Parses a time above 0 like "5ms" (ns, us, ms or s) to nanoseconds. Returns false if it is
+/* Parses a time above 0 such as "5ms" (units ns, us, ms, s) to nanoseconds. Returns false if it is
  * invalid. */
 static bool parse_duration(const char *text, int64_t *out) {
     static const struct {
@@ -436,7 +436,8 @@ static tm_status choose_page(tm_pipeline *p, tm_error *err) {
     return TM_OK;
 }
 
-/* Parses a rate; 0 without the option. If the user gives 0, a stored rate is dropped. */
+/* Parses a rate. Sets 0 if the option is not given. If the user gives 0, a stored rate is dropped.
+ */
 static tm_status parse_rate(const tm_pipeline *p, const char *option, int64_t *out, tm_error *err) {
     TM_TRY(tm_count_parse(tm_argument(p->arguments, option), option, out, err));
     *out = *out < 0 ? 0 : *out;
@@ -471,7 +472,7 @@ static tm_status parse_options(tm_pipeline *p, tm_error *err) {
                                tm_argument(p->arguments, "quiet") != NULL, &p->shows_progress, err);
 }
 
-/* Does what needs no other process: parses options, checks outputs. */
+/* Does the part of a run that needs no other process: parses options, checks outputs. */
 static tm_status start(tm_pipeline *p, const tm_pipeline_input *input, tm_error *err) {
     TM_TRY(parse_options(p, err));
     tm_status status = input->has_page ? choose_page(p, err) : TM_OK;
@@ -485,7 +486,8 @@ static tm_status start(tm_pipeline *p, const tm_pipeline_input *input, tm_error 
     return status;
 }
 
-/* Bounds this process's memory: by --memory, else by its share of three quarters of the host's. */
+/* Limits this process's memory to --memory, or without it to its share of three quarters of the
+ * host's memory. */
 static void bound_memory(tm_pipeline *p) {
     const char *temporary = getenv("TMPDIR"), *end = p->output ? strrchr(p->output, '/') : NULL;
     const int64_t host = tm_memory("");
@@ -505,8 +507,8 @@ static void bound_memory(tm_pipeline *p) {
         tm_spill_begin(p->memory, p->folder, asked);
 }
 
-/* Warns how much did not fit into memory. If the run failed because the disk of the temporary file
- * is full, the error says so. */
+/* Warns how much data did not fit into memory. If the run failed because the disk with the
+ * temporary file is full, adds that to the error. */
 static tm_status say_spilled(const tm_pipeline *p, tm_status status, tm_error *err) {
     static const char why[] = "no temporary file for what does not fit into memory (--memory)";
     int error = tm_spill_error();

@@ -28,20 +28,22 @@ typedef struct tm_pipeline {
     bool shows_progress;
     tm_times times;
 
-    /* Settings that affect results and are stored. Options set them; the input may change them. */
+    /* Settings that affect results and are stored. Options set them; read() of the input may change
+     * them. */
     tm_align align;
     int64_t wall_uncertainty_ns;
     const char *comm_pattern; /* NULL: none */
     const char *step_pattern; /* NULL: steps are found by the annotations of known programs */
-    const char *peak;         /* peak rates of devices; NULL: those of known devices */
-    int64_t samples, tokens;  /* processed by the whole job in a step; 0: unknown */
-    const char *command;      /* which traces were read, and how; set by the input, may be NULL */
+    const char *peak;         /* peak rates of devices; NULL: the known rates */
+    int64_t samples, tokens; /* number of samples and tokens that the whole job processes in a step;
+                                0: unknown */
+    const char *command;     /* which traces were read, and how; set by the input, may be NULL */
     const struct tm_ncu *ncu; /* on process 0; set by the input, may be NULL; not stored */
     const struct tm_snapshots *snapshots; /* same as ncu */
     bool compress;
-    int64_t memory; /* bound of this process's memory [B] by --memory; 0: default */
+    int64_t memory; /* limit of this process's memory [B] from --memory; 0: default */
     tm_scenario
-        *scenario; /* the user's scenario, which is replayed too; set by the input, may be NULL */
+        *scenario; /* the user's scenario, which is also replayed; set by the input, may be NULL */
     const tm_list *steps; /* steps whose figures are wanted; set by the input, may be NULL */
 
     tm_tables tables; /* empty until the input has been read */
@@ -59,7 +61,7 @@ typedef struct tm_pipeline_store {
                                                                    NULL: the store has none */
 } tm_pipeline_store;
 
-/** Where the timelines come from, and what happens with the results. */
+/** Where the timelines come from, and what is done with the results. */
 typedef struct tm_pipeline_input {
     /** Reads the timelines into p->loaded. May change settings and add rows to job.left_out. Calls
      * tm_pipeline_check_output first. Collective: over p->comm. */
@@ -67,35 +69,33 @@ typedef struct tm_pipeline_input {
 
     /** Warns about the input, on process 0, before the summary. NULL: nothing to warn of. */
     void (*warn)(const tm_pipeline *p, const void *context);
-    /** Called if no timeline was read; the run then ends. NULL: this cannot happen. Collective:
-     * over p->comm. */
+    /** Called if no timeline was read; then the run ends. NULL: some timeline is always read.
+     * Collective: over p->comm. */
     tm_status (*without)(tm_pipeline *p, void *context, tm_error *err);
     /** Prints the result on process 0. NULL: print the summary. */
     tm_status (*print)(const tm_pipeline *p, const void *context, tm_error *err);
-    /** Called on process 0 after the replay; the run then ends without analyses and store. NULL: go
-     * on. */
+    /** Called on process 0 after the replay; the run then ends without analyses and without a
+     * store. NULL: the run continues. */
     tm_status (*finish)(tm_pipeline *p, void *context, tm_error *err);
     void *context;
-    bool has_page; /* write a report beside the store; the command has the options html and no-html
+    bool has_page; /* write a report next to the store; the command has the options html and no-html
                     */
 } tm_pipeline_input;
 
-/**
- * Starts MPI, reads the input, matches, analyses, writes the store and prints the summary. Uses the
- * command's options output, comm-pattern, step-pattern and peak, and those of TM_OPTIONS_CLOCKS and
- * TM_OPTIONS_STORE (options.h).
+/** Starts MPI, reads the input, matches, analyses, writes the store and prints the summary. Uses
+ * the command's options output, comm-pattern, step-pattern and peak, and those of TM_OPTIONS_CLOCKS
+ * and TM_OPTIONS_STORE (options.h).
  *
  * @param output  the default store to write; NULL: none
- * @return        exit status for main: the same on every process, not yet reported
- */
+ * @return status, the same on every process; main reports the error and exits with the status */
 tm_status tm_pipeline_run(const tm_arguments *arguments, const char *output,
                           const tm_pipeline_input *input, tm_error *err) TM_MUST_CHECK;
 
-/** Checks that the store can be written: an existing output is a store, and the folder is
- * writable. TM_OK; TM_ERR_OUTPUT. Collective: over p->comm. */
+/** Checks that the store can be written: its folder is writable, and an existing file is a store.
+ * TM_OK; TM_ERR_OUTPUT. Collective: over p->comm. */
 tm_status tm_pipeline_check_output(const tm_pipeline *p, tm_error *err) TM_MUST_CHECK;
 
-/** Opens a store and takes its settings, unless options override them. TM_OK; TM_ERR_INPUT;
+/** Opens a store and takes its settings, except those that options give. TM_OK; TM_ERR_INPUT;
  * TM_ERR_FAULT. Collective: no. */
 tm_status tm_pipeline_settings(tm_pipeline *p, tm_pipeline_store *from,
                                tm_error *err) TM_MUST_CHECK;

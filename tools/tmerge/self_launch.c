@@ -17,22 +17,23 @@
 #include "output/console.h"
 
 /* Measured on traces of tmerge-synth: starting processes costs 0.1 s, plus 0.06 s of a core for
- * each (on two cores 0.18 s for two, 0.52 s for eight), while one process takes 2.8 ms for 1 MB
- * of JSON, and 16 to 35 ms for 1 MB of a packed format (SQLite 16, gzip and stores 32 to 35). So
- * from 256 MB of JSON or 21 MB of other formats there is one process per 128 MB: a second one
- * saves more than starting costs, and each further one takes over 0.36 s of work. */
+ * each (on two cores 0.18 s for two, 0.52 s for eight), while one process takes 2.8 ms for 1 MB of
+ * JSON, and 16 to 35 ms for 1 MB of a packed format (SQLite 16, gzip and stores 32 to 35). So from
+ * 256 MB of JSON or 21 MB of other formats there is one process per 128 MB of JSON: a second
+ * process saves more than starting it costs, and each further one takes over 0.36 s of work. */
 #define EACH_BYTES (INT64_C(128) << 20)
 enum { PACKED = 12 };
 
-/* JSON files of this size or more are read by several processes (mpi/load/load_plan.c). A store is
- * read by any number of processes, another file by one. */
+/* JSON files of this size or more are read by several processes (mpi/load/load_plan.c). A store can
+ * be read by any number of processes, any other file only by one. */
 #define PIECE_BYTES (INT64_C(32) << 20)
 
 /* Amount of input. */
 typedef struct work {
-    int64_t bytes;  /* size of JSON that takes equally long to read */
-    int64_t pieces; /* parts that different processes can read */
-    bool has_pipe;  /* one is a pipe, which can be read only once, so maybe only by this process */
+    int64_t bytes;  /* size of JSON [B] that takes as long to read as this file */
+    int64_t pieces; /* number of parts that different processes can read */
+    bool has_pipe;  /* one input is a pipe. A pipe can be read only once, perhaps only by this
+                       process */
 } work;
 
 static void weigh(void *context, const char *path) {
@@ -55,12 +56,11 @@ static void weigh(void *context, const char *path) {
     w->pieces += is_json || is_store ? 1 + bytes / PIECE_BYTES : 1;
 }
 
-/* Returns how many processes it is worth starting for these inputs. */
 static int64_t choose(const tm_arguments *arguments) {
     work w = {0};
     tm_error ignored;
     if (tm_inputs_each(arguments, weigh, &w, &ignored) != TM_OK || w.has_pipe)
-        return 1; /* errors are reported when the file is read */
+        return 1; /* the function that reads the file reports errors */
     int64_t n = w.bytes / EACH_BYTES, cores = n > 1 ? tm_cores("") : 1;
     n = n < w.pieces ? n : w.pieces;
     n = n < cores ? n : cores;
@@ -94,8 +94,8 @@ static bool has_network(void) {
     return has;
 }
 
-/* Returns whether the command line is too long: Open MPI passes it in an environment variable,
- * which with its name may have 128 KiB on Linux. */
+/* Returns whether the command line is too long: Open MPI passes it in an environment variable, and
+ * Linux allows 128 KiB for a variable with its name. */
 static bool is_too_long(const tm_arguments *arguments) {
     size_t size = 128;
     for (size_t i = 0; i < arguments->n_typed; i++)
@@ -103,7 +103,7 @@ static bool is_too_long(const tm_arguments *arguments) {
     return size > 128 << 10;
 }
 
-/* Returns whether it is known that mpirun cannot start processes here, and why. */
+/* Returns whether mpirun certainly cannot start processes here. @p why gets the reason. */
 static bool is_prevented(const tm_arguments *arguments, char *why, size_t size) {
     const char *root = getenv("OMPI_ALLOW_RUN_AS_ROOT");
     const char *sure = getenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM");
@@ -125,9 +125,9 @@ static bool is_prevented(const tm_arguments *arguments, char *why, size_t size) 
 }
 
 /* Sets mpirun up to run on this machine only, but keeps the user's settings of where processes run.
- * In Open MPI 4, all runs of a user on a host have one session folder, and each removes it at its
- * end; a run that starts at that moment fails. So this run gets its own folder, which mpirun makes
- * and removes. */
+ * In Open MPI 4, all runs of a user on a host share one session folder. Each removes the folder at
+ * its end, and a run that starts at that moment fails. So this run gets a separate folder, which
+ * mpirun makes and removes. */
 static void set_up_mpirun(void) {
     char began[32], session[TM_PATH_MAX + 64];
     snprintf(began, sizeof began, "%" PRId64, tm_launch_began_ns());
@@ -140,8 +140,9 @@ static void set_up_mpirun(void) {
     setenv(TM_LAUNCH_STARTED, began, 1);
 }
 
-/* Executes mpirun; returns only if that fails. Does not bind processes to cores: two runs would
- * share the first cores, and Open MPI 5 and later would not start more processes than cores. */
+/* Executes mpirun. Returns only if that fails. Does not bind processes to cores, because two runs
+ * would both use the first cores, and Open MPI 5 and later would not start more processes than
+ * there are cores. */
 static void become_mpirun(const tm_arguments *arguments, int64_t n) {
     char program[TM_PATH_MAX], number[24], host[40];
     const char *head[] = {"mpirun",  "--host", host,        "-n",   number,
@@ -175,7 +176,8 @@ static void become_mpirun(const tm_arguments *arguments, int64_t n) {
 }
 #endif
 
-/* Checks that --jobs, if given under a launcher, is the number of processes that it started. */
+/* Fails if --jobs is given under a launcher and differs from the number of processes that the
+ * launcher started. */
 static tm_status check_agrees(const tm_launcher_env *place, int64_t asked, tm_error *err) {
     if (asked > 0 && asked != place->size)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,

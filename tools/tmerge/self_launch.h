@@ -1,4 +1,4 @@
-/* Without a launcher, tmerge starts several processes by mpirun itself. */
+/* Without a launcher, tmerge itself starts several processes with mpirun. */
 #ifndef TMERGE_SELF_LAUNCH_H
 #define TMERGE_SELF_LAUNCH_H
 
@@ -6,13 +6,14 @@
 
 /** If -j asks for it, or the operands are large enough to benefit, executes mpirun, which runs the
  * same command in several processes on this machine, and does not return. If mpirun cannot run,
- * warns and returns: this process then does all the work. Under a launcher, only checks that -j
- * agrees. Call it before MPI starts.
- * @param arguments  with an option jobs
+ * warns and returns: this process then does all the work. Under a launcher, only checks that -j, if
+ * given, is the number of processes. Call it before MPI starts.
+ * @param arguments of a command that has the option jobs
  * @return           TM_OK: the number of processes is final; TM_ERR_USAGE */
 tm_status tm_self_launch(const tm_arguments *arguments, tm_error *err) TM_MUST_CHECK;
 
-/** Parses the number of processes of -j; negative without -j. TM_OK; TM_ERR_USAGE. */
+/** Parses the number of processes of -j. Sets a negative number if -j is not given. TM_OK;
+ * TM_ERR_USAGE. */
 tm_status tm_self_launch_parse(const tm_arguments *arguments, int64_t *n,
                                tm_error *err) TM_MUST_CHECK;
 

@@ -16,7 +16,7 @@
 
 #include "base/sorted.h"
 
-/* The linker's names (--wrap): __real_X is X of the C library, and __wrap_X replaces it. */
+/* Names that the linker makes (--wrap): __real_X is X of the C library, and __wrap_X replaces X. */
 /* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
@@ -32,8 +32,8 @@ void __wrap_free(void *block);
 
 static const size_t LARGE = (size_t)1 << 20;
 
-/* A block in the file. It may grow in place to ROOM_FACTOR times its first size. Offsets of freed
- * blocks are not used again; the freed parts take no space on the disk. */
+/* A block in the file. It may grow in place to ROOM_FACTOR times its first size. The offset of a
+ * freed block is not used again, but its space on the disk is given back. */
 enum { ROOM_FACTOR = 4 };
 typedef struct mapped {
     char *at;
@@ -72,8 +72,8 @@ static bool must_spill(size_t size) {
            (size > PTRDIFF_MAX / 2 || resident() + (long long)size > bound / 2);
 }
 
-/* If more than 7/8 of the bound is resident, drops pages of the next blocks from the process until
- * 5/8 are left. Their content stays in the file, and in the system's cache while there is room. */
+/* If more than 7/8 of the bound is resident, drops pages of the next blocks from memory until 5/8
+ * are left. Their content stays in the file, and in the system's cache as long as there is room. */
 static void make_room(void) {
     const long long bound = atomic_load(&spill.bound);
     if (resident() <= bound / 8 * 7)
@@ -98,8 +98,8 @@ static void *keep_bound(void *unused) {
     return NULL;
 }
 
-/* Starts the thread that makes room. All signals are blocked in it, so that other threads get
- * them. */
+/* Starts the thread that calls make_room. Blocks all signals in that thread, so that other threads
+ * get them. */
 static int start_thread(void) {
     sigset_t all, before;
     pthread_t thread;
@@ -110,8 +110,8 @@ static int start_thread(void) {
     return error == 0 ? pthread_detach(thread) : error;
 }
 
-/* Opens a file without a name. If the file system cannot do this, the file has a name for a moment.
- */
+/* Opens a file without a name. On file systems that cannot do this, the file has a name for a
+ * moment. */
 static int open_file(void) {
     char path[4096];
     int fd = open(spill.folder, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
@@ -136,14 +136,16 @@ static size_t whole_pages(size_t size) {
     return (size + spill.page - 1) / spill.page * spill.page;
 }
 
-/* Reserves space in the file: if the disk were full, writing to a block would kill the process. */
+/* Reserves space in the file. Without it, writing to a block would kill the process if the disk is
+ * full. */
 static int reserve(off_t offset, size_t size) {
     if (fallocate(spill.fd, 0, offset, (off_t)size) == 0)
         return 0;
     return errno == EOPNOTSUPP ? posix_fallocate(spill.fd, offset, (off_t)size) : errno;
 }
 
-/* Gives space back. If the file system cannot, the space is used until the process ends. */
+/* Gives space back to the disk. If the file system cannot do this, the space is used until the
+ * process ends. */
 static void release(off_t offset, size_t size) {
     (void)fallocate(spill.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, (off_t)size);
 }
@@ -157,7 +159,7 @@ static bool is_below(const void *block, const void *at) {
     return ((const mapped *)block)->at < *(const char *const *)at;
 }
 
-/* Returns the index of the first block that does not start below an address. */
+/* Returns the index of the first block that starts at or after an address. */
 static size_t find(const char *at) {
     return tm_bisect(spill.blocks, spill.n, sizeof *spill.blocks, &at, is_below);
 }
@@ -217,13 +219,13 @@ static void *map_block(size_t size) {
     return block.at;
 }
 
-/* Returns a zeroed block of the file; NULL if there is none: then use memory or, if *fails is set,
- * fail. */
+/* Returns a zeroed block of the file. If it returns NULL, the caller uses memory or, if *fails is
+ * set, fails. */
 static void *allocate(size_t size, bool *fails) {
     *fails = false;
     if (!must_spill(size))
         return NULL;
-    make_room(); /* here, too: the thread may have to wait for a core */
+    make_room(); /* also here, because the thread may have to wait for a core */
     pthread_mutex_lock(&spill.mutex);
     void *at = map_block(size);
     *fails = !at && spill.asked;
@@ -233,12 +235,12 @@ static void *allocate(size_t size, bool *fails) {
     return at;
 }
 
-/* Returns whether a block may be in the file; blocks of the file start at a page. */
+/* Returns whether a block may be in the file: blocks of the file start at a page. */
 static bool could_be(const void *block) {
     return atomic_load(&spill.n_seen) > 0 && block && (uintptr_t)block % spill.page == 0;
 }
 
-/* Changes the size of a block in place. Returns NULL if it has no room. */
+/* Changes the size of a block in place. Returns NULL if the room after the block is too small. */
 static void *resize(mapped *block, size_t size) {
     size = whole_pages(size);
     if (size > block->room || (size > block->size && reserve(block->offset + (off_t)block->size,
@@ -270,8 +272,8 @@ static bool unmap(void *at) {
     return found;
 }
 
-/* Resizes a block of the file. Returns its previous size, or 0 if it is not in the file. Sets *out
- * to the resized block, or to NULL if it cannot grow in place. */
+/* Resizes a block of the file. Returns its previous size; 0 if @p at is not in the file. Sets *out
+ * to the resized block, or to NULL if the block cannot grow in place. */
 static size_t resize_block(void *at, size_t size, void **out) {
     size_t before = 0;
     *out = NULL;

@@ -35,7 +35,7 @@ async function bundle(entry, more) {
   return result.outputFiles[0].text.trim();
 }
 
-/* Returns the notices that a library's licences require: the whole text of its licence files. */
+/* Returns the notices that a library's licences require: the complete text of its licence files. */
 function noticesOf(name) {
   const folder = join(modules, name), { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const files = [".", "licenses"].filter((part) => existsSync(join(folder, part))).flatMap((part) => readdirSync(join(folder, part)).sort().map((file) => join(part, file)));

@@ -1,5 +1,5 @@
-// The colours of maps: five stops, linear between them, at 21 places; text in a cell takes the dark
-// or the light ink, whichever contrasts more (WCAG 2, relative luminance).
+// The colours of maps: five stops, linear between them, at 21 positions. Text in a cell is dark or
+// light, whichever contrasts more with the cell (WCAG 2, relative luminance).
 const RAMPS = {
   wait: {
     light: ["#fbf6f3", "#f3cbb6", "#df8a60", "#b5320f", "#6d1e07"],

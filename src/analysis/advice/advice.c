@@ -1,5 +1,5 @@
-/* Analysis `advice`: what to do, worst first. It reads only tables of other analyses. So that no
- * cause gives two items, each rule subtracts from its cost the time that earlier rules explain. */
+/* Analysis `advice`: what to do, worst first. Reads only tables of other analyses. Each rule
+ * subtracts the time that earlier rules explain, so no cause is counted twice. */
 #include "tmerge/analysis.h"
 
 #include <math.h>
@@ -33,28 +33,31 @@ enum {
 
 static const tm_column columns[N_COLUMNS] = {
     [RULE] = {"rule", TM_TEXT, "", "Name of the finding, such as straggler, imbalance or input."},
-    [SEVERITY] = {"severity", TM_TEXT, "",
-                  "critical, warning or note. If saved_pct is known: critical from 10 %, warning "
-                  "from 2 %. If it is unknown, by thresholds of the rule. If it is only a bound "
-                  "(at_most): the lower of these two; at most warning for a pipeline's bubble."},
-    [SAVED] =
-        {"saved_ns", TM_INT, "ns",
-         "Time by which the fix shortens a mean step, by replay (whatif.item). straggler: the "
-         "named ranks are fixed. late_ranks: the plan of whatif.item, minus the savings of items "
-         "on named ranks. imbalance: each rank computes as long as the other ranks. uneven_stages, "
-         "slow_network: see whatif.split, whatif.network. Other rules give an upper bound "
-         "(at_most): that kind of work takes no time, or twice as many micro-batches halve a "
-         "pipeline's bubble. Savings of several items do not add up. Null if unknown."},
-    [SAVED_PCT] = {"saved_pct", TM_REAL, "%", "100 saved_ns / step_ns of whatif.job."},
+    [SEVERITY] =
+        {"severity", TM_TEXT, "",
+         "critical, warning or note. If saved_pct is known and exact: critical from 10 %, warning "
+         "from 2 %. If it is unknown: by the rule's own thresholds. If it is an upper bound "
+         "(at_most): the less severe of these two, and never critical for a pipeline's bubble."},
+    [SAVED] = {"saved_ns", TM_INT, "ns",
+               "Time by which the fix shortens a mean step, computed by replay (whatif.item). "
+               "straggler: the named ranks are fixed. late_ranks: the ranks of the plan in "
+               "whatif.item are fixed, without what another item on named ranks already saves. "
+               "imbalance: each rank computes as long as the other ranks. uneven_stages, "
+               "slow_network: see whatif.split, whatif.network. Other rules give an upper bound "
+               "(at_most): one kind of work takes no time, or twice as many micro-batches halve a "
+               "pipeline's bubble. Savings of several items do not add up. Null if unknown."},
+    [SAVED_PCT] = {"saved_pct", TM_REAL, "%",
+                   "saved_ns as a share of the mean step: 100 saved_ns / whatif.job step_ns."},
     [AT_MOST] = {"at_most", TM_BOOL, "",
                  "Whether saved_ns is an upper bound. Null if saved_ns is null."},
     [COST] = {"cost_ns", TM_INT, "ns",
               "GPU time that a rank loses to this problem, without the time that other items "
-              "explain: the mean over all ranks; for straggler, over the ranks that wait for it. "
+              "explain: the mean over all ranks, or for straggler over the ranks that wait for it. "
               "Null if the problem does not cost time."},
     [BOUND] = {"bound", TM_TEXT, "",
-               "exact: GPUs were idle for all of cost_ns. upper: the fix saves each rank at most "
-               "cost_ns, apart from waits for other ranks that also get shorter."},
+               "How exact cost_ns is. exact: GPUs were idle for all of it. upper: cost_ns is an "
+               "upper bound of what the fix saves each rank, not counting waits for other ranks "
+               "that also get shorter."},
     [RANKS] = {"ranks", TM_TEXT, "", "Ranks that the finding is about, or the word all."},
     [TEXT] = {"text", TM_TEXT, "", "Advice: what to do about the finding."},
     [SAVES] = {"saves", TM_TEXT, "",
@@ -66,13 +69,12 @@ static const tm_column columns[N_COLUMNS] = {
 
 static const tm_table_def item_def = {
     .name = "advice.item",
-    .doc =
-        "A row for each piece of advice, sorted by severity and then by saved_ns. Items that may "
-        "stop the job come first. Items whose saving is only a bound (at_most) come after those "
-        "with a saving; then items with only a cost (straggler first), then items without a time. "
-        "Half of a bound or cost counts, because a fix rarely removes all of it; all of it for "
-        "waits for batches. Items that save nothing in a replay are left out. A job without "
-        "problems has no rows.",
+    .doc = "A row for each piece of advice, sorted by severity and then by saved_ns. Items that "
+           "may stop the job come first. With equal severity, items with an exact saving come "
+           "first, then items whose saving is an upper bound (at_most), then items with only a "
+           "cost (straggler first), then items without a time. Bounds and costs are halved for "
+           "sorting, because a fix rarely removes all of it; except waits for batches. Items that "
+           "save nothing in a replay are left out. A job without problems has no rows.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,
@@ -90,9 +92,8 @@ enum { N_SEVERITIES = sizeof severities / sizeof *severities };
 #define NEVER HUGE_VAL
 
 /* Thresholds marked * are from the guides of PyTorch, TensorBoard and the vendors; those marked +
- * are from XProf. Rules of XProf apply only to jobs with XProf's traces, and replace rules of the
- * guides there. The measure of a rule is a share of the job's GPU time, unless a comment says
- * otherwise. */
+ * are from XProf. For jobs with XProf's traces, XProf's rules replace those of the guides. A rule's
+ * measure is a share of the job's GPU time, unless a comment says otherwise. */
 static const struct {
     const char *name;
     /* NEVER disables a severity */
@@ -131,7 +132,7 @@ static const struct {
                               "network",
                               "",
                               TM_OF_ANY},
-    [TM_RULE_IMBALANCE] = {"imbalance", /* * computation above the mean */
+    [TM_RULE_IMBALANCE] = {"imbalance", /* * excess of the largest computation over the mean */
                            {NEVER, 10, 25},
                            tm_look_imbalance,
                            "imbalance.step, overlap.step",
@@ -152,21 +153,21 @@ static const struct {
                        "limit",
                        "input",
                        TM_OF_OTHERS},
-    [TM_RULE_XLA_INPUT] = {"input", /* + of the steps */
+    [TM_RULE_XLA_INPUT] = {"input", /* + share of step time */
                            {NEVER, 5, 20},
                            tm_look_xla_input,
                            "pod.rank, pod.step, pipeline.stage",
                            "limit",
                            "input",
                            TM_OF_XLA},
-    [TM_RULE_XLA_INPUT_HOST] = {"input_host", /* + of the input pipeline's own time */
+    [TM_RULE_XLA_INPUT_HOST] = {"input_host", /* + share of the input pipeline's time */
                                 {50, NEVER, NEVER},
                                 tm_look_xla_input_host,
                                 "pipeline.host, pipeline.stage",
                                 NULL,
                                 NULL,
                                 TM_OF_XLA},
-    [TM_RULE_XLA_INPUT_TRANSFER] = {"input_transfer", /* + of the input pipeline's own time */
+    [TM_RULE_XLA_INPUT_TRANSFER] = {"input_transfer", /* + share of the input pipeline's time */
                                     {30, NEVER, NEVER},
                                     tm_look_xla_input_transfer,
                                     "pipeline.host, transfers.kind, transfers.size",
@@ -194,14 +195,14 @@ static const struct {
                               NULL,
                               NULL,
                               TM_OF_OTHERS},
-    [TM_RULE_XLA_LAUNCH] = {"kernel_launch", /* + of the steps */
+    [TM_RULE_XLA_LAUNCH] = {"kernel_launch", /* + share of step time */
                             {NEVER, 3, 15},
                             tm_look_xla_launch,
                             "pod.rank, launches.rank, idle.gap",
                             "limit",
                             "host",
                             TM_OF_XLA},
-    [TM_RULE_XLA_OUTPUT] = {"output", /* + of the steps */
+    [TM_RULE_XLA_OUTPUT] = {"output", /* + share of step time */
                             {NEVER, 5, 20},
                             tm_look_xla_output,
                             "pod.rank, transfers.kind",
@@ -222,7 +223,7 @@ static const struct {
                                 "limit",
                                 "copy",
                                 TM_OF_ANY},
-    [TM_RULE_XLA_DEVICE_COPIES] = {"device_to_device", /* + of the steps */
+    [TM_RULE_XLA_DEVICE_COPIES] = {"device_to_device", /* + share of step time */
                                    {NEVER, 3, 15},
                                    tm_look_xla_device_copies,
                                    "pod.rank, transfers.kind",
@@ -236,14 +237,14 @@ static const struct {
                                    NULL,
                                    NULL,
                                    TM_OF_ANY},
-    [TM_RULE_XLA_BARRIER] = {"barrier", /* + of the steps */
+    [TM_RULE_XLA_BARRIER] = {"barrier", /* + share of step time */
                              {NEVER, 10, NEVER},
                              tm_look_xla_barrier,
                              "pod.rank, pod.collective, stragglers.rank",
                              NULL,
                              NULL,
                              TM_OF_XLA},
-    [TM_RULE_XLA_COLLECTIVES] = {"collectives", /* + of the steps */
+    [TM_RULE_XLA_COLLECTIVES] = {"collectives", /* + share of step time */
                                  {NEVER, 3, 15},
                                  tm_look_xla_collectives,
                                  "pod.rank, pod.collective",
@@ -251,7 +252,7 @@ static const struct {
                                  "transfer",
                                  TM_OF_XLA_GPU},
     [TM_RULE_TPU_COLLECTIVES] =
-        {"collectives", /* + of the steps, in all-reduces or in all collectives */
+        {"collectives", /* + share of step time in all-reduces, or in all collectives */
          {NEVER, 6, 30},
          tm_look_xla_collectives,
          "pod.rank, pod.collective",
@@ -265,14 +266,14 @@ static const struct {
                            NULL,
                            NULL,
                            TM_OF_XLA},
-    [TM_RULE_XLA_SHUFFLE] = {"data_shuffle", /* + of the steps */
+    [TM_RULE_XLA_SHUFFLE] = {"data_shuffle", /* + share of step time */
                              {NEVER, 30, NEVER},
                              tm_look_xla_shuffle,
                              "pod.rank, hlo.work",
                              NULL,
                              NULL,
                              TM_OF_XLA},
-    [TM_RULE_XLA_SPARSE] = {"sparse_core", /* + share of the steps without computation */
+    [TM_RULE_XLA_SPARSE] = {"sparse_core", /* + share of the steps' time without computation */
                             {NEVER, 10, NEVER},
                             tm_look_xla_sparse,
                             "pod.rank, pod.step",
@@ -293,15 +294,15 @@ static const struct {
                                "limit",
                                "transfer",
                                TM_OF_OTHERS},
-    [TM_RULE_GPU_UTILIZATION] =
-        {"gpu_utilization", /* * idle; the guides give 80, 70, 50 % in use */
-         {20, 30, 50},
-         tm_look_gpu_utilization,
-         "idle.rank, idle.gap, overview.rank",
-         "limit",
-         "host",
-         TM_OF_OTHERS},
-    [TM_RULE_XLA_OTHER] = {"other_time", /* + of the steps */
+    [TM_RULE_GPU_UTILIZATION] = {"gpu_utilization", /* share of idle time; the guides' thresholds
+                                                       are 80, 70, 50 % of time in use */
+                                 {20, 30, 50},
+                                 tm_look_gpu_utilization,
+                                 "idle.rank, idle.gap, overview.rank",
+                                 "limit",
+                                 "host",
+                                 TM_OF_OTHERS},
+    [TM_RULE_XLA_OTHER] = {"other_time", /* + share of step time */
                            {NEVER, 3, 15},
                            tm_look_xla_other,
                            "pod.rank, idle.gap",
@@ -350,7 +351,7 @@ static const struct {
                            NULL,
                            NULL,
                            TM_OF_ANY},
-    [TM_RULE_MEMORY] = {"memory", /* * of the device's memory */
+    [TM_RULE_MEMORY] = {"memory", /* share of the device's memory */
                         {NEVER, 95, 98},
                         tm_look_memory,
                         "memory.device, memory.owner, transfers.allocation",
@@ -371,13 +372,14 @@ static const struct {
                                NULL,
                                NULL,
                                TM_OF_ANY},
-    [TM_RULE_MEMORY_SPIKE] = {"memory_spike", /* excess of the peak over that of the other steps */
-                              {10, NEVER, NEVER},
-                              tm_look_memory_spike,
-                              "memory.step, memory.live",
-                              NULL,
-                              NULL,
-                              TM_OF_ANY},
+    [TM_RULE_MEMORY_SPIKE] =
+        {"memory_spike", /* by how much the peak exceeds that of the other steps */
+         {10, NEVER, NEVER},
+         tm_look_memory_spike,
+         "memory.step, memory.live",
+         NULL,
+         NULL,
+         TM_OF_ANY},
     [TM_RULE_CLOCK_QUALITY] = {"clock_quality", /* share of collectives that violate causality */
                                {NEVER, 1, 10},
                                tm_look_clock_quality,
@@ -410,7 +412,7 @@ static int by_step(const void *a, const void *b) {
     return tm_order_i64(((const rank_step *)a)->step, ((const rank_step *)b)->step);
 }
 
-/* Collects the rows of overlap.step, which is sorted by rank, and sorts them by step. */
+/* Copies the rows of overlap.step and sorts them by step. */
 static tm_status read_steps(const tm_tables *tables, tm_vec *out, tm_error *err) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
     for (size_t i = 0; i < steps->n_rows; i++) {
@@ -425,9 +427,9 @@ static tm_status read_steps(const tm_tables *tables, tm_vec *out, tm_error *err)
     return TM_OK;
 }
 
-/* Finds the partial steps. Sums the communication that would be exposed if no rank waited for
- * another: the rank with the least exposed communication of a step hardly waited, so its value
- * counts for each rank. */
+/* Finds the partial steps. Estimates the exposed communication if no rank waited for another: the
+ * rank with the least exposed communication in a step hardly waited, so its value is taken for
+ * every rank. */
 static tm_status sum_steps(const rank_step *v, size_t n, tm_facts *facts, tm_vec *partial,
                            tm_error *err) {
     for (size_t first = 0, i = 0; first < n; first = i) {
@@ -452,15 +454,16 @@ static int severity_of(const double at[N_SEVERITIES], double measure) {
     return severity;
 }
 
-/* Returns the time lost by each affected rank, at most the job's time. */
+/* Returns the mean time lost by an affected rank [ns], at most the job's duration; -1 if unknown.
+ */
 static int64_t cost_by_rank(const tm_facts *facts, const tm_advice *advice) {
     int64_t n = advice->n_lost > 0 ? advice->n_lost : facts->n_gpu;
     int64_t cost = advice->cost_ns < 0 ? -1 : advice->cost_ns / (n > 0 ? n : 1);
     return cost > facts->job_ns ? facts->job_ns : cost;
 }
 
-/* Thresholds for the saving of a step, in percent. Time that GPUs wait is not always saved: steps
- * may wait for other work meanwhile. A finding below the first threshold is dropped. */
+/* Minimum saving [% of a step] for a note, a warning, a critical item. A finding below the first is
+ * dropped: when GPUs wait less, steps may still wait for other work. */
 static const double worth[N_SEVERITIES] = {0.05, 2, 10};
 
 /* Returns whether an item names ranks and has a known saving. */
@@ -469,7 +472,7 @@ static bool is_of_some(const item *i) {
            strcmp(i->advice.ranks, "all") != 0 && !i->saving.share.null;
 }
 
-/* Subtracts from the saving of the plan what an item on named ranks already saves. */
+/* Subtracts from the plan's saving what the item on named ranks already saves. */
 static tm_facts_saving besides_named(const tm_facts_saving *named, tm_facts_saving plan) {
     if (plan.share.null)
         return plan;
@@ -509,10 +512,11 @@ static tm_facts_saving saving_of(const tm_facts *facts, const tm_advice *advice,
     return found;
 }
 
-/* Returns the severity for a saving. A bound can only lower the severity that the cost gave. */
+/* Returns the severity for a saving. If the saving is a bound, it can only lower the severity that
+ * follows from the cost. */
 static int by_saving(const item *i) {
     if (is_bound(i) && i->saving.share.value.r < TM_FIX_LEAST_PCT)
-        return -1; /* even the bound is too small to be worth naming */
+        return -1;
     const int severity = severity_of(worth, i->saving.share.value.r);
     /* More micro-batches also cost memory, so this saving makes no item critical. */
     const int most = i->advice.at_most_ns > 0 && i->severity > 1 ? 1 : i->severity;
@@ -535,8 +539,8 @@ static bool rests_on_devices(tm_rule_id rule) {
     }
 }
 
-/* Applies the rules in the order of tm_rule_id. A rule subtracts the costs of all earlier findings,
- * also of findings that are dropped because fixing them saves nothing. */
+/* Applies the rules in the order of tm_rule_id. Earlier findings count as explained even if they
+ * are dropped because fixing them saves nothing. */
 static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
     const bool doubted = tm_doubt_of_job(facts->tables);
     tm_facts_saving named = {.time = {.value.i = 0}, .share = {.value.r = 0.0}};
@@ -569,8 +573,8 @@ static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
     return n;
 }
 
-/* Returns the sort class: 0 for a known saving, 1 for a bound of the saving, 2 for a known cost
- * only, 3 if the cost is unknown. */
+/* Returns 0 for a known saving, 1 for a bound of the saving, 2 if only the cost is known, 3 if the
+ * cost is unknown. */
 static int class_of(const item *i) {
     return i->advice.cost_ns < 0 ? 3 : i->saving.share.null ? 2 : is_bound(i);
 }
@@ -580,8 +584,8 @@ static bool stops(const item *i) {
     return i->advice.cost_ns < 0 && i->severity == N_SEVERITIES - 1;
 }
 
-/* Returns the sort key within a class [ns]. A fix can remove all waiting for batches. For other
- * upper bounds, assumes that it removes half. */
+/* Returns the sort key within a class [ns]. Halves bounds and costs, because a fix rarely removes
+ * all of it; not for waits for batches, which a fix can remove completely. */
 static double removable(const item *i) {
     const char *limit = limit_of(&i->advice, i->rule);
     const double ns = (double)(class_of(i) < 2 ? i->saving.time.value.i : i->advice.cost_ns);
@@ -598,13 +602,13 @@ static int worst_first(const void *a, const void *b) {
     if (class_of(x) != class_of(y))
         return class_of(x) - class_of(y);
     if (class_of(x) == 2 && (x->rule == TM_RULE_STRAGGLER) != (y->rule == TM_RULE_STRAGGLER))
-        return x->rule == TM_RULE_STRAGGLER ? -1 : 1; /* as on the first screen */
+        return x->rule == TM_RULE_STRAGGLER ? -1 : 1; /* as in the summary */
     if (removable(x) != removable(y))
         return removable(x) > removable(y) ? -1 : 1;
     return (int)x->rule - (int)y->rule; /* rules are numbered with causes before their effects */
 }
 
-/* Returns the word for the kind of work that takes no time in the replay of a bound. */
+/* Returns the words for the work that takes no time in the replay of a bound. */
 static const char *left_out(const char *limit) {
     static const struct {
         const char *name, *what;
@@ -621,7 +625,7 @@ static const char *left_out(const char *limit) {
 /* Writes "Fixing it saves 11.3 % of a step (1.15 ms).", or for a bound "Saves at most 52.6 % of a
  * step (38.8 ms), if hosts took no time.". */
 static void saves_text(const tm_facts *facts, const item *i, char out[TM_SAVES_MAX]) {
-    const double nearly_all = 95.0; /* a larger bound says nothing */
+    const double nearly_all = 95.0; /* a bound of nearly the whole step says nothing */
     const tm_cell *share = &i->saving.share;
     char time[TM_ADVICE_TIME];
     out[0] = '\0';
@@ -671,13 +675,14 @@ static tm_status add_item(const tm_facts *facts, tm_table *table, const item *i,
     return tm_table_set_text(table, &row[LOOK_AT], look_at, err);
 }
 
-/* Sets the times. A store without events has no job duration. */
+/* Sets the GPU time and the duration of the job. job.job has no duration if the store has no
+ * events. */
 static void set_times(tm_facts *facts) {
     const tm_table *ranks = tm_tables_find(facts->tables, "overlap.rank");
     facts->job_ns = tm_facts_int(facts, "job.job", 0, "duration_ns");
     for (size_t i = 0; i < ranks->n_rows; i++) {
         int64_t window = tm_facts_int(facts, "overlap.rank", i, "window_ns");
-        /* Shares of GPU time are relative to the ranks whose computation is known. */
+        /* Shares of GPU time refer to the ranks whose computation is known. */
         if (!tm_table_cell(ranks, i, "compute_ns")->null) {
             facts->window_ns += window;
             facts->n_gpu += window > 0;
@@ -700,7 +705,7 @@ static tm_status advice_job(const tm_job *job, tm_tables *out, tm_error *err) {
         set_times(&facts);
         tm_facts_program(&facts);
         size_t n = apply_rules(&facts, items);
-        /* No two items are equal: each is from a different rule. */
+        /* No ties: each item is from a different rule. */
         qsort(items, n, sizeof *items, worst_first);
         for (size_t i = 0; i < n && status == TM_OK; i++)
             status = add_item(&facts, tm_tables_find(out, item_def.name), &items[i], err);

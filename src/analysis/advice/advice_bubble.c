@@ -11,7 +11,7 @@
 /* How full the pipeline is, from stragglers.pipeline. */
 typedef struct use {
     int64_t stages, passes; /* passes: forward passes of a rank in a step; 0: unknown */
-    double bubble;          /* share of the GPU time in which GPUs wait and do not compute */
+    double bubble;          /* share of GPU time without computation */
 } use;
 
 static use read_use(const tm_facts *f) {
@@ -35,9 +35,8 @@ void tm_facts_bubble(const tm_facts *f, tm_advice *out) {
             "more micro-batches would save.");
         return;
     }
-    /* If all passes are equally long, GPUs are idle for (p - 1) / m of their compute time. Passes
-     * of half the length halve this idle time, but not the rest of the bubble, which has other
-     * causes. */
+    /* If all passes take equally long, GPUs idle for (p - 1) / m of their compute time. Passes of
+     * half the length halve this part of the bubble, but not the parts with other causes. */
     const double ideal = (1.0 - u.bubble) * (double)(u.stages - 1) / (double)u.passes;
     out->at_most_ns = llround(fmin(ideal, u.bubble) / 2.0 * step_ns);
     snprintf(

@@ -1,4 +1,4 @@
-/* Shared by the rules of `advice`: sums of tables, and lists of ranks. */
+/* For the rules of `advice`: sums of tables, and lists of ranks. */
 #include "advice_rules.h"
 
 #include <inttypes.h>
@@ -10,10 +10,10 @@
 #include "base/sorted.h"
 #include "table/shown.h"
 
-/* If more communication is unmatched, a replay without transfers is unreliable. */
+/* If a larger share of communication is unmatched, a replay without transfers is unreliable. */
 static const double UNMATCHED_PCT = 5.0;
 
-/* Returns the sum of a column without the rows of one rank; -1 leaves out no rank. */
+/* Returns the sum of a column over all ranks except one; -1 excludes no rank. */
 static int64_t sum_but(const tm_facts *facts, const char *name, const char *column, int64_t rank) {
     const tm_table *table = tm_tables_find(facts->tables, name);
     int64_t sum = 0;
@@ -86,7 +86,7 @@ bool tm_facts_is_whole(const tm_facts *facts, int64_t step) {
     return at == facts->n_partial || facts->partial_steps[at] != step;
 }
 
-/* Null cells count as 0: the replay was skipped because it could not have saved much. */
+/* A null saving counts as 0: the replay was skipped because it could not have saved much. */
 static tm_facts_saving saving_of(const tm_cell *time, const tm_cell *share) {
     tm_facts_saving found = {*time, *share};
     if (found.time.null) {
@@ -97,7 +97,7 @@ static tm_facts_saving saving_of(const tm_cell *time, const tm_cell *share) {
 }
 
 /* Returns the saving of a row of whatif.item. A row for a limit has two savings; returns the larger
- * one, to be an upper bound. */
+ * one as the upper bound. */
 static tm_facts_saving saving_at(const tm_facts *facts, const tm_table *items, size_t row) {
     tm_facts_saving found =
         saving_of(tm_table_cell(items, row, "saved_ns"), tm_table_cell(items, row, "saved_pct"));
@@ -118,8 +118,8 @@ tm_facts_saving tm_facts_saved(const tm_facts *facts, const char *what, const ch
     const tm_table *job = tm_tables_find(facts->tables, "whatif.job");
     if (job->n_rows == 0 || tm_facts_int(facts, "whatif.job", 0, "sure") == 0)
         return (tm_facts_saving){none, none};
-    /* The replay cannot remove the transfers of unmatched communication, because it does not know
-     * how much of it is transfer. */
+    /* The replay does not know how much of unmatched communication is transfer, so it cannot remove
+     * the transfers. */
     const tm_cell *unmatched = tm_table_cell(job, 0, "unmatched_pct");
     if (strcmp(name, "transfer") == 0 && !unmatched->null && unmatched->value.r > UNMATCHED_PCT)
         return (tm_facts_saving){none, none};
@@ -174,9 +174,9 @@ static bool any_of_jax(const tm_facts *facts) {
 }
 
 void tm_facts_program(tm_facts *facts) {
-    /* Substrings of names of kernels that only training runs. dgrad is not among them, because
-     * transposed convolutions run it in inference, too. multi_tensor_apply counts only with an
-     * optimizer's functor, since it applies to any list of tensors. */
+    /* Parts of kernel names that occur only in training. dgrad is not listed, because transposed
+     * convolutions also run it in inference; nor is multi_tensor_apply without an optimizer's
+     * functor, because it applies to any list of tensors. */
     static const char *const gradients[] = {"ackward",
                                             "_bwd",
                                             "wgrad",
@@ -220,14 +220,14 @@ static void write_run(tm_rank_text *text) {
     int size = snprintf(run, sizeof run,
                         text->last > text->first ? "%s%" PRId64 "-%" PRId64 : "%s%" PRId64,
                         text->used ? ", " : "", text->first, text->last);
-    /* After each range of ranks, there must be room for ", ...". */
+    /* leave room for ", ..." after each range */
     text->full = text->used + (size_t)size + sizeof more > TM_ADVICE_RANKS;
     memcpy(text->out + text->used, text->full ? more : run,
            text->full ? sizeof more : (size_t)size + 1);
     text->used += (size_t)size;
 }
 
-/* Writes a range only after a later rank shows that it is complete. */
+/* Writes a range when a later rank shows that it is complete. */
 void tm_rank_text_add(tm_rank_text *text, int64_t rank) {
     text->n++;
     if (text->last >= text->first && rank == text->last + 1) {

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Returns whether a single gap of each rank makes up most of its idle time. Such idle time is not
- * due to the number of kernels. */
+/* Returns whether most of the idle time is in one gap of each rank. The number of kernels does not
+ * cause such idle time. */
 static bool is_one_gap(const tm_facts *f) {
     return tm_facts_sum_others(f, "idle.rank", "longest_ns") >
            tm_facts_sum_others(f, "idle.rank", "idle_ns") / 2;
@@ -53,8 +53,8 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
     /* a few short kernels among long ones cost little, even with gaps after them */
     if (small < 50.0 || f->captures)
         return;
-    /* Adds the gaps between kernels, and waits for launches if most kernels are shorter than their
-     * launch. */
+    /* The cost is the gaps between kernels. If most kernels are shorter than their launch, the cost
+     * also includes waits for launches. */
     int64_t lost = tm_facts_sum_others(f, "idle.rank", "kernel_wait_ns");
     bool host_bound = shorter >= 25.0 && behind >= 50.0;
     const bool besides = host_bound && is_one_gap(f);
@@ -62,7 +62,7 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
         lost += tm_facts_sum_others(f, "idle.rank", "host_work_ns");
     if (besides)
         lost -= tm_facts_sum_others(f, "idle.rank", "longest_ns");
-    out->apart = besides; /* the saving without host time would include the longest gap */
+    out->apart = besides; /* a replay without host time would also remove the longest gap */
     char time[TM_ADVICE_TIME], mean[32], where[256];
     out->cost_ns = lost;
     out->limit = host_bound ? "host" : "launch";
@@ -87,13 +87,12 @@ typedef struct host_copies {
     int64_t n, bytes;
     int64_t union_ns;                   /* sum over kinds and ranks */
     int64_t alone_ns, alone_to_host_ns; /* sums without concurrent computation */
-    int64_t exposed_ns;                 /* alone_ns, but at most what at_most() gives for each
-                                           rank */
+    int64_t exposed_ns;                 /* alone_ns, limited by at_most() for each rank */
 } host_copies;
 
-/* Returns the time of a rank's copies without concurrent computation. Kinds of copies may be
- * concurrent, so their sum is limited to the time of all copies minus the largest overlap of one
- * kind. */
+/* Returns the time of a rank's copies without concurrent computation. Copies of several kinds may
+ * be concurrent, so their sum is limited to the time of all copies minus the largest overlap of a
+ * kind with computation. */
 static int64_t at_most(const tm_facts *f, const host_copies *own, int64_t rank,
                        int64_t overlap_ns) {
     const tm_table *ranks = tm_tables_find(f->tables, "overlap.rank");
@@ -101,14 +100,15 @@ static int64_t at_most(const tm_facts *f, const host_copies *own, int64_t rank,
     return own->alone_ns < all - overlap_ns || all == 0 ? own->alone_ns : all - overlap_ns;
 }
 
-/* Returns the time of infeed in a rank's copies: it waits for input, which another rule covers. */
+/* Returns the time of infeed in a rank's copies. Infeed waits for input, which another rule covers.
+ */
 static int64_t infeed_of(const tm_facts *f, int64_t rank) {
     size_t i = tm_table_find_row(tm_tables_find(f->tables, "pod.rank"), &rank, 1);
     return tm_facts_int(f, "pod.rank", i, "infeed_ns");
 }
 
-/* Adds the kinds of copies of one rank, from row i on. Returns the row after them. Copies of
- * unknown host memory count as pinned. */
+/* Adds the copies of one rank, whose rows start at i, to @p sum. Returns the row after them. Copies
+ * from or to unknown host memory count as pinned. */
 static size_t add_rank(const tm_facts *f, bool pageable, size_t i, host_copies *sum) {
     const tm_table *kinds = tm_tables_find(f->tables, "transfers.kind");
     int64_t rank = tm_table_cell(kinds, i, "rank")->value.i, most_beside = 0;
@@ -139,7 +139,7 @@ static size_t add_rank(const tm_facts *f, bool pageable, size_t i, host_copies *
     return i;
 }
 
-/* Adds up the kinds between hosts and GPUs. */
+/* Sums the copies between hosts and GPUs, either of pageable or of pinned memory. */
 static host_copies sum_host_copies(const tm_facts *f, bool pageable) {
     const tm_table *kinds = tm_tables_find(f->tables, "transfers.kind");
     host_copies sum = {0};
@@ -152,7 +152,7 @@ static host_copies sum_host_copies(const tm_facts *f, bool pageable) {
 static void advise_copies(const tm_facts *f, const host_copies *sum, const char *what,
                           tm_advice *out) {
     char time[TM_ADVICE_TIME];
-    int64_t reported = f->costs[TM_RULE_XLA_OUTPUT]; /* cost of the same copies */
+    int64_t reported = f->costs[TM_RULE_XLA_OUTPUT]; /* already the cost of another finding */
     out->cost_ns = sum->exposed_ns > reported ? sum->exposed_ns - reported : 0;
     out->measure = tm_facts_percent(out->cost_ns, f->window_ns);
     tm_facts_by_rank(f, out->cost_ns, time);
@@ -190,7 +190,7 @@ void tm_look_pageable_copies(const tm_facts *f, tm_advice *out) {
                  f->torch ? " and .to(device, non_blocking=True)" : ", asynchronously");
 }
 
-/* Advises a separate stream only if neither XLA nor TensorFlow chooses the streams. */
+/* Advises a separate stream, unless XLA or TensorFlow chooses the streams. */
 void tm_look_exposed_copies(const tm_facts *f, tm_advice *out) {
     host_copies sum = sum_host_copies(f, false);
     bool chosen = tm_facts_speaks_xla(f);
@@ -212,19 +212,19 @@ void tm_look_device_allocation(const tm_facts *f, tm_advice *out) {
     const tm_table *table = tm_tables_find(f->tables, "transfers.allocation");
     int64_t steps = tm_facts_int(f, "overview.job", 0, "steps"), calls = 0;
     double lost = 0.0;
-    if (f->captures) /* capturing a graph allocates its memory, so these calls are normal */
+    if (f->captures) /* capturing a graph allocates memory, so such calls are normal */
         return;
     for (size_t i = 0; i < table->n_rows; i++) {
         int64_t in_steps = tm_facts_int(f, "transfers.allocation", i, "step_calls");
         double total = (double)tm_facts_int(f, "transfers.allocation", i, "total_ns");
         calls += in_steps;
         if (in_steps > 0)
-            /* Only the time of all calls is known: assumes that calls in steps take as long as
-             * others. */
+            /* Only the time of all calls is known: assumes that a call in a step takes as long as
+             * any other. */
             lost += total * (double)in_steps /
                     (double)tm_facts_int(f, "transfers.allocation", i, "calls");
     }
-    /* Calls in the first step are normal. Later, a working allocator makes none. */
+    /* Calls in the first step are normal. In later steps, a caching allocator makes none. */
     if (calls == 0 || calls < steps)
         return;
     char time[TM_ADVICE_TIME];
@@ -247,11 +247,11 @@ void tm_look_device_allocation(const tm_facts *f, tm_advice *out) {
              calls, steps, time);
 }
 
-/* Causes of idle time (columns of idle.rank), with description and advice. */
+/* Causes of idle time (columns of idle.rank), each with a description and advice. */
 static const struct {
     const char *column, *what, *text;
-    const char *torch;  /* for programs known to run PyTorch; NULL: the general text */
-    const char *serves; /* for inference engines; NULL: the general text */
+    const char *torch;  /* advice if the program runs PyTorch; NULL: the general text */
+    const char *serves; /* advice for inference engines; NULL: the general text */
     const char *limit;  /* `name` of the row of whatif.item with the saving: hosts, copies, ... take
                            no time */
 } idle_causes[] = {
@@ -304,7 +304,7 @@ static bool has_no_launch(const tm_facts *f) {
            tm_facts_sum(f, "launches.rank", "events");
 }
 
-/* Names from programs may be long, so they are cut. */
+/* long names from programs are cut */
 enum { NAME_BYTES = 80 };
 #define QUOTED_NAME "\"%.80s%s\""
 
@@ -312,9 +312,9 @@ static const char *cut_mark(const char *name) {
     return strlen(name) > NAME_BYTES ? "..." : "";
 }
 
-/* Writes where the host waited so long that the GPU had no more work: " Most of it is in
+/* Writes in which call the host waited until the GPU had no more work: " Most of it is in
  * cudaStreamSynchronize of aten::item in train.py(34): step, 24 calls a step."; writes nothing if
- * no call was found. */
+ * none was found. */
 static void say_call(const tm_facts *f, char *out, size_t size) {
     const tm_table *calls = tm_tables_find(f->tables, "sync.call");
     static const char *const columns[] = {"call", "operator", "inside"};
@@ -341,7 +341,7 @@ static void say_call(const tm_facts *f, char *out, size_t size) {
                      : "");
 }
 
-/* Returns whether a gap has the given cause, and its rank is in the plan (if there is one). */
+/* Returns whether a gap has the given cause and, if there is a plan, a rank of the plan. */
 static bool is_gap_of(const tm_table *gaps, size_t row, const char *cause, const tm_table *items,
                       size_t plan) {
     return strcmp(tm_table_cell(gaps, row, "cause")->value.text, cause) == 0 &&
@@ -375,7 +375,7 @@ const char *tm_facts_host_in_gaps(const tm_facts *f, const char *cause, size_t p
                                                        : NULL;
 }
 
-/* Writes what the host did instead of launching, if recorded. */
+/* Writes what the host did in most of the longest gaps, if recorded. */
 static void say_gaps(const tm_facts *f, char *out, size_t size) {
     const char *call = tm_facts_host_in_gaps(f, "host_work", SIZE_MAX);
     *out = 0;
@@ -387,8 +387,8 @@ static void say_gaps(const tm_facts *f, char *out, size_t size) {
                  f->torch ? ": record with with_stack=True to see the line" : "");
 }
 
-/* Returns the kernel after the gaps that make up at least half of the time of a cause's longest
- * gaps; NULL if there is none. Sets *one if a single gap makes up more than half. */
+/* Returns the kernel after the longest gaps of a cause, if gaps before this kernel have at least
+ * half of their time; otherwise NULL. Sets *one if a single gap makes up more than half. */
 static const char *held_kernel(const tm_facts *f, const char *cause, bool *one) {
     const tm_table *gaps = tm_tables_find(f->tables, "idle.gap");
     int64_t all_ns = 0, most_ns = 0, longest_ns = 0;
@@ -423,7 +423,7 @@ static bool waits_for_gpu(const tm_facts *f, const char *call) {
     return any;
 }
 
-/* Writes which kernel started late although it was queued, and the call in which the host waited
+/* Writes which kernel started late although it was queued, and in which call the host waited
  * meanwhile. */
 static void say_held(const tm_facts *f, char *out, size_t size) {
     bool one;
@@ -444,7 +444,8 @@ static void say_held(const tm_facts *f, char *out, size_t size) {
             call, cut_mark(call));
 }
 
-/* Finds idle time that no earlier rule explains. Names the largest cause of all idle time. */
+/* Measures the idle time that no earlier rule explains. Names the largest cause of all idle time.
+ */
 void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
     double used = tm_facts_real(f, "overview.job", 0, "gpu_utilization_pct");
     int64_t idle = tm_facts_sum_others(f, "idle.rank", "idle_ns") +
@@ -514,15 +515,15 @@ void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
         name = own > most ? tm_table_cell(operators, i, "name")->value.text : name;
         most = own > most ? own : most;
     }
-    /* Only names of GPU kernels show the use of tensor cores. */
+    /* Only names of GPU kernels show whether tensor cores are used. */
     if (strcmp(tm_words_device(f->tables), "GPU") != 0)
         return;
-    /* If some kernels use tensor cores, the precision of the others was chosen deliberately. */
+    /* If some kernels use tensor cores, somebody chose the precision of the others on purpose. */
     if (used < 0.0 || used >= 0.5 || most == 0)
         return;
     char time[TM_ADVICE_TIME];
-    /* There is no cost: how much faster the kernels would be is unknown. Durations are summed, so
-     * those of concurrent kernels may exceed the compute time. */
+    /* No cost: how much faster the kernels would be is unknown. Summed durations of concurrent
+     * kernels may exceed the compute time. */
     int64_t compute = tm_facts_sum(f, "overlap.rank", "compute_ns");
     int64_t summed = tm_facts_sum_kernels(f).total_ns;
     out->measure = fmin(tm_facts_percent(fit, compute > summed ? compute : summed), 100.0);
@@ -538,9 +539,9 @@ void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
              tm_shown_percent(out->measure, 0).text, time, name);
 }
 
-/* Finds matrix products in FP32, in jobs whose other products use tensor cores (the previous rule
- * covers the other jobs), and in TF32. TF32 has half the peak of 16 bits, so a change from TF32 to
- * 16 bits gains a third of a change from FP32. */
+/* Finds matrix products in FP32 and TF32, in jobs that also have products in 16 bits on tensor
+ * cores (the previous rule covers the other jobs). TF32 has half the peak of 16 bits, so a change
+ * from TF32 to 16 bits gains a third of a change from FP32. */
 void tm_look_precision(const tm_facts *f, tm_advice *out) {
     const double least_tf32 = 30.0;
     int64_t compute = tm_facts_sum(f, "overlap.rank", "compute_ns"),
@@ -572,9 +573,8 @@ void tm_look_precision(const tm_facts *f, tm_advice *out) {
              by_tf32 ? "TF32" : "FP32", tm_shown_percent(by_tf32 ? tf32 : fp32, 0).text, time);
 }
 
-/* Finds attention made of separate kernels that attention operators launch: products, softmax and
- * elementwise work, each of which writes all scores to memory. Copies do not count, because fused
- * attention also has them. */
+/* Finds attention that runs as separate kernels (products, softmax, elementwise), each of which
+ * writes all scores to memory. Copies do not count, because fused attention also has them. */
 void tm_look_attention(const tm_facts *f, tm_advice *out) {
     int64_t compute = tm_facts_sum(f, "overlap.rank", "compute_ns"),
             all = tm_facts_sum_kernels(f).total_ns;
@@ -607,7 +607,7 @@ void tm_look_optimizer(const tm_facts *f, tm_advice *out) {
     int64_t optimizer = tm_facts_sum(f, "phases.step", "optimizer_ns");
     int64_t steps = tm_facts_sum(f, "phases.step", "step_ns");
     char time[TM_ADVICE_TIME];
-    /* An optimizer without kernels was seen only on the host, and costs no GPU time. */
+    /* An optimizer without kernels runs only on the host, and costs no GPU time. */
     if (tm_facts_sum(f, "phases.step", "gpu_optimizer_ns") == 0)
         return;
     out->measure = tm_facts_percent(optimizer, steps);

@@ -6,7 +6,7 @@
 #include "advice_rules.h"
 #include "table/shown.h"
 
-/* Counts only waits during which the GPU is idle. Loading during computation costs nothing. */
+/* Counts only waits during which the GPU is idle: loading during computation costs nothing. */
 void tm_look_input(const tm_facts *f, tm_advice *out) {
     const tm_table *ranks = tm_tables_find(f->tables, "input.rank");
     int64_t stall = tm_facts_sum_others(f, "input.rank", "stall_ns");

@@ -6,22 +6,24 @@
 
 #include "table/levels.h"
 
-/* A place in the program: an operator and the function that calls it (either may be NULL), and the
- * kernels it launches: their number, or their time in ns. */
+/* A place in the program: an operator and the function that calls it (either may be NULL), and how
+ * many kernels it launches, or their time [ns]. */
 typedef struct place {
     const char *op, *inside;
     int64_t amount;
 } place;
 
-enum { PLACES_MAX = 128 }; /* rows are sorted by time, so further places launch little */
+enum {
+    PLACES_MAX = 128
+}; /* rows are sorted by time, so the places that are left out launch little */
 
 static const char *text_of(const tm_table *table, size_t row, const char *column) {
     const tm_cell *cell = tm_table_cell(table, row, column);
     return cell->null ? NULL : cell->value.text;
 }
 
-/* Returns the operator of a launch; NULL for PyTorch's own record of a collective, and for a cell
- * that says why there is no operator. */
+/* Returns the operator of a launch; NULL for PyTorch's own record of a collective, or if the cell
+ * says why there is no operator. */
 static const char *operator_of(const tm_table *launchers, size_t row) {
     const char *name = text_of(launchers, row, "operator");
     return name && name[0] != '(' && strcmp(name, "record_param_comms") != 0 ? name : NULL;
@@ -31,7 +33,8 @@ static bool is_same(const char *a, const char *b) {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Returns the number or time of the requested kernels of a row; 0 for copies and sets. */
+/* Returns the number or the time of a row's kernels, depending on @p which; 0 for copies and sets.
+ */
 static int64_t amount_of(const tm_facts *f, tm_launched which, size_t row) {
     const tm_table *launchers = tm_tables_find(f->tables, "kernels.launched");
     const tm_table *kernels = tm_tables_find(f->tables, "kernels.kernel");
@@ -49,7 +52,7 @@ static int64_t amount_of(const tm_facts *f, tm_launched which, size_t row) {
                : 0;
 }
 
-/* Adds a row's amount to its place. Returns false if there is no room for another place. */
+/* Adds a row's amount to its place. Returns false if the array of places is full. */
 static bool add_place(place *places, size_t *n, const place *own) {
     size_t i = 0;
     while (i < *n && !(is_same(places[i].op, own->op) && is_same(places[i].inside, own->inside)))
@@ -87,7 +90,7 @@ static place most_of(const tm_facts *f, tm_launched which, bool by_operator, boo
 
 void tm_facts_launcher(const tm_facts *f, tm_launched which, char *out, size_t size) {
     static const bool by[][2] = {{true, true}, {false, true}, {true, false}};
-    const double least = 10.0; /* percent; with a smaller share no place stands out */
+    const double least = 10.0; /* with a smaller share [%], no place stands out */
     double share = 0.0;
     place most = {NULL, NULL, 0};
     *out = '\0';

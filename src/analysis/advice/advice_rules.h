@@ -4,7 +4,7 @@
 
 #include "tmerge/analysis.h"
 
-/** The rules, with causes before their possible effects. */
+/** The rules. A cause comes before its possible effects. */
 typedef enum tm_rule_id {
     TM_RULE_RECORDING,
     TM_RULE_STRAGGLER,
@@ -50,16 +50,17 @@ typedef enum tm_rule_id {
     TM_N_RULES
 } tm_rule_id;
 
-/** Jobs to which a rule or box of the checklist applies. XLA: all traces are XSpaces, so XProf's
- * thresholds apply, some only to TPUs, some only to other devices. OTHERS: all other jobs, to which
- * the guides apply. */
+/** Jobs to which a rule or a box of the checklist applies. XLA: all traces are XSpaces, so XProf's
+ * thresholds apply, some of them only to TPUs or only to other devices. OTHERS: all other jobs; the
+ * guides' thresholds apply. */
 typedef enum tm_whose { TM_OF_ANY, TM_OF_OTHERS, TM_OF_XLA, TM_OF_XLA_TPU, TM_OF_XLA_GPU } tm_whose;
 
 /** Input of the rules. All pointers are borrowed. */
 typedef struct tm_facts {
     const tm_tables *tables;
     const tm_job *job;
-    const int64_t *partial_steps; /* [n_partial] ascending: steps recorded in part */
+    const int64_t
+        *partial_steps; /* [n_partial] ascending: steps that are not completely recorded */
     size_t n_partial;
     int64_t window_ns;       /* GPU time of the job: sum of the windows of overlap.rank */
     int64_t job_ns;          /* wall time of the job */
@@ -67,10 +68,10 @@ typedef struct tm_facts {
     bool trains, torch, jax; /* known to train, to run PyTorch, to run JAX; false if unknown */
     bool serves;             /* an inference engine marks prefills or decodes */
     bool captures; /* an inference engine marks only graph captures, which run no kernels */
-    int64_t least_exposed_ns;  /* exposed communication if no rank waited: for each step, the least
-                                  of a rank times the number of ranks */
-    int64_t straggler;         /* rank of the straggler item; -1 if there is none */
-    int64_t costs[TM_N_RULES]; /* [ns], by rule; 0 for rules that found nothing or were not yet
+    int64_t least_exposed_ns;  /* exposed communication if no rank waited: for each step, the
+                                  smallest value of any rank times the number of ranks */
+    int64_t straggler;         /* rank that the straggler item names; -1 if none */
+    int64_t costs[TM_N_RULES]; /* [ns] cost by rule; 0 for rules that found nothing or were not yet
                                   applied */
 } tm_facts;
 
@@ -78,21 +79,25 @@ enum { TM_ADVICE_TEXT = 640, TM_ADVICE_RANKS = 96, TM_ADVICE_EVIDENCE = 1024, TM
 
 /** The finding of a rule. */
 typedef struct tm_advice {
-    double measure;  /* compared with the rule's thresholds; negative: no finding */
+    double measure;  /* compared with the rule's thresholds; negative: nothing found */
     int64_t cost_ns; /* GPU time lost, over all ranks; -1 if the finding does not cost time */
-    int64_t n_lost;  /* number of ranks that lose it; 0 for all ranks */
-    bool exact; /* true: the time is lost only to this cause; false: the time is an upper bound */
-    bool apart; /* there is no saving: the rule's row of whatif.item also removes other causes */
-    const char *item;    /* `what` of the row of whatif.item with the saving; NULL: the rule's */
-    const char *limit;   /* `name` of that row, such as a kind of work; NULL: the rule's */
-    const char *look_at; /* tables with details; NULL: the rule's */
-    int64_t at_most_ns;  /* bound of the saving of a step, without a replay; 0: use whatif.item */
+    int64_t n_lost;  /* number of ranks that lose cost_ns; 0: all ranks */
+    bool exact;      /* true: only this cause costs the time; false: cost_ns is an upper bound */
+    bool apart; /* no saving is known: the rule's row of whatif.item would also remove other causes
+                 */
+    const char *
+        item; /* `what` of the row of whatif.item with the saving; NULL: as in the table of rules */
+    const char
+        *limit; /* `name` of that row, such as a kind of work; NULL: as in the table of rules */
+    const char *look_at; /* tables with details; NULL: as in the table of rules */
+    int64_t at_most_ns;  /* upper bound of the saving of a step, known without a replay; 0: use
+                            whatif.item */
     char ranks[TM_ADVICE_RANKS];
     char text[TM_ADVICE_TEXT]; /* the advice */
     char evidence[TM_ADVICE_EVIDENCE];
 } tm_advice;
 
-/** Fills a tm_advice. The caller sets measure to -1, cost_ns to -1 and ranks to "all" first. */
+/** Fills a tm_advice. Before the call, measure and cost_ns are -1, and ranks is "all". */
 typedef void tm_rule_look(const tm_facts *facts, tm_advice *out);
 
 tm_rule_look tm_look_recording, tm_look_straggler, tm_look_uneven_stages, tm_look_slow_network,
@@ -104,13 +109,13 @@ tm_rule_look tm_look_recording, tm_look_straggler, tm_look_uneven_stages, tm_loo
     tm_look_memory_spike, tm_look_clock_quality, tm_look_missing_ranks, tm_look_scheduler_gaps,
     tm_look_decode_batch;
 
-/** Rules with bounds from XProf. */
+/** Rules with thresholds from XProf. */
 tm_rule_look tm_look_xla_input, tm_look_xla_input_host, tm_look_xla_input_transfer,
     tm_look_xla_launch, tm_look_xla_output, tm_look_xla_device_copies, tm_look_xla_barrier,
     tm_look_xla_collectives, tm_look_xla_async, tm_look_xla_other, tm_look_xla_bits,
     tm_look_xla_shuffle, tm_look_xla_sparse;
 
-/** Returns the cost of uneven work, as found by the rules on uneven stages and uneven ranks. */
+/** Returns the cost that the rules on uneven stages and uneven ranks found [ns]. */
 static inline int64_t tm_facts_uneven(const tm_facts *facts) {
     return facts->costs[TM_RULE_UNEVEN_STAGES] + facts->costs[TM_RULE_IMBALANCE];
 }
@@ -118,35 +123,36 @@ static inline int64_t tm_facts_uneven(const tm_facts *facts) {
 /** Returns the sum of a column; nulls count as 0. */
 int64_t tm_facts_sum(const tm_facts *facts, const char *table, const char *column);
 
-/** Returns the sum of a column without the straggler's rows, if there is a straggler item. */
+/** Returns the sum of a column; if there is a straggler item, without the straggler's rows. */
 int64_t tm_facts_sum_others(const tm_facts *facts, const char *table, const char *column);
 
-/** Returns whether the job is of the given kind: TM_OF_XLA if all traces are XSpaces, of
- * TensorFlow or JAX and not of PyTorch. */
+/** Returns whether the job is of the given kind: TM_OF_XLA if all traces are XSpaces of TensorFlow
+ * or JAX, not of PyTorch. */
 bool tm_facts_is_of(const tm_facts *facts, tm_whose whose);
 
-/** Returns whether all traces are of TensorFlow or JAX: XSpaces, or trace viewer files, which have
- * too little data for XProf's thresholds. */
+/** Returns whether all traces are of TensorFlow or JAX: XSpaces, or trace viewer files, whose data
+ * is not enough for XProf's thresholds. */
 bool tm_facts_speaks_xla(const tm_facts *facts);
 
-/** Returns a column's sum over pod.rank. If some ranks have steps, only these ranks count. */
+/** Returns a column's sum over pod.rank. If some ranks have steps, sums only these ranks. */
 int64_t tm_facts_sum_pod(const tm_facts *facts, const char *column);
 
 /** Returns whether any row of pod.rank has a value in the column. */
 bool tm_facts_pod_has(const tm_facts *facts, const char *column);
 
-/** Returns the time that XLA's operations wait for earlier asynchronous ones (-done). @p all is set
- * to the time of all operations; 0 if no categories are known. */
+/** Returns the time in which XLA's operations (-done) wait for asynchronous ones [ns]. Sets @p all
+ * to the time of all operations; to 0 if no categories are known. */
 int64_t tm_facts_sum_async(const tm_facts *facts, int64_t *all);
 
-/** Returns the share of computation in types of at most 16 bits, in percent of the computation with
- * a known type; NaN if less is known than unknown. */
+/** Returns the share of computation in types of at most 16 bits [%], among computation whose type
+ * is known; NaN if most types are unknown. */
 double tm_facts_bits(const tm_facts *facts);
 
-/** Returns a column's sum over the rows of classes.kernel of one class. */
+/** Returns a column's sum over the rows of one class in classes.kernel. */
 int64_t tm_facts_of_class(const tm_facts *facts, const char *work, const char *column);
 
-/** Totals of compute kernels. The duration of communication kernels depends on other ranks. */
+/** Sums over compute kernels. Communication kernels are left out: their duration depends on other
+ * ranks. */
 typedef struct tm_facts_kernels {
     int64_t calls, under_100_us, total_ns;
 } tm_facts_kernels;
@@ -159,34 +165,33 @@ int64_t tm_facts_int(const tm_facts *facts, const char *table, size_t row, const
 /** Returns a real of a table; -1 if it is null or the row does not exist. */
 double tm_facts_real(const tm_facts *facts, const char *table, size_t row, const char *column);
 
-/** Returns 100 part / whole; 0 if whole is 0. */
 double tm_facts_percent(int64_t part, int64_t whole);
 
 /** Returns whether every rank recorded the whole step. A partial step cannot be compared. */
 bool tm_facts_is_whole(const tm_facts *facts, int64_t step);
 
-/** Returns whether a rank counts in analyses of steps. If some ranks mark steps, only these count.
- * Otherwise all ranks do, and the recording is their only step. */
+/** Returns whether a rank counts in analyses of steps. If some ranks mark steps, only those ranks
+ * count. If none does, each rank counts, and the recording is its only step. */
 bool tm_facts_has_steps(const tm_facts *facts, int64_t rank);
 
-/** Variation of whole steps of one kind, without the ranks' first steps: the kind whose steps have
- * the most time above their mean. */
+/** How much the durations of whole steps vary, without each rank's first step: for the kind of
+ * steps with the most time above its mean. */
 typedef struct tm_facts_variation {
     const char *kind; /* name of the kind; NULL if all steps are of one kind */
     double percent;   /* standard deviation / mean */
-    double above_ns;  /* sum over the steps of all kinds: time above the mean of the step's kind */
+    double above_ns;  /* sum over all steps: time above the mean of the step's kind */
     int64_t shortest_ns, longest_ns, longest_step;
 } tm_facts_variation;
 
-/** Steps to compare: all steps; all steps minus the excess of the busiest rank's computation over
- * the mean; or only steps outside of the episodes in stragglers.finding. */
+/** Durations to compare: of all steps; of all steps, minus the time by which the busiest rank
+ * computes longer than the mean; or only of steps outside of the episodes in stragglers.finding. */
 typedef enum tm_facts_steps { TM_STEPS_ALL, TM_STEPS_BALANCED, TM_STEPS_CALM } tm_facts_steps;
 
-/** Returns false if there are fewer than three steps. */
+/** Sets @p out. Returns false if there are fewer than three steps. */
 bool tm_facts_vary(const tm_facts *facts, tm_facts_steps which, tm_facts_variation *out);
 
-/** Returns by how much a step gets shorter, from the last row of whatif.item with this `what` and
- * `name`. For @p what "named", all ranks in stragglers.finding are fixed. Both cells are null if
+/** By how much a step gets shorter, from the last row of whatif.item with this `what` and `name`.
+ * For the `what` "named", all ranks in stragglers.finding are fixed. Both cells are null if
  * unknown. */
 typedef struct tm_facts_saving {
     tm_cell time, share; /* saved_ns and saved_pct */
@@ -194,49 +199,47 @@ typedef struct tm_facts_saving {
 
 tm_facts_saving tm_facts_saved(const tm_facts *facts, const char *what, const char *name);
 
-/** Returns whether the traces mark steps. */
 bool tm_facts_marks_steps(const tm_facts *facts);
 
 /** Returns whether the verdict of stragglers.job equals @p word. */
 bool tm_facts_verdict_is(const tm_facts *facts, const char *word);
 
-/** Returns the call in which hosts spend most of the longest gaps of a cause (idle.gap); "" if they
- * are mostly in no recorded call; NULL if neither holds. Borrowed. @param plan row of whatif.item
- * that lists the ranks to look at; all ranks if there is no such row */
+/** Returns the call in which hosts spend most of the time of a cause's longest gaps (idle.gap); ""
+ * if hosts are mostly in no recorded call; NULL if neither has most of the time. Borrowed. @param
+ * plan row of whatif.item whose ranks count; if there is no such row, all ranks count */
 const char *tm_facts_host_in_gaps(const tm_facts *facts, const char *cause, size_t plan);
 
-/** Adds to the evidence on a pipeline's bubble what twice as many micro-batches save, and sets
- * at_most_ns; or says that this is unknown. */
+/** Adds to the evidence what twice as many micro-batches save of a pipeline's bubble, and sets
+ * at_most_ns. If unknown, the evidence says so. */
 void tm_facts_bubble(const tm_facts *facts, tm_advice *out);
 
-/** Returns the word for what shares refer to: "steps", or "recording" if no steps are marked. */
+/** Returns the noun for what shares refer to: "steps", or "recording" if no steps are marked. */
 const char *tm_facts_whole(const tm_facts *facts);
 
-/** Writes GPU time lost by all ranks as the mean over ranks with GPU events, "3.00 ms a rank". */
+/** Writes the mean over ranks with GPU events of the GPU time that all ranks lost: "3.00 ms a
+ * rank". */
 void tm_facts_by_rank(const tm_facts *facts, int64_t ns, char out[TM_ADVICE_TIME]);
 
 /** A kernel that takes less than this is short, as in kernels.kernel. */
 #define TM_SMALL_KERNEL_NS INT64_C(100000)
 
-/** Count the short compute kernels, or sum the time of communication kernels. */
+/** What tm_facts_launcher counts: short compute kernels, or the time of communication kernels. */
 typedef enum tm_launched { TM_LAUNCHED_SHORT, TM_LAUNCHED_COMMUNICATION } tm_launched;
 
 /** Writes where in the program most of the counted kernels are launched: " 42 % of the short ones
- * are launched by "aten::add" in "train.py(34): step"."; "" if every recorded place has less than a
- * tenth. */
+ * are launched by "aten::add" in "train.py(34): step"."; "" if no place has a tenth. */
 void tm_facts_launcher(const tm_facts *facts, tm_launched which, char *out, size_t size);
 
-/** Sets trains, serves, captures, torch and jax. Training is recognised by its backward pass, its
- * optimizer, or kernels named after them, inference by the marks of an engine, PyTorch by its
- * operators or kernels. If the job is not known to train, texts must also suit programs that look
- * like training, such as an inference server with collectives. */
+/** Sets trains, serves, captures, torch and jax. Backward passes, optimizers or kernels named after
+ * them show training; marks of an engine show inference; operators or kernels of PyTorch show
+ * PyTorch. If trains is false, texts must suit both training and inference. */
 void tm_facts_program(tm_facts *facts);
 
 /** A list of ranks, "0, 4-7". If it is too long, it ends in "...". */
 typedef struct tm_rank_text {
     char *out; /* [TM_ADVICE_RANKS] */
     size_t used, n;
-    int64_t first, last; /* the range of ranks that is not yet written; empty if last < first */
+    int64_t first, last; /* range of ranks that is not yet written; empty if last < first */
     bool full;
 } tm_rank_text;
 
@@ -245,7 +248,7 @@ tm_rank_text tm_rank_text_begin(char out[TM_ADVICE_RANKS]);
 /** Adds a rank, which must be larger than the ranks added before. */
 void tm_rank_text_add(tm_rank_text *text, int64_t rank);
 
-/** Finishes the text; it becomes "all" if it has n_all ranks. */
+/** Writes the last range; if there are n_all ranks, the text is "all". */
 void tm_rank_text_end(tm_rank_text *text, size_t n_all);
 
 #endif

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Returns the gap between two steps of a rank; 0 if there is none. Gaps of ten steps or more also
- * count as 0, because the engine may have had no requests. */
+/* Returns the gap between two steps of a rank [ns]; 0 for gaps of ten steps or more, because the
+ * engine may have had no requests. */
 static int64_t gap_after(const tm_table *steps, size_t i) {
     const int64_t begin = tm_table_cell(steps, i, "begin_ns")->value.i;
     const int64_t window = tm_table_cell(steps, i, "window_ns")->value.i;
@@ -18,8 +18,8 @@ static int64_t gap_after(const tm_table *steps, size_t i) {
     return gap > 0 && gap / 10 < window ? gap : 0;
 }
 
-/* Finds the time of the scheduler between steps. GPUs are idle meanwhile, unless it schedules the
- * next step while they work. */
+/* Finds the scheduler's time between steps. GPUs are idle meanwhile, unless it schedules the next
+ * step while they work. */
 void tm_look_scheduler_gaps(const tm_facts *f, tm_advice *out) {
     const tm_table *steps = tm_tables_find(f->tables, "overlap.step");
     int64_t sum = 0, n = 0, idle = tm_facts_sum(f, "idle.rank", "idle_ns");
@@ -45,7 +45,7 @@ void tm_look_scheduler_gaps(const tm_facts *f, tm_advice *out) {
              tm_shown_percent(out->measure, 1).text, time, mean);
 }
 
-/* Means over the decodes with smaller, or with larger batches. */
+/* Means over the decodes with the smaller, or with the larger batches. */
 typedef struct half {
     double n, batch, ns;
 } half;
@@ -86,8 +86,8 @@ static void find_halves(const tm_facts *f, half halves[2]) {
         }
 }
 
-/* Compares decodes of small and of large batches. A decode reads all weights for any size of batch,
- * so larger batches often take hardly longer. */
+/* Compares decodes of small and of large batches. A decode reads all weights whatever the size of
+ * the batch, so larger batches often take hardly longer. */
 void tm_look_decode_batch(const tm_facts *f, tm_advice *out) {
     enum { STEPS_MIN = 5 };
     half h[2] = {{.n = 0}, {.n = 0}};

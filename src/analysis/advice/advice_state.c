@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the latest first step of a rank. Work from before the recording may lengthen first steps.
- */
+/* Returns the largest number of any rank's first step. Work from before the recording may lengthen
+ * first steps. */
 static int64_t last_begun(const tm_facts *f) {
     const tm_table *steps = tm_tables_find(f->tables, "overlap.step");
     int64_t last = INT64_MIN, rank = -1;
@@ -24,13 +24,13 @@ static int64_t last_begun(const tm_facts *f) {
     return last;
 }
 
-/* Which steps are compared. */
+/* Which steps to compare: those after `begun` (last_begun), chosen by `which`. */
 typedef struct choice {
     int64_t begun;
     tm_facts_steps which;
 } choice;
 
-/* Returns whether a step lies in an episode of a straggler. */
+/* Returns whether a step is in an episode of a straggler. */
 static bool in_episode(const tm_facts *f, int64_t step) {
     const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
     for (size_t i = 0; i < findings->n_rows; i++) {
@@ -46,8 +46,8 @@ static bool in_episode(const tm_facts *f, int64_t step) {
     return false;
 }
 
-/* Returns the time of a step on the rank where it takes longest; -1 if the recorded step may be
- * partial or too long. */
+/* Returns the duration of a step on the rank where it takes longest [ns]; -1 if the step is not
+ * compared. */
 static int64_t step_time(const tm_facts *f, size_t row, choice by) {
     const tm_table *steps = tm_tables_find(f->tables, "imbalance.step");
     int64_t step = tm_facts_int(f, "imbalance.step", row, "step");
@@ -59,8 +59,8 @@ static int64_t step_time(const tm_facts *f, size_t row, choice by) {
     return time->value.i - (by.which == TM_STEPS_BALANCED && !above->null ? above->value.i : 0);
 }
 
-/* Computes the variation of the steps of a kind, or of all if there is only one. Returns false for
- * fewer than three steps, which cannot show an outlier. */
+/* Sets the variation of the steps of a kind, or of all steps if there is only one kind. Returns
+ * false for fewer than three steps, which cannot show an outlier. */
 static bool kind_varies(const tm_facts *f, const int *kinds, int kind, choice by,
                         tm_facts_variation *out) {
     size_t rows = tm_tables_find(f->tables, "imbalance.step")->n_rows;
@@ -120,11 +120,10 @@ void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
     tm_facts_variation v;
     if (!tm_facts_vary(f, TM_STEPS_ALL, &v))
         return;
-    /* Subtracts variation that other rules explain: in some steps, ranks are late or have more
-     * work. */
+    /* Subtracts the variation that other rules explain by late ranks, uneven work or input. */
     int64_t rest = llround(v.above_ns * (double)f->n_gpu) - f->costs[TM_RULE_STRAGGLER] -
                    tm_facts_uneven(f) - f->costs[TM_RULE_INPUT];
-    /* may be little if steps are short */
+    /* short steps vary by little time */
     if (tm_facts_percent(rest, f->window_ns) < 1.0)
         return;
     tm_shown_text lengths[2];
@@ -143,7 +142,7 @@ void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
              out->measure, v.longest_step);
 }
 
-/* Returns how often a rank returns memory to its device in steps. */
+/* Returns how many times a rank returns memory to its device during steps. */
 static int64_t given_back(const tm_facts *f, int64_t rank) {
     static const char *const calls[] = {"cudaFree", "cuMemRelease", "hipFree", "hipMemRelease"};
     const tm_table *table = tm_tables_find(f->tables, "transfers.allocation");
@@ -156,23 +155,24 @@ static int64_t given_back(const tm_facts *f, int64_t rank) {
     return n;
 }
 
-/* Returns how full a device is, in percent. Guides call 85 to 95 % ideal and over 98 % about to
- * fail: above 95 % there is no room for memory outside of the allocator, such as NCCL's buffers and
- * the context, a GiB or two. From 85 % on a device counts as crowded if its allocator returns
- * memory during steps: PyTorch's does so when an allocation fails, before it tries again. */
+/* Returns how full a device is [%]. Guides call 85 to 95 % ideal and over 98 % about to fail: above
+ * 95 % there is no room for memory outside of the allocator, such as NCCL's buffers and the
+ * context, a GiB or two. Returns at least `crowded` from 85 % on if the allocator returns memory
+ * during steps: PyTorch's does so when an allocation fails, before it tries again. */
 static double crowding(const tm_facts *f, size_t row, double crowded) {
     double used = tm_facts_real(f, "memory.device", row, "capacity_pct");
     bool retries = used >= 85.0 && given_back(f, tm_facts_int(f, "memory.device", row, "rank")) > 0;
     return retries ? fmax(used, crowded) : used;
 }
 
-/* Returns whether the limit of a device's allocator is known, but not its reserved memory. */
+/* Returns whether only the limit of a device's allocator is known, not the memory that it reserves.
+ */
 static bool is_limited(const tm_facts *f, size_t row) {
     return tm_facts_int(f, "memory.device", row, "limit_bytes") > 0 &&
            tm_facts_int(f, "memory.device", row, "peak_reserved_bytes") == 0;
 }
 
-/* Return the two sizes whose ratio is capacity_pct: the memory in use, and its limit. */
+/* The ratio of these two sizes is capacity_pct: memory in use, and its limit [GiB]. */
 static double held_gib(const tm_facts *f, size_t row) {
     const char *column = is_limited(f, row) ? "peak_bytes" : "peak_reserved_bytes";
     return (double)tm_facts_int(f, "memory.device", row, column) / 0x1p30;
@@ -213,10 +213,10 @@ static void write_memory(const tm_facts *f, size_t row, tm_advice *out) {
         back);
 }
 
-/* Judges the peak, where a step would run out of memory. */
+/* Judges the peak, because a step would run out of memory there. */
 void tm_look_memory(const tm_facts *f, tm_advice *out) {
-    /* Percentage from which the rule warns and names ranks. It is higher for inference engines,
-     * which fill a configured share of the device with the KV cache. */
+    /* The rule warns and names ranks from this percentage on. The percentage is higher for
+     * inference engines, which fill a configured share of the device with the KV cache. */
     const double crowded = f->serves || f->captures ? 98.0 : 95.0;
     const tm_table *devices = tm_tables_find(f->tables, "memory.device");
     tm_rank_text ranks = tm_rank_text_begin(out->ranks);
@@ -241,8 +241,8 @@ void tm_look_memory(const tm_facts *f, tm_advice *out) {
     write_memory(f, worst, out);
 }
 
-/* Only for training: a server may need free memory for later requests. Below 50 %, guides advise a
- * larger batch. */
+/* Only for training: a server may need its free memory for later requests. Guides advise a larger
+ * batch if less than 50 % is used. */
 void tm_look_memory_room(const tm_facts *f, tm_advice *out) {
     const tm_table *devices = tm_tables_find(f->tables, "memory.device");
     double most = -1.0;
@@ -267,8 +267,8 @@ void tm_look_memory_room(const tm_facts *f, tm_advice *out) {
              room_gib(f, fullest), tm_shown_percent(most, 0).text);
 }
 
-/* Returns the number of recorded steps of a rank's device. Moves *at to the next row of memory.step
- * after them. */
+/* Returns the number of recorded steps of a rank's device. Advances *at in memory.step past these
+ * steps. */
 static int64_t steps_of(const tm_table *steps, const tm_cell *rank, const tm_cell *device,
                         size_t *at) {
     int64_t n = 0;
@@ -297,11 +297,12 @@ void tm_look_memory_growth(const tm_facts *f, tm_advice *out) {
         int64_t capacity =
             limit > 0 ? limit : tm_facts_int(f, "memory.device", i, "capacity_bytes");
         int64_t held = tm_facts_int(f, "memory.device", i, "end_bytes");
-        /* Memory must grow in all steps after the first. If it shrinks in one step, that step frees
-         * what others kept. */
+        /* Memory must grow in all steps after the first. If it shrinks in a step, that step frees
+         * what earlier steps kept. */
         if (growth <= 0 || growing < 3 || growing < n - 1)
             continue;
-        /* share of free memory that 1,000 steps use up; if unknown, the rule warns */
+        /* share of free memory that 1,000 steps use up [%]; 1 % (a warning) if the capacity is
+         * unknown */
         double taken = capacity > held ? 1e5 * (double)growth / (double)(capacity - held) : 1.0;
         /* names a rank with several devices once */
         if (rank->value.i != before)
@@ -333,7 +334,7 @@ void tm_look_memory_growth(const tm_facts *f, tm_advice *out) {
              tm_facts_int(f, "memory.device", worst, "growing_steps"), until);
 }
 
-/* Sets the highest and the second highest peak of a step on the device. */
+/* Sets the peak of the spike on the device, and the highest peak of its other steps. */
 static void compare_steps(const tm_facts *f, size_t device, int64_t *high, int64_t *other) {
     const tm_table *devices = tm_tables_find(f->tables, "memory.device");
     const tm_table *steps = tm_tables_find(f->tables, "memory.step");
@@ -349,8 +350,8 @@ static void compare_steps(const tm_facts *f, size_t device, int64_t *high, int64
     }
 }
 
-/* Returns whether another kind of step is more frequent than this one's. A rare kind may need more
- * memory. */
+/* Returns whether another kind of step is more frequent than this step's kind. A rare kind may need
+ * more memory. */
 static bool is_of_rare_kind(const tm_facts *f, int64_t rank, int64_t step) {
     const tm_step_kinds kinds = tm_step_kinds_find(f->tables);
     const tm_table *table = tm_tables_find(f->tables, "steps.kind");
@@ -365,8 +366,8 @@ static bool is_of_rare_kind(const tm_facts *f, int64_t rank, int64_t step) {
     return own < most;
 }
 
-/* Finds a step that needs far more memory than the others: it limits the batch size. Leaves out
- * host memory, because traces record only a small part of it. */
+/* Finds a step that needs far more memory than the other steps, so that it limits the batch size.
+ * Ignores host memory, because traces record only a small part of it. */
 void tm_look_memory_spike(const tm_facts *f, tm_advice *out) {
     const tm_table *devices = tm_tables_find(f->tables, "memory.device");
     tm_rank_text ranks = tm_rank_text_begin(out->ranks);
@@ -403,7 +404,7 @@ void tm_look_memory_spike(const tm_facts *f, tm_advice *out) {
              tm_facts_int(f, "memory.device", worst, "spike_step"), (double)other / 1e9);
 }
 
-/* Returns the largest uncertainty of a clock; sets *set if a clock was changed during the
+/* Returns the largest uncertainty of a clock; sets *set if somebody set a clock during the
  * recording, and *several if there are several clocks. */
 static int64_t worst_clock(const tm_facts *f, bool *set, bool *several) {
     size_t n = tm_tables_find(f->tables, "clock.rank")->n_rows;
@@ -419,10 +420,10 @@ static int64_t worst_clock(const tm_facts *f, bool *set, bool *several) {
 }
 
 void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
-    /* measure for problems that cannot be counted in collectives; the rule warns */
+    /* used for problems that cannot be counted in collectives; gives a warning */
     const double poor = 1.0;
-    const int64_t noise_ns = 10000; /* usual on good clocks: one rank's operation seems to end
-                                       before another rank starts it */
+    const int64_t noise_ns = 10000; /* usual on good clocks: in some collectives, a rank seems to
+                                       end before another rank starts */
     size_t kinds = tm_tables_find(f->tables, "collectives.kind")->n_rows;
     int64_t matched = tm_facts_int(f, "clock.check", 0, "matched"), skew = -1;
     int64_t broken = tm_facts_int(f, "clock.check", 0, "violations_after");
@@ -435,8 +436,7 @@ void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
     }
     if (lead >= noise_ns)
         out->measure = tm_facts_percent(broken, matched);
-    /* ranks arrive closer together than the joint uncertainty of two clocks, so their order is
-     * unknown */
+    /* Ranks arrive so close together that the uncertainty of two clocks hides their order. */
     bool blind = several && skew >= 0 && 2.0 * sqrt(2.0) * (double)worst > (double)skew;
     if (set || blind)
         out->measure = fmax(out->measure, poor);
@@ -453,7 +453,7 @@ void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
              set ? "; a clock was changed during the recording" : "");
 }
 
-/* If the recordings of a job are doubtful, it gets no other advice based on device events. */
+/* If the recordings of a job are doubtful, this is its only advice on device events. */
 void tm_look_recording(const tm_facts *f, tm_advice *out) {
     const tm_table *table = tm_tables_find(f->tables, "job.integrity");
     char what[TM_DOUBT_TEXT];
@@ -476,8 +476,8 @@ void tm_look_recording(const tm_facts *f, tm_advice *out) {
 
 void tm_look_missing_ranks(const tm_facts *f, tm_advice *out) {
     const tm_table *given = tm_tables_find(f->tables, "job.rank");
-    /* If no trace has the number of ranks, assumes that the largest rank with a trace is the last.
-     */
+    /* If no trace contains the number of ranks, assumes that the largest rank that has a trace is
+     * the last. */
     size_t n = given->n_rows;
     int64_t least = n > 0 ? tm_table_cell(given, n - 1, "rank")->value.i + 1 : 0;
     bool reported = f->job->world_size >= least;
@@ -487,7 +487,7 @@ void tm_look_missing_ranks(const tm_facts *f, tm_advice *out) {
         return;
     tm_rank_text ranks = tm_rank_text_begin(out->ranks);
     size_t next = 0;
-    /* stops early: a damaged trace may claim a billion ranks */
+    /* stops early, because a damaged trace may claim a billion ranks */
     for (int64_t rank = 0; rank < world && !ranks.full; rank++) {
         while (next < given->n_rows && tm_table_cell(given, next, "rank")->value.i < rank)
             next++;

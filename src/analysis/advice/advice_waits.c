@@ -1,5 +1,5 @@
-/* Rules on waiting and communication: late ranks, uneven work, exposed communication. They split
- * the exposed communication of all ranks, so that nothing counts twice. */
+/* Rules on waiting and communication: late ranks, uneven work, exposed communication. The rules
+ * divide the exposed communication of all ranks, so that nothing counts twice. */
 #include "advice_rules.h"
 #include "analysis/shared/fixes.h"
 #include "analysis/shared/late_cause.h"
@@ -13,10 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* GPUs below this relative speed count as slow; the verdict's sentence uses the same limit. */
+/* GPUs below this relative speed are slow; the verdict's sentence uses the same limit */
 static const double SLOW = 0.95;
-/* an operation that takes this many times as long as a larger one is not slow because of its size
- */
+/* if an operation takes this many times as long as a larger one, its size is not the reason */
 enum { FAR_LONGER = 4 };
 
 /* Advice for one row of stragglers.finding: where to look, and why. */
@@ -30,7 +29,7 @@ static bool text_is(const tm_table *table, size_t row, const char *column, const
     return !cell->null && strcmp(cell->value.text, word) == 0;
 }
 
-/* Writes " in steps 20 to 30" or " in step 20"; "" if it lasts throughout. */
+/* Writes " in steps 20 to 30" or " in step 20"; "" if the finding concerns all steps. */
 static bool when_of(const tm_table *findings, size_t row, char *out, size_t size) {
     bool throughout = text_is(findings, row, "shape", "throughout");
     bool steps = text_is(findings, row, "unit", "step") || text_is(findings, row, "unit", "part");
@@ -47,7 +46,7 @@ static bool when_of(const tm_table *findings, size_t row, char *out, size_t size
     return steps;
 }
 
-/* Returns whether there are several hosts, so that texts name a rank's host. */
+/* Returns whether there are several hosts. If so, texts name a rank's host. */
 static bool several_hosts(const tm_facts *f) {
     const tm_table *ranks = tm_tables_find(f->tables, "job.rank");
     for (size_t i = 1; i < ranks->n_rows; i++) {
@@ -186,8 +185,8 @@ static bool is_named(const tm_facts *f, int64_t rank) {
     return row < ranks->n_rows && text_is(ranks, row, "verdict", "straggler");
 }
 
-/* Returns the time lost by waits during which the GPU computes: they delay later work. Each waiting
- * rank loses the time that it waits, but at most the largest excess of a finding. */
+/* Returns the time that the other ranks lose by waits while their GPU computes, because such waits
+ * delay later work. A rank loses at most the largest excess of a finding. */
 static int64_t lost_behind(const tm_facts *f, double share, int64_t n_lost) {
     const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
     double waits = share * (double)tm_facts_sum(f, "stragglers.rank", "wait_ns");
@@ -210,8 +209,7 @@ void tm_look_straggler(const tm_facts *f, tm_advice *out) {
     tm_rank_text names = tm_rank_text_begin(out->ranks);
     name_ranks(f, &names);
     tm_rank_text_end(&names, SIZE_MAX);
-    /* Only ranks that are not named lose time, by waiting. A fix shortens the job at most by the
-     * largest excess. */
+    /* Only ranks that are not named wait. A fix shortens the job at most by the largest excess. */
     int64_t late = (int64_t)names.n;
     out->n_lost = f->n_gpu > late ? f->n_gpu - late : 1;
     double exposed = (double)tm_facts_sum(f, "overlap.rank", "exposed_wait_ns");
@@ -223,8 +221,8 @@ void tm_look_straggler(const tm_facts *f, tm_advice *out) {
     copy_evidence(f, out);
 }
 
-/* Sets cost and measure of a problem that no rank causes from its saving. Returns whether the
- * saving is worth an item. */
+/* For a problem that no rank causes: sets cost and measure to the saving in whatif.item. Returns
+ * whether the saving is worth an item. */
 static bool look_at_item(const tm_facts *f, const char *what, tm_advice *out) {
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
     for (size_t i = 0; i < items->n_rows; i++)
@@ -258,10 +256,10 @@ void tm_look_slow_network(const tm_facts *f, tm_advice *out) {
 }
 
 /* Writes advice for a rank that computes more than the others. Kernels that all ranks run show
- * whether it has more work or a slower GPU. */
+ * whether the rank has more work or a slower GPU. */
 static void write_one_rank(const tm_facts *f, int64_t rank, int64_t n_steps, tm_advice *out) {
-    const int64_t few = 3; /* with two ranks and two steps, the same rank leads both steps in half
-                              of all jobs by chance */
+    const int64_t few = 3; /* with two ranks and two steps, one rank leads both steps by chance in
+                              half of all jobs */
     const tm_table *ranks = tm_tables_find(f->tables, "stragglers.rank");
     double speed =
         tm_facts_real(f, "stragglers.rank", tm_table_find_row(ranks, &rank, 1), "relative_speed");
@@ -284,7 +282,7 @@ static void write_one_rank(const tm_facts *f, int64_t rank, int64_t n_steps, tm_
                  rank);
 }
 
-/* Writes the mean computation of the ranks of a plan, or of the ranks outside of it. */
+/* Writes the mean computation time of the ranks of a plan, or of all other ranks. */
 static void mean_compute(const tm_facts *f, size_t plan, bool listed, char *out, size_t size) {
     const tm_table *ranks = tm_tables_find(f->tables, "overlap.rank");
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
@@ -297,9 +295,8 @@ static void mean_compute(const tm_facts *f, size_t plan, bool listed, char *out,
     tm_shown_duration(n > 0 ? sum / n : 0, out, size);
 }
 
-/* Writes advice on a slow stage, whose ranks are those of a plan. Names no single rank, because it
- * is chance which of them computes most. Gives no cause, because durations of operations do not
- * show it. */
+/* Writes advice on a slow stage, whose ranks are those of a plan. Names no single rank: which of
+ * them computes most is chance. Gives no cause: durations of operations do not show it. */
 static void write_stage(const tm_facts *f, size_t plan, size_t stage, tm_advice *out) {
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
     const tm_table *ranks = tm_tables_find(f->tables, "overlap.rank");
@@ -324,8 +321,8 @@ static void write_stage(const tm_facts *f, size_t plan, size_t stage, tm_advice 
              others);
 }
 
-/* Sets the saving of an item on one rank: what fixing only this rank saves. Returns false if that
- * saving is known and too small. */
+/* Sets the saving of fixing only the item's rank. Returns false if that saving is known and too
+ * small. */
 static bool take_saving(const tm_facts *f, int64_t rank, tm_advice *out) {
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
     char name[24];
@@ -338,10 +335,10 @@ static bool take_saving(const tm_facts *f, int64_t rank, tm_advice *out) {
     return tm_fixes_saved_pct(items, row) >= TM_FIX_LEAST_PCT;
 }
 
-/* Imbalance summed over whole steps. A rank leads a step if it computes most in it. */
+/* Imbalance, summed over whole steps. The rank that computes most in a step leads it. */
 typedef struct uneven {
     int64_t mean_ns, above_ns, n, rank, led;
-    /* of the most uneven step: excess, leading rank, number */
+    /* the most uneven step: excess, leading rank, number of the step */
     int64_t most_ns, most_rank, most_step;
 } uneven;
 
@@ -367,8 +364,8 @@ static uneven sum_uneven(const tm_facts *f) {
     return u;
 }
 
-/* Writes advice if most of the imbalance is in a single step. A more even division of the work
- * would not help. */
+/* Writes advice if one step has most of the imbalance: a more even division of the work would not
+ * help. */
 static void write_one_step(const uneven *u, tm_advice *out) {
     char time[32];
     tm_shown_duration(u->most_ns, time, sizeof time);
@@ -385,17 +382,17 @@ static void write_one_step(const uneven *u, tm_advice *out) {
 
 void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
     const uneven u = sum_uneven(f);
-    /* The other ranks lose time by waiting: known waits and unmatched communication, minus what the
-     * straggler rule explains. */
+    /* The other ranks lose time by waiting. Counts known waits and unmatched communication, minus
+     * what the straggler rule explains. */
     int64_t lost = tm_facts_sum(f, "overlap.rank", "exposed_wait_ns") +
                    tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns") -
                    f->costs[TM_RULE_STRAGGLER];
-    /* false if the product overflows: it is then more than the loss */
+    /* false if the product overflows, because it is then more than the loss */
     if (u.above_ns < INT64_MAX / (f->n_gpu + 1))
         lost = u.above_ns * f->n_gpu < lost ? u.above_ns * f->n_gpu : lost;
     double percent = tm_facts_percent(u.above_ns, u.mean_ns);
     /* If one rank has the most work in half of the steps, the problem is its share of the work, not
-     * uneven batches. Ranks that the verdict names have their own item. */
+     * uneven batches. Other items cover ranks that the verdict names. */
     bool one = 2 * u.led >= u.n,
          one_step = u.n > 2 && 2 * u.most_ns > u.above_ns && !(one && u.most_rank == u.rank);
     if (f->costs[TM_RULE_UNEVEN_STAGES] > 0 || f->job->n_ranks < 2 ||
@@ -415,7 +412,7 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
     if (one && stage < items->n_rows && tm_fixes_lists(items, plan, u.rank)) {
         write_stage(f, plan, stage, out);
     } else if (one && tm_tables_find(f->tables, "whatif.split")->n_rows > 0) {
-        /* The whole stage has more work, and which of its ranks has most is chance. */
+        /* The whole stage has more work. Which of its ranks has most is chance. */
         snprintf(out->text, sizeof out->text,
                  "Divide the work of the pipeline evenly between its stages.");
     } else if (one && take_saving(f, u.rank, out)) {
@@ -439,7 +436,8 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
                  time, percent, u.rank, u.led, u.n);
 }
 
-/* Returns whether a kind of communication is a transfer between two ranks, as in pipelines. */
+/* Returns whether a kind of communication is a transfer between two ranks, such as between stages
+ * of a pipeline. */
 static bool is_transfer(const char *kind) {
     return strcmp(kind, "send") == 0 || strcmp(kind, "recv") == 0 || strcmp(kind, "sendrecv") == 0;
 }
@@ -469,8 +467,8 @@ static void most_behind(const tm_facts *f, char *out, size_t size) {
     }
 }
 
-/* Returns "host", "stall" or "gc" if the first screen names this kind of work first; otherwise
- * NULL. */
+/* Returns "host", "stall" or "gc" if this kind of work is the lead of the summary; otherwise NULL.
+ */
 static const char *leading_host_work(const tm_facts *f) {
     static const char *const kinds[] = {"host", "stall", "gc"};
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
@@ -485,8 +483,8 @@ static const char *leading_host_work(const tm_facts *f) {
     return NULL;
 }
 
-/* Writes advice for the case that no rank is named and host work saves most: look at the hosts, and
- * at the ranks with most of that work. */
+/* Writes advice if no rank is named and less host work would save most: look at the hosts, and at
+ * the ranks with most of that work. */
 static void look_at_hosts(const tm_facts *f, const char *kind, tm_advice *out) {
     const bool event = tm_facts_verdict_is(f, "event");
     const char *ranks = tm_savings_ranks(f->tables);
@@ -494,8 +492,9 @@ static void look_at_hosts(const tm_facts *f, const char *kind, tm_advice *out) {
                                             tm_savings_lead(f->tables).kind);
     const char *call = tm_facts_host_in_gaps(f, "host_work", tm_savings_plan(f->tables));
     char whose[160] = "", inside[128] = "";
-    out->measure = fmax(out->measure, saved); /* also counts waits during computation, which delay
-                                                 later work */
+    out->measure =
+        fmax(out->measure,
+             saved); /* also counts waits during computation, because they delay later work */
     out->cost_ns = out->cost_ns > 0 ? out->cost_ns : 0;
     if (*ranks)
         snprintf(whose, sizeof whose, " of rank%s %.120s", strchr(ranks, ',') ? "s" : "", ranks);
@@ -518,8 +517,8 @@ static void look_at_hosts(const tm_facts *f, const char *kind, tm_advice *out) {
             : "");
 }
 
-/* Finds waiting for other ranks that neither a straggler nor uneven work explains. If the verdict
- * is a pipeline's bubble, adds exposed transfers between stages. */
+/* Finds waits for other ranks that neither a straggler nor uneven work explains. If the verdict is
+ * a pipeline's bubble, adds exposed transfers between stages. */
 void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
     bool bubble = tm_facts_verdict_is(f, "bubble"), named = f->costs[TM_RULE_STRAGGLER] > 0;
     char behind[96], time[TM_ADVICE_TIME];
@@ -564,12 +563,12 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
         tm_facts_bubble(f, out);
 }
 
-/* Returns the kind of collective with the most exposed time over all ranks, and sets that time. A
- * kind of transfer between two ranks is also returned if its time exceeds that of every other kind
- * minus @p waiting_ns: all waits for late ranks may be in one other kind, but none are in
- * transfers. Leaves out transfers of a bubble, which have their own item. */
+/* Returns the kind of collective with the most exposed time over all ranks, and sets that time.
+ * Waits for late ranks may all be in one kind of collective, but not in transfers between two
+ * ranks: so a transfer wins if it exceeds every other kind minus @p waiting_ns. Leaves out
+ * transfers of a bubble, which have their own item. */
 static const char *worst_kind(const tm_facts *f, int64_t waiting_ns, int64_t *exposed_ns) {
-    /* larger than the number of kinds */
+    /* more than there are kinds */
     enum { KINDS = 24 };
     const tm_table *table = tm_tables_find(f->tables, "overlap.kind");
     const char *kinds[KINDS];
@@ -598,9 +597,9 @@ static const char *worst_kind(const tm_facts *f, int64_t waiting_ns, int64_t *ex
     return n > 0 ? kinds[worst] : "none";
 }
 
-/* Returns by how much the operations of a row of collectives.kind take longer than larger ones of
- * the same kind and group, summed over operations and ranks. Sets the row of the larger operations.
- * Rows of a group are adjacent. */
+/* Compares the operations of a row of collectives.kind with larger ones of the same kind and group.
+ * Returns by how much longer they take, summed over operations and ranks [ns]; 0 if they do not.
+ * Sets @p larger to the row of the larger operations. Rows of a group are adjacent. */
 static int64_t find_excess(const tm_facts *f, size_t row, size_t *larger) {
     const tm_table *kinds = tm_tables_find(f->tables, "collectives.kind");
     const char *kind = tm_table_cell(kinds, row, "kind")->value.text;
@@ -622,16 +621,15 @@ static int64_t find_excess(const tm_facts *f, size_t row, size_t *larger) {
                         : 0;
 }
 
-/* Returns whether every rank of the job has a trace; false if the number of the job's ranks is
- * unknown. */
+/* Returns whether every rank of the job has a trace; false if the number of ranks is unknown. */
 static bool has_all_ranks(const tm_facts *f) {
     return f->job->world_size > 0 && (int64_t)f->job->n_ranks >= f->job->world_size;
 }
 
-/* Writes advice if most of the time is in operations that take longer than larger ones: they wait
+/* Writes advice if operations that take longer than larger ones have most of the time: they wait
  * for something, so faster communication does not help. */
 static void write_excess(const tm_facts *f, const char *kind, tm_advice *out) {
-    out->apart = true; /* the replay takes these waits for transfers */
+    out->apart = true; /* the replay mistakes these waits for transfers */
     snprintf(out->text, sizeof out->text,
              "Find what the slowest %ss wait for after all ranks%s have arrived: %s.", kind,
              has_all_ranks(f) ? "" : " here",
@@ -640,8 +638,8 @@ static void write_excess(const tm_facts *f, const char *kind, tm_advice *out) {
                  : "ranks without a trace (add their traces), or the set-up of their group");
 }
 
-/* Adds a sentence on operations that take far longer than larger ones, if they make up a tenth of
- * @p rest_ns. */
+/* If operations that take far longer than larger ones make up a tenth of @p rest_ns, adds a
+ * sentence on them. */
 static void add_excess(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
     const tm_table *kinds = tm_tables_find(f->tables, "collectives.kind");
     size_t worst = 0, larger = 0, used = strlen(out->evidence);
@@ -678,9 +676,8 @@ static void add_excess(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
         write_excess(f, tm_words_kind(tm_table_cell(kinds, worst, "kind")->value.text), out);
 }
 
-/* Adds a sentence if the waits of much communication are unknown, as it is unmatched or
- * non-blocking. Only matched sends and receives show how long receivers waited, also during
- * computation. */
+/* If much communication is unmatched or non-blocking, adds that its waits are unknown. Only matched
+ * sends and receives show how long receivers waited, also during computation. */
 static void add_doubt(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
     const size_t used = strlen(out->evidence);
     const int64_t unmatched = tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns");
@@ -710,24 +707,25 @@ static void add_doubt(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
                  share, least);
 }
 
-/* Sets cost, measure and evidence for two rules: communication that is poorly hidden, and too much
- * communication. Returns the kind with the most exposed time; NULL if the other of the two rules
- * applies. */
+/* Sets cost, measure and evidence for two rules: poorly hidden communication (@p well_hidden is
+ * false), and too much communication. Returns the kind with the most exposed time; NULL if this
+ * rule does not apply. */
 static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm_advice *out) {
     int64_t waiting =
         f->costs[TM_RULE_STRAGGLER] + tm_facts_uneven(f) + f->costs[TM_RULE_LATE_RANKS];
     int64_t rest = tm_facts_sum(f, "overlap.rank", "exposed_comm_ns") - waiting;
     int64_t overlap = tm_facts_sum(f, "overlap.rank", "overlap_ns"), of_kind;
-    /* After a long wait, a rank has no work left to hide its transfers, so the wait is why they are
-     * exposed. If there is much waiting, counts only the minimum over the ranks in each step. */
+    /* After a long wait, a rank has no work left that could hide its transfers, so they are exposed
+     * because of the wait. If there is much waiting, counts only the least exposed communication of
+     * any rank in each step. */
     if (waiting >= rest && f->least_exposed_ns < rest)
         rest = f->least_exposed_ns;
     double hidden = tm_facts_percent(overlap, overlap + rest);
     const char *kind = worst_kind(f, waiting, &of_kind);
     const bool rest_alone = waiting > 0 && is_transfer(kind) && of_kind <= rest;
     char time[TM_ADVICE_TIME], kind_time[TM_ADVICE_TIME];
-    /* Hiding more gains little if half of the communication is hidden already, or if the remaining
-     * computation could hide less than half of the rest. Then only less communication helps. */
+    /* Hiding more communication gains little if half is hidden already, or if the remaining
+     * computation could hide less than half of the rest. Then the advice is to communicate less. */
     const int64_t bare = tm_facts_sum(f, "overlap.rank", "compute_ns") - overlap;
     if (rest <= 0 || (hidden >= 50.0 || bare < rest / 2) != well_hidden)
         return NULL;
@@ -749,8 +747,8 @@ static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm
     return kind;
 }
 
-/* Returns the start of advice on communication: to add traces first, if at least half of it is
- * unmatched and ranks lack a trace; otherwise "". */
+/* Returns the start of advice on communication: that traces should be added first, if ranks lack a
+ * trace and at least half of the communication is unmatched; otherwise "". */
 static const char *ranks_first(const tm_facts *f, const tm_advice *out) {
     const int64_t unmatched = tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns");
     const int64_t rest = out->cost_ns;
@@ -765,7 +763,7 @@ void tm_look_exposed_communication(const tm_facts *f, tm_advice *out) {
     if (out->apart)
         return;
     const char *before = ranks_first(f, out);
-    /* no saving: the replay has faster transfers, which do not remove the bubble */
+    /* no saving: a replay with faster transfers does not remove the bubble */
     out->apart = kind && strcmp(kind, "recv") == 0;
     if (out->apart) {
         snprintf(out->text, sizeof out->text,

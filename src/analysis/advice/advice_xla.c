@@ -1,5 +1,5 @@
 /* XProf's recommendations for jobs of TensorFlow and JAX, with XProf's thresholds. Shares of the
- * steps are from pod.rank, where each moment counts for one activity. */
+ * steps are from pod.rank, where each moment counts as a single activity. */
 #include "advice_xla.h"
 
 #include <inttypes.h>
@@ -83,7 +83,7 @@ int64_t tm_facts_sum_async(const tm_facts *f, int64_t *all) {
     return waits;
 }
 
-/* Returns NaN for CPUs: few compute faster in 16 bits. */
+/* Returns NaN for CPUs, since few compute faster in 16 bits. */
 double tm_facts_bits(const tm_facts *f) {
     bool cpu = strcmp(tm_words_device(f->tables), "CPU device") == 0;
     int64_t low = tm_facts_sum_pod(f, "compute_16_ns");
@@ -92,13 +92,13 @@ double tm_facts_bits(const tm_facts *f) {
     return enough && !cpu ? tm_facts_percent(low, known) : (double)NAN;
 }
 
-/* A time and its share of the steps, as texts. */
+/* A duration and its share of the steps, as texts. */
 typedef struct spent {
     char share[32], time[TM_ADVICE_TIME];
     const char *whole;
 } spent;
 
-/* Sets cost and measure of @p ns, the sum over the rows of pod.rank that count. */
+/* Sets cost and measure from @p ns, a sum over the rows of pod.rank that count. */
 static spent spend(const tm_facts *f, int64_t ns, tm_advice *out) {
     const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
     tm_rank_text text = tm_rank_text_begin(out->ranks);
@@ -126,8 +126,8 @@ static spent spend(const tm_facts *f, int64_t ns, tm_advice *out) {
 /* Last sentences of the evidence: XProf's bounds, which differ from those of the guides. */
 #define BOUNDS_5_20 " XProf calls 5 %% and more moderate, 20 %% and more high."
 
-/* Returns the sentence with XProf's bounds for GPUs, or @p of_tpus for TPUs, which have a single
- * bound for all idle time except waits for input. */
+/* Returns the sentence with XProf's bounds for GPUs, or @p of_tpus for TPUs, where one bound covers
+ * all idle time except waits for input. */
 static const char *bounds_3_15(const tm_facts *f, const char *of_tpus) {
     return is_tpu(f) ? of_tpus : " XProf calls 3 % and more moderate, 15 % and more high.";
 }
@@ -176,7 +176,7 @@ void tm_look_xla_device_copies(const tm_facts *f, tm_advice *out) {
              s.share, s.whole, s.time);
 }
 
-/* Returns the waiting that the rules on late ranks and on uneven work explain. */
+/* Returns the waiting time that the rules on late ranks and uneven work explain. */
 static int64_t explained(const tm_facts *f) {
     return f->costs[TM_RULE_STRAGGLER] + tm_facts_uneven(f) + f->costs[TM_RULE_LATE_RANKS];
 }
@@ -197,8 +197,8 @@ void tm_look_xla_barrier(const tm_facts *f, tm_advice *out) {
              s.share, s.whole, s.time, beside_late(f));
 }
 
-/* Writes the collective that takes the most time, except barriers: "; most time, 3.10 ms over all
- * ranks, has "all-reduce.5" of "jit_step"". */
+/* Writes the collective that takes the most time, except barriers: "; the most time, 3.10 ms over
+ * all ranks, is in "all-reduce.5" of "jit_step"". */
 static void say_largest(const tm_facts *f, char *out, size_t size) {
     const tm_table *table = tm_tables_find(f->tables, "pod.collective");
     size_t largest = table->n_rows;
@@ -239,7 +239,7 @@ void tm_look_xla_collectives(const tm_facts *f, tm_advice *out) {
                             "subtracts nothing and counts no time twice."));
 }
 
-/* Subtracts the costs of the items on copies and collectives. */
+/* Subtracts the costs of items on copies and collectives. */
 void tm_look_xla_async(const tm_facts *f, tm_advice *out) {
     int64_t all, waits = tm_facts_sum_async(f, &all);
     int64_t rest = waits - f->costs[TM_RULE_EXPOSED_COPIES] - f->costs[TM_RULE_XLA_COLLECTIVES] -
@@ -272,8 +272,8 @@ void tm_look_xla_shuffle(const tm_facts *f, tm_advice *out) {
              s.share, s.whole, s.time);
 }
 
-/* XProf's rule applies only if matrix units and memory are less than half used. This rule counts
- * time without concurrent computation instead. */
+/* XProf's rule applies only if matrix units and memory are used less than half of the time. This
+ * rule instead counts time without concurrent computation. */
 void tm_look_xla_sparse(const tm_facts *f, tm_advice *out) {
     spent s = spend(f, tm_facts_sum_pod(f, "sparse_core_ns"), out);
     snprintf(out->text, sizeof out->text,
@@ -285,7 +285,7 @@ void tm_look_xla_sparse(const tm_facts *f, tm_advice *out) {
              s.share, s.whole, s.time);
 }
 
-/* Without marked steps, the other time is mostly before and after the work: no finding. */
+/* If steps are not marked, most of the other time is before and after the work. */
 void tm_look_xla_other(const tm_facts *f, tm_advice *out) {
     if (tm_facts_int(f, "job.job", 0, "steps") == 0)
         return;
@@ -305,7 +305,7 @@ void tm_look_xla_other(const tm_facts *f, tm_advice *out) {
 }
 
 /* The measure is the share of computation in more than 16 bits. XProf advises 16 bits if less than
- * 10 % of computation is in 16 bits; exactly 10 % is enough. */
+ * 10 % of computation is in 16 bits; exactly 10 % pass. */
 void tm_look_xla_bits(const tm_facts *f, tm_advice *out) {
     double bits = tm_facts_bits(f);
     int64_t compute = tm_facts_sum_pod(f, "compute_16_ns") + tm_facts_sum_pod(f, "compute_32_ns") +

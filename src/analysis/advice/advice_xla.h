@@ -1,4 +1,4 @@
-/* Shared by the rules and boxes for jobs of TensorFlow and JAX. */
+/* What the rules and boxes for jobs of TensorFlow and JAX share. */
 #ifndef TMERGE_ADVICE_XLA_H
 #define TMERGE_ADVICE_XLA_H
 
@@ -8,8 +8,7 @@
  * Returns whether a row of pod.rank counts. If some ranks have steps, ranks without steps do not
  * count.
  *
- * @param host  required host of the rank; NULL: any
- */
+ * @param host counts only ranks of this host; NULL: of any host */
 bool tm_facts_is_pod_row(const tm_facts *facts, size_t row, const char *host);
 
 #endif

@@ -5,13 +5,13 @@
 #include "advice_xla.h"
 #include "table/shown.h"
 
-/* Time that the devices of one host, or of all hosts, spend on input. */
+/* Time that the devices of one host, or of all hosts, spend on input [ns]. */
 typedef struct share {
     const char *host; /* NULL if unknown */
     int64_t input_ns, step_ns, n;
 } share;
 
-/* Sums the waits. Leaves out copies to the device, which need not be input.
+/* Sums the waits for input. Leaves out copies to the device, which may have other purposes.
  *
  * @param host NULL for all hosts */
 static share share_of(const tm_facts *f, const char *host) {
@@ -28,8 +28,8 @@ static share share_of(const tm_facts *f, const char *host) {
     return sum;
 }
 
-/* Returns the host whose devices wait longest for input. Devices of other hosts may wait for these.
- */
+/* Returns the host whose devices wait longest for input. Devices of other hosts may wait for that
+ * host's devices. */
 static share worst_host(const tm_facts *f) {
     const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
     share worst = {0};
@@ -56,8 +56,8 @@ static void name_ranks(const tm_facts *f, const char *host, tm_advice *out) {
     tm_rank_text_end(&text, f->job->n_ranks);
 }
 
-/* If the stages of a host's input pipeline are known, writes "; of its input pipeline's own time 92
- * % is "Iterator::Map"". */
+/* If the stages of a host's input pipeline are known, writes the stage with the most time: "; 92 %
+ * of its input pipeline's own time is in "Iterator::Map"". */
 static void name_stage(const tm_facts *f, const share *host, char *out, size_t size) {
     const tm_table *hosts = tm_tables_find(f->tables, "pipeline.host");
     *out = '\0';
@@ -70,7 +70,7 @@ static void name_stage(const tm_facts *f, const share *host, char *out, size_t s
     }
 }
 
-/* Returns how to make a host's input library read ahead; "" if no stage identifies the library. */
+/* Returns how to make a host's input library read ahead; "" if the library is unknown. */
 static const char *how_ahead(const tm_facts *f, const char *host) {
     const tm_table *hosts = tm_tables_find(f->tables, "pipeline.host");
     for (size_t i = 0; i < hosts->n_rows; i++) {
@@ -95,7 +95,7 @@ void tm_look_xla_input(const tm_facts *f, tm_advice *out) {
     out->measure = tm_facts_percent(worst.input_ns, worst.step_ns);
     double rest = tm_facts_percent(all.input_ns - worst.input_ns, all.step_ns - worst.step_ns);
     bool alone = all.n == worst.n ||
-                 2 * rest < out->measure; /* else input must become faster on all hosts */
+                 2 * rest < out->measure; /* otherwise input must become faster on all hosts */
     const share *slow = alone ? &worst : &all;
     out->cost_ns = slow->input_ns;
     out->n_lost = slow->n < f->n_gpu ? slow->n : 0;
@@ -116,10 +116,10 @@ void tm_look_xla_input(const tm_facts *f, tm_advice *out) {
              tm_shown_percent(out->measure, 1).text, worst.host, others, stage);
 }
 
-/* Stages of the input pipeline of the host whose devices spend the most time on input, including
- * copies. */
+/* Stages of the input pipeline, on the host whose devices spend the most time on input (including
+ * copies). */
 typedef struct stages {
-    const char *host; /* NULL: no host has known stages and enough input time */
+    const char *host; /* NULL: no host has both known stages and enough input time */
     double input_pct, enqueue_pct;
 } stages;
 
@@ -152,7 +152,7 @@ static stages worst_stages(const tm_facts *f) {
     return worst;
 }
 
-/* Writes the evidence. The cost is in the item of rule `input`. */
+/* Writes the evidence. The item of rule `input` has the cost. */
 static void say_stages(const stages *s, int least, const char *what, tm_advice *out) {
     snprintf(out->evidence, sizeof out->evidence,
              "On host \"%.100s\", the input pipeline spends %s of its own time on reading and "

@@ -1,5 +1,5 @@
 /* Analysis `checklist`: the checks of the guides ("boxes"), each with the job's value, the accepted
- * range and the result. If a box fails only because another one does, it names the other. */
+ * range and the result. If a box fails only because another box fails, it names that box. */
 #include "tmerge/analysis.h"
 
 #include <math.h>
@@ -24,17 +24,17 @@ static const tm_column columns[N_COLUMNS] = {
     [RESULT] = {"result", TM_TEXT, "", "pass, fail, or unknown (value is null)."},
     [BECAUSE] =
         {"because", TM_TEXT, "",
-         "Why the box fails or is unknown. If only because another box fails: that box, and the "
-         "value of this box without that problem. If unknown: what was not recorded."},
-    [MEANING] = {"meaning", TM_TEXT, "", "Definition of the value, and the accepted range."},
+         "Why the box fails or is unknown. If it fails only because another box fails: the name of "
+         "that box, and the value without that problem. If unknown: what was not recorded."},
+    [MEANING] = {"meaning", TM_TEXT, "", "What the value measures, and the accepted range."},
     [LOOK_AT] = {"look_at", TM_TEXT, "", "Names of the tables with details."},
 };
 
 static const tm_table_def box_def = {
     .name = "checklist.box",
-    .doc = "A row for each check in published checklists for training on GPUs. For TensorFlow and "
-           "JAX jobs, XProf's limits replace the checks for PyTorch. The limits are rules of "
-           "thumb; advice.item and whatif.item show what costs this job time, and how much.",
+    .doc = "A row for each check of published checklists for training on GPUs; for TensorFlow and "
+           "JAX jobs, each check with XProf's limits. The limits are rules of thumb; advice.item "
+           "and whatif.item show what costs this job time, and how much.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,
@@ -48,7 +48,7 @@ static const tm_table_def *const defs[] = {&box_def};
 /* In percent. */
 #define USED_LEAST 80.0
 #define WAITS_MOST 10.0
-/* returned by the functions of `consequences` if out of memory; valid figures are not negative */
+/* returned by the functions in `consequences` if out of memory; valid values are not negative */
 #define OUT_OF_MEMORY (-1.0)
 
 static double share(int64_t part, int64_t whole) {
@@ -59,9 +59,9 @@ static double at_least_zero(double value) {
     return value < 0.0 ? UNKNOWN : value;
 }
 
-/* Returns the share of time in which a kernel runs, including waits for other ranks in collectives.
- * If only some ranks have steps, only these count. If no steps are marked, counts the time from the
- * first to the last work of the devices. */
+/* Returns the share of time in which a kernel runs, or a collective waits for other ranks [%]. If
+ * some ranks have steps, counts only their steps. If no steps are marked, counts each rank's time
+ * from the first to the last device work. */
 static double kernels_run(const tm_facts *f) {
     const tm_table *ranks = tm_tables_find(f->tables, "overview.rank");
     double used = 0.0, steps = 0.0;
@@ -86,8 +86,8 @@ static int64_t or_zero(const tm_cell *cell) {
     return cell->null ? 0 : cell->value.i;
 }
 
-/* Returns the sum of a column as a share of the time of steps; of the recording if no steps are
- * marked. */
+/* Returns the sum of a column as a share of step time [%]; of the recording if no steps are marked.
+ */
 static double part_of_steps(const tm_facts *f, const char *column) {
     const tm_table *steps = tm_tables_find(f->tables, "overlap.step");
     int64_t part_ns = 0, window_ns = 0;
@@ -102,7 +102,7 @@ static double part_of_steps(const tm_facts *f, const char *column) {
     return part_ns > 0 ? share(part_ns, window_ns) : 0.0;
 }
 
-/* Returns unknown if the result depends on unmatched communication. */
+/* The result is unknown if unmatched communication decides between pass and fail. */
 static double gpu_utilization(const tm_facts *f) {
     double used = kernels_run(f) - part_of_steps(f, "exposed_wait_ns");
     if (strcmp(tm_words_device(f->tables), "CPU") == 0)
@@ -116,7 +116,7 @@ static double step_variation(const tm_facts *f) {
     return tm_facts_vary(f, TM_STEPS_ALL, &v) ? v.percent : UNKNOWN;
 }
 
-/* Returns the figure of the device that is nearest to its memory limit. */
+/* Returns capacity_pct of the device that is nearest to its memory limit. */
 static double memory(const tm_facts *f) {
     const tm_table *devices = tm_tables_find(f->tables, "memory.device");
     double most = UNKNOWN;
@@ -133,14 +133,14 @@ static double memory_growth(const tm_facts *f) {
     return jobs->n_rows > 0 ? (double)tm_facts_sum(f, "memory.job", "growing_devices") : UNKNOWN;
 }
 
-/* Returns a phase's share of the steps without waits for data. */
+/* Returns a phase's share of step time without waits for data [%]. */
 static double phase(const tm_facts *f, const char *column) {
     return share(tm_facts_sum(f, "phases.step", column),
                  tm_facts_sum(f, "phases.step", "step_ns") -
                      tm_facts_sum(f, "phases.step", "data_ns"));
 }
 
-/* Returns unknown for inference, which has no phases, and if kernels without a known phase take a
+/* The result is unknown for inference, which has no phases, and if kernels of unknown phase take a
  * tenth of the steps. */
 static double forward_backward(const tm_facts *f) {
     return tm_facts_sum(f, "phases.step", "backward_ns") > 0 && phase(f, "gpu_other_ns") < 10.0
@@ -165,7 +165,7 @@ static double exposed_communication(const tm_facts *f) {
                : UNKNOWN;
 }
 
-/* Returns unknown if the result depends on unmatched communication. */
+/* The result is unknown if unmatched communication decides between pass and fail. */
 static double waits(const tm_facts *f) {
     double waited = share(tm_facts_sum(f, "overlap.rank", "exposed_wait_ns"), f->window_ns);
     double rest = share(tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns"), f->window_ns);
@@ -193,8 +193,7 @@ static double synchronisation(const tm_facts *f) {
                : UNKNOWN;
 }
 
-/* Compares ranks within each step, since the rank with the most work may change with every batch.
- */
+/* Compares ranks within each step, because another rank may have the most work in every batch. */
 static double balance(const tm_facts *f) {
     const tm_table *steps = tm_tables_find(f->tables, "imbalance.step");
     double above = 0.0, mean = 0.0;
@@ -206,7 +205,7 @@ static double balance(const tm_facts *f) {
     return mean > 0.0 ? 100.0 * above / mean : UNKNOWN;
 }
 
-/* Returns gpu_utilization as it would be if no GPU idled for data. */
+/* Returns gpu_utilization as if no GPU waited for data. */
 static double utilization_fed(const tm_facts *f) {
     double step_ns = (double)tm_facts_sum(f, "input.rank", "step_ns");
     double stall_ns = (double)tm_facts_sum(f, "input.rank", "stall_ns");
@@ -230,7 +229,7 @@ static bool is_straggler(const tm_facts *f, int64_t rank) {
     return verdict && !verdict->null && strcmp(verdict->value.text, "straggler") == 0;
 }
 
-/* Returns the waits for ranks other than those that stragglers names. */
+/* Returns the waits for ranks that are not named as stragglers. */
 static double waits_for_others(const tm_facts *f) {
     const tm_table *ranks = tm_tables_find(f->tables, "stragglers.rank");
     double all_ns = 0.0, named_ns = 0.0;
@@ -244,8 +243,8 @@ static double waits_for_others(const tm_facts *f) {
     return all_ns > 0.0 ? waits(f) * (1.0 - named_ns / all_ns) : UNKNOWN;
 }
 
-/* Returns waits minus imbalance: on average, ranks wait as long as the busiest rank computes above
- * the mean. */
+/* Returns waits minus imbalance: uneven work makes ranks wait, on average, for the excess of the
+ * busiest rank's computation over the mean. */
 static double waits_balanced(const tm_facts *f) {
     return fmax(waits(f) - share(tm_facts_sum(f, "imbalance.step", "imbalance_ns"),
                                  tm_facts_sum(f, "imbalance.step", "step_ns")),
@@ -265,8 +264,8 @@ typedef struct loads {
     double sum, most, n;
 } loads;
 
-/* Adds a rank's rows [first, end) of overlap.step to `loads`, indexed by row of imbalance.step.
- * Both tables are sorted by step. */
+/* Adds a rank's rows [first, end) of overlap.step to @p of, whose index is the row of
+ * imbalance.step. Both tables are sorted by step. */
 static void add_loads(const tm_facts *f, size_t first, size_t end, loads *of) {
     const tm_table *steps = tm_tables_find(f->tables, "imbalance.step");
     const tm_table *own = tm_tables_find(f->tables, "overlap.step");
@@ -294,8 +293,8 @@ static void add_loads(const tm_facts *f, size_t first, size_t end, loads *of) {
     }
 }
 
-/* Returns the balance without stragglers that compute more than the mean. A straggler that computes
- * less stays: it does not explain why others compute more. */
+/* Returns the balance of the ranks, without stragglers that compute more than the mean. A straggler
+ * that computes less counts: it does not explain why others compute more. */
 static double balance_of_others(const tm_facts *f) {
     const size_t n = tm_tables_find(f->tables, "imbalance.step")->n_rows;
     const tm_table *own = tm_tables_find(f->tables, "overlap.step");
@@ -319,8 +318,8 @@ static double balance_of_others(const tm_facts *f) {
     return means > 0.0 ? 100.0 * above / means : UNKNOWN;
 }
 
-/* Returns the number of findings with a p-value. Findings on bubbles and events have none. Returns
- * UNKNOWN if the verdict is inconclusive. */
+/* Returns the number of findings with a p-value. Findings on bubbles and events have no p-value.
+ * Returns UNKNOWN if the verdict is inconclusive. */
 static double stragglers(const tm_facts *f) {
     const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
     double named = 0.0;
@@ -334,7 +333,7 @@ static double stragglers(const tm_facts *f) {
     return named;
 }
 
-/* Unknown for TPUs, which do not launch the operations of a program one by one. */
+/* Unknown for TPUs, because their operations are not launched one by one. */
 static double short_kernels(const tm_facts *f) {
     if (strcmp(tm_words_device(f->tables), "TPU") == 0)
         return UNKNOWN;
@@ -342,8 +341,8 @@ static double short_kernels(const tm_facts *f) {
     return share(kernels.under_100_us, kernels.calls);
 }
 
-/* Returns the share of low precision in work that tensor cores could do; unknown if the number
- * format of most of this work is unknown. */
+/* Returns the share of work in low precision, among work that tensor cores could do; unknown if the
+ * number format of most of this work is unknown. */
 static double low_precision(const tm_facts *f) {
     int64_t low = tm_facts_sum(f, "classes.kernel", "bits8_ns") +
                   tm_facts_sum(f, "classes.kernel", "bits16_ns") +
@@ -355,7 +354,7 @@ static double low_precision(const tm_facts *f) {
     return 2 * known >= all ? share(low, known) : UNKNOWN;
 }
 
-/* Unfused attention writes its scores, and a separate kernel computes the softmax. */
+/* Attention that is not fused writes its scores, and a separate kernel computes their softmax. */
 static double fused_attention(const tm_facts *f) {
     return share(tm_facts_sum(f, "classes.kernel", "flash_ns"),
                  tm_facts_of_class(f, "attention", "total_ns") +
@@ -434,8 +433,8 @@ static const struct box {
      "Time of attention in kernels that never write the scores (flash), as a share of all "
      "attention and its softmax.",
      "classes.kernel, kernels.kernel", TM_OF_ANY},
-    /* Bounds of XProf: convert/op_stats_to_input_pipeline_analysis.cc,
-     * op_stats_to_overview_page.cc, smart_suggestion/constants.h. */
+    /* XProf's bounds are from convert/op_stats_to_input_pipeline_analysis.cc,
+       op_stats_to_overview_page.cc, smart_suggestion/constants.h. */
     {"input", "%", UNKNOWN, 5, tm_box_xla_input,
      "Step time in which a GPU only waits for its input or receives it; XProf calls 5 % and more "
      "moderately, 20 % and more highly input-bound.",
@@ -489,7 +488,7 @@ static const struct box {
 };
 enum { N_BOXES = sizeof boxes / sizeof *boxes };
 
-/* A box that can fail because of another box (`cause`), and the function that returns its value
+/* A box that can fail because another box (`cause`) fails, and the function that returns its value
  * without that problem. The first row that explains a failure is reported. */
 static const struct consequence {
     const char *box, *cause, *without;
@@ -538,7 +537,7 @@ static tm_status set_because(const tm_facts *f, const struct box *box, tm_table 
     return TM_OK;
 }
 
-/* Returns whether a box is about devices, so that unrecorded work makes its value wrong. */
+/* Returns whether unrecorded device work makes the value of a box wrong. */
 static bool is_doubted(const tm_facts *f, const struct box *box) {
     return tm_doubt_of_job(f->tables) && strncmp(box->name, "memory", strlen("memory")) != 0 &&
            strcmp(box->name, "data_loading") != 0;

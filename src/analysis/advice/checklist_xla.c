@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Returns @p ns as a share of the time of all steps, in percent. */
+/* Returns @p ns as a share of the duration of all steps [%]. */
 static double of_steps(const tm_facts *f, int64_t ns) {
     int64_t step_ns = tm_facts_sum_pod(f, "step_ns");
     return step_ns > 0 ? tm_facts_percent(ns, step_ns) : (double)NAN;

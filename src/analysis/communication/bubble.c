@@ -1,4 +1,4 @@
-/* Analysis `bubble`: the passes of pipeline stages over time, and why stages are idle. */
+/* Analysis `bubble`: when pipeline stages run their passes, and why they are idle. */
 #include "bubble.h"
 
 #include "base/keys.h"
@@ -9,7 +9,9 @@ static const tm_column part_columns[TM_BUBBLE_P_N] = {
     [TM_BUBBLE_P_RANK] = {"rank", TM_INT, "", "Global rank."},
     [TM_BUBBLE_P_STEP] = {"step", TM_INT, "", "Number of the step."},
     [TM_BUBBLE_P_BACKWARD] = {"backward", TM_BOOL, "", "Whether the pass is a backward pass."},
-    [TM_BUBBLE_P_NUMBER] = {"number", TM_INT, "", "Number of the pass, as in bubble.pass."},
+    [TM_BUBBLE_P_NUMBER] =
+        {"number", TM_INT, "",
+         "Number of the pass among the rank's passes of this direction in the step (bubble.pass)."},
     [TM_BUBBLE_P_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
                            "Aligned start of the pass, since the epoch."},
     [TM_BUBBLE_P_END] = {"end_ns", TM_INT, tm_epoch_ns,
@@ -22,7 +24,7 @@ const tm_table_def tm_bubble_part_def =
 
 static const tm_column place_columns[TM_BUBBLE_R_N] = {
     [TM_BUBBLE_R_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [TM_BUBBLE_R_STAGE] = {"stage", TM_INT, "", "Stage of the rank."},
+    [TM_BUBBLE_R_STAGE] = {"stage", TM_INT, "", "Number of the rank's pipeline stage."},
 };
 
 const tm_table_def tm_bubble_place_def = TM_INTERNAL_TABLE(
@@ -33,27 +35,26 @@ static const tm_column pair_columns[TM_BUBBLE_T_N] = {
     [TM_BUBBLE_T_TO] = {"to_rank", TM_INT, "", "Rank that receives."},
     [TM_BUBBLE_T_FROM_STAGE] =
         {"from_stage", TM_INT, "",
-         "Pipeline stage of the sender; null if the sender is in no pipeline."},
+         "Pipeline stage of the sender; null if the sender's rank is in no pipeline."},
     [TM_BUBBLE_T_TO_STAGE] =
         {"to_stage", TM_INT, "",
-         "Pipeline stage of the receiver; null if the receiver is in no pipeline."},
-    [TM_BUBBLE_T_COUNT] =
-        {"count", TM_INT, "",
-         "Number of transfers for which the kernels of both sender and receiver are known."},
+         "Pipeline stage of the receiver; null if the receiver's rank is in no pipeline."},
+    [TM_BUBBLE_T_COUNT] = {"count", TM_INT, "",
+                           "Number of transfers between the two ranks for which both kernels (send "
+                           "and receive) are known."},
     [TM_BUBBLE_T_BYTES] =
         {"bytes", TM_INT, "B",
-         "Size of all transfers of the pair; null if the size of one is unknown."},
+         "Sum of the sizes of the transfers; null if the size of a transfer is unknown."},
     [TM_BUBBLE_T_LATE_SENDER] =
         {"late_sender_ns", TM_INT, "ns",
-         "Time that receive kernels waited for the send kernel to start, summed over the pair's "
-         "transfers. Null if not recorded, or if the two clocks cannot be compared."},
-    [TM_BUBBLE_T_LATE_RECEIVER] =
-        {"late_receiver_ns", TM_INT, "ns",
-         "Time that send kernels waited for the receive kernel to start, summed over the pair's "
-         "transfers. Null if late_sender_ns is null."},
+         "Time that receive kernels waited for the send kernel to start: sum over the transfers. "
+         "Null if not recorded, or if the clocks of the two ranks cannot be compared."},
+    [TM_BUBBLE_T_LATE_RECEIVER] = {"late_receiver_ns", TM_INT, "ns",
+                                   "Time that send kernels waited for the receive kernel to start: "
+                                   "sum over the transfers. Null if late_sender_ns is null."},
     [TM_BUBBLE_T_TRANSFER] = {"transfer_ns", TM_INT, "ns",
-                              "Duration of the shorter of the two kernels, which does not wait, "
-                              "summed over the pair's transfers."},
+                              "Sum over the transfers of the shorter of the two kernels' "
+                              "durations, because that kernel does not wait."},
 };
 
 const tm_table_def tm_bubble_pair_def = {
@@ -66,8 +67,8 @@ const tm_table_def tm_bubble_pair_def = {
     .top = TM_BUBBLE_T_TRANSFER,
 };
 
-/* Two ranks may be in several groups, owned by different processes. So the job adds up all rows of
- * a pair, in any order. */
+/* Two ranks may be in several groups, owned by different processes. So the job sums all rows of a
+ * pair, in any order. */
 const tm_table_def tm_bubble_pair_part_def = TM_INTERNAL_TABLE(
     "bubble.pair_part", "A row for each process and pair of ranks: its part of bubble.pair.",
     pair_columns, TM_BUBBLE_T_N, TM_BUBBLE_T_N);

@@ -10,12 +10,12 @@
 #include "dimension.h"
 
 /* A pass has at least this fraction of the kernel time of the longest pass of its rank, step and
- * direction. Less is other work, such as clearing gradients. */
+ * direction. If it has less, it is other work, such as clearing gradients. */
 enum { PART_OF_LONGEST = 10 };
 
 typedef enum what { FORWARD, BACKWARD, EITHER, BORDER, N_WHAT } what;
 
-/* A kernel. Kernels are sorted by launch. */
+/* A kernel; sorted by launch. */
 typedef struct item {
     int64_t asked_ns, begin_ns, end_ns;
     uint32_t row;
@@ -24,16 +24,16 @@ typedef struct item {
     bool whole; /* the event is a whole pass */
 } item;
 
-/* Work in one direction between two transfers. */
+/* A rank's work in one direction between two transfers. */
 typedef struct pass {
     int64_t begin_ns, end_ns, kernels_ns;
     int32_t step;
     uint8_t what;
-    bool apart; /* a transfer or a recorded pass lies between this pass and the previous one */
+    bool apart; /* a transfer or a recorded pass is between the previous pass and this one */
 } pass;
 
 /* Returns whether a kernel is a transfer between stages, which separates passes. Transfers in
- * context and sequence rings do not: they are within a pass. */
+ * context and sequence rings are within a pass, so they do not count. */
 static bool is_border(const tm_names *names, const tm_collective_attr *attr) {
     char dimension[TM_DIMENSION_MAX];
     const uint32_t texts[] = {attr->group_description, attr->group};
@@ -46,7 +46,7 @@ static bool is_border(const tm_names *names, const tm_collective_attr *attr) {
     return true;
 }
 
-/* Returns whether a kernel updates parameters, and so belongs to no pass. */
+/* Returns whether a kernel updates parameters. If so, it belongs to no pass. */
 static bool is_update(const tm_rank_view *view, uint32_t row) {
     const tm_calls *calls = view->annotations;
     for (uint32_t at = calls->above[row]; at != TM_NO_CALL; at = calls->calls[at].parent) {
@@ -58,8 +58,8 @@ static bool is_update(const tm_rank_view *view, uint32_t row) {
     return false;
 }
 
-/* Sets the direction of a kernel: from its name in traces of operations, otherwise from autograd's
- * nodes. Returns false if the kernel belongs to no pass. */
+/* Sets the direction of a kernel: in traces of operations from its name, in other traces from
+ * autograd's nodes. Returns false if the kernel belongs to no pass. */
 static bool tell(const tm_rank_view *view, uint32_t row, item *out) {
     static const char forward[] = "forward-compute", backward[] = "backward-compute";
     const char *name = tm_names_text(view->names, view->timeline->name[row]).bytes;
@@ -80,8 +80,8 @@ static bool tell(const tm_rank_view *view, uint32_t row, item *out) {
     return true;
 }
 
-/* Returns the step of a kernel: that of its launch, or if unknown, that in which the kernel starts.
- */
+/* Returns the step of a kernel's launch; if the launch is unknown, the step in which the kernel
+ * starts. */
 static int32_t step_of(const tm_timeline *timeline, uint32_t row) {
     int64_t begin = timeline->begin_ns[row];
     int32_t found = TM_NO_STEP;
@@ -133,8 +133,8 @@ static void extend(pass *p, int64_t begin_ns, int64_t end_ns, int64_t kernels_ns
     p->kernels_ns = tm_sum(p->kernels_ns, kernels_ns);
 }
 
-/* Joins kernels into passes. A kernel without an operator belongs to a pass if another kernel of
- * that pass follows. */
+/* Joins kernels into passes. A kernel without an operator belongs to a pass if a later kernel does.
+ */
 static bool join(const tm_vec *items, tm_vec *passes) {
     static const pass none = {.begin_ns = INT64_MAX, .end_ns = INT64_MIN};
     const item *it = items->data;
@@ -161,7 +161,7 @@ static bool join(const tm_vec *items, tm_vec *passes) {
     return true;
 }
 
-/* Removes passes that are too short, and joins the passes before and after each. */
+/* Removes passes that are too short, and joins the passes around them. */
 static void clean(tm_vec *passes) {
     pass *p = passes->data;
     size_t kept = 0;

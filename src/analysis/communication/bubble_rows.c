@@ -23,31 +23,34 @@ enum {
 };
 
 static const tm_column stage_columns[S_N] = {
-    [S_STAGE] = {"stage", TM_INT, "",
-                 "Number of the pipeline stage. Stage 0 is the first to send."},
-    [S_RANKS] = {"ranks", TM_INT, "", "Number of ranks of the stage, over all pipelines."},
+    [S_STAGE] = {"stage", TM_INT, "", "Number of the pipeline stage. Stage 0 sends first."},
+    [S_RANKS] = {"ranks", TM_INT, "", "Number of ranks of the stage, summed over all pipelines."},
     [S_PASSES] = {"forward_passes", TM_INT, "",
-                  "Median number of forward passes of one rank in one step: micro-batches times "
+                  "Number of forward passes of a rank in a step (median): micro-batches times "
                   "model chunks of a rank."},
-    [S_FORWARD] = {"forward_ns", TM_INT, "ns", "Median duration of a forward pass."},
-    [S_BACKWARD] = {"backward_ns", TM_INT, "ns", "Median duration of a backward pass."},
+    [S_FORWARD] = {"forward_ns", TM_INT, "ns",
+                   "Median duration of a forward pass on a rank of the stage."},
+    [S_BACKWARD] = {"backward_ns", TM_INT, "ns",
+                    "Median duration of a backward pass on a rank of the stage."},
     [S_SPAN] = {"span_ns", TM_INT, "ns",
-                "bubble.step.span_ns, summed over steps and the ranks of the stage."},
+                "Sum of the durations of the pipeline's steps (bubble.step.span_ns) over steps and "
+                "the stage's ranks."},
     [S_BUBBLE] = {"bubble_ns", TM_INT, "ns",
-                  "Part of span_ns in which the stage's ranks run no pass."},
-    [S_BUBBLE_PCT] = {"bubble_pct", TM_REAL, "%", "100 bubble_ns / span_ns."},
+                  "Time within span_ns in which the stage's ranks run no pass."},
+    [S_BUBBLE_PCT] = {"bubble_pct", TM_REAL, "%",
+                      "Share of the stage's time without a pass: 100 bubble_ns / span_ns."},
     [S_LATE] = {"late_sender_ns", TM_INT, "ns",
-                "Time that the stage's ranks waited for senders: the sum of "
-                "bubble.pair.late_sender_ns. Null if no value is known."},
+                "Time that the stage's ranks waited for senders: sum of "
+                "bubble.pair.late_sender_ns. Null if no summand is known."},
     [S_TRANSFER] = {"transfer_ns", TM_INT, "ns",
-                    "Time of transfers to the stage's ranks: the sum of bubble.pair.transfer_ns."},
+                    "Duration of transfers to the stage's ranks: sum of bubble.pair.transfer_ns."},
 };
 
 const tm_table_def tm_bubble_stage_def = {
     .name = "bubble.stage",
     .doc =
-        "A row for each stage of the pipelines, over the steps in bubble.step. There are no rows "
-        "if the traces do not show which passes are backward; bubble.pair has the waits even then.",
+        "A row for each stage, over all pipelines and over the steps in bubble.step. If the traces "
+        "do not show which passes are backward, there are no rows, but bubble.pair has the waits.",
     .columns = stage_columns,
     .n_columns = S_N,
     .n_keys = 1,
@@ -68,22 +71,22 @@ static const tm_column step_columns[T_N] = {
     [T_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
                  "Aligned start of the pipeline's first pass in the step, since the epoch."},
     [T_SPAN] = {"span_ns", TM_INT, "ns",
-                "Time from begin_ns to the end of the pipeline's last pass in the step."},
-    [T_BUBBLE] =
-        {"bubble_pct", TM_REAL, "%",
-         "Percentage of span_ns in which a rank runs no pass; mean over the pipeline's ranks."},
+                "Time from the start of the pipeline's first pass in the step (begin_ns) to the "
+                "end of its last pass."},
+    [T_BUBBLE] = {"bubble_pct", TM_REAL, "%",
+                  "Share of span_ns in which a rank runs no pass: mean over the pipeline's ranks."},
     [T_IDEAL] = {"ideal_pct", TM_REAL, "%",
-                 "100 (stages - 1) / (forward_passes + stages - 1). This is the bubble of the "
-                 "schedules GPipe, 1F1B and interleaved 1F1B if all passes of a direction take "
-                 "equally long and transfers take no time."},
+                 "Expected bubble of the schedules GPipe, 1F1B and interleaved 1F1B if all passes "
+                 "of a direction take equally long and transfers take no time: 100 (stages - 1) / "
+                 "(forward_passes + stages - 1)."},
 };
 
 const tm_table_def tm_bubble_step_def = {
     .name = "bubble.step",
     .doc = "A row for each pipeline and step in which all ranks have the same number of forward "
-           "passes and as many backward passes. A pass is the computation in one direction between "
-           "two transfers of a rank, in launch order. Autograd's nodes, or the names in a trace of "
-           "operations, show which passes are backward.",
+           "passes and as many backward passes. A pass is the computation of a rank in one "
+           "direction between two of its transfers, in launch order. Autograd's nodes, or the "
+           "names in a trace of operations, show which passes are backward.",
     .columns = step_columns,
     .n_columns = T_N,
     .n_keys = 2,
@@ -96,10 +99,10 @@ static const tm_column pass_columns[A_N] = {
     [A_STEP] = {"step", TM_INT, "", "Number of the step."},
     [A_STAGE] = {"stage", TM_INT, "", "Stage of the rank."},
     [A_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [A_DIRECTION] = {"direction", TM_TEXT, "", "forward or backward."},
+    [A_DIRECTION] = {"direction", TM_TEXT, "", "Direction of the pass: forward or backward."},
     [A_NUMBER] = {"number", TM_INT, "",
-                  "Number of the pass, from 1, among the rank's passes of this direction in the "
-                  "step. With one model chunk per rank, it is the number of the micro-batch."},
+                  "Number of the pass among the rank's passes of this direction in the step, from "
+                  "1. With one model chunk per rank, it is the number of the micro-batch."},
     [A_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns, "Aligned start of the pass, since the epoch."},
     [A_END] = {"end_ns", TM_INT, tm_epoch_ns, "Aligned end of the pass, since the epoch."},
 };
@@ -120,10 +123,10 @@ typedef struct run {
     size_t first, end;
     int64_t forward, backward; /* number of passes */
     int64_t begin_ns, end_ns, busy_ns;
-    int64_t span_ns; /* duration of the pipeline's step; 0 if the step is incomplete */
+    int64_t span_ns; /* duration of the pipeline's step [ns]; 0 if a rank lacks the step */
 } run;
 
-/* Duration of a pass, for medians. */
+/* A pass, for medians of durations. */
 typedef struct length {
     int64_t stage, backward, ns;
 } length;
@@ -131,7 +134,7 @@ typedef struct length {
 typedef struct survey {
     tm_tables *tables;
     const tm_table *places, *parts;
-    int64_t *pipeline; /* number of each rank's pipeline, by row of places; owned */
+    int64_t *pipeline; /* [rows of places] number of the rank's pipeline; owned */
     tm_vec runs;       /* of run */
 } survey;
 
@@ -181,8 +184,8 @@ static int64_t root_of(int64_t *pipeline, int64_t at) {
     return at;
 }
 
-/* Groups ranks that send to one another into pipelines, each numbered by the row of its lowest
- * rank. */
+/* Groups ranks that send to one another into pipelines. The number of a pipeline is the row of its
+ * lowest rank. */
 static void find_pipelines(survey *s) {
     const tm_table *pairs = tm_tables_find(s->tables, tm_bubble_pair_def.name);
     for (size_t i = 0; i < s->places->n_rows; i++)
@@ -201,7 +204,7 @@ static void find_pipelines(survey *s) {
     }
 }
 
-/* Sets counts, bounds and busy time of a rank's passes in a step. Overlapping time counts once. */
+/* Sets number, bounds and busy time of a rank's passes in a step. Overlapping time counts once. */
 static bool measure(const survey *s, run *r) {
     tm_intervals own = TM_INTERVALS();
     bool ok = true;
@@ -251,7 +254,7 @@ static int by_step(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Returns whether all ranks of a pipeline have the step, each with the same number of passes. */
+/* Returns whether all ranks of a pipeline have the step, with equal numbers of passes. */
 static bool is_whole(const survey *s, const run *r, size_t n) {
     size_t members = 0;
     for (size_t i = 0; i < s->places->n_rows; i++)
@@ -315,7 +318,7 @@ static tm_status add_passes(const survey *s, const run *r, size_t n, tm_error *e
     return TM_OK;
 }
 
-/* Adds the steps of all pipelines, and for each step the passes of the slowest pipeline. */
+/* Adds the steps of all pipelines, and the passes of the slowest pipeline in each step. */
 static tm_status add_steps(survey *s, tm_error *err) {
     run *r = s->runs.data;
     size_t n = s->runs.n, longest = 0, n_longest = 0;
@@ -346,7 +349,7 @@ static int by_length(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->ns, y->ns);
 }
 
-/* Collects the durations of all passes, sorted by stage and direction. */
+/* Copies the durations of all passes, and sorts them by stage and direction. */
 static bool find_lengths(const survey *s, tm_vec *lengths) {
     const run *r = s->runs.data;
     for (size_t i = 0; i < s->runs.n; i++)
@@ -383,7 +386,7 @@ static void set_received(const survey *s, int64_t stage, tm_cell *row) {
     }
 }
 
-/* Sets the sums over the runs of a stage. `scratch` has room for a number per run. */
+/* Sums over the runs of a stage. `scratch` has room for an int64_t per run. */
 static void set_sums(const survey *s, int64_t stage, int64_t *scratch, tm_cell *row) {
     const run *r = s->runs.data;
     int64_t span = 0, busy = 0, ranks = 0;

@@ -1,5 +1,5 @@
 /* Analysis `collectives`: the speed of each kind of collective in each group, the operations with
- * the longest waits or the most exposed time, and who sends how much to whom. */
+ * the longest waits or the most exposed time, and how much ranks send to one another. */
 #include "tmerge/analysis.h"
 
 #include <stdlib.h>
@@ -33,53 +33,53 @@ enum {
 };
 
 static const tm_column kind_columns[N_KIND_COLUMNS] = {
-    [K_KIND] = {"kind", TM_TEXT, "", "Kind of collective: allreduce, allgather, ..."},
+    [K_KIND] = {"kind", TM_TEXT, "", "Kind of collective, such as allreduce or allgather."},
     [K_GROUP] = {"group", TM_TEXT, "",
                  "Name of the process group; its sorted ranks if the group has no name."},
     [K_RANKS] = {"ranks", TM_INT, "", "Number of ranks in the group."},
     [K_SIZE_CLASS] = {"size_class_bytes", TM_INT, "B",
                       "Size class: the largest power of two that does not exceed the size. Null "
                       "without metadata."},
-    [K_HOW] =
-        {"how", TM_TEXT, "",
-         "How kernels of different ranks were matched. metadata: kernels carry a sequence number. "
-         "order: kernels carry only the group, and the n-th kernels of its ranks match. inferred: "
-         "kernels carry no metadata, and the group was inferred from the waits between ranks."},
+    [K_HOW] = {"how", TM_TEXT, "",
+               "How kernels of different ranks were matched. metadata: kernels carry a sequence "
+               "number. order: kernels carry only the group; the n-th kernel of a rank matches the "
+               "n-th kernel of every other rank. inferred: kernels carry no metadata, and the "
+               "group was inferred from the waits between ranks."},
     [K_BITS] =
         {"evidence_bits", TM_INT, "",
-         "Strength of the evidence for an inferred group: -log2 of the probability that the rank "
-         "with the weakest evidence fits by chance. Null if the group was not inferred."},
+         "Evidence for an inferred group: -log2 of the probability that a rank fits by chance, for "
+         "the rank with the weakest evidence. Null if the group was not inferred."},
     [K_AT_LEAST] = {"at_least", TM_BOOL, "",
-                    "Whether an inferred group may have more ranks than were found; its waits are "
-                    "then lower bounds. Null if the group was not inferred."},
+                    "Whether an inferred group may have more ranks than were found, so that its "
+                    "waits are lower bounds. Null if the group was not inferred."},
     [K_COUNT] = {"count", TM_INT, "",
                  "Number of complete operations, in which every rank of the group has a kernel."},
     [K_BYTES] = {"bytes", TM_INT, "B",
-                 "Median size of the operations, defined as in nccl-tests: the output for "
-                 "all-gather; the input for all-reduce, broadcast, reduce, reduce-scatter and "
+                 "Median size of the operations. As in nccl-tests, size is the output for "
+                 "all-gather, and the input for all-reduce, broadcast, reduce, reduce-scatter and "
                  "all-to-all. Null without metadata."},
     [K_TRANSFER] =
         {"median_transfer_ns", TM_INT, "ns",
-         "Median time from the start of the last rank to the latest end. Null for kinds that do "
+         "Median time from the latest start to the latest end on any rank. Null for kinds that do "
          "not synchronise (such as broadcast), or if the clocks cannot be compared."},
     [K_P95] = {"p95_transfer_ns", TM_INT, "ns",
-               "95th percentile (nearest rank method) of the time from the start of the last rank "
-               "to the latest end. Null if median_transfer_ns is null."},
+               "95th percentile (nearest rank) of the time from the latest start to the latest end "
+               "on any rank. Null if median_transfer_ns is null."},
     [K_SKEW] = {"median_skew_ns", TM_INT, "ns",
-                "Median time from the start of the first rank to the start of the last rank. Null "
-                "if median_transfer_ns is null."},
+                "Median time from the earliest to the latest start on any rank. Null if "
+                "median_transfer_ns is null."},
     [K_ALGBW] = {"algbw_gbps", TM_REAL, "GB/s",
-                 "Median of size / (latest end - start of the last rank) over operations for which "
-                 "this time is above 0. 1 GB is 1e9 bytes."},
+                 "Algorithm bandwidth: median of size / (latest end - latest start), over "
+                 "operations for which this time is above 0. 1 GB is 1e9 bytes."},
     [K_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s",
-                 "algbw_gbps x f. For n ranks, f is 2(n-1)/n for all-reduce, (n-1)/n for "
-                 "all-gather, reduce-scatter and all-to-all, and 1 for other kinds."},
+                 "Bus bandwidth: algbw_gbps x f. For n ranks, f is 2(n-1)/n for all-reduce, "
+                 "(n-1)/n for all-gather, reduce-scatter and all-to-all, and 1 for other kinds."},
 };
 
 static const tm_table_def kind_def = {
     .name = "collectives.kind",
-    .doc = "A row for each kind, process group, size class and way of matching, over complete "
-           "operations.",
+    .doc = "A row for each kind of collective, process group, size class and way of matching, over "
+           "complete operations.",
     .columns = kind_columns,
     .n_columns = N_KIND_COLUMNS,
     .n_keys = 5,
@@ -103,27 +103,26 @@ enum {
 
 static const tm_column worst_columns[N_WORST_COLUMNS] = {
     [W_INSTANCE] = {"instance", TM_INT, "",
-                    "Position of the operation in this table. Operation 0 has the longest wait."},
-    [W_KIND] = {"kind", TM_TEXT, "", "Kind of collective."},
+                    "Number of the operation in this table. Operation 0 has the longest wait."},
+    [W_KIND] = {"kind", TM_TEXT, "", "Kind of collective, such as allreduce."},
     [W_GROUP] = {"group", TM_TEXT, "",
                  "Name of the process group; its sorted ranks if the group has no name."},
     [W_SEQ] = {"seq", TM_INT, "",
-               "Sequence number (`Seq`) of the operation; null if the trace does not have it."},
+               "Sequence number of the operation in its group (`Seq`); null if not recorded."},
     [W_STEP] = {"step", TM_INT, "",
-                "Step of the operation on its lowest rank; null if it is in no step."},
+                "Step in which the operation's lowest rank runs it; null if in no step."},
     [W_BYTES] = {"bytes", TM_INT, "B",
-                 "Size of the operation on its lowest rank; null without metadata."},
+                 "Size of the operation as its lowest rank records it; null without metadata."},
     [W_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
                  "Earliest start of the operation's kernels, since the epoch."},
-    [W_SKEW] = {"skew_ns", TM_INT, "ns",
-                "Time from the start of the first rank to the start of the last rank."},
+    [W_SKEW] = {"skew_ns", TM_INT, "ns", "Time from the earliest to the latest start on any rank."},
     [W_WAIT] = {"wait_ns", TM_INT, "ns",
-                "Time that ranks waited for the last rank, summed over ranks."},
+                "Time that ranks waited for the last rank to start: sum over ranks."},
     [W_LAST_RANK] =
         {"last_rank", TM_INT, "",
-         "Rank that arrived last. Null if clock uncertainty hides which rank was last."},
+         "Rank that started last. Null if this is unknown because of the clocks' uncertainty."},
     [W_TRANSFER] = {"transfer_ns", TM_INT, "ns",
-                    "Time from the start of the last rank to the latest end."},
+                    "Time from the latest start to the latest end on any rank."},
 };
 
 static const tm_table_def worst_def = {
@@ -137,7 +136,7 @@ static const tm_table_def worst_def = {
 };
 
 static const tm_column arrival_columns[] = {
-    {"instance", TM_INT, "", "Position of the operation in collectives.worst."},
+    {"instance", TM_INT, "", "Number of the operation in collectives.worst."},
     {"rank", TM_INT, "", "Global rank."},
     {"begin_ns", TM_INT, tm_epoch_ns, "Start of the rank's kernel, since the epoch."},
     {"end_ns", TM_INT, tm_epoch_ns, "End of the rank's kernel, since the epoch."},
@@ -173,44 +172,48 @@ enum {
 static const tm_column instance_columns[N_INSTANCE_COLUMNS] = {
     [I_INSTANCE] =
         {"instance", TM_INT, "",
-         "Position of the operation in this table. Operation 0 has the most exposed time."},
-    [I_KIND] = {"kind", TM_TEXT, "",
-                "Kind of collective; sendrecv for a send and the matching receive."},
+         "Number of the operation in this table. Operation 0 has the most exposed time."},
+    [I_KIND] =
+        {"kind", TM_TEXT, "",
+         "Kind of collective, such as allreduce; sendrecv for a send with the matching receive."},
     [I_GROUP] = {"group", TM_TEXT, "",
                  "Name of the process group; its sorted ranks if the group has no name."},
     [I_SEQ] = {"seq", TM_INT, "",
-               "Sequence number (`Seq`) of the operation; null if the trace does not have it."},
+               "Sequence number of the operation in its group (`Seq`); null if not recorded."},
     [I_STEP] = {"step", TM_INT, "",
-                "Step of the operation on its lowest rank; null if it is in no step."},
+                "Step in which the operation's lowest rank runs it; null if in no step."},
     [I_BYTES] = {"bytes", TM_INT, "B",
-                 "Size of the operation on its lowest rank, defined as in collectives.kind; null "
-                 "if unknown."},
+                 "Size of the operation (see collectives.kind.bytes) as its lowest rank records "
+                 "it; null if unknown."},
     [I_INFERRED] = {"bytes_inferred", TM_BOOL, "",
-                    "Whether bytes was computed from the tensors' shapes and types in the call "
-                    "that launched the kernel (nccl:all_reduce), because the kernel has no "
-                    "metadata. Null if bytes is null."},
+                    "Whether bytes was computed from the shapes and types of the tensors in the "
+                    "call that launched the kernel (such as nccl:all_reduce), because the kernel "
+                    "has no metadata. Null if bytes is null."},
     [I_RANKS] =
         {"ranks", TM_INT, "",
-         "Number of ranks whose kernels are known. Only these ranks count in the row's sums."},
+         "Number of ranks whose kernel is known. The sums of this row count only these ranks."},
     [I_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
                  "Earliest start of the operation's kernels, since the epoch."},
     [I_EXPOSED] = {"exposed_ns", TM_INT, "ns",
-                   "Time in which the operation's kernels run and their rank runs no compute "
-                   "kernel, summed over ranks. It includes waits for the last rank. All operations "
-                   "together give exposed_comm_ns of overlap.rank, or more if a rank runs several "
+                   "Time in which the operation's kernels run while their rank runs no compute "
+                   "kernel: sum over ranks. It includes waits for the last rank. The sum over all "
+                   "operations is exposed_comm_ns of overlap.rank, or more if a rank runs several "
                    "communication kernels at once."},
     [I_LONGEST] = {"longest_exposed_ns", TM_INT, "ns",
-                   "Largest exposed time of the operation on a single rank."},
-    [I_LONGEST_RANK] = {"longest_rank", TM_INT, "", "Lowest rank with longest_exposed_ns."},
-    [I_COMM] = {"comm_ns", TM_INT, "ns", "Sum of the durations of the operation's kernels."},
-    [I_WAIT] = {"wait_ns", TM_INT, "ns",
-                "Time that ranks waited for the last rank, summed over ranks; null if unknown."},
+                   "Largest exposed time of the operation on any rank."},
+    [I_LONGEST_RANK] =
+        {"longest_rank", TM_INT, "",
+         "Rank with the largest exposed time (longest_exposed_ns); if several, the lowest."},
+    [I_COMM] = {"comm_ns", TM_INT, "ns", "Duration of the operation's kernels: sum over ranks."},
+    [I_WAIT] =
+        {"wait_ns", TM_INT, "ns",
+         "Time that ranks waited for the last rank to start: sum over ranks; null if unknown."},
 };
 
 static const tm_table_def instance_def = {
     .name = "collectives.instance",
-    .doc = "A row for each of the operations with the most exposed time, sorted by exposed_ns. Of "
-           "each kind, the table has the 50 operations with the largest exposed_ns and the 50 with "
+    .doc = "A row for each of the operations with the most exposed time, sorted by exposed_ns: of "
+           "each kind of collective, the 50 operations with the largest exposed_ns and the 50 with "
            "the largest longest_exposed_ns. The table events has the exposed time of every kernel.",
     .columns = instance_columns,
     .n_columns = N_INSTANCE_COLUMNS,
@@ -227,22 +230,22 @@ static const tm_column unmatched_columns[N_UNMATCHED_COLUMNS] = {
     [U_RANKS] = {"ranks", TM_INT, "", "Number of ranks of the group; null if unknown."},
     [U_REASON] =
         {"reason", TM_TEXT, "",
-         "Why the kernels were not matched. order unproven: no metadata, and the waits between "
-         "ranks do not show the group. one-sided: only the sender or only the receiver was "
-         "recorded. group unknown: the group's ranks are unknown. peer unknown: the other rank is "
-         "unknown. transfers differ: sender and receiver disagree. The other reasons are for "
-         "kernels without a sequence number whose order differs between ranks. too few: a match "
-         "could be chance. tokens differ: no match has equal kinds, sizes and steps. incoherent: "
-         "in no match do the ends of two ranks differ by a constant time. ambiguous: several "
-         "matches fit. no counterpart: no kernel of the other ranks ends at that time. ends need "
-         "not meet: a rank lacks kernels, and the ends do not show which, because ranks leave this "
-         "kind of collective (such as a broadcast) at different times."},
-    [U_COUNT] = {"count", TM_INT, "", "Number of communication kernels."},
+         "Why the kernels were not matched. order unproven: they have no metadata, and the waits "
+         "between ranks do not show the group. one-sided: only the sender or only the receiver was "
+         "recorded. group unknown: the group's ranks are unknown. peer unknown: the other rank of "
+         "the transfer is unknown. transfers differ: sender and receiver disagree. The other "
+         "reasons concern kernels without a sequence number whose order differs between ranks. too "
+         "few: a match could be chance. tokens differ: no match has equal kinds, sizes and steps "
+         "on all ranks. incoherent: in no match do the ends of two ranks differ by a constant "
+         "time. ambiguous: several matches fit. no counterpart: no kernel of the other ranks ends "
+         "at that time. ends need not meet: a rank lacks kernels, and ends do not show which, "
+         "because ranks leave this kind of collective (such as a broadcast) at different times."},
+    [U_COUNT] = {"count", TM_INT, "", "Number of unmatched kernels."},
 };
 
 static const tm_table_def unmatched_def = {
     .name = "collectives.unmatched",
-    .doc = "A row for each process group and reason: communication kernels that belong to no "
+    .doc = "A row for each process group and reason: how many communication kernels belong to no "
            "operation, and why.",
     .columns = unmatched_columns,
     .n_columns = N_UNMATCHED_COLUMNS,
@@ -250,8 +253,8 @@ static const tm_table_def unmatched_def = {
     .top = U_COUNT,
 };
 
-/* Unmatched kernels of each process. The job's part adds up rows with equal keys, not the usual
- * merge, which does not support text keys. */
+/* Unmatched kernels of each process. The job part sums rows with equal keys, because the usual
+ * merge does not support text keys. */
 static const tm_table_def unmatched_part_def = TM_INTERNAL_TABLE(
     "collectives.unmatched_part",
     "A row for each process, group and reason: its part of collectives.unmatched.",
@@ -261,7 +264,7 @@ static const tm_table_def *const defs[] = {&kind_def,      &worst_def,         &
                                            &instance_def,  &tm_pair_def,       &tm_pair_part_def,
                                            &unmatched_def, &unmatched_part_def};
 
-/* Sorts complete operations first, because only these are shown. */
+/* Complete operations come first, because only these are shown. */
 static int by_class(const void *a, const void *b) {
     const tm_instance_value *x = a, *y = b;
     int order = tm_order_i64(x->state, y->state);
@@ -279,8 +282,8 @@ static void set_medians(tm_cell *row, const tm_instance_value *v, size_t n, void
         values[i] = v[i].bytes;
     if (v->bytes >= 0)
         tm_cell_set_int(&row[K_BYTES], tm_median_any(values, n));
-    /* The last start (L) is unknown if operations do not synchronise, or clocks cannot be compared.
-     * The following values are then null. */
+    /* If the operations do not synchronise or the clocks cannot be compared, the last start (L) is
+     * unknown, and so are the values below. */
     size_t n_timed = 0, n_skews = 0, n_rates = 0;
     for (size_t i = 0; i < n; i++)
         if (v[i].transfer_ns >= 0)
@@ -303,8 +306,8 @@ static void set_medians(tm_cell *row, const tm_instance_value *v, size_t n, void
     }
 }
 
-/* Sets the weakest evidence in a class. Streams of the same ranks are matched separately, so
- * evidence may differ. */
+/* Sets the weakest evidence in a class. Evidence differs between streams of the same ranks, because
+ * each stream is matched separately. */
 static void set_evidence(tm_cell *row, const tm_instance_value *v, size_t n) {
     int32_t bits = v->evidence_bits;
     bool at_least = false;
@@ -316,7 +319,7 @@ static void set_evidence(tm_cell *row, const tm_instance_value *v, size_t n) {
     tm_cell_set_int(&row[K_AT_LEAST], at_least);
 }
 
-/* Adds the row of a class: the complete operations [n] of one kind, group and size class. */
+/* Adds the row of a class: [n] complete operations of one kind, group and size class. */
 static tm_status add_class(tm_table *table, const tm_instance_value *v, size_t n, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
     int64_t *scratch = malloc(n * sizeof *scratch);
@@ -338,7 +341,7 @@ static tm_status add_class(tm_table *table, const tm_instance_value *v, size_t n
     return tm_table_set_text(table, &row[K_GROUP], v->group_text, err);
 }
 
-/* Adds the rows of the groups that this process owns. It has all of their operations. */
+/* Adds the rows of the groups that this process owns, with all their operations. */
 static tm_status add_classes(const tm_collectives *own, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, kind_def.name);
     tm_instance_value *v = own->values.data;
@@ -353,8 +356,8 @@ static tm_status add_classes(const tm_collectives *own, tm_tables *out, tm_error
     return TM_OK;
 }
 
-/* Adds when each member of an operation arrived and left. Only for operations with a row of their
- * own. */
+/* Adds when each member of an operation arrived and left, for operations with a row in
+ * collectives.worst. */
 static tm_status add_arrivals(const tm_comm_record *members, const tm_instance *instance,
                               int64_t place, tm_table *table, tm_error *err) {
     for (size_t i = 0; i < instance->n; i++) {
@@ -369,8 +372,7 @@ static tm_status add_arrivals(const tm_comm_record *members, const tm_instance *
     return TM_OK;
 }
 
-/* Returns the last rank to arrive; -1 if another rank may be as late, given the uncertainty of the
- * clocks. */
+/* Returns the rank that arrived last; -1 if the clocks' uncertainty allows several. */
 static int64_t last_rank(const tm_comm_record *members, const tm_instance *instance) {
     const tm_comm_record *last = members;
     for (size_t i = 1; i < instance->n; i++)
@@ -383,7 +385,7 @@ static int64_t last_rank(const tm_comm_record *members, const tm_instance *insta
     return last->rank;
 }
 
-/* Adds an operation that is among the worst of the job; @p place is its position among them. */
+/* Adds an operation that is among the worst of the job; @p place is its number there. */
 static tm_status add_worst(const tm_comm_record *members, const tm_instance *instance,
                            int64_t place, tm_table *table, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
@@ -434,8 +436,8 @@ static void set_exposed(tm_cell *row, const tm_comm_record *members, const tm_in
         tm_cell_set_int(&row[I_WAIT], wait);
 }
 
-/* Sets the size. Calls give the size of the input. All-gathers are measured by output: input times
- * number of ranks, unknown unless all ranks are known. */
+/* Sets the size. Calls record the size of the input. The size of an all-gather is its output: input
+ * times number of ranks, or unknown if a rank is unknown. */
 static void set_size(tm_cell *row, const tm_comm_record *members) {
     const bool inferred = members->bytes < 0;
     int64_t bytes = inferred ? members->call_bytes : members->bytes;

@@ -1,4 +1,4 @@
-/* Analysis `contention`: how much concurrent communication slows down other kernels. */
+/* Analysis `contention`: by how much concurrent communication slows other kernels. */
 #include "tmerge/analysis.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "base/median.h"
 #include "base/sums.h"
 
-/* Minimum number of kernels of each kind for a rank's median. */
+/* Minimum number of kernels alone, and of kernels beside communication, for a median. */
 enum { ENOUGH = 5 };
 
 enum {
@@ -32,36 +32,35 @@ enum {
 static const tm_column columns[N_COLUMNS] = {
     [NAME] = {"name", TM_TEXT, "", "Name of the compute kernel."},
     [GRID] = {"grid", TM_TEXT, "",
-              "Number of thread blocks of the launch, x,y,z; null if the trace does not have it."},
-    [BLOCK] = {"block", TM_TEXT, "",
-               "Number of threads per block, x,y,z; null if the trace does not have it."},
-    [RANKS] =
-        {"ranks", TM_INT, "",
-         "Number of ranks that run the kernel at least 5 times beside communication (at the same "
-         "time) and at least 5 times alone. All other columns are about these ranks only."},
-    [BESIDE] =
-        {"beside_calls", TM_INT, "",
-         "Number of kernels that overlap communication for at least half of their duration."},
-    [ALONE] = {"alone_calls", TM_INT, "", "Number of kernels that overlap no communication."},
-    [MEDIAN_BESIDE] =
-        {"beside_ns", TM_INT, "ns",
-         "Median duration on a rank of kernels beside communication; median over ranks."},
+              "Number of thread blocks of the launch (x,y,z); null if not recorded."},
+    [BLOCK] = {"block", TM_TEXT, "", "Number of threads per block (x,y,z); null if not recorded."},
+    [RANKS] = {"ranks", TM_INT, "",
+               "Number of ranks that run the kernel at least 5 times beside communication (at the "
+               "same time) and at least 5 times alone. The other columns count only these ranks."},
+    [BESIDE] = {"beside_calls", TM_INT, "",
+                "Number of kernels that run beside communication for at least half of their "
+                "duration: sum over ranks."},
+    [ALONE] = {"alone_calls", TM_INT, "",
+               "Number of kernels that overlap no communication: sum over ranks."},
+    [MEDIAN_BESIDE] = {"beside_ns", TM_INT, "ns",
+                       "Duration of the kernel beside communication: median of each rank, then "
+                       "median over ranks."},
     [MEDIAN_ALONE] = {"alone_ns", TM_INT, "ns",
-                      "Median duration on a rank of kernels alone; median over ranks."},
+                      "Duration of the kernel alone: median of each rank, then median over ranks."},
     [SLOWDOWN] = {"slowdown", TM_REAL, "",
-                  "Median duration beside communication / median duration alone, of each rank; "
-                  "median over ranks. 1.2 means 20 % slower. Kernels of one name and shape may "
-                  "still do different work."},
+                  "Median duration beside communication / median duration alone, for each rank; "
+                  "then median over ranks. 1.2 means 20 % slower. Kernels with equal names and "
+                  "shapes may still do different work."},
     [EXTRA] = {"extra_ns", TM_INT, "ns",
-               "Time lost to the slowdown, summed over ranks: the time of a rank's kernels beside "
-               "communication, minus their number times its mean duration alone. Negative if "
-               "kernels were faster beside communication."},
+               "Time lost to the slowdown: duration of a rank's kernels beside communication, "
+               "minus their number times the rank's mean duration alone; sum over ranks. Negative "
+               "if kernels were faster beside communication."},
 };
 
 static const tm_table_def kernel_def = {
     .name = "contention.kernel",
-    .doc = "A row for each kernel and launch shape that ran often enough both beside communication "
-           "and alone, with the largest extra_ns first.",
+    .doc = "A row for each kernel and launch shape that ran often enough both alone and beside "
+           "communication (at the same time), with the largest extra_ns first.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 3,
@@ -97,8 +96,8 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     {"extra_ns", TM_INT, "ns", "Time that the rank lost to the slowdown."},
 };
 
-/* Rows of the ranks, which the merge combines by name and shape. Medians are per rank, since ranks
- * may differ in speed. */
+/* A row for each rank and kernel shape; the merge joins rows with equal names and shapes. Medians
+ * are of one rank, because some ranks may be slower. */
 static const tm_table_def part_def =
     TM_PART_TABLE("contention.kernel_part",
                   "A row for each kernel, shape and rank: its part of contention.kernel.",
@@ -107,13 +106,12 @@ static const tm_table_def part_def =
 static const tm_table_def *const defs[] = {&kernel_def, &part_def};
 
 /* Kernels of one name and shape: how many ran alone and how many beside communication, and where
- * their durations are. */
+ * `durations` has them. */
 typedef struct shape {
     size_t n[2];     /* alone, beside communication */
-    size_t first[2]; /* index of the first duration, of those alone and of those beside */
+    size_t first[2]; /* index of the first duration alone, and of the first beside communication */
 } shape;
 
-/* A kernel that ran alone or beside communication. */
 typedef struct sample {
     int64_t duration_ns;
     uint32_t shape;
@@ -122,16 +120,16 @@ typedef struct sample {
 
 typedef struct survey {
     const tm_rank_view *view;
-    uint32_t *alike; /* groups kernels by name, grid and block */
-    tm_keys keys;    /* of tm_named_shape; compares only kernels of one name and shape */
-    tm_vec shapes;   /* of shape, in the order of `keys` */
+    uint32_t *alike; /* [launch shapes] index of the first shape with equal grid and block */
+    tm_keys keys;    /* of tm_named_shape: name, and launch shape as in `alike` */
+    tm_vec shapes;   /* [keys] of shape */
     tm_vec samples;  /* of sample */
-    size_t next;     /* first communication interval that may overlap later kernels */
+    size_t next;     /* first communication interval that later kernels may overlap */
     int64_t last_ns; /* start of the previous kernel */
 } survey;
 
-/* Returns the part of [begin, end) that overlaps communication [ns]. The caller passes the events
- * of a stream in the order of their starts. */
+/* Returns for how long [begin, end) overlaps communication [ns]. Kernels of a stream must be passed
+ * in the order of their starts. */
 static int64_t beside_ns(survey *s, int64_t begin, int64_t end) {
     const tm_intervals *set = &s->view->busy->communication;
     const tm_interval *v = set->data;
@@ -148,12 +146,12 @@ static int64_t beside_ns(survey *s, int64_t begin, int64_t end) {
     return sum;
 }
 
-/* Adds a compute kernel to its shape. Leaves out kernels that overlap communication for less than
- * half of their duration. */
+/* Adds a compute kernel to its shape. Leaves out kernels that overlap communication, but for less
+ * than half of their duration. */
 static bool look_at(survey *s, const tm_kernel_attr *k) {
     const tm_timeline *timeline = s->view->timeline;
     int64_t begin = timeline->begin_ns[k->event], duration = timeline->duration_ns[k->event];
-    /* Skips empty kernels, so that no median is 0: slowdowns divide by it. */
+    /* Skips empty kernels, so that no median is 0, because slowdowns divide by medians. */
     if (timeline->role[k->event] != TM_ROLE_COMPUTE || duration == 0)
         return true;
     int64_t beside = beside_ns(s, begin, begin + duration);
@@ -169,7 +167,7 @@ static bool look_at(survey *s, const tm_kernel_attr *k) {
     return true;
 }
 
-/* Sorts the durations by shape; in a shape, those alone come first. Counting sort. */
+/* Sorts the durations by shape (counting sort); within a shape, durations alone come first. */
 static void arrange(survey *s, int64_t *durations) {
     shape *shapes = s->shapes.data;
     const sample *samples = s->samples.data;
@@ -195,7 +193,7 @@ static double sum_of(const int64_t *durations, size_t n) {
     return sum;
 }
 
-/* Adds the row of a shape with enough kernels alone and beside communication. */
+/* Adds a shape's row, if it has enough kernels alone and beside communication. */
 static bool add_part(const survey *s, size_t number, int64_t *durations, tm_table *table) {
     const shape *its = (const shape *)s->shapes.data + number;
     const tm_named_shape *key = (const tm_named_shape *)s->keys.keys.data + number;
@@ -251,7 +249,7 @@ static tm_status contention_rank(const tm_rank_view *view, tm_tables *out, tm_er
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* a ratio for each rank, so that it does not matter if a rank is always slow */
+/* a ratio per rank: ranks that are always slow do not change it */
 static tm_status set_slowdown(tm_cell *cell, const tm_rank_rows *rows, tm_error *err) {
     const size_t n = rows->end - rows->first;
     double *ratios = malloc(n * sizeof *ratios);

@@ -5,7 +5,7 @@
 
 #include "base/letters.h"
 
-/* Names that frameworks use (PyTorch's device meshes, Megatron, DeepSpeed). Only whole words match:
+/* Names that frameworks use (PyTorch's device meshes, Megatron, DeepSpeed). They match whole words:
  * "dp" matches in "mesh_dp", not in "endpoint". */
 static const struct {
     const char *word; /* in lower case */

@@ -7,11 +7,11 @@
 enum { TM_DIMENSION_MAX = 64 };
 
 /**
- * Finds the parallel dimensions that a text names in whole words ("mesh_dp",
+ * Finds the parallel dimensions that whole words of a text name ("mesh_dp",
  * "TENSOR_MODEL_PARALLEL_GROUP"): data, tensor, pipeline, expert, context, sequence.
  *
- * @param out  dimensions, joined with +; set only if the text names one
- * @return     false if it names none
+ * @param out  dimensions, joined with +; set only on true
+ * @return     whether the text names a dimension
  */
 bool tm_dimension_of(const char *text, char out[TM_DIMENSION_MAX]);
 

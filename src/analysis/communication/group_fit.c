@@ -6,19 +6,18 @@
 #include "base/median.h"
 #include "base/sorted.h"
 
-/* A run has operations of similar size: the largest size of a run / the smallest is at most this.
- */
+/* In a run, the largest size is at most this many times the smallest. */
 #define RUN_RATIO 1.25
 
 /* maximum number of runs: sizes are from half a byte to 2^63 bytes */
 enum { RUNS_MAX = 208 };
 
-/* a fit needs this ratio of the largest to the smallest size */
+/* a fit needs at least this ratio of the largest to the smallest size */
 #define SPAN_MIN 4.0
 
 typedef struct run {
-    double x, y;   /* medians of the operations' moved bytes and times [ns] */
-    double weight; /* of the deviation from the line */
+    double x, y;   /* medians over the operations: moved bytes, time [ns] */
+    double weight; /* weight of the run's deviation from the line */
 } run;
 
 static int by_size(const void *a, const void *b) {
@@ -27,7 +26,7 @@ static int by_size(const void *a, const void *b) {
     return order ? order : tm_order_real(x->time_ns, y->time_ns);
 }
 
-/* Makes a run of transfers [n], sorted by size. `scratch` has room for n numbers. */
+/* Makes a run of [n] transfers, sorted by size. `scratch` has room for n numbers. */
 static run make_run(const tm_transfer *transfers, size_t n, double *scratch) {
     run made = {.weight = sqrt((double)n)};
     for (size_t i = 0; i < n; i++)
@@ -39,8 +38,8 @@ static run make_run(const tm_transfer *transfers, size_t n, double *scratch) {
     return made;
 }
 
-/* Returns the weighted sum of the deviations from a line, each relative to the run's time. So small
- * sizes, which determine the latency, count as much as large ones. */
+/* Returns the weighted sum of the deviations from a line, each relative to the run's time. Thus
+ * small sizes, which determine the latency, count as much as large ones. */
 static double cost_of(const run *runs, size_t n, double latency, double slope) {
     double cost = 0.0;
     for (size_t i = 0; i < n; i++)
@@ -48,8 +47,8 @@ static double cost_of(const run *runs, size_t n, double latency, double slope) {
     return cost;
 }
 
-/* The line with the smallest sum of absolute deviations goes through two of the points, so this
- * tries all pairs. Sizes of runs ascend, so no slope is infinite. */
+/* Tries the lines through all pairs of points: the line with the smallest sum of absolute
+ * deviations goes through two points. Sizes of runs ascend, so no slope is infinite. */
 static tm_transfer_line best_line(const run *runs, size_t n) {
     tm_transfer_line line = {0};
     double least = HUGE_VAL;
@@ -57,7 +56,6 @@ static tm_transfer_line best_line(const run *runs, size_t n) {
         for (size_t k = i + 1; k < n; k++) {
             double slope = (runs[k].y - runs[i].y) / (runs[k].x - runs[i].x);
             double latency = runs[i].y - slope * runs[i].x;
-            /* No network has a negative latency, and no network moves more bytes in less time. */
             if (slope <= 0.0 || latency < 0.0)
                 continue;
             double cost = cost_of(runs, n, latency, slope);
@@ -89,8 +87,8 @@ tm_status tm_fit_transfers(tm_transfer *transfers, size_t n, tm_transfer_line *o
     if (n_runs > 1 && runs[n_runs - 1].x >= SPAN_MIN * runs[0].x)
         line = best_line(runs, n_runs);
     if (line.found) {
-        /* The latency is lost in noise if it is a small part of every size's time; so is the
-         * bandwidth, if moving bytes takes a small part. */
+        /* Noise hides the latency if the latency is a small part of the time at every size. It
+         * hides the bandwidth if moving bytes takes a small part of the time. */
         line.shows_latency = line.latency_ns >= 0.1 * tm_line_at(&line, runs[0].x);
         line.shows_bandwidth = line.latency_ns <= 0.5 * tm_line_at(&line, runs[n_runs - 1].x);
     }

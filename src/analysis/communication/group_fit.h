@@ -17,17 +17,18 @@ typedef struct tm_transfer {
 typedef struct tm_transfer_line {
     double latency_ns;
     double bandwidth_gbps;
-    bool found;           /* false if sizes are too similar, or if times do not grow with size */
-    bool shows_latency;   /* latency is at least a tenth of the time of the smallest size */
-    bool shows_bandwidth; /* moving takes at least half of the time of the largest size */
+    bool found;         /* false if sizes are too similar, or times do not grow with size */
+    bool shows_latency; /* whether the latency is at least a tenth of the time of the smallest size
+                         */
+    bool shows_bandwidth; /* whether moving takes at least half of the time of the largest size */
 } tm_transfer_line;
 
 /**
- * Fits the line with the smallest sum of relative deviations. Merges sizes that differ by up to a
- * quarter into one point: the medians of their sizes and times, weighted with the square root of
- * their number. So a few slow operations do not move the line, and many large operations do not
- * outweigh the few small ones that determine the latency. Finds no line if the largest size is less
- * than four times the smallest.
+ * Fits the line with the smallest sum of relative deviations. Sizes that differ by up to a quarter
+ * make one point: the medians of their sizes and times, weighted with the square root of their
+ * number. Thus a few slow operations do not move the line, and many large operations do not
+ * outweigh the few small ones that determine the latency. There is no line if the largest size is
+ * less than four times the smallest.
  *
  * @param transfers  [n] sorted by this function
  * @param out        set only on TM_OK

@@ -33,60 +33,62 @@ static const tm_column link_columns[N_LINK_COLUMNS] = {
     [L_GROUP] = {"group", TM_TEXT, "",
                  "Name of the process group; its sorted ranks if the group has no name."},
     [L_MEMBERS] = {"members", TM_TEXT, "",
-                   "Ranks with kernels in the group's operations: 0-3 means 0 to 3, 0-24:8 means "
-                   "every eighth rank. A list that is too long ends with ... ."},
+                   "Ranks of the group that run its operations: 0-3 means 0 to 3, 0-24:8 means "
+                   "every eighth rank. A long list ends with ... ."},
     [L_FROM] = {"from_rank", TM_INT, "",
-                "Sending rank; null if the row is not about transfers between two ranks."},
+                "Sending rank; null if the row is about a group, not a pair of ranks."},
     [L_TO] = {"to_rank", TM_INT, "",
-              "Receiving rank; null if the row is not about transfers between two ranks."},
+              "Receiving rank; null if the row is about a group, not a pair of ranks."},
     [L_KIND] = {"kind", TM_TEXT, "",
                 "Kind of collective; sendrecv for transfers between two ranks."},
     [L_SIZE_CLASS] = {"size_class_bytes", TM_INT, "B",
                       "Size class: the largest power of two that does not exceed the size."},
     [L_DIMENSION] = {"dimension", TM_TEXT, "",
-                     "Parallel dimension of the group, as in groups.group; null if unknown."},
+                     "Parallel dimension of the group (data, tensor, pipeline, ...), as in "
+                     "groups.group; null if unknown."},
     [L_REACH] = {"reach", TM_TEXT, "",
                  "intra if all ranks are on one host, inter if they are on several hosts, null if "
                  "unknown."},
     [L_COUNT] = {"count", TM_INT, "",
-                 "Number of complete operations: every rank of the group has a kernel."},
+                 "Number of complete operations, in which every rank of the group has a kernel."},
     [L_BYTES] = {"bytes", TM_INT, "B", "Median size of the operations."},
     [L_TIME] = {"median_ns", TM_INT, "ns",
-                "Median time from the start of the last rank to the latest end. For transfers "
+                "Median time from the latest start to the latest end on any rank. For transfers "
                 "between two ranks: median duration of the shorter of the two kernels."},
-    [L_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s",
-                 "bytes x f / median_ns, with the factor f of collectives.kind.busbw_gbps."},
+    [L_BUSBW] =
+        {"busbw_gbps", TM_REAL, "GB/s",
+         "Bus bandwidth: bytes x f / median_ns, with the factor f of collectives.kind.busbw_gbps."},
     [L_FIT] = {"times_fit", TM_REAL, "",
-               "median_ns / the time that the group's fitted line predicts for this size (see "
-               "groups.group.latency_ns). Null if no line was fitted."},
+               "How much longer the operations take than the group's fitted line predicts for this "
+               "size: median_ns / predicted time (groups.group.latency_ns describes the line). "
+               "Null if no line was fitted."},
     [L_PEERS] = {"peers", TM_INT, "",
                  "Number of peers: other links with the same dimension, number of ranks, reach, "
-                 "kind and median size. If a pair's group has no dimension, only other pairs of "
-                 "that group are peers."},
+                 "kind and median size. If the group of a pair has no dimension, only other pairs "
+                 "of this group are peers."},
     [L_PEERS_TIME] = {"peers_ns", TM_INT, "ns", "Median of median_ns over the peers."},
-    [L_SLOWER] = {"times_slower", TM_REAL, "", "median_ns / peers_ns."},
+    [L_SLOWER] = {"times_slower", TM_REAL, "",
+                  "Slowdown compared with the peers: median_ns / peers_ns."},
     [L_SLOW] = {"slow", TM_BOOL, "",
-                "True if times_slower is over 1.2, median_ns exceeds peers_ns by over 10 us, and "
-                "count is at least 3."},
+                "Whether the link is slow: times_slower is over 1.2, median_ns exceeds peers_ns by "
+                "over 10 us, and count is at least 3."},
 };
 
 const tm_table_def tm_group_link_def = {
     .name = "groups.link",
-    .doc = "A row for each process group (or pair of ranks), kind and size class that has at least "
-           "two peers.",
+    .doc = "A row for each link: a process group or a pair of ranks, with a kind of collective and "
+           "a size class. Only links with at least two peers.",
     .columns = link_columns,
     .n_columns = N_LINK_COLUMNS,
     .n_keys = L_SIZE_CLASS + 1,
     .top = L_SLOWER,
 };
 
-/* A link needs two peers, because of two links either may be the unusual one, and three operations,
- * because one slow operation does not make a slow link.
- */
+/* A link needs two peers: of two links, either may be the unusual one. It needs three operations:
+ * one slow operation does not make a slow link. */
 enum { PEERS_MIN = 2, COUNT_MIN = 3 };
 
-/* A link: the operations of one group, or the transfers between one pair of ranks, of one kind and
- * size class. */
+/* A link: operations of one kind and size class, in one group or between one pair of ranks. */
 typedef struct link {
     tm_group_whole *group;
     const tm_cell *class; /* row of groups.class */
@@ -95,8 +97,8 @@ typedef struct link {
     bool pair;
 } link;
 
-/* Order in which peers are adjacent; returns 0 for peers. Groups without a known dimension may
- * serve different purposes, so only pairs of one group are peers. */
+/* Sort order that puts peers next to one another; returns 0 for peers. Groups without a known
+ * dimension may serve different purposes, so only pairs of the same group are peers. */
 static int by_peers(const link *x, const link *y) {
     const char *p = x->group->dimension, *q = y->group->dimension;
     int found = strcmp(p ? p : "", q ? q : "");
@@ -104,7 +106,6 @@ static int by_peers(const link *x, const link *y) {
     if (!found && !p)
         found = tm_order_i64(x->group->part[TM_GP_ID].value.i, y->group->part[TM_GP_ID].value.i);
     found = found ? found : tm_order_i64((int64_t)x->ranks, (int64_t)y->ranks);
-    /* number of hosts: unknown, one, or several */
     found = found ? found
                   : tm_order_i64(x->n_hosts < 2 ? x->n_hosts : 2, y->n_hosts < 2 ? y->n_hosts : 2);
     found =
@@ -122,7 +123,8 @@ static int by_time(const void *a, const void *b) {
     return found ? found : (x->class > y->class) - (x->class < y->class);
 }
 
-/* Returns the median time of the sorted peers [n], n > 1, without the link at `own`. */
+/* Returns the median time of the other links among [n] sorted peers, n > 1, without the link at
+ * `own`. */
 static int64_t median_of_others(const link *peers, size_t n, size_t own) {
     int64_t middle[2];
     for (size_t k = 0; k < 2; k++) {
@@ -132,7 +134,8 @@ static int64_t median_of_others(const link *peers, size_t n, size_t own) {
     return tm_median(middle, 2);
 }
 
-/* Compares a link with its peers, without the link itself, which would bias the median of few. */
+/* Compares a link with the median of its peers, without the link itself, which would bias the
+ * median. */
 static void set_comparison(tm_cell *row, const link *peers, size_t n, size_t own) {
     const tm_cell *class = peers[own].class;
     int64_t time = class[TM_GC_TIME].value.i, usual = median_of_others(peers, n, own);
@@ -177,11 +180,11 @@ static size_t collect(const tm_group_survey *s, link *links) {
     for (size_t i = 0, g = 0; i < classes->n_rows && s->n_groups > 0; i++) {
         const tm_cell *class = tm_table_row(classes, i);
         int64_t ends[2] = {class[TM_GC_FROM].value.i, class[TM_GC_TO].value.i}, scratch[2];
-        /* groups and classes are sorted by id, and every class belongs to a group */
+        /* both are sorted by group id, and every class belongs to a group */
         while (s->groups[g].part[TM_GP_ID].value.i < class[TM_GC_ID].value.i)
             g++;
         link it = {&s->groups[g], class, s->groups[g].n_hosts, s->groups[g].n_ranks, ends[0] >= 0};
-        /* Two ranks may share a host even if their group spans several. */
+        /* two ranks may share a host even if their group spans several hosts */
         if (it.pair) {
             it.ranks = 2;
             it.n_hosts = tm_group_hosts(s, ends, 2, scratch);

@@ -32,7 +32,7 @@ static const tm_column part_columns[TM_N_GP] = {
                           "Whether the group has only sends and receives."},
 };
 
-/* One process owns a group and has the values of all its operations, so each id has one row. */
+/* Each id has one row, because one process owns a group and all its operations. */
 const tm_table_def tm_group_part_def =
     TM_INTERNAL_TABLE("groups.part", "A row for each process group: what its own operations show.",
                       part_columns, TM_N_GP, 1);
@@ -52,8 +52,8 @@ static const tm_column class_columns[TM_N_GC] = {
     [TM_GC_FIT] = {"times_fit", TM_REAL, "", "As in groups.link."},
 };
 
-/* From the process that owns the group. The job compares the classes of all groups to find slow
- * links. */
+/* From the process that owns the group. The job compares classes of all groups to find slow links.
+ */
 const tm_table_def tm_group_class_def = TM_INTERNAL_TABLE(
     "groups.class", "A row for each process group, pair of ranks, kind and size class.",
     class_columns, TM_N_GC, TM_GC_SIZE_CLASS + 1);
@@ -65,10 +65,10 @@ typedef struct portrait {
     bool pairs_only;
     tm_transfer_line line;
     int64_t n_slow;
-    double busbw; /* 0 if no operation is large */
+    double busbw; /* [GB/s]; 0 if no operation is large */
 } portrait;
 
-/* Sorts by group. Within a group, complete operations come first, sorted by class. */
+/* Sorts by group. Within a group, complete operations come first, by class. */
 static int by_class(const void *a, const void *b) {
     const tm_instance_value *x = a, *y = b;
     int found = tm_order_u64(x->process_group, y->process_group);
@@ -83,8 +83,9 @@ static bool is_pair(const tm_instance_value *v) {
     return v->from >= 0 && v->to >= 0;
 }
 
-/* Returns the time that a complete operation takes after all ranks have arrived; -1 if unknown. For
- * a transfer between two ranks, the shorter of the two kernels, which does not wait. */
+/* Returns the time that a complete operation takes after all ranks have arrived [ns]; -1 if
+ * unknown. For a transfer between two ranks, the duration of the shorter kernel, because it does
+ * not wait. */
 static int64_t time_of(const tm_instance_value *v) {
     return is_pair(v) ? v->shortest_ns : v->transfer_ns;
 }
@@ -93,14 +94,14 @@ static double moved(const tm_instance_value *v) {
     return (double)v->bytes * tm_bus_factor(v->kind, v->group_size);
 }
 
-/* Returns whether the fit uses an operation. It uses transfers between two ranks, which behave
- * unlike collectives, only if the group has no other operations. */
+/* Returns whether the fit uses an operation. Transfers between two ranks behave unlike collectives,
+ * so the fit uses them only if the group has no other operations. */
 static bool is_reported(const portrait *p, const tm_instance_value *v) {
     return v->state == TM_INSTANCE_COMPLETE && v->bytes > 0 && time_of(v) > 0 &&
            v->group_size > 1 && is_pair(v) == p->pairs_only;
 }
 
-/* Sets the line, the rate of large operations, and the number of slow operations. */
+/* Sets the line, the bandwidth of large operations, and the number of slow operations. */
 static tm_status fit(portrait *p, tm_error *err) {
     tm_transfer *transfers = malloc((p->n + 1) * sizeof *transfers);
     double *rates = malloc((p->n + 1) * sizeof *rates);
@@ -123,7 +124,7 @@ static tm_status fit(portrait *p, tm_error *err) {
         p->busbw = tm_median_real(rates, n_rates);
     for (size_t i = 0; i < n && status == TM_OK && p->line.found; i++) {
         double usual = tm_line_at(&p->line, transfers[i].moved_bytes);
-        /* as for links, ignores differences that clocks cannot resolve */
+        /* ignores differences that clocks cannot resolve, as for links */
         p->n_slow +=
             transfers[i].time_ns > 1.5 * usual && transfers[i].time_ns > usual + TM_SLOW_NS;
     }
@@ -132,7 +133,7 @@ static tm_status fit(portrait *p, tm_error *err) {
     return status;
 }
 
-/* Sets the sums. Sums the transfer time only over kernels with a known wait. */
+/* Sets the sums. The transfer time counts only kernels whose wait is known. */
 static void set_sums(tm_cell *row, const portrait *p) {
     int64_t states[] = {0, 0, 0}, bytes = 0, comm = 0, wait = 0, synced = 0;
     bool waits = false, sized = false;
@@ -162,7 +163,7 @@ static void set_sums(tm_cell *row, const portrait *p) {
     }
 }
 
-/* Adds the group's row. The merge sets the text of the description, because only it has the names.
+/* Adds the group's row. The merge sets the description's text, because names are known only there.
  */
 static tm_status add_part(const portrait *p, tm_table *table, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
@@ -170,8 +171,8 @@ static tm_status add_part(const portrait *p, tm_table *table, tm_error *err) {
         return tm_fail_memory(err);
     uint32_t description = TM_NO_NAME;
     for (size_t i = 0; i < p->n; i++)
-        /* Some ranks may lack a description. The maximum of the ids does not depend on their order;
-         * TM_NO_NAME is below every id. */
+        /* Ranks may lack a description. The maximum of the ids does not depend on the order of
+         * ranks; TM_NO_NAME is below every id. */
         description = p->v[i].description > description ? p->v[i].description : description;
     tm_cell_set_int(&row[TM_GP_ID], (int64_t)p->v->process_group);
     tm_cell_set_int(&row[TM_GP_DESCRIPTION_ID], description);
@@ -180,7 +181,7 @@ static tm_status add_part(const portrait *p, tm_table *table, tm_error *err) {
     set_sums(row, p);
     if (p->busbw > 0.0)
         tm_cell_set_real(&row[TM_GP_BUSBW], p->busbw);
-    /* a line may fix neither latency nor bandwidth */
+    /* a line may determine neither latency nor bandwidth */
     if (p->line.found)
         tm_cell_set_int(&row[TM_GP_SLOW], p->n_slow);
     if (p->line.shows_latency)
@@ -190,15 +191,15 @@ static tm_status add_part(const portrait *p, tm_table *table, tm_error *err) {
     return tm_table_set_text(table, &row[TM_GP_GROUP], p->v->group_text, err);
 }
 
-/* Adds the row of a class of complete operations, if the time of any is known. */
+/* Adds the row of a class of complete operations, if any of their times is known. */
 static tm_status add_class(const portrait *p, const tm_instance_value *v, size_t n, tm_table *table,
                            tm_error *err) {
-    size_t n_timed = 0; /* the clocks of some operations may not be comparable */
+    size_t n_timed = 0; /* some times are unknown if clocks cannot be compared */
     for (size_t i = 0; i < n; i++)
         n_timed += time_of(&v[i]) >= 0;
     if (v->bytes <= 0 || n_timed == 0)
         return TM_OK;
-    int64_t *times = malloc(2 * n * sizeof *times); /* two arrays in one block */
+    int64_t *times = malloc(2 * n * sizeof *times); /* one allocation for two arrays */
     tm_cell *row = times ? tm_table_add_row(table) : NULL;
     if (!row) {
         free(times);
@@ -229,7 +230,7 @@ static tm_status add_class(const portrait *p, const tm_instance_value *v, size_t
     return TM_OK;
 }
 
-/* Adds the rows of one process group. Its operations [n] are sorted by_class. */
+/* Adds the rows of a process group with [n] operations, sorted by_class. */
 static tm_status add_group(const tm_instance_value *v, size_t n, tm_tables *out, tm_error *err) {
     portrait p = {.v = v, .n = n, .pairs_only = true};
     for (size_t i = 0; i < n; i++)

@@ -1,11 +1,12 @@
-/* Internal tables of analysis `groups`, from the process that has all operations of a group. */
+/* Internal tables of analysis `groups`, written by the process that has all operations of a group.
+ */
 #ifndef TMERGE_GROUP_PARTS_H
 #define TMERGE_GROUP_PARTS_H
 
 #include "timeline/collectives.h"
 #include "tmerge/table.h"
 
-/** Columns of groups.part: a row for each process group. */
+/** Columns of groups.part: a row per process group. */
 enum {
     TM_GP_ID,
     TM_GP_GROUP,
@@ -28,7 +29,7 @@ enum {
     TM_N_GP
 };
 
-/** Columns of groups.class: a row for each process group, pair, kind and size class. */
+/** Columns of groups.class: a row per process group, pair of ranks, kind and size class. */
 enum {
     TM_GC_ID,
     TM_GC_FROM,
@@ -46,15 +47,14 @@ enum {
 extern const tm_table_def tm_group_part_def;
 extern const tm_table_def tm_group_class_def;
 
-/** Minimum size [bytes] of operations whose bandwidth is computed. */
+/** Only operations of at least this size [bytes] count for a group's bandwidth. */
 #define TM_LARGE_BYTES (INT64_C(1) << 20)
 
-/** An operation is slow only if it exceeds the usual time by this much [ns], the precision of
- * clocks. */
+/** A slow operation exceeds the usual time by at least this [ns], the precision of clocks. */
 #define TM_SLOW_NS 10000
 
 /**
- * Adds the rows of the groups that this process owns.
+ * Adds the rows of the groups that this process owns to both tables.
  *
  * @param own  operations of this process; sorted by this function
  * @return     TM_OK; TM_ERR_FAULT when out of memory

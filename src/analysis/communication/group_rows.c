@@ -35,59 +35,61 @@ static const tm_column group_columns[N_GROUP_COLUMNS] = {
     [G_GROUP] = {"group", TM_TEXT, "",
                  "Name of the process group; its sorted ranks if the group has no name."},
     [G_MEMBERS] = {"members", TM_TEXT, "",
-                   "Ranks with kernels in the group's operations: 0-3 means 0 to 3, 0-24:8 means "
-                   "every eighth rank. A list that is too long ends with ... ."},
-    [G_RANKS] = {"ranks", TM_INT, "", "Number of ranks in the group, with or without kernels."},
+                   "Ranks of the group that run its operations: 0-3 means 0 to 3, 0-24:8 means "
+                   "every eighth rank. A long list ends with ... ."},
+    [G_RANKS] = {"ranks", TM_INT, "",
+                 "Number of ranks in the group, including ranks without kernels."},
     [G_DIMENSION] =
         {"dimension", TM_TEXT, "",
-         "Parallel dimension: data, tensor, pipeline, expert, context or sequence, found by a word "
-         "(dp, TENSOR, ...) in the group's description, or else in its name. Several are joined "
-         "with +. Without such a word: pipeline if the group only sends and receives and its pairs "
-         "of ranks form no ring; otherwise null."},
+         "Parallel dimension of the group: data, tensor, pipeline, expert, context or sequence, "
+         "named by a word (dp, TENSOR, ...) in the group's description or else its name. Several "
+         "are joined with +. If no word names one: pipeline if the group only sends and receives "
+         "and its pairs of ranks form no ring; otherwise null."},
     [G_DESCRIPTION] = {"description", TM_TEXT, "",
-                       "Description of the process group in the trace."},
+                       "Description of the process group, from the trace."},
     [G_HOSTS] = {"hosts", TM_INT, "",
-                 "Number of hosts of the group's members; null if any host is unknown."},
+                 "Number of hosts on which the members run; null if any host is unknown."},
     [G_REACH] = {"reach", TM_TEXT, "",
                  "intra if all members are on one host, inter if they are on several hosts, null "
                  "if unknown."},
     [G_COMPLETE] = {"complete", TM_INT, "",
                     "Number of the group's operations in which every rank has a kernel."},
-    [G_INCOMPLETE] = {"incomplete", TM_INT, "",
-                      "Number of the group's operations in which some ranks have no kernel, or no "
-                      "matched kernel."},
+    [G_INCOMPLETE] =
+        {"incomplete", TM_INT, "",
+         "Number of the group's operations in which a rank has no kernel, or no matched kernel."},
     [G_SUSPECT] = {"suspect", TM_INT, "",
-                   "Number of the group's operations whose kernels differ in kind or size, or "
-                   "contradict one another in time."},
+                   "Number of the group's operations that may be mismatched: their kernels differ "
+                   "in kind or size, or contradict one another in time."},
     [G_BYTES] = {"bytes", TM_INT, "B",
-                 "Sum of the sizes of the group's complete operations, with sizes as in "
-                 "collectives.kind; null without metadata."},
+                 "Sum of the sizes of the group's complete operations (see "
+                 "collectives.kind.bytes); null without metadata."},
     [G_COMM] = {"comm_ns", TM_INT, "ns",
                 "Sum of the durations of all kernels of the group's operations."},
     [G_SHARE] = {"comm_share", TM_REAL, "",
-                 "comm_ns / the time of all communication kernels of the job, matched or not."},
-    [G_WAIT] =
-        {"wait_ns", TM_INT, "ns",
-         "Part of comm_ns in which members waited for the last member; null if no wait is known."},
-    [G_TRANSFER] =
-        {"transfer_ns", TM_INT, "ns",
-         "comm_ns - wait_ns, over operations whose waits are known; null if there are none."},
+                 "Share of the group in the time of all communication kernels of the job, matched "
+                 "or not: comm_ns / that time."},
+    [G_WAIT] = {"wait_ns", TM_INT, "ns",
+                "Part of comm_ns in which members waited for the last member to start; null if no "
+                "wait is known."},
+    [G_TRANSFER] = {"transfer_ns", TM_INT, "ns",
+                    "Part of comm_ns after the last member had started, over operations whose "
+                    "waits are known; null if there are none."},
     [G_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s",
-                 "Median of bytes x f / time over complete operations of at least 1 MiB, with the "
-                 "factor f of collectives.kind.busbw_gbps. The time is from the start of the last "
-                 "rank to the latest end. In groups that only send and receive it is the duration "
-                 "of the shorter of the two kernels."},
+                 "Bus bandwidth: median of bytes x f / time over complete operations of at least 1 "
+                 "MiB, with the factor f of collectives.kind.busbw_gbps. Time is from the latest "
+                 "start to the latest end on any rank, or in groups that only send and receive, "
+                 "the duration of the shorter of the two kernels."},
     [G_LATENCY] = {"latency_ns", TM_INT, "ns",
-                   "Latency in a line fitted to the group's operations: time = latency + bytes x f "
-                   "/ bandwidth, with the smallest sum of relative deviations. Null if the largest "
-                   "size is under four times the smallest, if time does not grow with size, or if "
-                   "the latency is under a tenth of the time of the smallest size."},
+                   "Latency of the group's operations, from a fitted line: time = latency + bytes "
+                   "x f / bandwidth, with the smallest sum of relative deviations. Null if the "
+                   "largest size is under four times the smallest, if time does not grow with "
+                   "size, or if the latency is under a tenth of the time of the smallest size."},
     [G_BANDWIDTH] = {"fit_busbw_gbps", TM_REAL, "GB/s",
-                     "Bandwidth of the line that gives latency_ns. Null if there is no line, or if "
+                     "Bandwidth of the line fitted for latency_ns. Null if there is no line, or if "
                      "latency takes over half of the time of the largest size."},
     [G_SLOW] = {"slow_operations", TM_INT, "",
-                "Number of operations that took over 1.5 times, and 10 us more than, the time that "
-                "the line predicts (see latency_ns). Null if there is no line."},
+                "Number of operations that took over 1.5 times as long as the line fitted for "
+                "latency_ns predicts, and 10 us longer. Null if there is no line."},
 };
 
 const tm_table_def tm_group_group_def = {
@@ -121,21 +123,25 @@ static const tm_column dimension_columns[N_DIMENSION_COLUMNS] = {
     [D_REACH] =
         {"reach", TM_TEXT, "",
          "intra for groups within one host, inter for groups across hosts, null if unknown."},
-    [D_GROUPS] = {"groups", TM_INT, "", "Number of process groups of the dimension."},
+    [D_GROUPS] = {"groups", TM_INT, "", "Number of process groups of this dimension and reach."},
     [D_COMPLETE] = {"complete", TM_INT, "",
                     "Number of the groups' operations in which every rank has a kernel."},
-    [D_BYTES] = {"bytes", TM_INT, "B", "Sum of groups.group.bytes; null without metadata."},
-    [D_COMM] = {"comm_ns", TM_INT, "ns", "Sum of the durations of all kernels of the groups."},
+    [D_BYTES] = {"bytes", TM_INT, "B",
+                 "Sum of groups.group.bytes over the groups; null without metadata."},
+    [D_COMM] = {"comm_ns", TM_INT, "ns",
+                "Sum of the durations of all kernels of the groups' operations."},
     [D_SHARE] = {"comm_share", TM_REAL, "",
-                 "comm_ns / the time of all communication kernels of the job, matched or not."},
+                 "Share of the groups in the time of all communication kernels of the job, matched "
+                 "or not: comm_ns / that time."},
     [D_WAIT] = {"wait_ns", TM_INT, "ns",
-                "Sum of groups.group.wait_ns; null if no group has a value."},
-    [D_TRANSFER] = {"transfer_ns", TM_INT, "ns",
-                    "Sum of groups.group.transfer_ns; null if no group has a value."},
+                "Sum of groups.group.wait_ns over the groups; null if no group has a value."},
+    [D_TRANSFER] =
+        {"transfer_ns", TM_INT, "ns",
+         "Sum of groups.group.transfer_ns over the groups; null if no group has a value."},
     [D_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s",
                  "Median of groups.group.busbw_gbps over the groups."},
     [D_LINKS] = {"links", TM_INT, "", "Number of links of the groups (rows of groups.link)."},
-    [D_SLOW] = {"slow_links", TM_INT, "", "Number of slow links of the groups."},
+    [D_SLOW] = {"slow_links", TM_INT, "", "Number of slow links of the groups (groups.link.slow)."},
 };
 
 const tm_table_def tm_group_dimension_def = {
@@ -157,8 +163,7 @@ const tm_table_def tm_group_rank_def = TM_INTERNAL_TABLE(
     "groups.rank", "A row for each rank: total duration of its communication kernels.",
     rank_columns, 2, 1);
 
-/* Returns the denominator of comm_share: the time of all communication kernels, also those without
- * a group. */
+/* Returns the denominator of comm_share: the time of all communication kernels [ns]. */
 static int64_t all_communication(const tm_tables *tables) {
     const tm_table *ranks = tm_tables_find(tables, tm_group_rank_def.name);
     int64_t sum = 0;
@@ -177,7 +182,7 @@ static const struct {
     {G_LATENCY, TM_GP_LATENCY}, {G_BANDWIDTH, TM_GP_BANDWIDTH}, {G_SLOW, TM_GP_SLOW},
 };
 
-/* Copies numbers as cells, but texts, which belong to their table, by value. */
+/* Copies columns: numbers as cells, texts by value because their table owns them. */
 static tm_status add_groups(const tm_group_survey *s, int64_t all_ns, tm_error *err) {
     tm_table *table = tm_tables_find(s->tables, tm_group_group_def.name);
     for (size_t g = 0; g < s->n_groups; g++) {
@@ -198,12 +203,12 @@ static tm_status add_groups(const tm_group_survey *s, int64_t all_ns, tm_error *
                                  description->null ? NULL : description->value.text, err));
         TM_TRY(tm_table_set_text(table, &row[G_REACH], tm_group_reach(group->n_hosts), err));
     }
-    /* Groups are in order of their ids, but rows are shown by name and members. */
+    /* Groups are sorted by id here; rows are shown by name and members. */
     tm_table_sort(table);
     return TM_OK;
 }
 
-/* Sorts groups by dimension and reach; unknown ones count as "". */
+/* Sorts groups by dimension and reach; unknown values count as "". */
 static int by_dimension(const void *a, const void *b) {
     const tm_group_whole *x = *(tm_group_whole *const *)a, *y = *(tm_group_whole *const *)b;
     const char *p = tm_group_reach(x->n_hosts), *q = tm_group_reach(y->n_hosts);
@@ -211,13 +216,13 @@ static int by_dimension(const void *a, const void *b) {
     return order ? order : strcmp(p ? p : "", q ? q : "");
 }
 
-/* Adds a number to a sum. Null is left out; the sum of nothing is null. */
+/* Adds a number to a sum. Null adds nothing; the sum of nulls is null. */
 static void add_cell(tm_cell *sum, const tm_cell *cell) {
     if (!cell->null)
         tm_cell_set_int(sum, sum->null ? cell->value.i : tm_sum(sum->value.i, cell->value.i));
 }
 
-/* Adds one row for groups [n]. `rates` has room for n numbers. */
+/* Adds a row for [n] groups. `rates` has room for n numbers. */
 static tm_status add_dimension(const tm_group_survey *s, tm_group_whole *const *groups, size_t n,
                                int64_t all_ns, double *rates, tm_error *err) {
     tm_table *table = tm_tables_find(s->tables, tm_group_dimension_def.name);

@@ -14,7 +14,7 @@ static const tm_column member_columns[] = {
 };
 
 /* A process matches only some operations of a group, and may see only some of its ranks. The merge
- * keeps one row for each group and rank, in groups.member. */
+ * keeps one row of groups.member for each group and rank. */
 const tm_table_def tm_group_member_part_def = {
     .name = "groups.member_part",
     .doc = "A row for each process, process group and rank.",
@@ -52,7 +52,7 @@ int64_t tm_group_hosts(const tm_group_survey *s, const int64_t *ranks, size_t n,
     return count;
 }
 
-/* Host name of a row of job.rank. */
+/* Host of a row of job.rank, as text. */
 typedef struct named {
     const char *text;
     size_t row;
@@ -62,7 +62,7 @@ static int by_text(const void *a, const void *b) {
     return strcmp(((const named *)a)->text, ((const named *)b)->text);
 }
 
-/* Numbers the hosts, so that they are compared as numbers. */
+/* Numbers the hosts, so that they can be compared as numbers. */
 static tm_status number_hosts(tm_group_survey *s, tm_error *err) {
     const tm_table *ranks = tm_tables_find(s->tables, "job.rank");
     named *names = malloc((ranks->n_rows + 1) * sizeof *names);
@@ -88,7 +88,7 @@ static tm_status number_hosts(tm_group_survey *s, tm_error *err) {
     return TM_OK;
 }
 
-/* Writes ranks as "0-3,8-24:8": ranges of consecutive ranks, and three or more ranks with a
+/* Writes ranks as "0-3,8-24:8": ranges of consecutive ranks, or of at least three ranks with a
  * constant stride. */
 static void print_members(const int64_t *ranks, size_t n, char out[TM_MEMBERS_MAX]) {
     size_t used = 0;
@@ -97,7 +97,6 @@ static void print_members(const int64_t *ranks, size_t n, char out[TM_MEMBERS_MA
         int64_t stride = i + 1 < n ? ranks[i + 1] - ranks[i] : 1;
         for (last = i; last + 1 < n && ranks[last + 1] - ranks[last] == stride; last++)
             ;
-        /* A stride above 1 takes at least three ranks. */
         if (stride > 1 && last < i + 2)
             last = i;
         char part[80];
@@ -106,7 +105,7 @@ static void print_members(const int64_t *ranks, size_t n, char out[TM_MEMBERS_MA
             size += snprintf(part + size, sizeof part - (size_t)size, "-%" PRId64, ranks[last]);
         if (last > i && stride > 1)
             size += snprintf(part + size, sizeof part - (size_t)size, ":%" PRId64, stride);
-        /* keep room for "..." and the terminator */
+        /* leave room for "..." and the terminator */
         if (used + (size_t)size + 4 >= TM_MEMBERS_MAX) {
             memcpy(out + used, "...", 4);
             return;
@@ -116,14 +115,14 @@ static void print_members(const int64_t *ranks, size_t n, char out[TM_MEMBERS_MA
     }
 }
 
-/* Returns whether a group has fewer pairs of ranks that exchange data than ranks, so that they form
- * no ring. `scratch` has room for one number for each row of groups.class. */
+/* Returns whether fewer pairs of ranks exchange data than the group has ranks, so that they form no
+ * ring. `scratch` has an int64_t for each row of groups.class. */
 static bool closes_no_ring(const tm_group_survey *s, const tm_group_whole *group, int64_t *scratch,
                            size_t *next) {
     const tm_table *classes = tm_tables_find(s->tables, tm_group_class_def.name);
     size_t n = 0, pairs = 0;
     int64_t id = group->part[TM_GP_ID].value.i;
-    /* Groups and classes ascend in id. */
+    /* Groups and classes are sorted by id. */
     while (*next < classes->n_rows && tm_table_row(classes, *next)[TM_GC_ID].value.i < id)
         (*next)++;
     for (size_t i = *next; i < classes->n_rows; i++) {
@@ -140,7 +139,7 @@ static bool closes_no_ring(const tm_group_survey *s, const tm_group_whole *group
 }
 
 /* Sets the dimension. Pipeline stages send to the next and back to the previous stage, so there is
- * one pair fewer than stages. In a context or sequence ring there are as many pairs as ranks. */
+ * one pair less than stages. A context or sequence ring has as many pairs as ranks. */
 static void find_dimensions(tm_group_survey *s, int64_t *scratch) {
     size_t next = 0;
     for (size_t g = 0; g < s->n_groups; g++) {

@@ -4,7 +4,7 @@
 
 #include "tmerge/table.h"
 
-/* Internal tables, besides those of group_parts.h. */
+/* More internal tables; see group_parts.h. */
 extern const tm_table_def tm_group_member_part_def;
 extern const tm_table_def tm_group_member_def;
 
@@ -12,14 +12,14 @@ enum { TM_MEMBERS_MAX = 256 };
 
 /** A process group of the job. */
 typedef struct tm_group_whole {
-    const tm_cell *part; /* the group's row of groups.part; borrowed */
-    /* [n_ranks] ascending: ranks with kernels in the group's operations; borrowed */
+    const tm_cell *part; /* row of groups.part; borrowed */
+    /* [n_ranks] ascending: ranks with kernels in operations of the group; borrowed */
     const int64_t *ranks;
     const char *dimension; /* NULL if unknown; borrowed */
     size_t n_ranks;
-    int64_t n_hosts; /* hosts of these ranks; 0 if any host is unknown */
+    int64_t n_hosts; /* number of hosts of these ranks; 0 if any host is unknown */
     int64_t n_links; /* rows of groups.link */
-    int64_t n_slow;  /* slow rows of groups.link */
+    int64_t n_slow;  /* number of slow rows of groups.link */
     char members[TM_MEMBERS_MAX];
 } tm_group_whole;
 
@@ -28,14 +28,14 @@ typedef struct tm_group_survey {
     tm_tables *tables;
     tm_group_whole *groups; /* [n_groups] ascending in id */
     size_t n_groups;
-    int64_t *members; /* memory that the groups' `ranks` point into */
-    int64_t *hosts;   /* [rows of job.rank] number of the rank's host; -1 if unknown */
+    int64_t *members; /* the groups' `ranks` point into this array */
+    int64_t *hosts;   /* [rows of job.rank] number of the row's host; -1 if unknown */
 } tm_group_survey;
 
 /**
- * Collects the groups from internal tables, which must be sorted.
+ * Collects the groups from the internal tables, which must be sorted.
  *
- * @param out  borrows from the tables; must be freed even if the call fails
+ * @param out  borrows from the tables; the caller frees it even if the call fails
  * @return     TM_OK; TM_ERR_FAULT
  */
 tm_status tm_group_survey_make(tm_tables *tables, tm_group_survey *out,
@@ -43,14 +43,14 @@ tm_status tm_group_survey_make(tm_tables *tables, tm_group_survey *out,
 void tm_group_survey_free(tm_group_survey *survey);
 
 /**
- * Returns the number of hosts of these ranks; 0 if the host of any is unknown.
+ * Returns the number of hosts of [n] ranks; 0 if any host is unknown.
  *
  * @param scratch  [n]
  */
 int64_t tm_group_hosts(const tm_group_survey *survey, const int64_t *ranks, size_t n,
                        int64_t *scratch);
 
-/** Returns "intra" for one host, "inter" for more, NULL for 0 (unknown). */
+/** Returns "intra" for one host, "inter" for several, NULL for 0 (unknown). */
 const char *tm_group_reach(int64_t n_hosts);
 
 #endif

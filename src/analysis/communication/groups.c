@@ -14,8 +14,7 @@ static const tm_table_def *const defs[] = {
     &tm_group_class_def, &tm_group_member_part_def, &tm_group_member_def, &tm_group_rank_def,
 };
 
-/* Adds the time of all communication kernels of a rank, matched or not: the denominator of
- * comm_share. */
+/* Adds the time of all communication kernels of a rank to the denominator of comm_share. */
 static tm_status groups_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     int64_t sum = 0;
@@ -30,7 +29,7 @@ static tm_status groups_rank(const tm_rank_view *view, tm_tables *out, tm_error 
     return TM_OK;
 }
 
-/* Adds each rank of each group once, from the operations that this process matched. */
+/* Adds a row for each rank of each group in the operations that this process matched. */
 static tm_status add_members(const tm_collectives *own, tm_tables *out, tm_error *err) {
     typedef struct member {
         uint64_t group;
@@ -63,7 +62,8 @@ static tm_status groups_own(const tm_collectives *own, tm_tables *out, tm_error 
     return add_members(own, out, err);
 }
 
-/* Sets the descriptions and dimensions of this process's groups: only the merge has names. */
+/* Sets the descriptions and dimensions of this process's groups, because only the merge has names.
+ */
 static tm_status describe(const tm_names *names, tm_table *parts, tm_error *err) {
     for (size_t i = 0; i < parts->n_rows; i++) {
         tm_cell *row = tm_table_row(parts, i);

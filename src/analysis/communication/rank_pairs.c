@@ -9,8 +9,8 @@
 #include "base/sums.h"
 #include "timeline/metadata.h"
 
-/* PyTorch cuts lists after 30 ranks. These limits bound the rows from traces that do not cut
- * them. */
+/* PyTorch cuts lists after 30 ranks. For traces whose lists are not cut, these limits bound the
+ * number of rows. */
 enum { PAIRS_MOST = 5000, GROUP_MOST = 64 };
 
 enum { FROM, TO, COUNT, EVEN, UNKNOWN, BYTES, EXPECTED, SHARE, TIMES_EVEN, N_COLUMNS };
@@ -18,36 +18,36 @@ enum { FROM, TO, COUNT, EVEN, UNKNOWN, BYTES, EXPECTED, SHARE, TIMES_EVEN, N_COL
 static const tm_column columns[N_COLUMNS] = {
     [FROM] = {"from_rank", TM_INT, "", "Rank that sends."},
     [TO] = {"to_rank", TM_INT, "",
-            "Rank that receives; equal to from_rank for the data that stays on the rank."},
+            "Rank that receives; equal to from_rank for data that stays on the rank."},
     [COUNT] = {"count", TM_INT, "",
-               "Number of all-to-all operations of from_rank whose bytes are known. They are "
-               "summed in bytes."},
+               "Number of all-to-all operations of from_rank whose bytes are known; bytes is the "
+               "sum over these."},
     [EVEN] = {"even_count", TM_INT, "",
-              "Number of these operations without split sizes, so that every rank gets the same "
-              "amount."},
+              "Number of operations in count that have no split sizes, so that every rank gets the "
+              "same amount."},
     [UNKNOWN] = {"unknown_count", TM_INT, "",
                  "Number of other operations, whose bytes are unknown: the split sizes or the type "
                  "are not recorded, or do not fit the size and the group."},
     [BYTES] = {"bytes", TM_INT, "B",
-               "Bytes that from_rank sends to to_rank: the sender's input x its split size for "
-               "to_rank / the sum of its split sizes. Null if count is 0."},
+               "Bytes that from_rank sends to to_rank, summed over operations: input of the sender "
+               "x its split size for to_rank / the sum of its split sizes. Null if count is 0."},
     [EXPECTED] = {"expected_bytes", TM_INT, "B",
-                  "Bytes that to_rank receives from from_rank, computed from the outputs and split "
-                  "sizes of to_rank; null if its trace does not have them."},
+                  "Bytes that to_rank receives from from_rank, computed from outputs and split "
+                  "sizes in the trace of to_rank; null if that trace does not have them."},
     [SHARE] = {"share_pct", TM_REAL, "%",
-               "100 bytes / the bytes that from_rank sends to all ranks."},
+               "Share of bytes in what from_rank sends to all ranks: 100 bytes / that sum."},
     [TIMES_EVEN] = {"times_even", TM_REAL, "",
-                    "bytes / the bytes that to_rank would get if from_rank divided its data evenly "
-                    "in each operation. Null if that is 0."},
+                    "bytes / what to_rank would get if from_rank divided its data evenly in each "
+                    "operation. Null if that is 0."},
 };
 
 const tm_table_def tm_pair_def = {
     .name = "collectives.pair",
     .doc =
-        "A row for each sender and receiver in all-to-all operations, matched or not, of groups of "
-        "up to 64 ranks whose list of ranks is recorded (PyTorch cuts lists after 30). Limited to "
-        "the 5000 pairs with the most bytes. If times_even is well over 1 for one to_rank in the "
-        "rows of most senders, that rank has the experts that are chosen too often.",
+        "A row for each pair of sender and receiver in all-to-all operations, matched or not. Only "
+        "groups of up to 64 ranks whose list of ranks is recorded (PyTorch cuts lists after 30). "
+        "Limited to the 5000 pairs with the most bytes. If times_even is well over 1 for the same "
+        "to_rank with most senders, that rank has the experts that are chosen too often.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 2,
@@ -71,17 +71,15 @@ enum {
 static const tm_column part_columns[N_P] = {
     [P_FROM] = {"from_rank", TM_INT, "", "As in collectives.pair."},
     [P_TO] = {"to_rank", TM_INT, "", "As in collectives.pair."},
-    [P_RANK] = {"rank", TM_INT, "",
-                "The rank whose trace the row is from: the sender or the receiver."},
+    [P_RANK] = {"rank", TM_INT, "", "Rank whose trace the row is from: from_rank or to_rank."},
     [P_COUNT] = {"count", TM_INT, "", "As in collectives.pair."},
     [P_EVEN] = {"even_count", TM_INT, "", "As in collectives.pair."},
     [P_UNKNOWN] = {"unknown_count", TM_INT, "", "As in collectives.pair."},
     [P_BYTES] = {"bytes", TM_INT, "B", "As in collectives.pair."},
     [P_EACH] =
         {"each_bytes", TM_REAL, "B",
-         "Bytes that to_rank would get if each operation sent the same amount to every rank."},
-    [P_REPORTED] = {"expected_count", TM_INT, "",
-                    "Number of operations that expected_bytes sums over."},
+         "Bytes that to_rank would get if from_rank divided its data evenly in each operation."},
+    [P_REPORTED] = {"expected_count", TM_INT, "", "Number of operations in expected_bytes."},
     [P_EXPECTED] = {"expected_bytes", TM_INT, "B", "As in collectives.pair."},
 };
 
@@ -109,18 +107,18 @@ typedef struct rank_records {
     tm_vec records; /* of pair_record: one per pair */
 } rank_records;
 
-/* One side of an operation: what its rank sends to, or receives from, the ranks of its group. */
+/* The operation on one rank: what it sends to, or receives from, the ranks of its group. */
 typedef struct side {
     bool sends, known, even;
-    int64_t bytes; /* to or from all ranks together */
+    int64_t bytes; /* bytes to or from all ranks together */
     size_t n;      /* ranks of the group */
-    /* sum of the split sizes [rows], and bytes per row; no rows: nothing is sent */
+    /* sum of the split sizes [rows], and bytes per row; 0 rows: no data */
     int64_t rows, row_bytes;
     int64_t split[GROUP_MOST]; /* [n] */
 } side;
 
-/* Reads a list like "[3, 0]", with or without quotes. Returns false for other texts, and for lists
- * that do not have s->n numbers, such as a list that was cut ("..."). */
+/* Reads a list such as "[3, 0]", with or without quotes. Returns false for other texts, and for
+ * lists that do not have s->n numbers, such as lists cut with "...". */
 static bool read_split(const char *text, side *s) {
     const char *p = text + (*text == '"');
     size_t n = 0;
@@ -135,8 +133,8 @@ static bool read_split(const char *text, side *s) {
     return *p == ']';
 }
 
-/* Returns whether an operation sends the same amount to every rank: if the list of split sizes is
- * empty, or missing and the name does not say that sizes vary. */
+/* Returns whether an operation sends the same amount to every rank: its list of split sizes is
+ * empty, or is missing and the name does not say that sizes vary. */
 static bool is_even(const tm_names *names, const tm_collective_attr *attr, tm_text list) {
     const char *name = tm_names_text(names, attr->name).bytes;
     if (list.size == 0)
@@ -192,7 +190,7 @@ static bool add_side(rank_records *t, const tm_collective_attr *attr, const tm_v
     return true;
 }
 
-/* Adds an operation if the ranks of its group are known and include this rank. */
+/* Adds an operation, if the ranks of its group are known and include this rank. */
 static bool add_operation(rank_records *t, const tm_collective_attr *attr) {
     tm_rank_list *group = tm_keys_value(&t->lists, &t->groups, &attr->group_ranks);
     const int64_t rank = t->view->timeline->rank;

@@ -1,5 +1,5 @@
-/* Table collectives.pair: the bytes that all-to-all operations send from each rank to each other
- * rank. */
+/* Table collectives.pair: the bytes that each rank sends to each other rank in all-to-all
+ * operations. */
 #ifndef TMERGE_RANK_PAIRS_H
 #define TMERGE_RANK_PAIRS_H
 
@@ -7,16 +7,16 @@
 
 extern const tm_table_def tm_pair_def;
 
-/** Internal table: what the trace of one rank records about a pair. */
+/** Internal table: what a rank's trace records about a pair of ranks. */
 extern const tm_table_def tm_pair_part_def;
 
-/** Adds the bytes that a rank sends and receives. Returns TM_OK; TM_ERR_FAULT. */
+/** Adds the rows of a rank. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_pairs_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
-/** Merges what the sender and the receiver of each pair recorded. Returns TM_OK; TM_ERR_FAULT. */
+/** Merges the records of each pair's sender and receiver. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_pairs_merge(const tm_names *names, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** Sets the shares, and keeps the pairs with the most bytes. */
+/** Sets the shares. Keeps only the pairs with the most bytes. */
 void tm_pairs_job(tm_tables *tables);
 
 #endif

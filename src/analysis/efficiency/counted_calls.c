@@ -5,7 +5,7 @@
 #include "analysis/shared/call_kinds.h"
 #include "base/sums.h"
 
-/* Name ids of the name and inputs of a call, which determine its work. */
+/* Name ids of a call's name and inputs, which determine its work. */
 typedef struct signature {
     uint32_t name, shapes, types, concrete;
 } signature;
@@ -14,10 +14,10 @@ typedef struct signature {
 typedef struct finding {
     const tm_rank_view *view;
     tm_keys signatures;
-    tm_vec work_of; /* of uint32_t, by signature: 1 + index into works; 0: unknown */
+    tm_vec work_of; /* [signatures] of uint32_t: 1 + index into works; 0: not yet computed */
     tm_vec works;   /* of tm_work */
-    tm_vec list;    /* of tm_counted_call; `work` is set last, when `works` no longer moves */
-    tm_vec places;  /* of uint32_t: index into works of each call in list */
+    tm_vec list;    /* of tm_counted_call; sets `work` at the end, when `works` no longer moves */
+    tm_vec places;  /* [list.n] of uint32_t: index into works of the call */
     uint32_t *of_operator;
 } finding;
 
@@ -25,8 +25,8 @@ static tm_text text_of(const finding *f, uint32_t id) {
     return tm_names_text(f->view->names, id);
 }
 
-/* Returns the index into f->works of the work for these inputs; TM_NO_KEY if they do not determine
- * it, or if out of memory (*ok is then false). */
+/* Returns the index into f->works of the work of a signature; TM_NO_KEY if the inputs do not
+ * determine the work, or if out of memory (*ok is then false). */
 static uint32_t find_work(finding *f, const signature *s, bool *ok) {
     uint32_t known = tm_keys_find(&f->signatures, s);
     if (known == TM_NO_KEY) {
@@ -84,8 +84,8 @@ static bool add_call(finding *f, uint32_t call, const tm_inputs_attr *inputs, ui
     return tm_vec_append(&f->list, &own, 1) && tm_vec_append(&f->places, &place, 1);
 }
 
-/* Calls, inputs and shapes are all in the order of their events. Kernels of a call that is not
- * counted belong to the counted call around it. */
+/* Calls, inputs and shapes are in the order of their events. If a call is not counted, its kernels
+ * belong to the counted call around it. */
 static bool find_calls(finding *f) {
     const tm_timeline *timeline = f->view->timeline;
     const tm_calls *operators = f->view->operators;
@@ -107,7 +107,7 @@ static bool find_calls(finding *f) {
     return ok;
 }
 
-/* the name of a kernel shows whether FP32 was multiplied as TF32, on tensor cores */
+/* Kernel names show whether tensor cores multiplied FP32 as TF32. */
 static void tell_number(tm_counted_call *own, uint8_t precision) {
     if (own->number != TM_NUMBER_SINGLE)
         return;

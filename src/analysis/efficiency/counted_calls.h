@@ -12,39 +12,39 @@
 #define TM_NOT_COUNTED UINT32_MAX
 
 /** A call of a counted operator. It owns the kernels that were launched while it was the innermost
- * open counted call. */
+ * counted call. */
 typedef struct tm_counted_call {
     const tm_work *work;   /* borrowed from tm_counted_calls.works */
     uint32_t name, shapes; /* name ids */
-    uint8_t number;        /* tm_number, from the names of its kernels if they show it */
-    bool forward;          /* an operator that only the forward pass runs, such as linear, or a call
-                              inside of one; false for a matmul elsewhere, which may be of either pass */
-    bool recomputed;       /* forward operator that runs in the backward pass */
-    uint32_t first;        /* event row of its first kernel; TM_NO_EVENT: it has none */
-    int64_t kernel_ns;     /* duration of all its kernels */
-    int64_t product_ns;    /* duration of its kernels that multiply; for XLA, of all its kernels */
+    uint8_t number;        /* tm_number; kernel names may show a more exact one than the inputs */
+    bool forward;      /* only the forward pass runs this operator (such as linear), or the operator
+                          around it; false for other matmuls, which either pass may run */
+    bool recomputed;   /* a forward operator that the backward pass runs again */
+    uint32_t first;    /* event row of its first kernel; TM_NO_EVENT: no kernel */
+    int64_t kernel_ns; /* duration of all its kernels */
+    int64_t product_ns; /* duration of its kernels that multiply; for XLA, of all its kernels */
 } tm_counted_call;
 
 typedef struct tm_counted_calls {
     tm_counted_call *list; /* [n] ascending by row; owned */
     size_t n;
-    uint32_t *of_operator; /* [operator calls] index of the counted call to which the kernels of the
-                              call belong; TM_NOT_COUNTED: none; NULL for XLA; owned */
-    tm_work *works;        /* one for each different set of inputs; owned */
+    uint32_t *of_operator; /* [operator calls] index into list of the counted call that owns the
+                              call's kernels; TM_NOT_COUNTED: none; NULL for XLA; owned */
+    tm_work *works;        /* one for each distinct set of inputs; owned */
 } tm_counted_calls;
 
-/** Finds the counted calls of a rank. Free them with tm_counted_calls_free, also on failure.
- * Returns TM_OK; TM_ERR_FAULT. */
+/** Finds the counted calls of a rank. The caller frees them with tm_counted_calls_free, also on
+ * failure. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_counted_calls_find(const tm_rank_view *view, tm_counted_calls *out,
                                 tm_error *err) TM_MUST_CHECK;
 
-/** The same for a rank that runs programs compiled by XLA. Each run of a compute operation with a
- * known FLOP is a counted call. Operations that only move memory have 0 FLOP. */
+/** Like tm_counted_calls_find, for a rank that runs programs compiled by XLA. Each run of a compute
+ * operation with a known FLOP is a counted call. Operations that only move memory have 0 FLOP. */
 tm_status tm_compiled_calls_find(const tm_rank_view *view, tm_counted_calls *out,
                                  tm_error *err) TM_MUST_CHECK;
 void tm_counted_calls_free(tm_counted_calls *calls);
 
-/** Returns the counted call that owns a kernel, or NULL. */
+/** Returns the counted call that owns a kernel; NULL if there is none. */
 static inline tm_counted_call *tm_counted_owner(const tm_counted_calls *calls,
                                                 const tm_rank_view *view, uint32_t row) {
     uint32_t call = calls->of_operator ? view->operators->above[row] : TM_NO_CALL;

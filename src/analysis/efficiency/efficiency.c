@@ -1,4 +1,4 @@
-/* Analysis `efficiency`: how much is computed, and what share of the devices' peak that is. */
+/* Analysis `efficiency`: how many operations devices compute, as a share of their peak rates. */
 #include "counted_calls.h"
 #include "rows.h"
 
@@ -9,7 +9,7 @@ static const tm_table_def *const defs[] = {
 
 static tm_status efficiency_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     tm_counted_calls calls;
-    /* A rank has operations of XLA, or PyTorch's operators with shapes, never both. */
+    /* A rank has either XLA's operations or PyTorch's operators with shapes. */
     tm_status status = view->timeline->n_attrs[TM_ATTR_XLA] > 0
                            ? tm_compiled_calls_find(view, &calls, err)
                            : tm_counted_calls_find(view, &calls, err);

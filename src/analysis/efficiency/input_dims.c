@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* A position in a text of any content. */
+/* A position in a text, which may have any content. */
 typedef struct place {
     const char *p, *end;
 } place;
@@ -16,7 +16,7 @@ static void skip_space(place *at) {
         at->p++;
 }
 
-/* Skips this character if it comes next; returns whether it did. */
+/* Skips this character if it is next; returns whether it was. */
 static bool take(place *at, char c) {
     skip_space(at);
     if (at->p == at->end || *at->p != c)
@@ -36,7 +36,7 @@ static bool take_int(place *at, int64_t *out) {
     return at->p > first;
 }
 
-/* Moves past the closing bracket of a list whose opening bracket has been read. */
+/* Moves past the closing bracket of a list. The opening bracket has been read. */
 static bool skip_list(place *at) {
     for (int depth = 1; at->p < at->end; at->p++) {
         depth += (*at->p == '[') - (*at->p == ']');
@@ -48,7 +48,7 @@ static bool skip_list(place *at) {
     return false;
 }
 
-/* Reads the numbers and the closing bracket of a list whose opening bracket has been read. */
+/* Reads the numbers and the closing bracket of a list. The opening bracket has been read. */
 static bool take_numbers(place *at, tm_dims *out) {
     out->n = 0;
     if (take(at, ']'))

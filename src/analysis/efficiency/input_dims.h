@@ -1,4 +1,4 @@
-/* Parses the texts in which profilers record an operator's inputs. */
+/* Parses an operator's inputs as profilers record them. */
 #ifndef TMERGE_EFFICIENCY_INPUT_DIMS_H
 #define TMERGE_EFFICIENCY_INPUT_DIMS_H
 
@@ -9,10 +9,9 @@
 
 enum { TM_INPUTS_MAX = 6, TM_DIMS_MAX = 8 };
 
-/** The dimensions of an input. */
 typedef struct tm_dims {
-    int n; /* number of dimensions; 0: scalar or not a tensor; -1: list of tensors, or above
-              TM_DIMS_MAX */
+    int n; /* number of dimensions; 0: a scalar, or not a tensor; -1: a list of tensors, or more
+              than TM_DIMS_MAX */
     int64_t at[TM_DIMS_MAX];
 } tm_dims;
 
@@ -21,10 +20,10 @@ typedef struct tm_dims {
 bool tm_inputs_dims(tm_text text, tm_dims out[TM_INPUTS_MAX]);
 
 /** Returns item @p n of a list of texts, without quotes: item 1 of ["a", "b"] is "b". Returns an
- * empty text if there is no such item. */
+ * empty text if the list has no item @p n. */
 tm_text tm_inputs_item(tm_text list, int n);
 
-/** Parses a whole text like "[1, 2]" or "1". Returns false for any other text. */
+/** Parses a whole text such as "[1, 2]" or "1". Returns false for any other text. */
 bool tm_inputs_ints(tm_text text, tm_dims *out);
 
 /** Returns whether the text is "True" or "1". */

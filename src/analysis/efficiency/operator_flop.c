@@ -4,7 +4,7 @@
 
 #include "input_dims.h"
 
-/* Larger results are rejected as implausible: no operator computes this much in a year. */
+/* Larger results are implausible: no operator computes this much in a year. */
 #define MOST (INT64_C(1) << 60)
 
 const char *tm_number_word(tm_number number) {
@@ -20,7 +20,7 @@ typedef struct call {
     tm_text types, concrete;
 } call;
 
-/* Types as profilers write them; a name ending in * is a prefix. */
+/* Types as profilers write them. A name that ends in * is a prefix. */
 static const struct {
     const char *name;
     uint8_t number, bytes;
@@ -30,13 +30,13 @@ static const struct {
     {"c10::Half", TM_NUMBER_FP16, 2},
     {"c10::BFloat16", TM_NUMBER_BF16, 2},
     {"c10::Float8_*", TM_NUMBER_FP8, 1},
-    /* a byte has two numbers; dimensions count bytes */
+    /* two numbers in a byte; the recorded dimensions count bytes */
     {"c10::Float4_e2m1fn_x2", TM_NUMBER_FP4, 1},
     {"signed char", TM_NUMBER_INT8, 1},
     {"unsigned char", TM_NUMBER_INT8, 1},
 };
 
-/* Returns the index into types; -1 for other types. */
+/* Returns the index into `types`; -1 for other types. */
 static int type_of(const call *c, int input) {
     tm_text text = tm_inputs_item(c->types, input);
     for (int t = 0; t < (int)(sizeof types / sizeof *types); t++) {
@@ -55,7 +55,7 @@ static tm_number number_of(const call *c, int input) {
     return t < 0 ? TM_NUMBER_UNKNOWN : (tm_number)types[t].number;
 }
 
-/* Product of a and b; -1 if one is negative (unknown), or if the product exceeds MOST. */
+/* Returns a x b; -1 if one is negative (unknown), or if the product exceeds MOST. */
 static int64_t times(int64_t a, int64_t b) {
     return a < 0 || b < 0 || (b > 0 && a > MOST / b) ? -1 : a * b;
 }
@@ -64,7 +64,7 @@ static int64_t plus(int64_t a, int64_t b) {
     return a < 0 || b < 0 || a > MOST - b ? -1 : a + b;
 }
 
-/* Product of the dimensions from @p first on; 1 if there are none. */
+/* Returns the product of the dimensions from @p first on; 1 if there are none. */
 static int64_t product(const tm_dims *d, int first) {
     int64_t n = 1;
     for (int i = first; i < d->n; i++)
@@ -72,7 +72,7 @@ static int64_t product(const tm_dims *d, int first) {
     return n;
 }
 
-/* Bytes of an input; 0 if it is not a tensor, -1 if unknown. */
+/* Returns the size of an input [bytes]; 0 if it is not a tensor, -1 if unknown. */
 static int64_t bytes_of(const call *c, int input) {
     int t = type_of(c, input);
     if (c->d[input].n == 0)
@@ -80,7 +80,8 @@ static int64_t bytes_of(const call *c, int input) {
     return t < 0 || c->d[input].n < 0 ? -1 : times(product(&c->d[input], 0), types[t].bytes);
 }
 
-/* Bytes of inputs [0, n) plus @p output elements of the type of input @p like. */
+/* Returns the size of inputs [0, n) plus @p output elements of the type of input @p like [bytes];
+ * -1 if unknown. */
 static int64_t moved(const call *c, int n, int64_t output, int like) {
     int t = type_of(c, like);
     int64_t bytes = t < 0 ? -1 : times(output, types[t].bytes);
@@ -93,8 +94,8 @@ static bool is_known(const tm_work *work) {
     return work->flop >= 0 && work->causal_flop >= 0;
 }
 
-/* Matrix products of inputs a and a + 1 with @p n_dims dimensions: [B,] M x K and [B,] K x N.
- * Inputs before `a` are added to the product. */
+/* Sets the work of a product of inputs a and a + 1, each with @p n_dims dimensions: [B,] M x K and
+ * [B,] K x N. Inputs before `a` are added to the product. */
 static bool matrices(const call *c, int a, int n_dims, tm_work *out) {
     const tm_dims *x = &c->d[a], *y = &c->d[a + 1];
     int last = n_dims - 1;
@@ -108,8 +109,8 @@ static bool matrices(const call *c, int a, int n_dims, tm_work *out) {
     return is_known(out);
 }
 
-/* The output has 16 bits unless out_dtype is 6 (float in PyTorch's ScalarType). If a byte has two
- * numbers (FP4), the inner dimension counts bytes. */
+/* A product of scaled matrices. The output has 16 bits, or 32 if out_dtype is 6 (float in PyTorch's
+ * ScalarType). For FP4, the inner dimension counts bytes, i.e. two numbers. */
 static bool scaled_matrices(const call *c, tm_work *out) {
     if (!matrices(c, 0, 2, out))
         return false;
@@ -122,7 +123,7 @@ static bool scaled_matrices(const call *c, tm_work *out) {
     return is_known(out);
 }
 
-/* Products of 8-bit integers are summed in 32 bits, so an element of the output has 4 bytes. */
+/* A product of 8-bit integers is summed in 32 bits, so the output has 4 bytes per element. */
 static bool int_matrices(const call *c, tm_work *out) {
     if (!matrices(c, 0, 2, out))
         return false;
@@ -131,8 +132,8 @@ static bool int_matrices(const call *c, tm_work *out) {
     return true;
 }
 
-/* A linear layer. x has any number of dimensions, and the last one is K; the weight is [N,] K. The
- * products of aiter and vLLM have the same first inputs. */
+/* A linear layer. x has any number of dimensions, the last of which is K; the weight is [N,] K.
+ * Products of aiter and vLLM start with the same inputs. */
 static bool linear(const call *c, tm_work *out) {
     const tm_dims *x = &c->d[0], *weight = &c->d[1];
     if (x->n < 1 || weight->n < 1 || weight->n > 2 || x->at[x->n - 1] != weight->at[weight->n - 1])
@@ -146,12 +147,13 @@ static bool linear(const call *c, tm_work *out) {
     return is_known(out);
 }
 
-/* Item i of a list that has one value per dimension, or a single value for all dimensions. */
+/* Returns item i of a list with one value per dimension, or with one value for all dimensions. */
 static int64_t each(const tm_dims *list, int i) {
     return list->at[i < list->n ? i : list->n - 1];
 }
 
-/* Number of spatial positions of a convolution's output (not recorded); -1: unknown. */
+/* Returns the number of spatial positions of a convolution's output, which is not recorded; -1:
+ * unknown. */
 static int64_t output_space(const call *c) {
     const tm_dims *x = &c->d[0], *weight = &c->d[1];
     tm_dims stride, padding, dilation;
@@ -180,12 +182,12 @@ static bool convolution(const call *c, tm_work *out) {
     int64_t space = transposed ? product(x, 2) : output_space(c);
     out->flop = out->causal_flop = times(times(2, x->at[0]), times(product(weight, 0), space));
     out->number = number_of(c, 0);
-    /* the output size of a transposed convolution depends on inputs that are not parsed */
+    /* the output size of a transposed convolution depends on other inputs */
     out->bytes = transposed ? -1 : moved(c, 3, times(times(x->at[0], weight->at[0]), space), 0);
     return is_known(out);
 }
 
-/* Whether item @p n of "[True, False, True]" is true. */
+/* Returns whether item @p n of "[True, False, True]" is true. */
 static bool is_asked_for(tm_text mask, int n) {
     const char *end = mask.bytes + mask.size, *p = mask.bytes + 1;
     for (; n > 0 && p < end; p++)
@@ -195,8 +197,8 @@ static bool is_asked_for(tm_text mask, int n) {
     return p < end && (*p == 'T' || *p == '1');
 }
 
-/* Returns how many gradients, of input and weight, were requested; each costs as much as the
- * forward pass. */
+/* Sets the work of a backward convolution: each requested gradient, of input and weight, costs as
+ * much as the forward pass. Returns false if unknown. */
 static bool convolution_backward(const call *c, tm_work *out) {
     const tm_dims *grad = &c->d[0], *x = &c->d[1], *weight = &c->d[2];
     tm_text mask = tm_inputs_item(c->concrete, 10), transposed = tm_inputs_item(c->concrete, 7);
@@ -212,7 +214,7 @@ static bool convolution_backward(const call *c, tm_work *out) {
     return is_known(out);
 }
 
-/* Index of the `causal` input in `Concrete Inputs`, by the signatures of PyTorch and flash_attn. */
+/* Index of the input `causal` in `Concrete Inputs`, by the signatures of PyTorch and flash_attn. */
 static int causal_at(tm_counted op) {
     switch (op) {
     case TM_COUNTED_FLASH:
@@ -224,14 +226,14 @@ static int causal_at(tm_counted op) {
         return 6;
     case TM_COUNTED_CUDNN_BACKWARD:
         return 14;
-    default: /* the other operators with a backward pass */
+    default: /* these operators have a backward pass, too */
         return 11;
     }
 }
 
-/* Two matrix products forward (q k and scores v), five backward, as the scores are recomputed. q, k
- * and v are consecutive inputs of shape [batch, heads, length, head size]; of flash_attn [batch,
- * length, heads, head size]. */
+/* Two matrix products forward (q k and scores v), five backward, because scores are recomputed. q,
+ * k and v are consecutive inputs with dimensions [batch, heads, length, head size]; for flash_attn
+ * [batch, length, heads, head size]. */
 static bool attention(const call *c, tm_counted op, bool backward, tm_work *out) {
     int first = backward ? 1 : 0;
     int length = op == TM_COUNTED_FLASH_2 || op == TM_COUNTED_FLASH_2_BACKWARD ? 1 : 2;
@@ -254,7 +256,7 @@ static bool attention(const call *c, tm_counted op, bool backward, tm_work *out)
     return is_known(out);
 }
 
-/* The scalar inputs of a packed attention in the order of its signature; all others are tensors.
+/* The scalar inputs of packed attention, in the order of its signature; other inputs are tensors.
  * Only version 2 has a dropout. */
 enum { LONGEST_Q, LONGEST_K, DROPOUT, SCALE, CAUSAL, BACK, AHEAD, N_VALUES };
 
@@ -270,8 +272,8 @@ static bool packed_values(tm_text list, bool dropout, tm_text out[N_VALUES]) {
     return n == N_VALUES && (*out[CAUSAL].bytes == 'T' || *out[CAUSAL].bytes == 'F');
 }
 
-/* Maximum number of tokens that a token attends to: all of them, or back + ahead + 1 in a window
- * (-1: no limit). */
+/* Returns the maximum number of tokens that a token attends to: all, or in a window back + ahead +
+ * 1 (-1: no limit on that side). */
 static int64_t seen_tokens(const tm_text values[N_VALUES]) {
     tm_dims longest, back, ahead;
     if (!tm_inputs_ints(values[LONGEST_K], &longest) || !tm_inputs_ints(values[BACK], &back) ||
@@ -282,8 +284,8 @@ static int64_t seen_tokens(const tm_text values[N_VALUES]) {
     return window < 0 || window > longest.at[0] ? longest.at[0] : window;
 }
 
-/* Counts attention on concatenated sequences [sum of lengths, heads, head size]. The result is an
- * upper bound, because only the maximum length is recorded. */
+/* Attention on concatenated sequences with dimensions [sum of lengths, heads, head size]. The
+ * result is an upper bound, because only the maximum length is recorded. */
 static bool packed_attention(const call *c, tm_counted op, tm_work *out) {
     bool backward = op == TM_COUNTED_FLASH_3_BACKWARD || op == TM_COUNTED_FLASH_2_PACKED_BACKWARD;
     bool dropout = op == TM_COUNTED_FLASH_2_PACKED || op == TM_COUNTED_FLASH_2_PACKED_BACKWARD;
@@ -336,7 +338,7 @@ static bool count(tm_counted op, const call *c, tm_work *out) {
     case TM_COUNTED_EFFICIENT_BACKWARD:
     case TM_COUNTED_CUDNN_BACKWARD:
         return attention(c, op, true, out);
-    default: /* TM_COUNTED_FLASH_3, TM_COUNTED_FLASH_2_PACKED, and their backward passes */
+    default:
         return packed_attention(c, op, out);
     }
 }

@@ -7,8 +7,8 @@
 #include "timeline/counted.h"
 #include "tmerge/names.h"
 
-/* Number types of multiplications: id and word. FP32 may be multiplied as TF32, which only the
- * kernel's name shows. XLA's profile does not give the type of operations (mixed). */
+/* Number types of multiplications: id and word. FP32 may be multiplied as TF32, which only kernel
+ * names show. `mixed` is for XLA, whose profile has no types. */
 #define TM_NUMBER_LIST(X)                                                                          \
     X(TM_NUMBER_UNKNOWN, "unknown")                                                                \
     X(TM_NUMBER_SINGLE, "fp32 or tf32")                                                            \
@@ -32,16 +32,17 @@ typedef enum tm_number {
 const char *tm_number_word(tm_number number);
 
 typedef struct tm_work {
-    int64_t flop;        /* a multiply-add counts as two; attention counts all pairs of tokens */
-    int64_t causal_flop; /* the same, but causal attention counts half of the pairs */
-    int64_t bytes;       /* size of inputs and output, the minimum memory traffic; -1: unknown */
+    int64_t flop; /* a multiply-add counts as two; attention counts all pairs of tokens, also masked
+                     ones */
+    int64_t causal_flop; /* like flop, but causal attention counts half of the pairs */
+    int64_t bytes; /* size of inputs and output [bytes], the minimum memory traffic; -1: unknown */
     tm_number number;
     tm_counted op;
-    bool at_most; /* flop is only an upper bound */
+    bool at_most; /* whether flop is only an upper bound */
 } tm_work;
 
 /**
- * Computes the work of one call.
+ * Computes the work of a call.
  * @param dims, types, concrete  `Input Dims`, `Input type` and `Concrete Inputs`: JSON of any
  *                               content; empty if not recorded
  * @param out                    set only on true

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A row for each device name, longer names first. NVIDIA's data sheets state most figures with
- * sparsity; here they are halved. If matrix units support a type, the rate is theirs. Sources:
+/* A row for each device name, longer names first. The rates are those of matrix units, for types
+ * that matrix units support. NVIDIA's data sheets give most rates with sparsity; here they are
+ * halved. Sources:
  *  [V100] images.nvidia.com/content/technologies/volta/pdf/
  *         volta-v100-datasheet-update-us-1165301-r5.pdf
  *  [A100] nvidia.com/content/dam/en-zz/Solutions/Data-Center/a100/pdf/
@@ -28,7 +29,7 @@
  * Cells without a source are 0. */
 static const struct {
     const char *name;
-    int sms; /* number of multiprocessors of the complete device */
+    int sms; /* number of multiprocessors of the whole device */
     float fp16, bf16, tf32, fp8, fp4, int8, fp32, fp64;
 } known[] = {
     {"V100-SXM2", 80, 125, 0, 0, 0, 0, 0, 15.7F, 7.8F},                                 /* [V100] */
@@ -58,12 +59,13 @@ static const struct {
     {"MI325X", 304, 1307.4F, 1307.4F, 653.7F, 2614.9F, 0, 2614.9F, 163.4F, 163.4F}, /* [MI325X] */
 };
 
-/* Returns the decimal number in the table: the float 989.4F is not exactly 989.4. */
+/* Rounds to the decimals of the table: the float 989.4F is not exactly 989.4. */
 static double decimal(float value) {
     return round((double)value * 10.0) / 10.0;
 }
 
-/* Returns whether a device's name contains a known name. "A100" does not match an A1000. */
+/* Returns whether a device's name contains a known name as a word. "A100" does not match an A1000.
+ */
 static bool holds(const char *name, const char *known_name) {
     const char *at = strstr(name, known_name);
     if (!at)

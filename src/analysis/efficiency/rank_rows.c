@@ -8,11 +8,13 @@
 #include "analysis/shared/busy.h"
 #include "base/sums.h"
 
-/* Minimum coverage [%] for an MFU. Below, the result depends on uncounted work. */
+/* Minimum coverage [%] for an MFU. If coverage is lower, the MFU depends on work that is not
+ * counted. */
 #define LEAST_COVERAGE 20.0
-/* Maximum window / step time for an MFU. Above, devices work outside of the marked steps. */
+/* Maximum window / step time for an MFU. If it is higher, devices work outside of the marked steps.
+ */
 #define MOST_AHEAD 1.5
-/* An MFU may leave out this share of operations because their peak is unknown. */
+/* Maximum share of operations whose peak is unknown, for an MFU. The MFU leaves them out. */
 #define MOST_WITHOUT_PEAK 0.01
 
 enum {
@@ -31,23 +33,24 @@ enum {
 static const tm_column number_columns[N_COLUMNS] = {
     [N_RANK] = {"rank", TM_INT, "", "Global rank."},
     [N_STEP] = {"step", TM_INT, "", "Number of the step."},
-    [N_NUMBER] = {"number", TM_INT, "", "Number type, a tm_number."},
+    [N_NUMBER] = {"number", TM_INT, "", "Number type (tm_number)."},
     [N_PEAK] = {"peak_tflops", TM_REAL, "TFLOP/s", "Peak rate of the rank's device; 0 if unknown."},
     [N_COUNTED] = {"counted_ns", TM_INT, "ns",
-                   "Time of the kernels whose number of operations is known."},
-    [N_FLOP] = {"flop", TM_INT, "FLOP", "Number of operations of these kernels."},
+                   "Duration of the kernels whose number of operations is known."},
+    [N_FLOP] = {"flop", TM_INT, "FLOP", "Number of operations of the kernels in counted_ns."},
     [N_CAUSAL] = {"causal_flop", TM_INT, "FLOP",
-                  "flop without recomputation, with causal attention counted as half."},
+                  "Like flop, without recomputation, and with half of causal attention."},
     [N_AT_MOST] = {"at_most_flop", TM_INT, "FLOP",
-                   "Upper bound of the operations that are not in flop."},
-    [N_RECOMPUTED] = {"recomputed_flop", TM_INT, "FLOP", "Part of flop that is recomputation."},
+                   "Upper bound of the number of operations that flop leaves out."},
+    [N_RECOMPUTED] = {"recomputed_flop", TM_INT, "FLOP",
+                      "Number of operations in flop that recompute."},
 };
 
 const tm_table_def tm_efficiency_number_part =
     TM_INTERNAL_TABLE("efficiency.number", "A row for each rank, step and type of numbers.",
                       number_columns, N_COLUMNS, 3);
 
-/* Columns after the keys, in the tables by rank and by step. */
+/* Columns after the keys that the tables by rank and by step share. */
 enum {
     E_STEP,
     E_WINDOW,
@@ -70,17 +73,18 @@ enum {
 
 #define FIGURE_COLUMNS                                                                             \
     {"step_ns", TM_INT, "ns",                                                                      \
-     "Duration on the host of all marked steps; of the whole trace if it marks no steps. For XLA " \
-     "profiles it equals window_ns, because the host only queues work."},                          \
+     "Sum of the durations of all marked steps on the host; duration of the whole trace if it "    \
+     "marks no steps. For XLA profiles it equals window_ns, because the host only queues work."},  \
         {"window_ns", TM_INT, "ns",                                                                \
-         "Duration of the windows of all steps, as in overlap.step: each ends with the last "      \
-         "device event of its step."},                                                             \
+         "Sum of the durations of the windows of all steps, as in overlap.step. A window ends "    \
+         "with the last device event of its step."},                                               \
         {"compute_ns", TM_INT, "ns",                                                               \
-         "Sum of the durations of the kernels of all steps, without communication."},              \
+         "Sum of the durations of the kernels of all steps, except communication kernels."},       \
         {"counted_ns", TM_INT, "ns",                                                               \
          "Part of compute_ns in kernels of operators whose FLOP can be computed from the "         \
          "recorded inputs."},                                                                      \
-        {"coverage_pct", TM_REAL, "%", "100 counted_ns / compute_ns."},                            \
+        {"coverage_pct", TM_REAL, "%",                                                             \
+         "Share of compute time whose operations are counted: 100 counted_ns / compute_ns."},      \
         {"flop", TM_INT, "FLOP",                                                                   \
          "Floating-point operations of the operators that counted_ns covers (see "                 \
          "efficiency.work); other work is missing. For XLA on TPUs, all operations, not only "     \
@@ -91,12 +95,12 @@ enum {
         {"recomputed_flop", TM_INT, "FLOP",                                                        \
          "Part of flop that is recomputation: forward operators that run inside the backward "     \
          "pass."},                                                                                 \
-        {"achieved_tflops", TM_REAL, "TFLOP/s", "flop / step_ns."},                                \
+        {"achieved_tflops", TM_REAL, "TFLOP/s", "Rate that the rank achieves: flop / step_ns."},   \
         {"kernel_tflops", TM_REAL, "TFLOP/s",                                                      \
-         "flop / counted_ns: the rate during the kernels that counted_ns covers."},                \
+         "Rate during the kernels whose operations are counted: flop / counted_ns."},              \
         {"ideal_ns", TM_INT, "ns",                                                                 \
-         "Minimum time for flop without recomputed_flop at peak rate: the sum over number types "  \
-         "of FLOP / peak."},                                                                       \
+         "Minimum time that flop (without recomputed_flop) takes at peak rates: sum over number "  \
+         "types of FLOP / peak."},                                                                 \
         {"mfu_pct", TM_REAL, "%",                                                                  \
          "Model FLOP utilisation: 100 ideal_ns / (step_ns x devices). A lower bound, because "     \
          "flop covers only coverage_pct of the compute time. Null if coverage_pct is under 20, "   \
@@ -106,12 +110,13 @@ enum {
          "Model FLOP utilisation over window_ns, the devices' time: 100 ideal_ns / (window_ns x "  \
          "devices). In a short recording it differs from mfu_pct."},                               \
         {"mfu_at_most_pct", TM_REAL, "%",                                                          \
-         "mfu_pct with the operations of at_most_flop included."},                                 \
+         "Like mfu_pct, including the operations of at_most_flop."},                               \
         {"mfu_causal_pct", TM_REAL, "%",                                                           \
-         "mfu_pct with causal attention counted as half, because half of its scores are masked."}, \
+         "Like mfu_pct, with only half of the operations of causal attention, because half of "    \
+         "its scores are masked."},                                                                \
     {                                                                                              \
         "hfu_pct", TM_REAL, "%",                                                                   \
-            "Hardware FLOP utilisation: mfu_pct with recomputed_flop included."                    \
+            "Hardware FLOP utilisation: like mfu_pct, including recomputed_flop."                  \
     }
 
 enum {
@@ -128,11 +133,11 @@ enum {
 static const tm_column rank_columns[N_RANK_COLUMNS] = {
     {"rank", TM_INT, "", "Global rank."},
     {"device", TM_TEXT, "", "Name of the rank's device according to the trace."},
-    {"devices", TM_INT, "", "Number of devices that the rank computes on."},
-    {"type", TM_TEXT, "", "Number type with the most FLOP."},
+    {"devices", TM_INT, "", "Number of devices on which the rank computes."},
+    {"type", TM_TEXT, "", "Number type in which the rank computes the most FLOP."},
     {"peak_tflops", TM_REAL, "TFLOP/s",
-     "Peak rate of one device for this number type, without sparsity: from --peak, or else from a "
-     "table by device name (for mixed, the 16-bit peak in the trace). Null if unknown."},
+     "Peak rate of a device for this number type, without sparsity: from --peak, or else by device "
+     "name (for mixed, the 16-bit peak in the trace). Null if unknown."},
     FIGURE_COLUMNS,
     {"reason", TM_TEXT, "", "Why mfu_pct is null. Null if mfu_pct has a value."},
 };
@@ -169,7 +174,7 @@ const tm_table_def tm_efficiency_step_table = {
     .form = TM_FORM_MAP,
 };
 
-/* Key of a sum: index of a step and number type. */
+/* Index of a step, and number type: the key of a sum. */
 typedef struct number_key {
     uint32_t step, number;
 } number_key;
@@ -219,7 +224,8 @@ static void sum_compute(rank_sums *s) {
     }
 }
 
-/* One bit for each event: whether it is a step. Skips bytes that are 0, as nearly all are. */
+/* step_marks has one bit for each event: whether it marks a step. Skips zero bytes, which most are.
+ */
 static void sum_marks(rank_sums *s) {
     const tm_timeline *timeline = s->timeline;
     for (size_t row = 0; timeline->step_marks && row < timeline->n_events; row++) {
@@ -331,17 +337,18 @@ tm_status tm_efficiency_rows(const tm_rank_view *view, const tm_counted_calls *c
     return status;
 }
 
-/* Totals of a rank or of a step on a rank. */
+/* Totals of a rank, or of a rank in a step. */
 typedef struct figures {
     int64_t step_ns, window_ns, compute_ns, counted_ns, flop, at_most_flop, recomputed_flop;
     int64_t by_number[TM_N_NUMBERS];
     double peaks[TM_N_NUMBERS];
-    /* times if all operations ran at the peak rates */
+    /* times at the peak rates [ns] */
     double ideal_ns, at_most_ns, causal_ns, recomputed_ns;
     double without_peak; /* number of operations whose type has no known peak */
 } figures;
 
-/* Returns the time at the peak rate [ns]; 10^12 operations per second are 10^3 per nanosecond. */
+/* Returns the time that operations take at the peak rate [ns]. 10^12 operations/s are 10^3
+ * operations/ns. */
 static double at_peak(int64_t flop, double tflops) {
     return tflops > 0.0 ? (double)flop / (tflops * 1e3) : 0.0;
 }
@@ -396,7 +403,7 @@ static bool is_ahead(const figures *f) {
 }
 
 static void set_figures(const figures *f, int64_t devices, tm_cell *row) {
-    /* / 100, so that ratios are in percent */
+    /* / 100 gives ratios in percent */
     double all = (double)f->step_ns * (double)devices / 100.0;
     tm_cell_set_int(&row[E_STEP], f->step_ns);
     tm_cell_set_int(&row[E_WINDOW], f->window_ns);
@@ -454,7 +461,7 @@ static tm_status set_rank(const figures *f, tm_table *table, tm_cell *row, tm_er
     return tm_table_set_text(table, &row[R_TYPE], tm_number_word(most), err);
 }
 
-/* Finds the peaks that all ranks share; 0 for types whose peaks differ. */
+/* Finds the peaks that are equal on all ranks; 0 for types whose peaks differ. */
 static void find_common(const tm_table *part, const tm_peaks *given, tm_peaks *common) {
     bool seen[TM_N_NUMBERS] = {false}, differ[TM_N_NUMBERS] = {false};
     *common = (tm_peaks){{0}};
@@ -473,7 +480,8 @@ static void find_common(const tm_table *part, const tm_peaks *given, tm_peaks *c
     }
 }
 
-/* The part and both tables are sorted by rank; the part and the table of steps then by step. */
+/* The part table and both result tables are sorted by rank; the part table and the table of steps
+ * then by step. */
 tm_status tm_efficiency_complete(const tm_peaks *given, tm_tables *out, tm_peaks *common,
                                  tm_error *err) {
     const tm_table *part = tm_tables_find(out, tm_efficiency_number_part.name);

@@ -13,11 +13,11 @@
 /* Maximum number of rows of a level. */
 enum { LISTED = 1000 };
 
-/* added to the number type in the key if the work is only an upper bound */
+/* added to the number type in the key if flop is only an upper bound */
 enum { AT_MOST = 32 };
 _Static_assert((int)TM_N_NUMBERS <= (int)AT_MOST, "a bit behind the types");
 
-/* What a row sums over, in the order of `level_words`. */
+/* What a row stands for, in the order of `level_words`. */
 enum { BY_KERNEL, BY_OPERATOR, BY_PLACE };
 
 static const char *const level_words[] = {"kernel", "operator", "place"};
@@ -41,12 +41,12 @@ static const tm_column part_columns[N_PART] = {
     [P_NAME] = {"name", TM_INT, "", "Name id of the kernel, operator or place."},
     [P_SHAPES] = {"shapes", TM_INT, "", "Id of the text of the shapes."},
     [P_NUMBER] = {"number", TM_INT, "",
-                  "Number type, a tm_number; plus 32 if flop is an upper bound."},
+                  "Number type (tm_number), plus 32 if flop is an upper bound."},
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
     [P_CALLS] = {"calls", TM_INT, "", "Number of calls."},
-    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Time of the kernels that the calls launched."},
+    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Duration of the kernels that the calls launched."},
     [P_FLOP] = {"flop", TM_INT, "FLOP", "Floating-point operations of the calls."},
-    [P_BYTES] = {"bytes", TM_INT, "B", "Bytes of the inputs and outputs of the calls."},
+    [P_BYTES] = {"bytes", TM_INT, "B", "Size of the inputs and outputs of the calls."},
     [P_UNKNOWN] = {"unknown_calls", TM_INT, "", "Number of calls whose bytes are unknown."},
 };
 
@@ -76,52 +76,54 @@ static const tm_column columns[N_SHOWN] = {
     [S_LEVEL] = TM_LEVEL_COLUMN("operator, kernel or place"),
     [S_NAME] = {"name", TM_TEXT, "",
                 "Name of the kernel or operator; for XLA, the operation's origin in the source "
-                "code. For a place, the innermost function of the program itself, module or "
-                "annotation (except steps) around the operators; null if there was none."},
+                "code. For a place: the innermost function of the user's program, module or "
+                "annotation (except steps) around the operators; null if there is none."},
     [S_SHAPES] = {"shapes", TM_TEXT, "",
-                  "Dimensions of the operator's inputs, cut at 512 bytes; for XLA operations, type "
-                  "and dimensions of the result. Null for kernels and places."},
-    [S_NUMBER] =
-        {"type", TM_TEXT, "",
-         "Number type of the first matrix of the multiplication. FP32 is tf32 if kernel names show "
-         "it, otherwise 'fp32 or tf32'. mixed: XLA, whose profile gives no type."},
+                  "Dimensions of the operator's inputs, cut at 512 bytes; for XLA, type and "
+                  "dimensions of the operation's result. Null for kernels and places."},
+    [S_NUMBER] = {"type", TM_TEXT, "",
+                  "Number type of the multiplication's first matrix. FP32 is tf32 if kernel names "
+                  "show TF32, otherwise 'fp32 or tf32'. mixed: XLA, whose profile has no types."},
     [S_AT_MOST] = {"at_most", TM_BOOL, "",
-                   "Whether flop and the columns derived from it are upper bounds, as for "
-                   "attention on packed sequences, whose lengths are not recorded."},
+                   "Whether flop, achieved_tflops, peak_pct and flop_per_byte are upper bounds, as "
+                   "for attention on packed sequences, whose lengths are not recorded."},
     [S_CALLS] = {"calls", TM_INT, "",
-                 "Number of calls that launched kernels themselves, not through another operator "
-                 "of this table. For a kernel: its runs in these calls."},
+                 "Number of calls that launched kernels directly, not through another operator of "
+                 "this table. For a kernel: its number of runs in these calls."},
     [S_TOTAL] = {"total_ns", TM_INT, "ns",
                  "Sum of the durations of the kernels that the calls launched."},
     [S_FLOP] =
         {"flop", TM_REAL, "FLOP",
-         "Floating-point operations (integer operations for int8), computed from the "
-         "inputs. A multiplication and its addition count as two; attention counts all "
-         "scores, also masked scores. If an operator has several multiplying kernels, its "
-         "operations are divided in proportion to their durations. XLA on TPUs: all operations, as "
-         "the compiler counts them. XLA on GPUs: only matrix products, from the programs' shapes."},
-    [S_RATE] = {"achieved_tflops", TM_REAL, "TFLOP/s", "flop / total_ns."},
+         "Floating-point operations (integer operations for int8), computed from the inputs. A "
+         "multiplication and its addition count as two; attention counts all scores, also masked "
+         "scores. If an operator has several multiplying kernels, its operations are divided in "
+         "proportion to their durations. For XLA on TPUs: all operations, as the compiler counts "
+         "them. For XLA on GPUs: only matrix products, from the shapes in the programs."},
+    [S_RATE] = {"achieved_tflops", TM_REAL, "TFLOP/s",
+                "Rate while the kernels run: flop / total_ns."},
     [S_PEAK] = {"peak_pct", TM_REAL, "%",
-                "100 achieved_tflops / the peak of the number type; null if the peak is unknown or "
-                "differs between ranks."},
-    [S_BYTES] =
-        {"bytes", TM_REAL, "B",
-         "Size of all inputs and outputs, each counted once: the minimum memory traffic. Null if "
-         "unknown for some calls."},
-    [S_INTENSITY] = {"flop_per_byte", TM_REAL, "FLOP/B",
-                     "flop / bytes: an upper bound, because bytes is a minimum."},
-    [S_BANDWIDTH] = {"bw_gbps", TM_REAL, "GB/s", "bytes / total_ns."},
+                "Share of the peak rate: 100 achieved_tflops / the peak of the number type. Null "
+                "if the peak is unknown or differs between ranks."},
+    [S_BYTES] = {"bytes", TM_REAL, "B",
+                 "Size of all inputs and outputs, each counted once per call: the minimum memory "
+                 "traffic. Null if unknown for some calls."},
+    [S_INTENSITY] =
+        {"flop_per_byte", TM_REAL, "FLOP/B",
+         "Arithmetic intensity: flop / bytes. An upper bound, because bytes is a minimum."},
+    [S_BANDWIDTH] =
+        {"bw_gbps", TM_REAL, "GB/s",
+         "Memory bandwidth: bytes / total_ns. A lower bound, because bytes is a minimum."},
     [S_RANKS] = TM_OVER_RANKS_COLUMNS("total_ns"),
 };
 
 const tm_table_def tm_work_table = {
     .name = "efficiency.work",
     .doc =
-        "A row for each matrix multiplication, convolution and attention with recorded inputs "
-        "(record_shapes), by operator, shapes and type, over all ranks. The same work also has a "
-        "row for each kernel that multiplies, and for each place in the program. Each level has "
-        "the 1000 rows with the largest total_ns. Operations in fused kernels are not included. "
-        "For XLA, the operators are the operations whose FLOP the profile reports.",
+        "Matrix multiplications, convolutions and attention with recorded inputs (record_shapes), "
+        "over all ranks: a row for each operator, shapes and type; for each kernel that "
+        "multiplies; and for each place in the program. These are three levels with the same work; "
+        "each has the 1000 rows with the largest total_ns. Operations in fused kernels are not "
+        "included. For XLA, the operators are the operations whose FLOP the profile reports.",
     .columns = columns,
     .n_columns = N_SHOWN,
     .n_keys = S_AT_MOST + 1,
@@ -247,7 +249,7 @@ static tm_status set_row(const tm_names *names, const tm_rank_rows *rows, tm_tab
     tm_cell_set_int(&row[S_TOTAL], total.sum);
     tm_cell_set_real(&row[S_FLOP], flop);
     tm_cell_set_bool(&row[S_AT_MOST], number >= AT_MOST);
-    /* operations per nanosecond to 10^12 per second; 0 / 0 gives null */
+    /* operations/ns to 10^12 operations/s; null if total_ns is 0 */
     tm_cell_set_real(&row[S_RATE], flop / ns / 1e3);
     if (known) {
         tm_cell_set_real(&row[S_BYTES], bytes);

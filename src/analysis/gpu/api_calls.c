@@ -14,11 +14,11 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_NAME] = {"name", TM_INT, "", "Name id of the call."},
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
     [P_CALLS] = {"calls", TM_INT, "", "Number of calls of the rank."},
-    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of these calls."},
+    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of the calls."},
     [P_MAX] = {"max_ns", TM_INT, "ns", "Duration of the longest call."},
 };
 
-/* The merge combines the rows of a name into a row of launches.api. */
+/* The merge combines rows with one name into a row of launches.api. */
 const tm_table_def tm_api_part_table = TM_PART_TABLE(
     "launches.api_part", "A row for each call's name and rank: its part of launches.api.",
     part_columns, N_PART_COLUMNS, 1);
@@ -34,11 +34,13 @@ enum {
 };
 
 static const tm_column columns[N_COLUMNS] = {
-    [NAME] = {"name", TM_TEXT, "", "Name of the call: cudaLaunchKernel, cuLaunchKernelEx, ..."},
-    [CALLS] = {"calls", TM_INT, "", "Number of calls on all ranks."},
-    [TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of the calls on the host."},
-    [MEAN] = {"mean_ns", TM_INT, "ns", "total_ns / calls."},
-    [MAX] = {"max_ns", TM_INT, "ns", "Duration of the longest call."},
+    [NAME] = {"name", TM_TEXT, "",
+              "Name of the call, such as cudaLaunchKernel or cuLaunchKernelEx."},
+    [CALLS] = {"calls", TM_INT, "", "Number of calls, over all ranks."},
+    [TOTAL] = {"total_ns", TM_INT, "ns",
+               "Time that host threads spend in the calls: sum of durations over all ranks."},
+    [MEAN] = {"mean_ns", TM_INT, "ns", "Mean duration of a call: total_ns / calls."},
+    [MAX] = {"max_ns", TM_INT, "ns", "Duration of the longest call on any rank."},
     [RANKS] = TM_OVER_RANKS_COLUMNS("total_ns"),
 };
 
@@ -58,8 +60,8 @@ typedef struct tally {
     uint32_t name;
 } tally;
 
-/* Counts calls by name. Returns false when out of memory. @param known [names] 1 + index of the
- * name's tally; 0 if it has none */
+/* Counts calls by name. Returns false if out of memory. @param known [names] 1 + index of the
+ * name's tally; 0: no tally */
 static bool count_calls(const tm_timeline *timeline, uint32_t *known, tm_vec *tallies) {
     for (size_t row = 0; row < timeline->n_events; row++) {
         uint8_t category = timeline->category[row];

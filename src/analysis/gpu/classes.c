@@ -1,4 +1,4 @@
-/* Analysis `classes`: what kind of work kernels do. */
+/* Analysis `classes`: which kinds of work kernels do. */
 #include "tmerge/analysis.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
 
-/* Columns with the sums of a class, in the part and in both tables. */
+/* Columns with the sums of a class, in the part table and both result tables. */
 enum {
     CALLS,
     TOTAL,
@@ -29,7 +29,7 @@ enum {
 
 /* clang-format off: a row for each column */
 #define SUM_COLUMNS                                                                                \
-    {"calls", TM_INT, "", "Number of kernels of the class that ran."},                             \
+    {"calls", TM_INT, "", "Number of the class's kernels that ran."},                              \
         {"total_ns", TM_INT, "ns", "Sum of the durations of the class's kernels."},                \
         {"optimizer_ns", TM_INT, "ns",                                                             \
          "Part of total_ns that was launched while the optimizer's step was open on the "          \
@@ -37,15 +37,15 @@ enum {
         {"backward_ns", TM_INT, "ns",                                                              \
          "Part of total_ns that was launched within an operator of the backward pass."},           \
         {"attention_ns", TM_INT, "ns",                                                             \
-         "Part of total_ns that was launched within an operator with a name of attention. "        \
-         "Eager attention shows here as matrix multiply and softmax."},                            \
+         "Part of total_ns that was launched within an operator whose name shows attention. For "  \
+         "eager attention, this is time in the classes matrix multiply and softmax."},             \
         {"outside_ns", TM_INT, "ns",                                                               \
-         "Part of total_ns that was launched outside of every operator, or by a call that is "     \
-         "not in the trace. backward_ns and attention_ns do not cover it."},                       \
+         "Part of total_ns that was launched outside of every operator, or by a call that is not " \
+         "in the trace. It is unknown whether this is backward work or attention."},               \
         {"bits8_ns", TM_INT, "ns",                                                                 \
-         "Part of total_ns in kernels that multiply 8-bit numbers. Number formats are judged "     \
-         "by kernel names, only for matrix multiply, convolution and attention; the format of "    \
-         "the rest of total_ns is unknown."},                                                      \
+         "Part of total_ns in kernels that multiply 8-bit numbers, by kernel name. Names show "    \
+         "number formats only for matrix multiply, convolution and attention; the format of the "  \
+         "rest of total_ns is unknown."},                                                          \
         {"bits16_ns", TM_INT, "ns",                                                                \
          "Part of total_ns in kernels that multiply FP16 or BF16, by kernel name."},               \
         {"tf32_ns", TM_INT, "ns",                                                                  \
@@ -67,27 +67,33 @@ enum { K_MEDIAN_RANK = K_RANKS + 1, K_SLOWEST_TIME, K_SLOWEST, K_SPREAD, N_KERNE
 static const tm_column kernel_columns[] = {
     {"class", TM_TEXT, "",
      "Class of work: communication, if a kernel's name, metadata or --comm-pattern shows it; "
-     "otherwise found by words in the kernel's name."},
+     "otherwise the class whose words are in the kernel's name."},
     SUM_COLUMNS,
-    {"share_pct", TM_REAL, "%", "100 total_ns / the total_ns of all classes."},
+    {"share_pct", TM_REAL, "%",
+     "Share of the class in the time of all kernels: 100 total_ns / the sum of total_ns over all "
+     "classes."},
     {"names", TM_INT, "", "Number of different kernel names in the class."},
     {"top_name", TM_TEXT, "", "Kernel name with the largest total time in the class."},
-    {"top_name_ns", TM_INT, "ns", "Total time of the kernels named top_name, over all ranks."},
-    {"ranks", TM_INT, "", "Number of ranks that run the class."},
+    {"top_name_ns", TM_INT, "ns",
+     "Sum of the durations of the kernels named top_name, over all ranks."},
+    {"ranks", TM_INT, "", "Number of ranks that run kernels of the class."},
     {"median_rank_ns", TM_INT, "ns",
-     "Median of the ranks' total_ns, over the ranks that run the class."},
+     "Median of total_ns on a rank, over the ranks that run the class."},
     {"slowest_rank_ns", TM_INT, "ns",
-     "Largest total_ns of a rank. For communication, it is on the rank that waits longest."},
-    {"slowest_rank", TM_INT, "", "Rank with slowest_rank_ns; the lowest if there are several."},
-    {"spread", TM_REAL, "", "slowest_rank_ns / median_rank_ns: 1 if no rank is slower."},
+     "Largest total_ns on a rank. For communication, it is on the rank that waits longest."},
+    {"slowest_rank", TM_INT, "",
+     "Rank with the largest total_ns (slowest_rank_ns); the lowest if there are several."},
+    {"spread", TM_REAL, "",
+     "How far the slowest rank exceeds the median: slowest_rank_ns / median_rank_ns. 1 if no rank "
+     "is slower."},
 };
 _Static_assert(sizeof kernel_columns / sizeof *kernel_columns == N_KERNEL_COLUMNS,
                "a column for each name");
 
 static const tm_table_def kernel_def = {
     .name = "classes.kernel",
-    .doc = "A row for each class of kernels over all ranks, with the largest total_ns first. There "
-           "are no rows for devices whose kernel names are not those of GPUs.",
+    .doc = "A row for each class of kernels, over all ranks, with the largest total_ns first. Only "
+           "for GPUs, because classes follow from names of GPU kernels.",
     .columns = kernel_columns,
     .n_columns = N_KERNEL_COLUMNS,
     .n_keys = 1,
@@ -100,12 +106,15 @@ static const tm_column rank_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
     {"class", TM_TEXT, "", "Class of work, as in classes.kernel."},
     SUM_COLUMNS,
-    {"share_pct", TM_REAL, "%", "100 total_ns / the total_ns of the rank's kernels."},
+    {"share_pct", TM_REAL, "%",
+     "Share of the class in the time of the rank's kernels: 100 total_ns / the sum of total_ns "
+     "over the rank's classes."},
     {"bits16_pct", TM_REAL, "%",
-     "100 bits16_ns / total_ns; null for classes whose kernel names do not show a number format."},
+     "Share of time in kernels that multiply 16-bit numbers: 100 bits16_ns / total_ns. Null for "
+     "classes whose kernel names do not show number formats."},
     {"bits32_pct", TM_REAL, "%",
-     "100 (bits32_ns + tf32_ns) / total_ns; null for classes whose kernel names do not show a "
-     "number format."},
+     "Share of time in kernels that multiply 32-bit numbers: 100 (bits32_ns + tf32_ns) / total_ns. "
+     "Null for classes whose kernel names do not show number formats."},
 };
 _Static_assert(sizeof rank_columns / sizeof *rank_columns == N_RANK_COLUMNS,
                "a column for each name");
@@ -122,7 +131,7 @@ static const tm_table_def rank_def = {
 enum { P_CLASS, P_RANK, P_SUMS };
 
 static const tm_column part_columns[] = {
-    {"class", TM_INT, "", "Class of work, a tm_class."},
+    {"class", TM_INT, "", "Class of work (tm_class)."},
     {"rank", TM_INT, "", "Global rank."},
     SUM_COLUMNS,
 };
@@ -139,7 +148,7 @@ typedef struct counting {
     int64_t sums[TM_N_CLASSES][N_SUMS];
 } counting;
 
-/* Returns whether a kernel was launched during the optimizer's step, on the same thread. */
+/* Returns whether a kernel was launched while the optimizer's step was open on the same thread. */
 static bool in_optimizer(const tm_rank_view *view, uint32_t row) {
     const tm_calls *open = view->annotations;
     uint32_t call = open->above[row];
@@ -150,7 +159,7 @@ static bool in_optimizer(const tm_rank_view *view, uint32_t row) {
     return call != TM_NO_CALL;
 }
 
-/* Adds a kernel's time to the columns that depend on the operators that launched it. */
+/* Adds a kernel's time to the columns that depend on the operators around its launch. */
 static void add_launcher(counting *c, int64_t *sums, uint32_t row) {
     const tm_calls *operators = c->view->operators;
     int64_t duration = c->view->timeline->duration_ns[row];
@@ -243,7 +252,7 @@ static tm_status add_rows(const counting *c, tm_tables *out, tm_error *err) {
 static tm_status classes_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     counting c = {.view = view};
     if (tm_trace_noted(tm_timeline_metadata(view->timeline), TM_DEVICE_KIND).size > 0)
-        return TM_OK; /* the rules for names are for GPU kernels */
+        return TM_OK; /* the rules for names cover only GPU kernels */
     count_kernels(&c);
     return add_rows(&c, out, err);
 }
@@ -265,8 +274,8 @@ static tm_status classes_merge(const tm_names *names, tm_tables *tables, tm_erro
     return tm_over_ranks_merge(&part_def, &kernel_def, names, tables, set_class, err);
 }
 
-/* Sets how many kernel names a class has, and its top name, which is the first in
- * kernels.kernel. */
+/* Sets the number of kernel names of a class, and its top name. Rows of kernels.kernel are sorted
+ * by time, so the first name of a class is its top name. */
 static tm_status set_names(const tm_table *kernels, tm_table *table, tm_cell *row, tm_error *err) {
     int64_t names = 0;
     for (size_t k = 0; k < kernels->n_rows; k++) {

@@ -3,29 +3,29 @@
 #include "base/keys.h"
 #include "base/sorted.h"
 
-/* Stands for time outside of all recorded calls. */
+/* The name of time outside of all recorded calls. */
 #define NOWHERE UINT32_MAX
 
-/* An open call of a thread. */
+/* A call of the thread that has not ended. */
 typedef struct open_call {
     int64_t end_ns;
     uint32_t name;
 } open_call;
 
-/* Key: the calls of one name within one gap. */
+/* Key: a name's calls in a gap. */
 typedef struct part_key {
     uint32_t gap, name;
 } part_key;
 
-/* State of the walk over a thread. */
+/* State of a walk over a thread. */
 typedef struct walk {
     const tm_gap *gaps; /* [n] */
-    const bool *wanted; /* [n] whether this thread launched the event after the gap */
+    const bool *wanted; /* [n] whether this thread kept the GPU idle in the gap (thread_of) */
     size_t n, gap;      /* number of gaps; index of the first gap that ends after at_ns */
     int64_t at_ns;
     tm_vec open;   /* of open_call, innermost last */
     tm_keys parts; /* of part_key */
-    tm_vec times;  /* of int64_t: the time of each key in parts */
+    tm_vec times;  /* [parts] of int64_t: time of the key [ns] */
 } walk;
 
 static bool add_part(walk *w, uint32_t gap, uint32_t name, int64_t time_ns) {
@@ -36,7 +36,7 @@ static bool add_part(walk *w, uint32_t gap, uint32_t name, int64_t time_ns) {
     return sum != NULL;
 }
 
-/* Adds the time until until_ns to one call, or to no call, in each gap that it overlaps. */
+/* Adds the time from at_ns until until_ns to @p name, in each gap that it overlaps. */
 static bool stay(walk *w, uint32_t name, int64_t until_ns) {
     bool ok = true;
     while (w->gap < w->n && w->gaps[w->gap].end_ns <= w->at_ns)
@@ -45,7 +45,7 @@ static bool stay(walk *w, uint32_t name, int64_t until_ns) {
         const tm_gap *gap = &w->gaps[i];
         int64_t begin = gap->begin_ns > w->at_ns ? gap->begin_ns : w->at_ns;
         int64_t end = gap->end_ns < until_ns ? gap->end_ns : until_ns;
-        /* skip gaps that another thread ended */
+        /* skip gaps of other threads */
         if (w->wanted[i] && end > begin)
             ok = add_part(w, (uint32_t)i, name, end - begin);
     }
@@ -53,7 +53,7 @@ static bool stay(walk *w, uint32_t name, int64_t until_ns) {
     return ok;
 }
 
-/* Closes the calls that end by until_ns. */
+/* Closes the calls that end by until_ns, and moves at_ns there. */
 static bool advance(walk *w, int64_t until_ns) {
     bool ok = true;
     while (ok && w->open.n > 0) {
@@ -63,14 +63,14 @@ static bool advance(walk *w, int64_t until_ns) {
         ok = stay(w, top->name, top->end_ns);
         w->open.n--;
     }
-    /* after inner calls, the thread is in the call around them */
+    /* when inner calls have ended, the thread is in the call around them */
     uint32_t inside =
         w->open.n > 0 ? ((const open_call *)w->open.data)[w->open.n - 1].name : NOWHERE;
     return ok && stay(w, inside, until_ns);
 }
 
-/* Returns whether an event counts as a call. Steps and the profiler's own events do not, because
- * they enclose everything. */
+/* Returns whether an event counts as a call. Steps and the profiler's own events enclose
+ * everything, so they do not count. */
 static bool tells(const tm_timeline *timeline, uint32_t row) {
     return timeline->kind[row] == TM_DURATION && timeline->category[row] != TM_CAT_TRACE &&
            timeline->category[row] != TM_CAT_OVERHEAD && !tm_timeline_is_step(timeline, row);
@@ -85,10 +85,10 @@ static bool walk_thread(const tm_timeline *timeline, const tm_track *track, walk
         int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
         while (next < w->n && (!w->wanted[next] || w->gaps[next].end_ns <= begin))
             next++;
-        /* Calls are sorted by start, so no later call overlaps a gap. */
+        /* Calls are sorted by start, so later calls overlap no gap. */
         if (next == w->n)
             break;
-        /* the call ends before the gap begins */
+        /* the call ends before the gap */
         if (end <= w->gaps[next].begin_ns || !tells(timeline, row))
             continue;
         const open_call call = {end, timeline->name[row]};
@@ -97,7 +97,7 @@ static bool walk_thread(const tm_timeline *timeline, const tm_track *track, walk
     return ok && advance(w, last_ns);
 }
 
-/* Sets the longest call of each gap. Of equal times, keeps the call that came first. */
+/* Sets the call with the most time in each gap; of equal times, the call that came first. */
 static void collect(const walk *w, tm_gap_host *out) {
     const part_key *keys = w->parts.keys.data;
     const int64_t *times = w->times.data;
@@ -112,8 +112,8 @@ static void collect(const walk *w, tm_gap_host *out) {
     }
 }
 
-/* Returns the thread that kept the GPU idle: that which enqueued the next work, if it did so after
- * the gap started; otherwise that which launched this work. */
+/* Returns the thread that kept the GPU idle: the thread that enqueued the next work, if it did so
+ * after the gap started; otherwise the thread that launched the next work. */
 static const tm_track *thread_of(const tm_timeline *timeline, const tm_gap *gap) {
     if (gap->next == TM_NO_EVENT || timeline->launch[gap->next] == TM_NO_EVENT)
         return NULL;
@@ -131,7 +131,7 @@ tm_status tm_gap_hosts(const tm_rank_view *view, const tm_gap *gaps, size_t n, t
     for (size_t i = 0; i < n; i++)
         out[i] = (tm_gap_host){.known = thread_of(timeline, &gaps[i]) != NULL};
     bool ok = true;
-    /* Walks each launching thread once, for all gaps that its launches ended. */
+    /* Walks each thread that kept the GPU idle once, for all its gaps. */
     for (size_t t = 0; t < timeline->n_tracks && ok; t++) {
         bool any = false;
         for (size_t i = 0; i < n; i++) {

@@ -4,19 +4,17 @@
 
 #include "analysis/shared/gaps.h"
 
-/** What the host thread that launched the event after a gap did during the gap. */
+/** What a host thread did during a gap: the thread that launched the event after the gap. */
 typedef struct tm_gap_host {
-    int64_t longest_ns; /* time in calls of the name `longest`; 0 if the thread was in no recorded
-                           call */
-    int64_t unrecorded_ns; /* time outside of all recorded calls */
-    /* name id of the calls that took longest in total, counting innermost calls */
+    int64_t longest_ns; /* time in calls named `longest`; 0 if the thread was in no recorded call */
+    int64_t unrecorded_ns; /* time outside of recorded calls */
+    /* name id of the innermost calls with the most total time */
     uint32_t longest;
-    bool known; /* whether the thread is known, because the launch of the next event is */
+    bool known; /* whether the thread is known: false if the launch of the next event is unknown */
 } tm_gap_host;
 
 /**
- * For each gap, finds the calls during it on the thread that launched the event after it. Walks
- * each thread once.
+ * Finds what the host thread did in each gap. Walks each thread once.
  *
  * @param gaps  [n] ascending, without overlap
  * @param out   [n] set only on TM_OK
@@ -25,7 +23,7 @@ typedef struct tm_gap_host {
 tm_status tm_gap_hosts(const tm_rank_view *view, const tm_gap *gaps, size_t n, tm_gap_host *out,
                        tm_error *err) TM_MUST_CHECK;
 
-/** Returns the row of a GPU event that ends where the gap starts; TM_NO_EVENT if there is none. */
+/** Returns a GPU event that ends where the gap starts (row); TM_NO_EVENT if there is none. */
 uint32_t tm_gap_last_event(const tm_timeline *timeline, const tm_gap *gap);
 
 #endif

@@ -6,8 +6,8 @@
 #include "analysis/shared/busy.h"
 #include "gap_host.h"
 
-/* Limits of idle.gap. To find the host's activity in a gap, a thread is walked, so only a few gaps
- * of each rank are listed. */
+/* Limits of idle.gap. A rank lists only a few gaps, because finding the host's calls in gaps
+ * requires a walk over threads. */
 enum { LISTED_PER_RANK = 10, LISTED = 100 };
 
 enum {
@@ -33,24 +33,27 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_RANK] = {"rank", TM_INT, "", "Global rank."},
     [R_IDLE] = {"idle_ns", TM_INT, "ns",
                 "Time in which nothing ran on the GPU, as in overlap.rank: host_wait_ns + "
-                "kernel_wait_ns + other_ns. A kernel that waits for other ranks counts as running "
-                "(overlap.rank.exposed_wait_ns)."},
-    [R_IDLE_PCT] = {"idle_pct", TM_REAL, "%", "100 idle_ns / window_ns of overlap.rank."},
+                "kernel_wait_ns + other_ns. A communication kernel that waits for other ranks "
+                "counts as running (see overlap.rank.exposed_wait_ns)."},
+    [R_IDLE_PCT] =
+        {"idle_pct", TM_REAL, "%",
+         "Share of the rank's window in which it idles: 100 idle_ns / overlap.rank.window_ns."},
     [R_HOST_WAIT] =
         {"host_wait_ns", TM_INT, "ns",
          "Idle time in which the GPU had no queued work: input_ns + host_comm_ns + alloc_ns + "
-         "sync_ns + host_work_ns. A gap counts if the launch call of the event after it began "
-         "within the gap, or if that event is a kernel and its launch call covers at least 30 us "
-         "of the gap. It counts until 30 us after the call ended."},
+         "sync_ns + host_work_ns. These are gaps whose next event was launched by a call that "
+         "began within the gap, or, if that event is a kernel, by a call that covers at least 30 "
+         "us of the gap. Such a gap counts until 30 us after the call ended."},
     [R_KERNEL_WAIT] = {"kernel_wait_ns", TM_INT, "ns",
-                       "Gaps under 30 us while the next event was already queued: the GPU's own "
-                       "time between kernels."},
+                       "Idle time of the GPU itself between kernels: gaps under 30 us whose next "
+                       "event was already queued."},
     [R_OTHER] =
         {"other_ns", TM_INT, "ns",
-         "Other idle time: the GPU waited for another process, another GPU, host memory, ... Gaps "
-         "of at least 30 us while the next event was already queued, or without its launch in the "
-         "trace; the part of other gaps from 30 us (plus the rank's minimum lag) after the launch "
-         "call; and time in which the GPU may have run unrecorded work (job.integrity.hidden_ns)."},
+         "Idle time for other reasons: the GPU waited for another process, another GPU, host "
+         "memory, ... This is the sum of: gaps of at least 30 us whose next event was already "
+         "queued; gaps whose next event has no launch in the trace; in gaps of host_wait_ns, the "
+         "time from 30 us (plus the rank's minimum lag) after the launch call; and time in which "
+         "the GPU may have run unrecorded work (job.integrity.hidden_ns)."},
     [R_INPUT] = {"input_ns", TM_INT, "ns",
                  "Part of host_wait_ns in which the host waited for the next batch "
                  "(enumerate(DataLoader)#... or DataPipe)."},
@@ -63,29 +66,29 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                       "(cudaMalloc, cudaFree, cudaHostAlloc, cuModuleLoad)."},
     [R_SYNC] = {"sync_ns", TM_INT, "ns",
                 "Part of host_wait_ns, without input_ns, host_comm_ns and alloc_ns, in gaps that "
-                "began while the host was in a call that waits, or may wait, for the GPU "
-                "(Synchronize, a copy, an allocation), so that the queue was empty when it "
+                "began while the host was in a call that waits or may wait for the GPU "
+                "(Synchronize, a copy, an allocation), so that the queue was empty when the call "
                 "returned. A gap counts for at most the duration of the call; if the call "
-                "allocates, frees or loads code, for at most its part before the gap."},
+                "allocates, frees or loads code, for at most the part of the call before the gap."},
     [R_HOST_WORK] = {"host_work_ns", TM_INT, "ns",
-                     "Rest of host_wait_ns: the host launched too late because it did other work "
-                     "or was in a call that need not wait for the GPU."},
-    [R_GAPS] = {"gaps", TM_INT, "", "Number of periods in which nothing ran on the GPU."},
+                     "Rest of host_wait_ns: the host launched late, because it did other work or "
+                     "was in a call that does not wait for the GPU."},
+    [R_GAPS] = {"gaps", TM_INT, "", "Number of gaps: periods in which nothing ran on the GPU."},
     [R_LONGEST] = {"longest_ns", TM_INT, "ns",
                    "Duration of the longest gap; null if there is no gap."},
     [R_TURNS] = {"turns_ns", TM_INT, "ns",
-                 "Time in which a GPU of the rank was idle while another one worked; mean over its "
-                 "GPUs. Not part of idle_ns: idle_ns + turns_ns is the mean of "
-                 "overlap.device.idle_ns over the GPUs that work. Null for a rank with one GPU."},
+                 "Time in which a GPU of the rank was idle while another GPU of the rank worked: "
+                 "mean over its GPUs. Not in idle_ns: idle_ns + turns_ns is the mean of "
+                 "overlap.device.idle_ns over the GPUs that work. Null for ranks with one GPU."},
     [R_QUEUED] = {"queued_ns", TM_INT, "ns",
-                  "Part of other_ns in which the next event was certainly queued and the GPU ran "
+                  "Part of other_ns in which the next event was certainly queued, and the GPU ran "
                   "no unrecorded work."},
 };
 
 static const tm_table_def rank_def = {
     .name = "idle.rank",
-    .doc = "A row for each rank: the idle time of its GPU by cause. A gap is time in which no "
-           "stream had work.",
+    .doc = "A row for each rank: the idle time of its GPU by cause. A gap is a period in which no "
+           "stream of the GPU had work.",
     .columns = rank_columns,
     .n_columns = N_RANK_COLUMNS,
     .n_keys = 1,
@@ -107,20 +110,21 @@ enum {
 
 static const tm_column stream_columns[N_STREAM_COLUMNS] = {
     [S_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [S_DEVICE] = {"device", TM_INT, "", "Number of the stream's device."},
+    [S_DEVICE] = {"device", TM_INT, "", "Number of the device of the stream."},
     [S_STREAM] = {"stream", TM_INT, "", "Number of the stream."},
     [S_EVENTS] = {"events", TM_INT, "", "Number of kernels, copies and sets on the stream."},
     [S_IDLE] = {"idle_ns", TM_INT, "ns",
-                "Time between the stream's events: host_wait_ns + kernel_wait_ns + other_ns. Other "
-                "streams may have been busy."},
-    [S_HOST_WAIT] = {"host_wait_ns", TM_INT, "ns",
-                     "Gaps whose next event was launched after the gap began, even if it started "
-                     "much later. This is HTA's definition; idle.rank has a stricter one."},
+                "Idle time of the stream between its events: host_wait_ns + kernel_wait_ns + "
+                "other_ns. Other streams may be busy meanwhile."},
+    [S_HOST_WAIT] =
+        {"host_wait_ns", TM_INT, "ns",
+         "Idle time in gaps whose next event was launched after the gap began, even if the event "
+         "started much later. This is HTA's definition; idle.rank.host_wait_ns is stricter."},
     [S_KERNEL_WAIT] = {"kernel_wait_ns", TM_INT, "ns",
-                       "Gaps under 30 us whose next event was already queued."},
-    [S_OTHER] =
-        {"other_ns", TM_INT, "ns",
-         "All other gaps. In most of them, the stream waited for an event of another stream."},
+                       "Idle time in gaps under 30 us whose next event was already queued."},
+    [S_OTHER] = {"other_ns", TM_INT, "ns",
+                 "Idle time in all other gaps. In most of them, the stream waited for an event of "
+                 "another stream."},
 };
 
 static const tm_table_def stream_def = {
@@ -149,21 +153,22 @@ enum {
 static const tm_column gap_columns[N_GAP_COLUMNS] = {
     [G_RANK] = {"rank", TM_INT, "", "Global rank."},
     [G_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns, "Aligned start of the gap, since the epoch."},
-    [G_DURATION] = {"duration_ns", TM_INT, "ns", "Length of the gap."},
+    [G_DURATION] = {"duration_ns", TM_INT, "ns", "Duration of the gap."},
     [G_STEP] = {"step", TM_INT, "",
                 "Step of the event that ended the gap; null if the event is in no step."},
     [G_CAUSE] = {"cause", TM_TEXT, "",
-                 "Cause of most of the gap, named as in idle.rank: input, host_comm, alloc, sync, "
-                 "host_work, kernel_wait or other."},
-    [G_AFTER] = {"after", TM_TEXT, "", "GPU event before the gap."},
-    [G_BEFORE] = {"before", TM_TEXT, "", "GPU event that ended the gap."},
+                 "Cause of most of the gap, in the words of idle.rank: input, host_comm, alloc, "
+                 "sync, host_work, kernel_wait or other."},
+    [G_AFTER] = {"after", TM_TEXT, "", "Name of the GPU event before the gap."},
+    [G_BEFORE] = {"before", TM_TEXT, "", "Name of the GPU event after the gap."},
     [G_HOST] = {"host", TM_TEXT, "",
-                "What the thread that launched the next event mainly did during the gap: name of "
-                "the innermost calls with the longest total time. Null if nothing was recorded."},
-    [G_HOST_TIME] = {"host_ns", TM_INT, "ns", "Time of the calls named in host within the gap."},
+                "Name of the calls in which the thread that launched the next event spent most of "
+                "the gap. Only innermost calls count. Null if no call was recorded."},
+    [G_HOST_TIME] = {"host_ns", TM_INT, "ns",
+                     "Time in the gap that this thread spent in the calls named in host."},
     [G_UNRECORDED] = {"unrecorded_ns", TM_INT, "ns",
-                      "Part of the gap in which that thread was in no recorded call, for example "
-                      "in Python code without recorded stacks. Null if the thread is unknown."},
+                      "Time in the gap that this thread spent in no recorded call, for example in "
+                      "Python code without recorded stacks. Null if the thread is unknown."},
 };
 
 static const tm_table_def gap_def = {
@@ -192,7 +197,7 @@ static int64_t length_of(const tm_gap *gap) {
     return gap->end_ns - gap->begin_ns;
 }
 
-/* Adds the rank's row. All causes add up to idle_ns of overlap.rank, because gaps are all time that
+/* Adds the rank's row. The causes add up to idle_ns of overlap.rank, because gaps are all time that
  * is not busy. */
 static tm_status add_rank(const tm_rank_view *view, const tm_gaps *gaps, tm_table *table,
                           tm_error *err) {
@@ -230,7 +235,7 @@ typedef struct place {
     size_t next, end;
 } place;
 
-/* Returns the next row in time on the tracks of a stream; TM_NO_EVENT at the end. If starts are
+/* Returns the next row in time over the tracks of a stream; TM_NO_EVENT at the end. If starts are
  * equal, the first track comes first. Most streams have one track. */
 static size_t next_row(const tm_timeline *timeline, place *places, size_t n) {
     place *first = NULL;
@@ -241,8 +246,8 @@ static size_t next_row(const tm_timeline *timeline, place *places, size_t n) {
     return first ? first->next++ : TM_NO_EVENT;
 }
 
-/* Adds the row of one stream, which has n tracks. Other streams are ignored. Events may overlap, so
- * a gap starts at the latest end so far. */
+/* Adds the row of a stream with n tracks. Ignores other streams. Events may overlap, so a gap
+ * starts at the latest end so far. */
 static tm_status add_stream(const tm_timeline *timeline, const tm_track *track, place *places,
                             size_t n, tm_table *table, tm_error *err) {
     int64_t sums[TM_N_IDLE_CAUSES] = {0}, events = 0, ended = 0;
@@ -250,7 +255,7 @@ static tm_status add_stream(const tm_timeline *timeline, const tm_track *track, 
         if (timeline->role[row] == TM_ROLE_NONE)
             continue;
         int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
-        /* Whether the stream was in use before its first event and after its last is unknown. */
+        /* It is unknown whether the stream was in use before its first event and after its last. */
         if (events++ > 0 && begin > ended)
             sums[tm_idle_cause_of(timeline, row, begin - ended)] += begin - ended;
         ended = events == 1 || end > ended ? end : ended;
@@ -273,7 +278,7 @@ static tm_status add_stream(const tm_timeline *timeline, const tm_track *track, 
     return TM_OK;
 }
 
-/* Returns whether two tracks are known to be of one stream. */
+/* Returns whether two tracks are known to belong to one stream. */
 static bool same_stream(const tm_track *a, const tm_track *b) {
     return b->kind == TM_TRACK_GPU && a->stream >= 0 && a->stream == b->stream &&
            a->device == b->device;
@@ -294,8 +299,8 @@ static tm_status add_streams(const tm_timeline *timeline, tm_table *table, tm_er
     return status;
 }
 
-/* Chooses the longest gaps of at least @p least_ns; of equally long gaps, the earlier ones. Returns
- * their number. Their indices are in order of time, which tm_gap_hosts requires. */
+/* Chooses the longest gaps of at least @p least_ns; of equal gaps, the earlier ones. Returns their
+ * number, and their indices in order of time, as tm_gap_hosts requires. */
 static size_t choose_longest(const tm_gaps *gaps, int64_t least_ns,
                              size_t chosen[LISTED_PER_RANK]) {
     const tm_gap *v = gaps->gaps.data;
@@ -350,13 +355,13 @@ static tm_status add_gap(const tm_rank_view *view, const tm_gaps *gaps, const tm
     return tm_table_set_text(table, &row[G_CAUSE], cause_words[tm_gap_cause(gaps, gap)], err);
 }
 
-/* Returns the minimum length of a gap to be listed: 0 until the list is full, then the length of
- * the last gap. */
+/* Returns the minimum duration of a gap in the list: 0 until the list is full, then the duration of
+ * its last gap. */
 static int64_t least_listed(const tm_table *table) {
     return table->n_rows < LISTED ? 0 : tm_table_row(table, LISTED - 1)[G_DURATION].value.i;
 }
 
-/* Adds the longest gaps of a rank. The host's activity is looked up for all of them at once. */
+/* Adds the longest gaps of a rank. Finds the host's calls in all of them at once. */
 static tm_status add_gaps(const tm_rank_view *view, const tm_gaps *gaps, tm_table *table,
                           tm_error *err) {
     size_t chosen[LISTED_PER_RANK], n = choose_longest(gaps, least_listed(table), chosen);
@@ -370,14 +375,14 @@ static tm_status add_gaps(const tm_rank_view *view, const tm_gaps *gaps, tm_tabl
     for (size_t i = 0; i < n; i++)
         TM_TRY(add_gap(view, gaps, &longest[i], &hosts[i], table, err));
     if (table->n_rows >= LISTED) {
-        tm_table_sort(table); /* by rank and time, like the job's rows, so that the first of equal
-                                 gaps are kept */
+        tm_table_sort(table); /* by rank and time, so that the first of equal gaps stay, as in the
+                                 job's table */
         tm_table_top(table, LISTED);
     }
     return TM_OK;
 }
 
-/* For a rank with several devices, sets how much longer its devices are idle than the rank. */
+/* If a rank has several devices, sets how much longer they are idle than the rank, as a mean. */
 static void set_turns(const tm_rank_view *view, tm_cell *cell) {
     const tm_device_busy *v = view->devices->data;
     int64_t sum = 0, n = 0;
@@ -402,7 +407,7 @@ static tm_status idle_rank(const tm_rank_view *view, tm_tables *out, tm_error *e
 static tm_status idle_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     (void)err;
-    /* rows are the longest gaps of each process, among them the longest of the job */
+    /* rows are the longest gaps of each process, so they include the longest of the job */
     tm_table_top(tm_tables_find(out, gap_def.name), LISTED);
     return TM_OK;
 }

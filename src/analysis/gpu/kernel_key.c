@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* The part of a name that is still to be read. */
+/* The rest of a name. */
 typedef struct rest {
     const char *at;
     const char *end;
@@ -18,7 +18,7 @@ static bool in_word(char c) {
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Returns the start of the parameters: the parenthesis that matches the closing one at the end. */
+/* Returns the start of the parameter list: the parenthesis that matches the last one. */
 static const char *parameters(rest r) {
     int depth = 0;
     if (r.at == r.end || r.end[-1] != ')')
@@ -41,7 +41,7 @@ static size_t cast(rest r) {
     return !open && (next == '-' || isdigit((unsigned char)next)) ? (size_t)(close - r.at) + 1 : 0;
 }
 
-/* Spellings and their replacements. Longer spellings come first. */
+/* Spellings and their replacements; longer spellings come first. */
 static const struct {
     const char *from, *to;
 } spellings[] = {
@@ -67,7 +67,7 @@ static bool add_instance(rest *r, tm_vec *out) {
            add(out, ")", 1);
 }
 
-/* Copies a word. Leaves out "const", and the suffix of a number. */
+/* Copies a word. Omits "const" and the suffixes of numbers. */
 static bool add_word(rest *r, tm_vec *out) {
     const char *word = r->at;
     while (r->at < r->end && in_word(*r->at))
@@ -99,7 +99,7 @@ static bool add_next(rest *r, tm_vec *out) {
 bool tm_kernel_key(tm_text name, tm_vec *out) {
     rest r = {name.bytes, name.bytes + name.size};
     out->n = 0;
-    /* Only names of templates have a return type, and for kernels it is always void. */
+    /* Only names of templates have a return type, which is void for all kernels. */
     if (begins(r, "void "))
         r.at += 5;
     r.end = parameters(r);

@@ -1,4 +1,4 @@
-/* Kernel names in a form that can be compared between profilers. */
+/* Writes kernel names so that profilers' spellings can be compared. */
 #ifndef TMERGE_KERNEL_KEY_H
 #define TMERGE_KERNEL_KEY_H
 
@@ -6,10 +6,10 @@
 #include "tmerge/names.h"
 
 /**
- * Writes a name in a form that is equal for all its spellings. Demanglers differ in blanks, the
- * position of const, the types of constants ("(int)4", "3ul", "(bool)1"), and the spelling of
- * lambdas and unnamed namespaces. Nsight Compute writes template parameters as "T2", so the form
- * lacks parameters and return type. A mangled name stays as it is.
+ * Writes a name in a form that all its spellings share. Demanglers differ in blanks, the position
+ * of const, the types of constants ("(int)4", "3ul", "(bool)1"), and the spelling of lambdas and
+ * unnamed namespaces. Nsight Compute writes template parameters as "T2", so the form omits
+ * parameters and return type. A mangled name stays as it is.
  *
  * @param out  char, without a terminator; overwritten
  * @return     false when out of memory

@@ -17,25 +17,25 @@
 #include "roofline.h"
 #include "timeline/comm_kernels.h"
 
-/* Profiling guides advise fusing kernels that are shorter than this. */
+/* Profiling guides advise to fuse kernels that take less than this. */
 #define SHORT_NS 100000
 
-/* Columns on the calls of a kernel, relative to the first of them in a part or table. */
+/* Columns on the runs of a kernel, relative to the first such column of a part or table. */
 enum { CALLS, TOTAL, MEAN, MIN, MAX, BLOCKS, OCCUPANCY, N_CALL_COLUMNS };
 
 #define CALL_COLUMNS                                                                               \
-    {"calls", TM_INT, "", "Number of runs of the kernel."},                                        \
-        {"total_ns", TM_INT, "ns", "Sum of the durations of the kernel's runs."},                  \
-        {"mean_ns", TM_INT, "ns", "total_ns / calls."},                                            \
-        {"min_ns", TM_INT, "ns", "Duration of the shortest kernel."},                              \
-        {"max_ns", TM_INT, "ns", "Duration of the longest kernel."},                               \
+    {"calls", TM_INT, "", "Number of runs, over all ranks."},                                      \
+        {"total_ns", TM_INT, "ns", "Sum of the durations of the runs, over all ranks."},           \
+        {"mean_ns", TM_INT, "ns", "Mean duration of a run: total_ns / calls."},                    \
+        {"min_ns", TM_INT, "ns", "Duration of the shortest run."},                                 \
+        {"max_ns", TM_INT, "ns", "Duration of the longest run."},                                  \
         {"blocks_per_sm", TM_REAL, "",                                                             \
-         "Thread blocks per multiprocessor: the mean weighted by duration. Null if the trace "     \
-         "does not have it."},                                                                     \
+         "Thread blocks per multiprocessor: mean over the runs, weighted by duration. Null if "    \
+         "not recorded."},                                                                         \
     {                                                                                              \
         "occupancy_pct", TM_REAL, "%",                                                             \
-            "Occupancy that the profiler estimated: the mean weighted by duration, over the "      \
-            "calls with a value. Null if no call has a value."                                     \
+            "Occupancy that the profiler estimated: mean over the runs with a value, weighted by " \
+            "duration. Null if no run has a value."                                                \
     }
 
 enum {
@@ -61,31 +61,36 @@ enum {
 static const tm_column kernel_columns[] = {
     {"name", TM_TEXT, "", "Name of the kernel."},
     CALL_COLUMNS,
-    {"share_pct", TM_REAL, "%", "100 total_ns / the total_ns of all kernels."},
+    {"share_pct", TM_REAL, "%",
+     "Share of the kernel in the time of all kernels: 100 total_ns / the sum of total_ns over all "
+     "kernels."},
     {"communication", TM_BOOL, "",
-     "Whether the kernel communicates, by its name, its metadata or --comm-pattern."},
+     "Whether the kernel communicates, as shown by its name, its metadata or --comm-pattern."},
     {"class", TM_TEXT, "",
-     "Class of the kernel's work, as in classes.kernel: communication, or else by words in its "
-     "name. Null for devices other than GPUs."},
+     "Class of the kernel's work, as in classes.kernel: communication, or the class whose words "
+     "are in the kernel's name. Null for devices that are not GPUs."},
     {"tensor_cores", TM_BOOL, "",
-     "Whether the kernel uses tensor or matrix cores, judged only by its name: cuBLAS, cuDNN, "
-     "CUTLASS, flash attention, nvjet, wgmma, Tensile's MI and CK's xdl. False for compiled "
-     "kernels (Triton), whose names do not show it. Null for devices other than GPUs."},
-    {"registers", TM_INT, "", "Largest number of registers per thread."},
-    {"shared_memory_bytes", TM_INT, "B", "Largest shared memory per block."},
-    {"short_calls", TM_INT, "", "Number of kernels that took under 100 us."},
-    {"short_pct", TM_REAL, "%", "100 short_calls / calls."},
+     "Whether the kernel uses tensor or matrix cores, judged by its name: cuBLAS, cuDNN, CUTLASS, "
+     "flash attention, nvjet, wgmma, Tensile's MI and CK's xdl. False for compiled kernels "
+     "(Triton), whose names do not show it. Null for devices that are not GPUs."},
+    {"registers", TM_INT, "", "Registers per thread; the largest number of any run."},
+    {"shared_memory_bytes", TM_INT, "B", "Shared memory per block; the largest size of any run."},
+    {"short_calls", TM_INT, "", "Number of runs that took under 100 us."},
+    {"short_pct", TM_REAL, "%", "Share of runs that took under 100 us: 100 short_calls / calls."},
     {"ranks", TM_INT, "", "Number of ranks on which the kernel ran."},
     {"median_rank_ns", TM_INT, "ns",
-     "Median of the ranks' mean durations, over the ranks on which the kernel ran."},
+     "Median of the ranks' mean durations of a run, over the ranks on which the kernel ran."},
     {"slowest_rank_ns", TM_INT, "ns",
-     "Largest mean duration on a rank; for a communication kernel, on the rank that waits "
-     "longest."},
-    {"slowest_rank", TM_INT, "", "Rank with slowest_rank_ns; the lowest if there are several."},
-    {"spread", TM_REAL, "", "slowest_rank_ns / median_rank_ns: 1 if no rank is slower."},
+     "Largest mean duration of a run on a rank. For a communication kernel, it is on the rank that "
+     "waits longest."},
+    {"slowest_rank", TM_INT, "",
+     "Rank with the largest mean duration (slowest_rank_ns); the lowest if there are several."},
+    {"spread", TM_REAL, "",
+     "How far the slowest rank exceeds the median: slowest_rank_ns / median_rank_ns. 1 if no rank "
+     "is slower."},
     {"may_communicate", TM_BOOL, "",
-     "Whether the kernel counts as computation although its name has words of communication, "
-     "because tmerge does not know its library. If it does communicate, use --comm-pattern."},
+     "Whether the kernel's name has words of communication, but tmerge does not know its library, "
+     "so that the kernel counts as computation. If it communicates, use --comm-pattern."},
 };
 
 _Static_assert(sizeof kernel_columns / sizeof *kernel_columns == N_KERNEL_COLUMNS,
@@ -105,10 +110,8 @@ enum { S_NAME, S_GRID, S_BLOCK, S_REGISTERS, S_SHARED, S_CALLS };
 
 static const tm_column shape_columns[] = {
     {"name", TM_TEXT, "", "Name of the kernel."},
-    {"grid", TM_TEXT, "",
-     "Number of thread blocks of the launch, x,y,z; null if the trace does not have it."},
-    {"block", TM_TEXT, "",
-     "Number of threads per block, x,y,z; null if the trace does not have it."},
+    {"grid", TM_TEXT, "", "Number of thread blocks of the launch (x,y,z); null if not recorded."},
+    {"block", TM_TEXT, "", "Number of threads per block (x,y,z); null if not recorded."},
     {"registers", TM_INT, "", "Registers per thread."},
     {"shared_memory_bytes", TM_INT, "B", "Shared memory per block."},
     CALL_COLUMNS,
@@ -124,8 +127,8 @@ static const tm_table_def shape_def = {
     .top = S_CALLS + TOTAL,
 };
 
-/* Columns with the sums of a rank. Reals are added in the order of ranks, so that results are
- * reproducible. */
+/* Columns with the sums of a rank. Reals are added in the order of ranks, for reproducible results.
+ */
 enum {
     P_CALLS,
     P_TOTAL,
@@ -158,15 +161,15 @@ static const tm_column kernel_part_columns[] = {
     {"name", TM_INT, "", "Name id of the kernel."},
     {"rank", TM_INT, "", "Global rank."},
     {"mean_ns", TM_INT, "ns", "Mean duration on the rank."},
-    {"communication", TM_INT, "", "Number of communication kernels of that name."},
-    {"registers", TM_INT, "", "Maximum number of registers."},
-    {"shared_memory_bytes", TM_INT, "B", "Maximum shared memory."},
-    {"short_calls", TM_INT, "", "Number of kernels under 100 us."},
+    {"communication", TM_INT, "", "Number of communication kernels with the name."},
+    {"registers", TM_INT, "", "Largest number of registers per thread."},
+    {"shared_memory_bytes", TM_INT, "B", "Largest shared memory per block."},
+    {"short_calls", TM_INT, "", "Number of runs under 100 us."},
     PART_COLUMNS,
 };
 
-/* The merge combines the rows of a name into one row of kernels.kernel. Means are for each rank, so
- * that slow ranks can be found. */
+/* The merge combines rows with one name into a row of kernels.kernel. Means are of one rank,
+ * because some ranks may be slower. */
 static const tm_table_def kernel_part_def = TM_PART_TABLE(
     "kernels.kernel_part", "A row for each kernel name and rank: its part of kernels.kernel.",
     kernel_part_columns, KP_PARTS + N_PARTS, 1);
@@ -185,11 +188,11 @@ static const tm_column shape_part_columns[] = {
     {"registers", TM_INT, "", "Registers per thread."},
     {"shared_memory_bytes", TM_INT, "B", "Shared memory per block."},
     {"rank", TM_INT, "", "Global rank."},
-    {"communication", TM_INT, "", "Number of communication kernels of that shape."},
+    {"communication", TM_INT, "", "Number of communication kernels with the shape."},
     PART_COLUMNS,
 };
 
-/* Merged by name, grid, block, registers and shared memory; -1: not in the trace. */
+/* Merged by name, grid, block, registers and shared memory; -1: not recorded. */
 static const tm_table_def shape_part_def = TM_PART_TABLE(
     "kernels.shape_part", "A row for each launch shape and rank: its part of kernels.launch_shape.",
     shape_part_columns, SP_PARTS + N_PARTS, SP_RANK);
@@ -199,13 +202,13 @@ static const tm_table_def *const defs[] = {
     &tm_section_table, &tm_rule_table,   &tm_same_kernels_table, &kernel_part_def,
     &shape_part_def,   &tm_launched_part};
 
-/* Totals of one shape, or of one name. */
+/* Totals of a shape or a name. */
 typedef struct tally {
     int64_t calls, total_ns, min_ns, max_ns, shorter, communication;
     int64_t registers, shared_bytes;
     int64_t blocks_weight_ns, occupancy_weight_ns;
-    /* For a mean weighted by duration: the sum of value times duration, and the sum of durations.
-     * Ranks can be added. */
+    /* For means weighted by duration: sums of value times duration, and of durations. Sums of
+     * several ranks can be added. */
     double blocks, occupancy; /* value times duration */
 } tally;
 
@@ -213,11 +216,10 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* Adds one tally to another, which may be all zeros. */
+/* Adds @p t to @p sum, which may be all zeros. */
 static void add_tally(tally *sum, const tally *t) {
-    /* if `sum` is empty, its zeros are not values: 0 would become the minimum, and replace -1 (not
-     * recorded)
-     */
+    /* the zeros of an empty `sum` are not values: 0 would be the minimum, and replace -1 (not
+     * recorded) */
     bool first = sum->calls == 0;
     sum->min_ns = first || t->min_ns < sum->min_ns ? t->min_ns : sum->min_ns;
     sum->max_ns = larger(sum->max_ns, t->max_ns);
@@ -257,8 +259,8 @@ static tally tally_of(const tm_timeline *timeline, const tm_kernel_attr *kernel)
     return t;
 }
 
-/* @param alike  [launch shapes] the same number for shapes with equal grid, block, registers and
- * shared memory */
+/* @param alike [launch shapes] number that shapes share if their grid, block, registers and shared
+ * memory are equal */
 static bool count_shapes(const tm_timeline *timeline, const uint32_t *alike, tm_keys *keys,
                          tm_vec *tallies) {
     const tm_kernel_attr *kernels = timeline->attrs[TM_ATTR_KERNEL];
@@ -287,7 +289,7 @@ static void set_parts(tm_cell *cells, const tally *t) {
     tm_cell_set_int(&cells[P_OCCUPANCY_WEIGHT], t->occupancy_weight_ns);
 }
 
-/* Adds the rows of this rank, in the order in which its shapes appeared: the merge sorts them. */
+/* Adds the rows of this rank, in the order in which its shapes appear; the merge sorts them. */
 static bool add_shape_parts(const tm_timeline *timeline, const tm_keys *keys, const tm_vec *tallies,
                             tm_table *table) {
     for (size_t i = 0; i < tallies->n; i++) {
@@ -327,7 +329,7 @@ static bool add_kernel_part(int64_t rank, uint32_t name, const tally *t, tm_tabl
     return true;
 }
 
-/* Adds the rows by name, as sums over the shapes, which are far fewer than the kernels. */
+/* Adds the rows by name: sums over the shapes, which are far fewer than the kernels. */
 static bool add_kernel_parts(int64_t rank, const tm_keys *shapes, const tm_vec *tallies,
                              tm_table *table) {
     tm_keys names = TM_KEYS(uint32_t);
@@ -348,7 +350,7 @@ static bool add_kernel_parts(int64_t rank, const tm_keys *shapes, const tm_vec *
     return ok;
 }
 
-/* Reads the kernels once. Makes the rows of both parts from the sums by shape. */
+/* Reads the kernels once: both part tables are sums over shapes. */
 static tm_status kernels_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_keys keys = TM_KEYS(tm_named_shape);
@@ -367,7 +369,7 @@ static tm_status kernels_rank(const tm_rank_view *view, tm_tables *out, tm_error
     return tm_launched_rows(view, out, err);
 }
 
-/* Returns the sum of the ranks' rows, whose columns of sums start at @p at. */
+/* Returns the sum over the ranks' rows, whose sums start at column @p at. */
 static tally merge_parts(const tm_rank_rows *rows, int at) {
     tally sum = {0};
     for (size_t r = rows->first; r < rows->end; r++) {
@@ -385,7 +387,7 @@ static tally merge_parts(const tm_rank_rows *rows, int at) {
     return sum;
 }
 
-/* Sets the columns that the tables by name and by shape have in common. */
+/* Sets the columns that the tables by name and by shape share. */
 static void set_calls(tm_cell *cells, const tally *t) {
     tm_cell_set_int(&cells[CALLS], t->calls);
     tm_cell_set_int(&cells[TOTAL], t->total_ns);
@@ -398,7 +400,7 @@ static void set_calls(tm_cell *cells, const tally *t) {
         tm_cell_set_real(&cells[OCCUPANCY], t->occupancy / (double)t->occupancy_weight_ns);
 }
 
-/* Compares the ranks' means, and sets the maxima of values that may differ between calls. */
+/* Compares the ranks' means, and sets the maxima of values that may differ between runs. */
 static tm_status set_ranks(tm_cell *row, const tm_rank_rows *rows, tm_error *err) {
     tm_over_ranks mean, registers, shared;
     TM_TRY(tm_over_ranks_column(rows, KP_MEAN, &mean, err));
@@ -413,7 +415,7 @@ static tm_status set_ranks(tm_cell *row, const tm_rank_rows *rows, tm_error *err
     return TM_OK;
 }
 
-/* Sets the columns that depend only on the name, once for all ranks. */
+/* Sets the columns that depend only on the name. */
 static tm_status set_named(tm_table *table, tm_cell *row, const tm_kernel_words *words,
                            tm_text name, tm_error *err) {
     tm_kernel_traits traits = tm_kernel_traits_of(words, name.bytes);
@@ -448,7 +450,7 @@ static tm_status merge_kernels(const tm_names *names, const tm_kernel_words *wor
     return TM_OK;
 }
 
-/* registers and shared memory are keys, so they are the same for all launches of a shape */
+/* all launches of a shape have equal registers and shared memory, which are keys */
 static tm_status merge_shapes(const tm_names *names, tm_same_kernels *same, tm_tables *tables,
                               tm_error *err) {
     static const tm_same_kernels_columns compared = {SP_RANK, SP_GRID, SP_PARTS + P_CALLS,
@@ -489,7 +491,7 @@ static tm_status kernels_merge(const tm_names *names, tm_tables *tables, tm_erro
     return tm_launched_merge(names, tables, err);
 }
 
-/* Sets shares and sorts. Runs on the job, because each process merged only some of the names. */
+/* Sets shares and sorts. Only the job part has all names. */
 static tm_status kernels_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *kernels = tm_tables_find(out, kernel_def.name);
     bool of_gpus = strcmp(tm_words_device(out), "GPU") == 0;

@@ -1,4 +1,4 @@
-/* Analysis `launches`: how fast the host feeds the GPU. */
+/* Analysis `launches`: how fast the host launches work for the GPU. */
 #include "tmerge/analysis.h"
 
 #include <stdlib.h>
@@ -37,43 +37,50 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [EVENTS] = {"events", TM_INT, "",
                 "Number of kernels, copies and sets whose launch is in the trace. All columns "
-                "except unlinked are about these events only."},
+                "except unlinked count only these events."},
     [UNLINKED] = {"unlinked", TM_INT, "",
                   "Number of kernels, copies and sets whose launch is not in the trace."},
     [LAUNCHES] = {"launches", TM_INT, "",
-                  "Number of calls that launched the events; the launch of a graph is one call."},
-    [PER_EVENT] = {"launches_per_event", TM_REAL, "", "launches / events: 1 without graphs."},
+                  "Number of calls that launched the events. The launch of a graph is one call."},
+    [PER_EVENT] = {"launches_per_event", TM_REAL, "",
+                   "Number of calls per event: launches / events. 1 without graphs."},
     [CALL] = {"call_ns", TM_INT, "ns",
-              "Time on the host of the calls that launched the events. This, and the columns "
-              "derived from it, are null if only the starts of calls are recorded."},
-    [MEAN_CALL] = {"mean_call_ns", TM_INT, "ns", "call_ns / launches."},
+              "Time that host threads spent in the calls that launched the events. Null if only "
+              "the starts of calls are recorded, as are all columns derived from it."},
+    [MEAN_CALL] = {"mean_call_ns", TM_INT, "ns",
+                   "Mean duration of a launch call: call_ns / launches."},
     [MEAN_LATENCY] = {"mean_latency_ns", TM_INT, "ns",
-                      "Mean latency: the start on the GPU minus the end of the launch call, at "
-                      "least 0. On a busy GPU this is mostly time in the queue."},
+                      "Mean latency: time from the end of the launch call to the start on the GPU, "
+                      "at least 0. On a busy GPU this is mostly time in the queue."},
     [MEDIAN_LATENCY] =
         {"median_latency_ns", TM_INT, "ns",
-         "Median of the latency from the end of the launch call to the start on the GPU."},
-    [P95_LATENCY] =
-        {"p95_latency_ns", TM_INT, "ns",
-         "95th percentile of the latency from the end of the launch call to the start on the GPU."},
-    [MAX_LATENCY] = {"max_latency_ns", TM_INT, "ns",
-                     "Largest latency from the end of the launch call to the start on the GPU."},
+         "Median latency: time from the end of the launch call to the start on the GPU."},
+    [P95_LATENCY] = {"p95_latency_ns", TM_INT, "ns",
+                     "95th percentile of the latency: time from the end of the launch call to the "
+                     "start on the GPU."},
+    [MAX_LATENCY] =
+        {"max_latency_ns", TM_INT, "ns",
+         "Largest latency: time from the end of the launch call to the start on the GPU."},
     [MEAN_QUEUE] = {"mean_queue", TM_REAL, "",
-                    "Mean number of events that were launched but not started, over the rank's "
-                    "window: the time from the start of the call to the start on the GPU, summed "
-                    "over events, / window_ns."},
+                    "Mean number of events that were launched but had not started: the sum over "
+                    "events of the time from the start of the call to the start on the GPU, / the "
+                    "rank's window (overlap.rank.window_ns)."},
     [MAX_QUEUE] = {"max_queue", TM_INT, "",
-                   "Largest number of events on one stream that were launched but not started."},
+                   "Largest number of events on a stream that were launched but had not started."},
     [HOST_BOUND] = {"host_bound_events", TM_INT, "",
-                    "Number of events whose launch call began after the previous event on the "
-                    "stream had ended: the queue was empty."},
+                    "Number of events whose stream had nothing queued: their launch call began "
+                    "after the previous event on the stream had ended."},
     [HOST_BOUND_PCT] = {"host_bound_pct", TM_REAL, "%",
-                        "100 host_bound_events / events. Near 100, the host sets the pace."},
+                        "Share of events whose stream had nothing queued: 100 host_bound_events / "
+                        "events. Near 100, the host sets the pace."},
     [SHORT] = {"short_events", TM_INT, "",
-               "Number of events shorter than their launch call; events of graphs do not count."},
-    [SHORT_PCT] = {"short_pct", TM_REAL, "%", "100 short_events / events."},
-    [GRAPHS] = {"graph_launches", TM_INT, "", "Number of calls that launched a graph."},
-    [GRAPH_EVENTS] = {"graph_events", TM_INT, "", "Number of events that graphs launched."},
+               "Number of events that took less time than their launch call; events of graphs do "
+               "not count."},
+    [SHORT_PCT] =
+        {"short_pct", TM_REAL, "%",
+         "Share of events that took less time than their launch call: 100 short_events / events."},
+    [GRAPHS] = {"graph_launches", TM_INT, "", "Number of launch calls that launched a graph."},
+    [GRAPH_EVENTS] = {"graph_events", TM_INT, "", "Number of events that were launched by graphs."},
 };
 
 static const tm_table_def rank_def = {
@@ -90,7 +97,8 @@ static const tm_column queue_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
     {"time_ns", TM_INT, tm_epoch_ns, "Aligned start of the interval, since the epoch."},
     {"mean_queue", TM_REAL, "",
-     "Mean number of events in the interval that were launched but not started, over all streams."},
+     "Mean number of events that were launched but had not started, in this interval and over all "
+     "streams."},
 };
 
 static const tm_table_def queue_def = {
@@ -111,9 +119,9 @@ static const tm_table_def *const defs[] = {&rank_def, &queue_def, &tm_api_table,
 typedef struct tally {
     const tm_timeline *timeline;
     tm_call_kinds *call_kinds;
-    uint8_t *called;    /* [n_events] whether the call was counted */
-    int64_t *latencies; /* [GPU events] launch latencies of the events so far */
-    int64_t *launched;  /* [GPU events] starts of the calls that launch a stream's events */
+    uint8_t *called;    /* [n_events] whether this launch call has been counted */
+    int64_t *latencies; /* [GPU events] launch latencies of the events counted so far */
+    int64_t *launched;  /* [GPU events] starts of the launch calls of a stream's events */
     int64_t *begun;     /* [GPU events] starts of a stream's events, ascending */
     int64_t events, unlinked, launches, call_ns, latency_ns, max_queue;
     int64_t host_bound, shorter, graphs, graph_events;
@@ -122,7 +130,7 @@ typedef struct tally {
     tm_over_time queue;
 } tally;
 
-/* Counts a launch call, but only once, because the call for a graph launches many events. */
+/* Counts a launch call once, even if it launched many events as a graph. */
 static void count_call(tally *t, uint32_t call, bool graph) {
     if (t->called[call])
         return;
@@ -132,7 +140,8 @@ static void count_call(tally *t, uint32_t call, bool graph) {
     t->graphs += graph;
 }
 
-/* Counts an event. Does not compare events of a graph with their call, which launched many. */
+/* Counts an event. Events of graphs are not compared with their call, which launched many events.
+ */
 static void count_event(tally *t, size_t row, uint32_t call) {
     const tm_timeline *timeline = t->timeline;
     int64_t begin = timeline->begin_ns[row], call_begin = timeline->begin_ns[call];
@@ -149,8 +158,8 @@ static void count_event(tally *t, size_t row, uint32_t call) {
     t->shorter += !graph && timeline->duration_ns[row] < timeline->duration_ns[call];
 }
 
-/* Updates the longest queue with that of a stream. After i + 1 calls, i + 1 events are launched;
- * those that have started are no longer in the queue. */
+/* Updates the maximum with a stream's queue: after i + 1 calls, i + 1 events are launched, minus
+ * those that have started. */
 static void count_queue(tally *t, size_t n) {
     size_t n_begun = 0;
     for (size_t i = 1; i < n; i++)
@@ -166,10 +175,10 @@ static void count_queue(tally *t, size_t n) {
     }
 }
 
-/* Counts the events of a stream, which has its own queue. */
+/* Counts the events of a stream. Each stream has its own queue. */
 static void count_stream(tally *t, const tm_track *track) {
     const tm_timeline *timeline = t->timeline;
-    int64_t ended = INT64_MAX; /* the first event of a stream has no event before it */
+    int64_t ended = INT64_MAX; /* no event ended before the first */
     size_t n = 0;
     for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {
         if (timeline->role[row] == TM_ROLE_NONE)
@@ -202,7 +211,7 @@ static void set_latencies(tm_cell *row, tally *t) {
         tm_cell_set_int(&row[MEAN_CALL], tm_round_ratio(t->call_ns, t->launches));
 }
 
-/* Adds the rank's row. Shares are null if nothing was launched. */
+/* Adds the rank's row. Shares are null if the rank launched nothing. */
 static tm_status add_row(const tm_rank_view *view, tally *t, tm_table *table, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
     if (!row)
@@ -252,7 +261,7 @@ static tm_status launches_rank(const tm_rank_view *view, tm_tables *out, tm_erro
     tally t = {
         .timeline = view->timeline, .call_kinds = view->call_kinds, .called = calloc(n + 1, 1)};
     t.queue = tm_over_time_make(view->timeline);
-    /* Three arrays in one block; a stream has at most n_gpu calls and events. */
+    /* one allocation for three arrays; a stream has at most n_gpu calls and events */
     t.latencies = malloc((3 * n_gpu + 1) * sizeof *t.latencies);
     bool ok = t.called && t.latencies;
     tm_status status = TM_OK;

@@ -19,20 +19,19 @@ enum { R_TYPE = N_KEYS, R_SPEEDUP, R_SPEEDUP_TYPE, R_LAUNCHES, R_TEXT, N_RULE_CO
 static const tm_column section_columns[N_SECTION_COLUMNS] = {
     KERNEL_COLUMNS,
     [SECTION] = {"section", TM_TEXT, "", "Section of Nsight Compute's details page."},
-    [LINE] = {"metric", TM_TEXT, "", "Name of the line in the section."},
-    [S_UNIT] = {"unit", TM_TEXT, "", "Unit of value; null if it has no unit."},
+    [LINE] = {"metric", TM_TEXT, "", "Name of the metric: a line of the section."},
+    [S_UNIT] = {"unit", TM_TEXT, "", "Unit of value; null if value has no unit."},
     [S_VALUE] = {"value", TM_REAL, "",
-                 "Mean over the launches; null if the line's value is not a number."},
-    [S_TEXT] =
-        {"text", TM_TEXT, "",
-         "Text that the line has for the first launch; null if the line's value is a number."},
-    [S_LAUNCHES] = {"launches", TM_INT, "", "Number of launches that have the line."},
+                 "Mean of the metric over the launches; null if it is not a number."},
+    [S_TEXT] = {"text", TM_TEXT, "",
+                "Text of the metric in the first launch; null if the metric is a number."},
+    [S_LAUNCHES] = {"launches", TM_INT, "", "Number of launches that have the metric."},
 };
 
 const tm_table_def tm_section_table = {
     .name = "kernels.section",
-    .doc = "A row for each measured kernel and line of each section of Nsight Compute's details "
-           "page (tmerge analyze --ncu).",
+    .doc = "A row for each measured kernel and metric, which is a line in a section of Nsight "
+           "Compute's details page (tmerge analyze --ncu).",
     .columns = section_columns,
     .n_columns = N_SECTION_COLUMNS,
     .n_keys = N_KEYS,
@@ -41,20 +40,21 @@ const tm_table_def tm_section_table = {
 
 static const tm_column rule_columns[N_RULE_COLUMNS] = {
     KERNEL_COLUMNS,
-    [SECTION] = {"section", TM_TEXT, "", "Short name of the section of the rule."},
-    [LINE] = {"rule", TM_TEXT, "", "Name of the rule."},
+    [SECTION] = {"section", TM_TEXT, "",
+                 "Short name of the section of Nsight Compute that has the rule."},
+    [LINE] = {"rule", TM_TEXT, "", "Name of the rule of Nsight Compute."},
     [R_TYPE] = {"type", TM_TEXT, "",
                 "Type of the message as Nsight Compute writes it: OPT, WRN, INF, ..."},
     [R_SPEEDUP] = {"speedup_pct", TM_REAL, "%",
                    "Nsight Compute's estimate of how much shorter the kernel, or a part of it, "
-                   "could be; maximum over its launches. Null if there is no estimate."},
-    [R_SPEEDUP_TYPE] =
-        {"speedup_type", TM_TEXT, "",
-         "global: relative to the whole kernel; local: relative to the part that the rule covers."},
-    [R_LAUNCHES] = {"launches", TM_INT, "", "Number of launches with a message of this rule."},
+                   "could be: maximum over the launches. Null without an estimate."},
+    [R_SPEEDUP_TYPE] = {"speedup_type", TM_TEXT, "",
+                        "What speedup_pct refers to. global: the whole kernel. local: the part "
+                        "that the rule covers."},
+    [R_LAUNCHES] = {"launches", TM_INT, "", "Number of launches for which the rule has a message."},
     [R_TEXT] = {"text", TM_TEXT, "",
-                "Nsight Compute's message for the launch with the largest estimated speedup, or "
-                "else for the first launch."},
+                "Nsight Compute's message for the launch with the largest estimated speedup; "
+                "without estimates, for the first launch."},
 };
 
 const tm_table_def tm_rule_table = {
@@ -68,8 +68,8 @@ const tm_table_def tm_rule_table = {
     .n_prose = 1,
 };
 
-/* Key of a kernel's line of a section, or of its rule. Texts are interned: equal texts have the
- * same address. */
+/* Key of a metric in a kernel's section, or of a kernel's rule. Texts are interned: equal texts
+ * have equal addresses. */
 typedef struct line_key {
     const char *section, *name;
     uint64_t kernel;
@@ -101,7 +101,7 @@ static tm_status set_keys(const tm_measured_kernel *kernel, tm_text section, tm_
     return status;
 }
 
-/* Adds a value to its line, converted to the unit of the first launch, because ncu chooses a unit
+/* Adds a value to its metric, converted to the unit of the first launch, because ncu chooses a unit
  * for each value. */
 static bool add_metric(const tm_ncu_metric *m, uint32_t kernel, tm_keys *keys, tm_vec *lines) {
     const line_key key = {m->section.bytes, m->name.bytes, kernel};

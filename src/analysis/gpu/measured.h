@@ -1,4 +1,4 @@
-/* The tables kernels.section and kernels.rule: Nsight Compute's lines about kernels. */
+/* The tables kernels.section and kernels.rule: Nsight Compute's metrics and messages on kernels. */
 #ifndef TMERGE_MEASURED_H
 #define TMERGE_MEASURED_H
 
@@ -8,15 +8,14 @@
 extern const tm_table_def tm_section_table;
 extern const tm_table_def tm_rule_table;
 
-/** A kernel of one name and shape, as in kernels.roofline. All texts are borrowed. */
+/** A kernel with a name and a shape, as in kernels.roofline. All texts are borrowed. */
 typedef struct tm_measured_kernel {
     tm_text name;
-    const char *grid, *block; /* "" if the file does not give it */
+    const char *grid, *block; /* "" if unknown */
 } tm_measured_kernel;
 
 /**
- * Adds the lines of the sections, as means over the launches of a kernel, and the messages of
- * rules.
+ * Adds the metrics of the sections, as means over a kernel's launches, and the messages of rules.
  *
  * @param kernels    by number of the kernel
  * @param of_launch  number of the kernel of each launch

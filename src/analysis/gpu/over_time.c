@@ -17,7 +17,7 @@ tm_over_time tm_over_time_make(const tm_timeline *timeline) {
     }
     const int64_t ns = t.end_ns - t.begin_ns;
     for (int part = 0; part <= TM_PARTS;
-         part++) /* no overflow: recordings are far shorter than 2^63 / TM_PARTS ns */
+         part++) /* no overflow, because recordings are far shorter than 2^63 / TM_PARTS ns */
         t.edge_ns[part] = ns / TM_PARTS * part + ns % TM_PARTS * part / TM_PARTS;
     return t;
 }
@@ -38,7 +38,7 @@ static int part_at(const tm_over_time *t, int64_t ns) {
 }
 
 /* Clips an interval to the rank's window, and makes it relative to the window's start. Returns
- * false if nothing is left. */
+ * false if the interval is outside. */
 static bool cut(const tm_over_time *t, int64_t *from_ns, int64_t *to_ns) {
     *from_ns = (*from_ns > t->begin_ns ? *from_ns : t->begin_ns) - t->begin_ns;
     *to_ns = (*to_ns < t->end_ns ? *to_ns : t->end_ns) - t->begin_ns;
@@ -98,7 +98,7 @@ static int by_rank(const void *a, const void *b) {
     return tm_order_i64(((const place *)a)->rank, ((const place *)b)->rank);
 }
 
-/* The ranks whose rows are kept, ascending. */
+/* Ranks whose rows are kept, ascending. */
 typedef struct kept {
     const place *places;
     size_t n;

@@ -1,4 +1,4 @@
-/* Quantities of a rank over time, as means over equal parts of its window. */
+/* Quantities of a rank over time, as means over equal parts of the rank's window. */
 #ifndef TMERGE_OVER_TIME_H
 #define TMERGE_OVER_TIME_H
 
@@ -7,39 +7,38 @@
 enum { TM_PARTS = 64, TM_PARTS_RANKS = 64 };
 
 /* A quantity over the window of a rank, in TM_PARTS equal parts. Sums are integers, so they do not
- * depend on the order of events. */
+ * depend on the order in which events are added. */
 typedef struct tm_over_time {
     int64_t begin_ns, end_ns;
     int64_t
-        edge_ns[TM_PARTS + 1];   /* start of each part and end of the last, relative to begin_ns */
-    int64_t part[TM_PARTS];      /* time [ns] or amount in each part */
-    int64_t whole[TM_PARTS + 1]; /* changes in the number of items that are present during all of a
-                                    part */
+        edge_ns[TM_PARTS + 1];   /* start of each part, and end of the last, relative to begin_ns */
+    int64_t part[TM_PARTS];      /* sum in each part: time of items [ns], or amount */
+    int64_t whole[TM_PARTS + 1]; /* change in the number of items that are present in the whole
+                                    part, compared with the part before */
 } tm_over_time;
 
-/** Divides the window of a rank, from the first start to the last end of its GPU events, into
- * parts. */
+/** Returns empty parts of the rank's window, which lasts from the first start to the last end of
+ * its GPU events. */
 tm_over_time tm_over_time_make(const tm_timeline *timeline);
 
-/** Adds an item that is present from one time to another. */
+/** Adds an item that is present during [from_ns, to_ns). */
 void tm_over_time_add(tm_over_time *t, int64_t from_ns, int64_t to_ns);
 
-/** Returns the mean number of items present in a part of the time; 0 if the rank has no GPU events.
- */
+/** Returns the mean number of items present in a part; 0 if the rank has no GPU events. */
 double tm_over_time_mean(const tm_over_time *t, int part);
 
-/** Spreads an amount evenly over [from_ns, to_ns): adds to part[] the share of each part. */
+/** Spreads an amount evenly over [from_ns, to_ns): each part gets its share. */
 void tm_over_time_spread(tm_over_time *t, int64_t from_ns, int64_t to_ns, int64_t amount);
 
-/** Returns the length of a part [ns]. */
+/** Returns the duration of a part [ns]. */
 int64_t tm_over_time_width(const tm_over_time *t, int part);
 
-/** Returns the start of a part on the job's clock, since the epoch. */
+/** Returns the start of a part on the job's clock [ns since the epoch]. */
 int64_t tm_over_time_begin(const tm_over_time *t, const tm_timeline *timeline, int part);
 
-/** Removes all rows except those of TM_PARTS_RANKS ranks: the ranks with the largest values in a
- * column of @p ranks, which is sorted by rank. Of equal values, the lowest ranks are kept. Returns
- * TM_OK; TM_ERR_FAULT. */
+/** Keeps only the rows of TM_PARTS_RANKS ranks: the ranks with the largest values in a column of @p
+ * ranks, which is sorted by rank. Of equal values, keeps the lowest ranks. Returns TM_OK;
+ * TM_ERR_FAULT. */
 tm_status tm_over_time_keep(tm_table *rows, const tm_table *ranks, int column,
                             tm_error *err) TM_MUST_CHECK;
 

@@ -10,8 +10,8 @@
 #include "kernel_key.h"
 #include "measured.h"
 
-/* If both throughputs are below this, the kernel mostly waits: latency_bound_threshold of the
- * SpeedOfLight rule of Nsight Compute (sections/SpeedOfLight.py). */
+/* If both throughputs [%] are below this, the kernel mostly waits: latency_bound_threshold of
+ * Nsight Compute's SpeedOfLight rule (sections/SpeedOfLight.py). */
 #define LATENCY_PCT 60.0
 
 enum {
@@ -38,56 +38,56 @@ enum {
 
 static const tm_column columns[N_COLUMNS] = {
     [NAME] = {"name", TM_TEXT, "",
-              "Name of the kernel in the job, or in the file of --ncu if the job does not have the "
-              "kernel."},
+              "Name of the kernel in the job's traces; if the job does not run it, its name in the "
+              "file of --ncu."},
     [GRID] = {"grid", TM_TEXT, "",
-              "Number of thread blocks of the launch, x,y,z. Null if the file does not have it; "
+              "Number of thread blocks of the launch (x,y,z). If the file of --ncu lacks it, null; "
               "the row then covers all launch shapes of the kernel."},
     [BLOCK] = {"block", TM_TEXT, "",
-               "Number of threads per block, x,y,z; null if the file does not have it."},
+               "Number of threads per block (x,y,z); null if the file of --ncu lacks it."},
     [LAUNCHES] = {"launches", TM_INT, "",
-                  "Number of launches that Nsight Compute measured. Measured values are means over "
-                  "the launches that have them."},
-    [CALLS] = {"calls", TM_INT, "",
-               "Number of kernels of the job with this name and shape; null if there are none."},
+                  "Number of launches that Nsight Compute measured. Measured columns are means "
+                  "over these launches; launches without a value are skipped."},
+    [CALLS] =
+        {"calls", TM_INT, "",
+         "Number of kernels of this name and shape in the job's traces; null if there are none."},
     [TOTAL] = {"total_ns", TM_INT, "ns",
-               "Time in the job's traces of the kernels with this name and shape."},
+               "Sum of the durations of the kernels of this name and shape in the job's traces."},
     [SM] = {"sm_pct", TM_REAL, "%",
-            "Throughput of the multiprocessors relative to their peak (sm__throughput)."},
+            "Throughput of the multiprocessors as a share of their peak (sm__throughput)."},
     [MEMORY] = {"memory_pct", TM_REAL, "%",
-                "Throughput of the busiest part of the memory, including caches, relative to its "
+                "Throughput of the busiest part of the memory, including caches, as a share of its "
                 "peak (gpu__compute_memory_throughput)."},
     [DRAM] = {"dram_pct", TM_REAL, "%",
-              "Throughput of DRAM relative to its peak (dram__throughput)."},
+              "Throughput of DRAM as a share of its peak (dram__throughput)."},
     [OCCUPANCY] =
         {"occupancy_pct", TM_REAL, "%",
          "Achieved occupancy: active warps / maximum number of warps (sm__warps_active)."},
     [FLOP] = {"flop", TM_REAL, "FLOP",
-              "Floating-point operations per launch: the sum of the file's counters that start "
-              "with smsp__sass_thread_inst_executed_op_ (add and mul count 1, fma counts 2) or "
-              "sm__ops_path_tensor_. Null if tensor cores were active but not counted."},
+              "Floating-point operations per launch: sum of the counters in the file of --ncu that "
+              "start with smsp__sass_thread_inst_executed_op_ (add and mul count 1, fma counts 2) "
+              "or sm__ops_path_tensor_. Null if tensor cores were active but not counted."},
     [DRAM_BYTES] = {"dram_bytes", TM_REAL, "B",
-                    "Bytes that a launch read from and wrote to DRAM: dram__bytes, or the rate of "
-                    "DRAM times Nsight Compute's duration."},
+                    "Bytes that a launch reads from and writes to DRAM: dram__bytes, or DRAM's "
+                    "throughput times the duration that Nsight Compute measured."},
     [INTENSITY] = {"flop_per_byte", TM_REAL, "FLOP/B", "Arithmetic intensity: flop / dram_bytes."},
     [RATE] = {"achieved_gflops", TM_REAL, "GFLOP/s",
-              "Achieved rate in the job: flop x calls / total_ns."},
+              "Rate that the kernel achieves in the job: flop x calls / total_ns."},
     [FLOP_ROOF] = {"roof_gflops", TM_REAL, "GFLOP/s",
-                   "Peak rate in single precision without tensor cores: twice the peak of op_ffma "
-                   "per cycle, times cycles per second."},
+                   "Peak FP32 rate without tensor cores: twice the peak of op_ffma per cycle, "
+                   "times cycles per second."},
     [DRAM_ROOF] =
         {"roof_bw_gbps", TM_REAL, "GB/s",
-         "Peak rate of DRAM: the peak of dram__bytes per cycle, times cycles per second."},
-    [TENSOR_ROOF] =
-        {"tensor_roof_gflops", TM_REAL, "GFLOP/s",
-         "Peak rate of the tensor cores: the peak of sm__ops_path_tensor_* per cycle, times cycles "
-         "per second. For the number format that the kernel used most on tensor cores; if it used "
-         "none, for the fastest format in the file."},
+         "Peak bandwidth of DRAM: the peak of dram__bytes per cycle, times cycles per second."},
+    [TENSOR_ROOF] = {"tensor_roof_gflops", TM_REAL, "GFLOP/s",
+                     "Peak rate of the tensor cores: the peak of sm__ops_path_tensor_* per cycle, "
+                     "times cycles per second. The number format is the one that the kernel uses "
+                     "most on tensor cores; if it uses none, the fastest format in the file."},
     [BOUND] = {"bound", TM_TEXT, "",
                "What limits the kernel. latency: sm_pct and memory_pct are both under 60, the "
-               "threshold of Nsight Compute's SpeedOfLight rule. Otherwise, compute if sm_pct is "
-               "at least memory_pct, or memory. dram_pct replaces a missing memory_pct. Null if a "
-               "value is missing."},
+               "threshold of Nsight Compute's SpeedOfLight rule. Otherwise compute if sm_pct is at "
+               "least memory_pct, else memory. If memory_pct is missing, dram_pct replaces it. "
+               "Null if a value is missing."},
 };
 
 const tm_table_def tm_roofline_table = {
@@ -102,25 +102,25 @@ const tm_table_def tm_roofline_table = {
     .top = TOTAL,
 };
 
-/* All launches of one name and shape. */
+/* Measured launches with one name and shape. */
 typedef struct group {
     tm_text name;
-    /* "" if the file does not give it */
+    /* "" if not in the file */
     char grid[TM_LAUNCH_SHAPE_MAX], block[TM_LAUNCH_SHAPE_MAX];
     int64_t launches, calls, total_ns;
     double sums[TM_NCU_N_FIGURES];
-    /* number of launches with the figure: a file may lack figures for some kernels */
+    /* number of launches that have the figure */
     int64_t counts[TM_NCU_N_FIGURES];
 } group;
 
-/* Groups by name and shape. The id of a key is 1 + the index of its group. */
+/* Finds groups by name and shape. The id of a key is 1 + the index of its group. */
 typedef struct groups {
     tm_names *keys;
     tm_vec list; /* of group */
     tm_vec key;  /* char: scratch */
 } groups;
 
-/* Returns the id of a key, which is never 0; 0 when out of memory. */
+/* Returns the id of a key; 0 if out of memory. */
 static uint32_t key_of(groups *g, tm_text name, const char *grid, const char *block) {
     bool ok = tm_kernel_key(name, &g->key) && tm_vec_append(&g->key, "\n", 1) &&
               tm_vec_append(&g->key, grid, strlen(grid)) && tm_vec_append(&g->key, "\n", 1) &&
@@ -129,13 +129,12 @@ static uint32_t key_of(groups *g, tm_text name, const char *grid, const char *bl
     return id == TM_NAME_FAILED ? 0 : id;
 }
 
-/* Adds a launch to its group. It may lack any figure, so each figure has its own count. */
+/* Adds a launch to its group. Counts each figure separately, because a launch may lack some. */
 static bool add_launch(groups *g, const tm_ncu_launch *launch, uint32_t *number) {
     group new = {.name = launch->name};
     tm_launch_shape_text(launch->grid, new.grid);
     tm_launch_shape_text(launch->block, new.block);
-    /* keys and groups are numbered in order of appearance, so the group of a new key is the next
-     * one */
+    /* groups are in the order of their keys' ids, so a new key has the next group */
     const uint32_t key = key_of(g, launch->name, new.grid, new.block);
     if (key == 0 || (key > g->list.n && !tm_vec_append(&g->list, &new, 1)))
         return false;
@@ -154,8 +153,8 @@ static const char *text_of(const tm_cell *cell) {
     return cell->null ? "" : cell->value.text;
 }
 
-/* Adds the calls of a shape to the group of the shape, and to that of the name without shape. A key
- * without a group was not measured, and has an id above those of all groups. */
+/* Adds the calls of a shape to the group of this shape, and to the group of this name without
+ * shape. Keys that were not measured have ids above those of all groups. */
 static bool add_calls(groups *g, const tm_table *shapes, size_t row) {
     const char *text = text_of(tm_table_cell(shapes, row, "name"));
     const char *grid = text_of(tm_table_cell(shapes, row, "grid"));
@@ -168,17 +167,18 @@ static bool add_calls(groups *g, const tm_table *shapes, size_t row) {
         if (keys[i] > g->list.n || (i == 1 && keys[1] == keys[0]))
             continue; /* not measured */
         group *own = (group *)g->list.data + (keys[i] - 1);
-        own->name = own->calls == 0 ? name : own->name; /* rows are sorted by total_ns, so this is
-                                                           the name of the shape with most time */
+        own->name =
+            own->calls == 0 ? name : own->name; /* rows are sorted by total_ns, so this is the name
+                                                   of the shape with the most time */
         own->calls += tm_table_cell(shapes, row, "calls")->value.i;
         own->total_ns = tm_sum(own->total_ns, tm_table_cell(shapes, row, "total_ns")->value.i);
     }
     return true;
 }
 
-/* Returns the scaled mean of a figure; NaN, stored as null, if it has no value. */
+/* Returns the mean of a figure times @p scale; NaN, stored as null, if no launch has the figure. */
 static double mean(const group *g, tm_ncu_figure figure, double scale) {
-    return g->sums[figure] / (double)g->counts[figure] * scale; /* 0 / 0 is NaN */
+    return g->sums[figure] / (double)g->counts[figure] * scale;
 }
 
 static const char *bound_of(const group *g) {
@@ -200,7 +200,7 @@ static tm_status add_row(const group *g, tm_table *table, tm_error *err) {
     if (g->calls > 0) {
         tm_cell_set_int(&row[CALLS], g->calls);
         tm_cell_set_int(&row[TOTAL], g->total_ns);
-        /* operations per nanosecond equal 1e9 per second */
+        /* operations/ns are 10^9 operations/s */
         tm_cell_set_real(&row[RATE], flop * (double)g->calls / (double)g->total_ns);
     }
     tm_cell_set_real(&row[SM], mean(g, TM_NCU_SM_PCT, 1));
@@ -219,7 +219,7 @@ static tm_status add_row(const group *g, tm_table *table, tm_error *err) {
     return tm_table_set_text(table, &row[BOUND], bound_of(g), err);
 }
 
-/* Adds the lines and rules of Nsight Compute for the same kernels. */
+/* Adds Nsight Compute's metrics and rules for the same kernels. */
 static tm_status add_measured(const groups *g, const tm_ncu *ncu, const uint32_t *of_launch,
                               tm_tables *tables, tm_error *err) {
     tm_measured_kernel *kernels = malloc((g->list.n + 1) * sizeof *kernels);
@@ -250,7 +250,7 @@ static tm_status add_rows(groups *g, const tm_ncu *ncu, tm_tables *tables, tm_er
     TM_TRY(status);
     for (size_t i = 0; i < g->list.n; i++)
         TM_TRY(add_row((const group *)g->list.data + i, table, err));
-    /* sorts by key first, so that the order of equal times is unique */
+    /* sorts by key first, so that rows with equal times have a fixed order */
     tm_table_sort(table);
     tm_table_top(table, SIZE_MAX); /* sorts the largest first */
     return TM_OK;

@@ -1,4 +1,5 @@
-/* The table kernels.roofline: Nsight Compute's measurements, next to the job's kernel times. */
+/* The table kernels.roofline: Nsight Compute's measurements, and the time of the same kernels in
+ * the job. */
 #ifndef TMERGE_ROOFLINE_H
 #define TMERGE_ROOFLINE_H
 
@@ -8,7 +9,7 @@
 extern const tm_table_def tm_roofline_table;
 
 /**
- * Adds a row for each kernel name and launch shape of the measurements, with its calls from
+ * Adds a row for each kernel name and launch shape in the measurements, with its calls in
  * kernels.launch_shape.
  *
  * @param ncu     NULL for no measurements

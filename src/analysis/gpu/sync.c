@@ -1,4 +1,5 @@
-/* Analysis `sync`: host calls that wait for the GPU, their call sites, and the GPU time lost. */
+/* Analysis `sync`: which host calls wait for the GPU, from where, and how much GPU time they cost.
+ */
 #include "tmerge/analysis.h"
 
 #include <stdlib.h>
@@ -39,23 +40,24 @@ static const tm_column sync_columns[N_SYNC_COLUMNS] = {
     [S_OPERATOR] = {"operator", TM_TEXT, "",
                     "Innermost operator around the call; null if there is none."},
     [S_INSIDE] = {"inside", TM_TEXT, "",
-                  "Innermost of the program's own Python functions, modules and annotations "
-                  "(except steps) around the call; null if none was recorded."},
-    [S_CALLS] = {"calls", TM_INT, "", "Number of calls from this call site."},
+                  "Innermost function, module or annotation (except steps) of the user's program "
+                  "around the call; null if none was recorded."},
+    [S_CALLS] = {"calls", TM_INT, "", "Number of calls from this call site, over all ranks."},
     [S_PER_STEP] = {"calls_per_step", TM_REAL, "",
-                    "Number of calls within marked steps / number of marked steps of all ranks. "
-                    "Null if no step is marked."},
-    [S_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of the calls."},
-    [S_MEAN] = {"mean_ns", TM_INT, "ns", "total_ns / calls."},
+                    "Number of calls in a marked step of a rank: calls within steps / steps of all "
+                    "ranks. Null if no step is marked."},
+    [S_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of the calls, over all ranks."},
+    [S_MEAN] = {"mean_ns", TM_INT, "ns", "Mean duration of a call: total_ns / calls."},
     [S_MAX] = {"max_ns", TM_INT, "ns", "Duration of the longest call."},
     [S_LOST] = {"lost_ns", TM_INT, "ns",
-                "GPU idle time due to the calls: gaps that began during a call and whose next work "
-                "was launched after it. A gap counts for at most the time that the call waited. "
-                "All rows add up to sync_ns of idle.rank."},
+                "GPU idle time that the calls cause, over all ranks: gaps that began during a call "
+                "and whose next work was launched after the call. A gap counts for at most the "
+                "time that the call waited. The sum over all rows is sync_ns of idle.rank."},
     [S_RANKS] = {"ranks", TM_INT, "", "Number of ranks that made the calls."},
-    [S_SLOWEST_TIME] = {"max_rank_lost_ns", TM_INT, "ns", "The largest lost_ns of a rank."},
-    [S_SLOWEST] = {"max_rank", TM_INT, "",
-                   "Rank with max_rank_lost_ns; the lowest if there are several."},
+    [S_SLOWEST_TIME] = {"max_rank_lost_ns", TM_INT, "ns", "Largest lost_ns of a single rank."},
+    [S_SLOWEST] =
+        {"max_rank", TM_INT, "",
+         "Rank with the largest lost_ns (max_rank_lost_ns); the lowest if there are several."},
 };
 
 static const tm_table_def sync_def = {
@@ -79,8 +81,8 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_INSIDE] = {"inside", TM_INT, "", "Name id of the function, module or annotation."},
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
     [P_CALLS] = {"calls", TM_INT, "", "Number of calls."},
-    [P_STEP_CALLS] = {"step_calls", TM_INT, "", "Calls within an annotated step."},
-    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations."},
+    [P_STEP_CALLS] = {"step_calls", TM_INT, "", "Number of calls within a marked step."},
+    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of the calls."},
     [P_MAX] = {"max_ns", TM_INT, "ns", "Duration of the longest call."},
     [P_LOST] = {"lost_ns", TM_INT, "ns", "GPU idle time that the calls cause."},
 };
@@ -91,11 +93,11 @@ static const tm_table_def part_def = TM_PART_TABLE(
 
 static const tm_table_def *const defs[] = {&sync_def, &part_def};
 
-/* A call that waits, or may wait, for the GPU. */
+/* A call that waits or may wait for the GPU. */
 typedef struct waiting {
     int64_t begin_ns, end_ns, lost_ns;
     uint32_t row;
-    bool waits; /* false if its name says that it returns at once */
+    bool waits; /* whether it waits; false if its name says that it returns at once */
 } waiting;
 
 typedef struct place_key {
@@ -116,15 +118,15 @@ static int by_row(const void *a, const void *b) {
     return tm_order_i64(((const waiting *)a)->row, ((const waiting *)b)->row);
 }
 
-/* Returns whether a call, by its name, returns before the GPU has done the work: asynchronous
- * calls, including stream-ordered allocation, and all memory sets except Ascend's. */
+/* Returns whether a call returns before the GPU has done the work, by its name: asynchronous calls,
+ * including stream-ordered allocation, and all memory sets except Ascend's. */
 static bool returns_at_once(const tm_rank_view *view, uint32_t row) {
     const char *name = tm_names_text(view->names, view->timeline->name[row]).bytes;
     return tm_call_kinds_of(view->call_kinds, view->timeline, row) != TM_CALL_KIND_SYNC &&
            (strstr(name, "Async") || (*name != 'A' && strstr(name, "Memset")));
 }
 
-/* Finds the calls that may wait for the GPU, in order of their rows. */
+/* Finds the calls that wait or may wait for the GPU, in order of their rows. */
 static bool find_calls(const tm_rank_view *view, tm_vec *out) {
     const tm_timeline *timeline = view->timeline;
     const uint32_t *rows = view->host->waits.data;
@@ -139,7 +141,7 @@ static bool find_calls(const tm_rank_view *view, tm_vec *out) {
     return true;
 }
 
-/* Marks a copy as waiting if its call returned late, as for pageable memory. */
+/* Marks a copy's call as waiting if it returned late, as for pageable memory. */
 static void mark_late_copies(const tm_timeline *timeline, tm_vec *calls) {
     const tm_copy_attr *copies = timeline->attrs[TM_ATTR_COPY];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COPY]; i++) {
@@ -153,9 +155,9 @@ static void mark_late_copies(const tm_timeline *timeline, tm_vec *calls) {
     }
 }
 
-/* Returns the call that caused a gap: of the calls open when the gap started, that of the thread
- * that launched the next work, otherwise the last to start. @p open: indices into
- * @p calls. */
+/* Returns the call that caused a gap. Of the calls that were running when the gap started, this is
+ * the call on the thread that launched the next work; without one, the call that started last. NULL
+ * if none was running. @p open: indices into @p calls. */
 static waiting *open_call(const tm_timeline *timeline, const tm_gap *gap, waiting *calls,
                           tm_vec *open) {
     const tm_track *thread = tm_timeline_track(timeline, timeline->launch[gap->next]);
@@ -174,7 +176,7 @@ static waiting *open_call(const tm_timeline *timeline, const tm_gap *gap, waitin
     return found;
 }
 
-/* Assigns the loss of each gap to a call. Gaps and calls are sorted by start. */
+/* Adds the lost time of each gap to a call. Gaps and calls are sorted by start. */
 static bool lay_losses(const tm_rank_view *view, tm_vec *calls) {
     tm_vec open = TM_VEC(uint32_t);
     waiting *all = calls->data;
@@ -251,7 +253,7 @@ static tm_status sync_rank(const tm_rank_view *view, tm_tables *out, tm_error *e
                             tm_tables_find(out, part_def.name), err);
 }
 
-/* sorted by lost_ns, and rows with equal lost_ns by total_ns, because the second sort is stable */
+/* the second sort is stable, so rows with equal lost_ns are sorted by total_ns */
 static void order(tm_table *table) {
     tm_table_rank(table, S_TOTAL);
     tm_table_top(table, LISTED);
@@ -281,7 +283,7 @@ static tm_status set_call(const tm_names *names, const tm_rank_rows *rows, tm_ta
 
 static tm_status sync_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
     TM_TRY(tm_over_ranks_merge(&part_def, &sync_def, names, tables, set_call, err));
-    /* a process has all rows of a key, so the rows that the job keeps are among its largest */
+    /* a process has all rows of a key, so its largest rows include those that the job keeps */
     order(tm_tables_find(tables, sync_def.name));
     return TM_OK;
 }

@@ -1,4 +1,4 @@
-/* Analysis `transfers`: the amount and speed of copies, and their cost for the host. */
+/* Analysis `transfers`: size and speed of copies, and how long they block the host. */
 #include "tmerge/analysis.h"
 
 #include <stdlib.h>
@@ -40,20 +40,23 @@ static const tm_column kind_columns[N_KIND_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [KIND] = {"kind", TM_TEXT, "", KIND_DOC},
     [MEMORY] = {"host_memory", TM_TEXT, "", MEMORY_DOC},
-    [COUNT] = {"count", TM_INT, "", "Number of copies or sets of this kind."},
+    [COUNT] = {"count", TM_INT, "", "Number of copies or sets of this kind and memory."},
     [BYTES] = {"bytes", TM_INT, "B",
-               "Sum of the known sizes of the copies; null if no size is known."},
+               "Sum of the sizes of the copies, as far as known; null if no size is known."},
     [TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of the copies on the GPU."},
-    [BANDWIDTH] = {"bw_gbps", TM_REAL, "GB/s",
-                   "bytes / total_ns, over the copies with a known size; null if no size is known. "
-                   "Overhead makes small copies slower: see transfers.size."},
+    [BANDWIDTH] =
+        {"bw_gbps", TM_REAL, "GB/s",
+         "Bandwidth while copies run: bytes / total_ns, over the copies with a known size; null if "
+         "no size is known. Overhead makes small copies slower: see transfers.size."},
     [UNION] = {"union_ns", TM_INT, "ns",
-               "Time in which at least one copy of this kind ran; overlapping copies count once."},
-    [OVERLAP] = {"overlap_ns", TM_INT, "ns", "Part of union_ns during which compute kernels ran."},
-    [OVERLAP_PCT] = {"overlap_pct", TM_REAL, "%", "100 overlap_ns / union_ns."},
+               "Time in which at least one copy of this kind and memory ran. Overlapping copies "
+               "count once."},
+    [OVERLAP] = {"overlap_ns", TM_INT, "ns", "Part of union_ns in which compute kernels ran."},
+    [OVERLAP_PCT] = {"overlap_pct", TM_REAL, "%",
+                     "Share of copy time that computation hides: 100 overlap_ns / union_ns."},
     [SYNC_COUNT] = {"sync_count", TM_INT, "",
                     "Number of copies that blocked the host: their call returned after the middle "
-                    "of the copy, as it does for pageable memory."},
+                    "of the copy, as for pageable memory."},
     [SYNC] = {"sync_ns", TM_INT, "ns", "Sum of the durations of the calls that blocked the host."},
 };
 
@@ -74,10 +77,12 @@ static const tm_column size_columns[N_SIZE_COLUMNS] = {
     [Z_SIZE] = {"size_class_bytes", TM_INT, "B",
                 "Size class: the largest power of two that does not exceed the copy's size. Null "
                 "if the size is unknown."},
-    [Z_COUNT] = {"count", TM_INT, "", "Number of copies or sets on all ranks."},
-    [Z_BYTES] = {"bytes", TM_INT, "B", "Sum of the sizes of the copies; null if unknown."},
-    [Z_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of the copies on the GPU."},
-    [Z_BANDWIDTH] = {"bw_gbps", TM_REAL, "GB/s", "bytes / total_ns."},
+    [Z_COUNT] = {"count", TM_INT, "", "Number of copies or sets, over all ranks."},
+    [Z_BYTES] = {"bytes", TM_INT, "B",
+                 "Sum of the sizes of the copies, over all ranks; null if unknown."},
+    [Z_TOTAL] = {"total_ns", TM_INT, "ns",
+                 "Sum of the durations of the copies on the GPU, over all ranks."},
+    [Z_BANDWIDTH] = {"bw_gbps", TM_REAL, "GB/s", "Bandwidth while copies run: bytes / total_ns."},
 };
 
 static const tm_table_def size_def = {
@@ -92,17 +97,17 @@ static const tm_table_def size_def = {
 enum { P_KIND, P_MEMORY, P_SIZE, P_RANK, P_COUNT, P_BYTES, P_TOTAL, N_PART_COLUMNS };
 
 static const tm_column part_columns[N_PART_COLUMNS] = {
-    [P_KIND] = {"kind", TM_INT, "", "Number of the kind."},
-    [P_MEMORY] = {"host_memory", TM_INT, "", "Number of the kind of memory."},
+    [P_KIND] = {"kind", TM_INT, "", "Kind of the copies, as a number."},
+    [P_MEMORY] = {"host_memory", TM_INT, "", "Kind of host memory, as a number."},
     [P_SIZE] = {"size_class_bytes", TM_INT, "B", "As in transfers.size."},
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
     [P_COUNT] = {"count", TM_INT, "", "Number of copies of the rank."},
-    [P_BYTES] = {"bytes", TM_INT, "B", "Sum of the sizes of these copies."},
-    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of these copies."},
+    [P_BYTES] = {"bytes", TM_INT, "B", "Sum of the sizes of the copies."},
+    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of the copies."},
 };
 
-/* The merge combines rows with equal kind, memory and size class: numbers, since a merged table has
- * no texts. */
+/* The merge combines rows with equal kind, memory and size class. These are numbers, because merged
+ * tables have no texts. */
 static const tm_table_def part_def = TM_PART_TABLE(
     "transfers.size_part", "A row for each class and rank: its part of transfers.size.",
     part_columns, N_PART_COLUMNS, 3);
@@ -112,10 +117,11 @@ enum { A_RANK, A_CALL, A_CALLS, A_STEP_CALLS, A_TOTAL, A_MAX, N_ALLOCATION_COLUM
 static const tm_column allocation_columns[N_ALLOCATION_COLUMNS] = {
     [A_RANK] = {"rank", TM_INT, "", "Global rank."},
     [A_CALL] = {"call", TM_TEXT, "",
-                "Name of the call: cudaMalloc, cudaFree, hipMalloc, cudaHostAlloc, ..."},
+                "Name of the call, such as cudaMalloc, cudaFree, hipMalloc or cudaHostAlloc."},
     [A_CALLS] = {"calls", TM_INT, "", "Number of calls."},
-    [A_STEP_CALLS] = {"step_calls", TM_INT, "",
-                      "Number of calls within a step. A caching allocator should not need any."},
+    [A_STEP_CALLS] =
+        {"step_calls", TM_INT, "",
+         "Number of calls within a marked step. A caching allocator should need none there."},
     [A_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of all calls."},
     [A_MAX] = {"max_ns", TM_INT, "ns", "Duration of the longest call."},
 };
@@ -137,16 +143,17 @@ static const tm_column rate_columns[N_RATE_COLUMNS] = {
     [O_KIND] = {"kind", TM_TEXT, "", "Kind of the copies, as in transfers.kind."},
     [O_TIME] = {"time_ns", TM_INT, tm_epoch_ns, "Aligned start of the interval, since the epoch."},
     [O_BYTES] = {"bytes", TM_INT, "B",
-                 "Bytes copied in the interval. A copy counts by the share of its time that lies "
-                 "in the interval."},
+                 "Bytes copied in the interval. If only part of a copy's time is in the interval, "
+                 "the same part of its bytes counts."},
     [O_RATE] = {"bw_gbps", TM_REAL, "GB/s",
-                "bytes / length of the interval, which includes time without copies."},
+                "Mean bandwidth in the interval: bytes / duration of the interval, including time "
+                "without copies."},
 };
 
 static const tm_table_def rate_def = {
     .name = "transfers.rate",
-    .doc = "A row for each kind of copy (except sets) and each interval in which copies of known "
-           "size ran. An interval is 1/64 of the time from the first start to the last end of a "
+    .doc = "A row for each rank, kind of copy (except sets) and interval in which copies of known "
+           "size ran. An interval is 1/64 of the time from the first start to the last end of the "
            "rank's GPU events. Limited to the 64 ranks that copied the most bytes.",
     .columns = rate_columns,
     .n_columns = N_RATE_COLUMNS,
@@ -172,8 +179,8 @@ static bool holds(tm_text name, const char *part) {
     return false;
 }
 
-/* Returns the kind of a copy by its name, as profilers write it, "Memcpy HtoD (Pageable -> Device)"
- * or "CopyHostToDevice". Sets have a category of their own. */
+/* Returns the kind of a copy from its name, which profilers write as "Memcpy HtoD (Pageable ->
+ * Device)" or "CopyHostToDevice". Sets have their own event category. */
 static int kind_of(tm_text name, uint8_t category) {
     static const struct {
         const char *part;
@@ -192,7 +199,7 @@ static int kind_of(tm_text name, uint8_t category) {
         {"DEVICE_TO_DEVICE", DTOD},
         {"M2D", HTOD},
         {"D2M", DTOH},
-        {"D2D", DTOD}, /* in traces of XPUs, M is host memory */
+        {"D2D", DTOD}, /* in traces of XPUs, M means host memory */
     };
     if (category == TM_CAT_MEMSET)
         return SET;
@@ -202,14 +209,14 @@ static int kind_of(tm_text name, uint8_t category) {
     return OTHER_KIND;
 }
 
-/* Returns the kind of host memory. If both sides are host memory (HtoH), pageable wins. */
+/* Returns the kind of host memory. In copies from host to host, pageable wins. */
 static int memory_of(tm_text name, int kind) {
     if (kind == DTOD || kind == PTOP || kind == SET)
         return DEVICE;
     return holds(name, "Pageable") ? PAGEABLE : holds(name, "Pinned") ? PINNED : UNKNOWN;
 }
 
-/* Totals of one kind and memory. */
+/* Totals of one kind of copies and memory. */
 typedef struct tally {
     int64_t count, bytes, total_ns, sync_count, sync_ns;
     int64_t n_sized, sized_ns; /* copies of known size: number and total duration */
@@ -228,15 +235,15 @@ typedef struct size_tally {
 typedef struct account {
     const tm_timeline *timeline;
     tm_call_kinds *call_kinds;
-    uint8_t *classes; /* owned; by name id: 1 + kind * N_MEMORIES + memory; 0 if not yet known */
-    /* by kind * N_MEMORIES + memory */
+    uint8_t *classes; /* [names] 1 + kind * N_MEMORIES + memory; 0: not yet known; owned */
+    /* [kind * N_MEMORIES + memory] */
     tally tallies[N_CLASSES];
     tm_keys sizes; /* of size_key */
     tm_vec size_tallies;
     tm_over_time rates[N_KINDS]; /* bytes */
 } account;
 
-/* Returns the call that launched a copy; TM_NO_EVENT if unknown or if a graph launched it. */
+/* Returns the call that launched a copy; TM_NO_EVENT if it is unknown, or launched a graph. */
 static uint32_t call_of(account *a, uint32_t row) {
     uint32_t call = a->timeline->launch[row];
     bool graph = call != TM_NO_EVENT &&
@@ -255,7 +262,7 @@ static bool count_size(account *a, int class, int64_t bytes, int64_t duration_ns
     return true;
 }
 
-/* Counts a copy in its kind and memory for the rank, and in its size class for the job. */
+/* Counts a copy by kind and memory for the rank, and by size class for the job. */
 static bool count_copy(account *a, const tm_copy_attr *copy) {
     const tm_timeline *timeline = a->timeline;
     uint32_t row = copy->event, name = timeline->name[row];
@@ -301,7 +308,7 @@ static tm_status add_kind(const tm_rank_view *view, int class, tally *t, tm_tabl
     tm_cell_set_int(&row[TOTAL], t->total_ns);
     if (t->n_sized > 0)
         tm_cell_set_int(&row[BYTES], t->bytes);
-    /* Without known sizes the bandwidth is null, not 0. */
+    /* without known sizes the bandwidth is null */
     if (t->bytes > 0)
         tm_cell_set_ratio(&row[BANDWIDTH], 1.0, t->bytes, t->sized_ns);
     tm_cell_set_int(&row[UNION], union_ns);
@@ -313,7 +320,7 @@ static tm_status add_kind(const tm_rank_view *view, int class, tally *t, tm_tabl
     return tm_table_set_text(table, &row[MEMORY], memory_words[class % N_MEMORIES], err);
 }
 
-/* Adds this rank's rows, which the merge combines with those of other ranks. */
+/* Adds this rank's rows to the part table. */
 static tm_status add_sizes(const account *a, tm_table *table, tm_error *err) {
     const size_key *keys = a->sizes.keys.data;
     for (size_t i = 0; i < a->size_tallies.n; i++) {
@@ -368,12 +375,12 @@ static tm_status account_copies(const tm_rank_view *view, account *a, tm_tables 
     return status == TM_OK ? add_sizes(a, tm_tables_find(out, part_def.name), err) : status;
 }
 
-/* Calls of one name, such as cudaMalloc. */
+/* Calls with one name, such as cudaMalloc. */
 typedef struct calls {
     int64_t calls, step_calls, total_ns, max_ns;
 } calls;
 
-/* Counts runtime and driver calls that allocate or free memory, by name. */
+/* Counts, by name, runtime and driver calls that allocate or free memory. */
 static bool count_allocations(account *a, tm_keys *keys, tm_vec *found) {
     const tm_timeline *timeline = a->timeline;
     for (size_t row = 0; row < timeline->n_events; row++) {
@@ -388,8 +395,8 @@ static bool count_allocations(account *a, tm_keys *keys, tm_vec *found) {
         int64_t duration = timeline->duration_ns[row];
         int32_t step = timeline->step[row];
         c->calls++;
-        /* Without annotated steps, the step is the whole trace, with the program's start. No call
-         * then counts as in a step. */
+        /* If no steps are marked, the step is the whole trace, including the program's start. Then
+         * no call counts as within a step. */
         c->step_calls += step != TM_NO_STEP && timeline->steps[step].annotated;
         c->total_ns = tm_sum(c->total_ns, duration);
         c->max_ns = duration > c->max_ns ? duration : c->max_ns;

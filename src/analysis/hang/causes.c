@@ -6,7 +6,7 @@
 #include "base/sorted.h"
 #include "tables.h"
 
-/* Roles of a rank in the search for causes; bits. */
+/* Roles of a rank in the search for causes, as bits. */
 enum {
     WAITS = 1,
     MISSED = 2,
@@ -36,7 +36,7 @@ static void mark_all(const tm_hang_world *w, unsigned char *roles) {
     }
 }
 
-/* Appends the ranks that have all roles in @p wanted and no role in @p barred. */
+/* Appends the ranks that have all roles in @p wanted and none in @p barred. */
 static bool choose(const tm_hang_world *w, const unsigned char *roles, unsigned wanted,
                    unsigned barred, tm_vec *out) {
     for (int64_t r = 0; r < w->n_ranks; r++)
@@ -50,8 +50,8 @@ static int64_t form_of(const tm_hang_world *w, const tm_hang_front *f, int64_t r
     return row == TM_HANG_NO_ROW ? 0 : tm_hang_int(w->calls, row, HC_FORM, 0);
 }
 
-/* Returns the form in which over half of the ranks called the operation; 0 if there is none. Uses a
- * majority vote (Boyer-Moore). */
+/* Returns the form in which over half of the ranks called the operation; 0 if there is none.
+ * Majority vote (Boyer-Moore). */
 static int64_t usual_form(const tm_hang_world *w, const tm_hang_front *f) {
     const int64_t *v = f->came.data;
     int64_t usual = 0;
@@ -66,7 +66,7 @@ static int64_t usual_form(const tm_hang_world *w, const tm_hang_front *f) {
     return 2 * n > f->came.n ? usual : 0;
 }
 
-/* Names the ranks whose form differs from the majority's; all ranks if there is no majority. */
+/* Names the ranks whose form differs from the majority's; if there is no majority, all ranks. */
 static bool name_differing(const tm_hang_world *w, size_t front, tm_hang_causes *out) {
     const tm_hang_front *f = (const tm_hang_front *)w->fronts.data + front;
     const int64_t usual = usual_form(w, f), *v = f->came.data;
@@ -80,7 +80,7 @@ static bool name_differing(const tm_hang_world *w, size_t front, tm_hang_causes 
     return true;
 }
 
-/* Returns the earliest front where one of @p ranks is missing; fronts.n if there is none. */
+/* Returns the earliest front that one of @p ranks has not reached; fronts.n if there is none. */
 static size_t front_that_misses(const tm_hang_world *w, const tm_vec *ranks) {
     const tm_hang_front *f = w->fronts.data;
     const int64_t *v = ranks->data;
@@ -92,9 +92,9 @@ static size_t front_that_misses(const tm_hang_world *w, const tm_vec *ranks) {
     return w->fronts.n;
 }
 
-/* Finds the front where more than half of @p n_waiting ranks wait; fronts.n if there is none. If
- * ranks call two groups in different orders, most wait in one operation; the few others wait in one
- * that these have not reached. */
+/* Returns the front where more than half of @p n_waiting ranks wait; fronts.n if there is none. If
+ * ranks call two groups in different orders, most ranks wait in one group's operation, and the rest
+ * in the other group's operation, which most have not reached. */
 static size_t front_of_most(const tm_hang_world *w, size_t n_waiting) {
     const tm_hang_front *f = w->fronts.data;
     size_t most = 0;
@@ -111,9 +111,9 @@ static bool any_has(const tm_vec *ranks, const unsigned char *roles, unsigned ch
     return false;
 }
 
-/* Marks ranks that wait for one another, directly or indirectly. Starts with the missing ranks that
- * wait themselves, and removes ranks that wait for none of those left, until nothing changes.
- * Returns false if no rank is left. */
+/* Marks ranks that wait for one another, directly or indirectly. Starts with all missing ranks that
+ * wait themselves. Removes ranks that do not wait for a marked rank, until nothing changes. Returns
+ * false if no rank is left. */
 static bool mark_circle(const tm_hang_world *w, unsigned char *roles) {
     const tm_hang_front *f = w->fronts.data;
     size_t left = 0, before = SIZE_MAX;
@@ -139,8 +139,8 @@ static bool mark_circle(const tm_hang_world *w, unsigned char *roles) {
     return left > 0;
 }
 
-/* Whether a rank is missing where most ranks wait, and itself waits at a front where one of those
- * ranks is missing. */
+/* Returns whether a rank is missing at the front where most ranks wait, and waits at another front
+ * for one of those ranks. */
 static bool is_crosswise(const tm_hang_world *w, size_t most, int64_t rank) {
     const tm_hang_front *f = w->fronts.data;
     bool found = false;
@@ -173,7 +173,7 @@ static bool name_circle(const tm_hang_world *w, const unsigned char *roles, tm_h
     return ok;
 }
 
-/* Returns the first front with a problem; fronts.n if there is none. */
+/* Returns the first front with this problem; fronts.n if there is none. */
 static size_t front_of(const tm_hang_world *w, tm_hang_problem problem) {
     const tm_hang_front *f = w->fronts.data;
     size_t i = 0;
@@ -182,8 +182,8 @@ static size_t front_of(const tm_hang_world *w, tm_hang_problem problem) {
     return i;
 }
 
-/* Returns the front to report if no rank is named: preferably one that all members reached, some of
- * which are missing at another front. */
+/* Returns the front to report if no rank is named: preferably one that all members have reached,
+ * and where a rank waits that is missing at another front. */
 static size_t front_of_root(const tm_hang_world *w, const unsigned char *roles) {
     const tm_hang_front *f = w->fronts.data;
     for (size_t i = 0; i < w->fronts.n; i++)
@@ -252,8 +252,8 @@ static bool find(const tm_hang_world *w, unsigned char *roles, tm_hang_causes *o
     return true;
 }
 
-/* Returns an upper bound of the time that ranks waited at fronts [from, to) [ns]: from the first
- * arrival to the last write of a dump's file. -1 if a time is unknown. */
+/* Returns the time from the first arrival at fronts [from, to) to the last write of a dump's file
+ * [ns], an upper bound of ranks' waits. -1 if a time is unknown. */
 static int64_t longest_wait(const tm_hang_world *w, size_t from, size_t to) {
     const tm_hang_front *f = w->fronts.data;
     int64_t first = INT64_MAX, last = 0;
@@ -271,7 +271,7 @@ static int64_t longest_wait(const tm_hang_world *w, size_t from, size_t to) {
     return last >= first ? last - first : -1;
 }
 
-/* Waits shorter than this may be normal. */
+/* Returns whether a wait is so short that it may be normal. */
 static bool is_short(int64_t wait_ns) {
     return wait_ns >= 0 && wait_ns < 1000000000;
 }
@@ -292,7 +292,7 @@ static void look_at_times(const tm_hang_world *w, tm_hang_causes *out) {
     out->sure = false;
 }
 
-/* Marks the fronts of the causes; for ranks that wait in a circle, also the fronts where they wait.
+/* Marks the fronts of the causes. If ranks wait in a circle, also marks the fronts where they wait.
  */
 static void mark_fronts(tm_hang_world *w, const tm_hang_causes *c) {
     tm_hang_front *f = w->fronts.data;

@@ -1,37 +1,39 @@
-/* Determines which ranks cause a hang, among all that wait for one another. */
+/* Determines which ranks cause a hang: many ranks wait, but only some keep others waiting. */
 #ifndef TMERGE_HANG_CAUSES_H
 #define TMERGE_HANG_CAUSES_H
 
 #include "fronts.h"
 
-/** Why ranks are named, or why none is. */
+/** Why the ranks are named, or why no rank is named. */
 typedef enum tm_hang_reason {
-    TM_HANG_NOTHING,    /* no rank waits, as there is no front */
-    TM_HANG_DIFFERS,    /* they issued another operation, size or type than most ranks */
-    TM_HANG_NOT_ISSUED, /* others wait for them, and they wait for no rank */
-    TM_HANG_LOST,       /* others wait for them, and they left no dump */
-    TM_HANG_CIRCLE,     /* they wait for one another, in a circle */
-    /* Reasons for which no rank is named: */
+    TM_HANG_NOTHING,    /* there is no front, so no rank waits */
+    TM_HANG_DIFFERS,    /* the named ranks issued another operation, size or type than most ranks */
+    TM_HANG_NOT_ISSUED, /* others wait for the named ranks, which wait for nobody */
+    TM_HANG_LOST,       /* others wait for the named ranks, which left no dump */
+    TM_HANG_CIRCLE,     /* the named ranks wait for one another, in a circle */
+    /* Reasons to name no rank: */
     TM_HANG_OPEN,       /* no rank is missing */
-    TM_HANG_TIMES,      /* the dumps are from different times */
-    TM_HANG_UNREPORTED, /* the dumps do not show whether the possibly missing ranks came */
-    TM_HANG_UNKNOWN,    /* an operation is not over, and no front explains why */
-    TM_HANG_RUNNING     /* no rank has waited for longer than normal */
+    TM_HANG_TIMES,      /* the dumps were written at different times */
+    TM_HANG_UNREPORTED, /* the dumps do not show whether all ranks came */
+    TM_HANG_UNKNOWN,    /* an operation has not ended, and no front explains why */
+    TM_HANG_RUNNING     /* no rank has waited unusually long */
 } tm_hang_reason;
 
 typedef struct tm_hang_causes {
     tm_hang_reason reason;
-    tm_vec culprits;    /* of int64_t, ascending: the named ranks */
-    tm_vec also;        /* of int64_t, ascending: ranks without a dump, which may also be missing */
-    tm_vec besides;     /* of int64_t, ascending, only with TM_HANG_DIFFERS: ranks that are not part
-                           of the mismatch, wait for no rank, and are waited for */
-    bool sure;          /* only the named ranks explain the hang */
-    int64_t longest_ns; /* TM_HANG_RUNNING: maximum wait of a rank */
-    size_t front;       /* first front where named ranks are missing or differ; fronts.n: none */
-    size_t front_besides; /* the same for `besides` */
+    tm_vec culprits; /* of int64_t, ascending: the named ranks */
+    tm_vec also;     /* of int64_t, ascending: ranks without a dump, which may also be missing */
+    tm_vec besides; /* of int64_t, ascending, only with TM_HANG_DIFFERS: ranks that issued the right
+                       operations, but that others wait for, while they wait for nobody */
+    bool sure;      /* the named ranks are the only explanation of the hang */
+    int64_t longest_ns; /* upper bound of a rank's wait [ns]; -1: unknown */
+    size_t front; /* first front that named ranks have not reached, or where they differ; fronts.n:
+                     none */
+    size_t front_besides; /* first front that the ranks in `besides` have not reached; fronts.n:
+                             none */
 } tm_hang_causes;
 
-/** Finds the causes and marks their fronts. Returns false if out of memory. */
+/** Finds the causes, and marks their fronts. Returns false if out of memory. */
 bool tm_hang_find_causes(tm_hang_world *world, tm_hang_causes *out);
 void tm_hang_causes_free(tm_hang_causes *causes);
 

@@ -37,7 +37,7 @@ static bool parse_ranks(const tm_hang_world *w, const char *text, tm_vec *out) {
     return true;
 }
 
-/* Returns how many ranks a list ("0 1 12") has. */
+/* Returns the number of ranks in a list such as "0 1 12". */
 static int64_t length_of(const char *ranks) {
     int64_t n = 0;
     while (tm_hang_next_rank(&ranks) >= 0)
@@ -45,7 +45,7 @@ static int64_t length_of(const char *ranks) {
     return n;
 }
 
-/* Limits the number of ranks derived from lists and sizes of groups: one damaged number must not
+/* Limits the number of ranks that lists and sizes of groups may claim: one damaged number must not
  * add millions of ranks without a dump. */
 static int64_t most_ranks(const tm_hang_world *w) {
     int64_t most = tm_hang_most_ranks(w->dumps->n_rows);
@@ -64,7 +64,8 @@ static bool is_default(const tm_hang_world *w, size_t group) {
     return strcmp(tm_hang_text(w->groups, group, HG_DESC), "default_pg") == 0;
 }
 
-/* Bisects for the first row of a group and rank. Lanes and calls are sorted by group, then rank. */
+/* Returns the first row of a group and rank (bisection). Lanes and calls are sorted by group, then
+ * rank. */
 static size_t first_of(const tm_table *t, int64_t group, int64_t rank) {
     size_t low = 0, high = t->n_rows;
     while (low < high) {
@@ -104,8 +105,8 @@ size_t tm_hang_call_of(const tm_hang_world *w, const tm_hang_front *f, int64_t r
     return tm_hang_int(w->calls, f->call, HC_RANK, -1) == rank ? f->call : f->answer;
 }
 
-/* Uses the answer of RAS if it has as many ranks as the dumps show. Returns false if out of
- * memory. */
+/* Uses the answer of RAS if it has as many ranks as the dumps show. Returns false if out of memory.
+ */
 static bool find_processes(tm_hang_world *w) {
     if (w->ras.n_ranks == 0 || w->ras.n_ranks != w->n_ranks)
         return true;
@@ -115,7 +116,7 @@ static bool find_processes(tm_hang_world *w) {
     return w->processes != NULL;
 }
 
-/* Determines the number of ranks of the job from all evidence. */
+/* Determines the number of ranks of the job. */
 static tm_status count_ranks(tm_hang_world *w, tm_error *err) {
     tm_vec ranks = TM_VEC(int64_t);
     int64_t n = w->n_ranks;
@@ -162,8 +163,8 @@ static tm_status count_ranks(tm_hang_world *w, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Lists the members of a group. The default group has all ranks. If no dump lists the members, all
- * ranks are possible members. */
+/* Lists the members of a group. The default group has all ranks. If no dump lists the members, each
+ * rank may be a member. */
 static bool find_members(const tm_hang_world *w, size_t group, members *out) {
     out->ranks = TM_VEC(int64_t);
     bool ok = parse_ranks(w, tm_hang_text(w->groups, group, HG_RANKS), &out->ranks);
@@ -212,14 +213,14 @@ static void sort_ranks(tm_hang_front *f) {
             tm_sort(lists[i]->data, lists[i]->n, sizeof(int64_t), tm_compare_i64);
 }
 
-/* How far the ranks of a group have come. Operations are numbered. */
+/* How far the ranks of a group have come, as numbers of operations. */
 typedef struct reach {
     int64_t key, low, top, first;
-    int64_t open;   /* lowest number that is not over on some rank; INT64_MAX: none */
-    int64_t behind; /* lowest number above `done` that is not over on some rank that has not reached
-                       `top` */
-    int64_t done;   /* last number for which some rank proves that all ranks came; -1: none */
-    bool never;     /* some member has a complete dump without an operation of the group */
+    int64_t open;   /* lowest operation that has not ended on some rank; INT64_MAX: none */
+    int64_t behind; /* lowest operation above `done` that has not ended on some rank whose last
+                       operation is below `top` */
+    int64_t done;   /* last operation that all ranks have certainly reached; -1: none */
+    bool never;     /* some member has a complete dump without any operation of the group */
 } reach;
 
 static bool is_whole(const tm_hang_world *w, int64_t rank) {
@@ -227,12 +228,12 @@ static bool is_whole(const tm_hang_world *w, int64_t rank) {
            tm_hang_int(w->dumps, w->dump_of[rank], HD_CUT, 0) == 0;
 }
 
-/* Whether a rank's dump is cut short, so that its last operations are unknown. */
+/* Returns whether a rank's dump is cut short, so that its last operations are unknown. */
 static bool is_cut(const tm_hang_world *w, int64_t rank) {
     return tm_hang_int(w->dumps, w->dump_of[rank], HD_CUT, 0) != 0;
 }
 
-/* Returns the lowest number that is not over on a rank that has not reached the last operation. */
+/* Returns the lowest operation that has not ended on a rank whose last operation is below `top`. */
 static int64_t open_behind(const tm_hang_world *w, const reach *r) {
     int64_t found = INT64_MAX;
     for (size_t i = first_of(w->lanes, r->key, INT64_MIN); is_of(w->lanes, i, r->key); i++) {
@@ -273,13 +274,13 @@ static reach find_reach(const tm_hang_world *w, size_t group, const members *m) 
     return r;
 }
 
-/* Finds the first operation that ranks called in different forms; INT64_MAX if there is none.
- * Returns false if out of memory. */
+/* Finds the first operation whose form differs between ranks; INT64_MAX if there is none. Returns
+ * false if out of memory. */
 static bool find_mismatch(const tm_hang_world *w, const reach *r, int64_t *found) {
     *found = INT64_MAX;
     bool ok = true;
     const size_t first = first_of(w->calls, r->key, INT64_MIN);
-    /* pairs (number of an operation, form of the lowest rank that called it); few numbers occur */
+    /* pairs (number of an operation, form on the lowest rank that called it); few numbers occur */
     tm_vec seen = TM_VEC(int64_t);
     for (size_t i = first; ok && is_of(w->calls, i, r->key); i++) {
         const int64_t seq = tm_hang_int(w->calls, i, HC_SEQ, 0);
@@ -300,7 +301,7 @@ static bool find_mismatch(const tm_hang_world *w, const reach *r, int64_t *found
     return ok;
 }
 
-/* Adds a member to the list of the front that says whether it came. */
+/* Adds a member to the front's list for ranks that came, or that did not. */
 static bool place_rank(const tm_hang_world *w, tm_hang_front *f, int64_t key, int64_t rank,
                        bool reported) {
     if (rank >= w->n_ranks || w->dump_of[rank] == TM_HANG_NO_ROW)
@@ -314,8 +315,8 @@ static bool place_rank(const tm_hang_world *w, tm_hang_front *f, int64_t key, in
     return add_rank(&f->came, rank) && (!waits || add_rank(&f->waiting, rank));
 }
 
-/* Sets the front's call, which is that of the first rank whose call was kept, and the time of the
- * first arrival. */
+/* Sets the front's call (of the first rank whose call was kept) and the time of the first arrival.
+ */
 static void describe(const tm_hang_world *w, tm_hang_front *f, int64_t key) {
     const int64_t *v = f->came.data;
     for (size_t i = 0; i < f->came.n; i++) {
@@ -328,15 +329,15 @@ static void describe(const tm_hang_world *w, tm_hang_front *f, int64_t key) {
     }
 }
 
-/* Returns whether any rank is held up at a front. False if all ranks that came have finished: the
- * operation failed, or its kind does not wait. */
+/* Returns whether a rank may be held up at a front. False if the operation has ended on all ranks
+ * that came and its kind does not make ranks wait. */
 static bool holds_up(const tm_hang_world *w, const tm_hang_front *f) {
     return f->waiting.n > 0 || (f->call != TM_HANG_NO_ROW &&
                                 tm_hang_synchronises(tm_hang_text(w->calls, f->call, HC_OP)));
 }
 
-/* Returns the number of the operation at which the group is stuck: the last one, or an earlier one
- * where ranks wait that have not reached the last one. */
+/* Returns the operation at which the group is stuck: the last one, or an earlier one in which ranks
+ * wait whose last operation is below `top`. */
 static int64_t seq_of_front(const reach *r, int64_t mismatch) {
     if (mismatch < INT64_MAX)
         return mismatch;
@@ -369,8 +370,8 @@ static tm_hang_problem problem_of(const tm_hang_front *f, const members *m, bool
                               : TM_HANG_ALL_CAME;
 }
 
-/* Finds an operation that needs all ranks and is over on some, but not recorded by others: their
- * dumps are from another time or run. */
+/* Finds an operation that needs all ranks and has ended on some, but that dumps of other ranks do
+ * not contain: these dumps are from another time or run. */
 static bool find_other_times(const tm_hang_world *w, tm_hang_front *f, const members *m,
                              const reach *r, bool *found) {
     f->seq = r->done;
@@ -396,7 +397,8 @@ static bool add_front(tm_hang_world *w, size_t group, const members *m, const re
         ok = fill_front(w, &f, m, r);
         if (ok && f.waiting.n == 0 && mismatch == INT64_MAX && r->open < INT64_MAX &&
             f.seq < r->open) {
-            /* no rank waits in the first operation, e.g. that of a broadcast's root */
+            /* no rank waits in the first operation, such as a broadcast from a root that has left
+             */
             f.seq = r->open;
             ok = fill_front(w, &f, m, r);
         }
@@ -411,11 +413,11 @@ static bool add_front(tm_hang_world *w, size_t group, const members *m, const re
     return ok;
 }
 
-/* Stands for the peer of a receive from any rank. */
+/* The peer of a receive from any rank. */
 static const int64_t ANY = -1;
 
 /* Parses a send or receive: "send 0->1", "recv 1<-0", or "recv 1<-?" from any rank. Ranks are
- * within the group. */
+ * numbers within the group. */
 static bool peers_of(const tm_hang_world *w, const members *m, size_t row, bool *sends,
                      int64_t *peer) {
     const char *op = tm_hang_text(w->calls, row, HC_OP);
@@ -436,9 +438,9 @@ static bool peers_of(const tm_hang_world *w, const members *m, size_t row, bool 
     return *peer < w->n_ranks;
 }
 
-/* Finds the call of the other side of a send or receive. It is the peer's open call before which
- * the peer made as many such calls; otherwise the peer's first open one. Returns false if the
- * peer's list, which may be incomplete, has no open one. */
+/* Finds the peer's call that belongs to a send or receive. If as many operations of the same name
+ * came before both calls, the match is sure. Otherwise takes the peer's first open call. Returns
+ * false if the peer's list is complete and has no open call. */
 static bool find_answer(const tm_hang_world *w, const members *m, tm_hang_front *f, bool sends,
                         int64_t peer) {
     const int64_t key = tm_hang_int(w->groups, f->group, HG_GROUP, 0);
@@ -467,7 +469,7 @@ static bool has_other_form(const tm_hang_world *w, const tm_hang_front *f) {
                                               tm_hang_int(w->calls, f->call, HC_FORM, 0);
 }
 
-/* Returns whether this mismatch was already added for the peer. */
+/* Returns whether the peer's front already reports this mismatch. */
 static bool is_reported(const tm_hang_world *w, const tm_hang_front *f) {
     const tm_hang_front *v = w->fronts.data;
     for (size_t i = 0; i < w->fronts.n; i++)
@@ -476,7 +478,7 @@ static bool is_reported(const tm_hang_world *w, const tm_hang_front *f) {
     return false;
 }
 
-/* Sets the problem of a send or receive and the ranks involved. Returns false if out of memory. */
+/* Sets the problem of a send or receive, and its ranks. Returns false if out of memory. */
 static bool fill_p2p(const tm_hang_world *w, const members *m, tm_hang_front *f, bool sends,
                      int64_t peer) {
     const int64_t rank = tm_hang_int(w->calls, f->call, HC_RANK, -1);
@@ -497,8 +499,7 @@ static bool fill_p2p(const tm_hang_world *w, const members *m, tm_hang_front *f,
     return ok;
 }
 
-/* Sets the problem of a receive from any rank: some rank sends, or it is unknown which rank
- * should. */
+/* Sets the problem of a receive from any rank: either a rank sends, or the sender is unknown. */
 static bool fill_receive(const tm_hang_world *w, const members *m, tm_hang_front *f) {
     const int64_t rank = tm_hang_int(w->calls, f->call, HC_RANK, -1), *v = m->ranks.data;
     bool ok = add_rank(&f->came, rank) && add_rank(&f->waiting, rank), there = false;
@@ -515,7 +516,7 @@ static bool fill_receive(const tm_hang_world *w, const members *m, tm_hang_front
     return ok;
 }
 
-/* Adds the first open send or receive of each rank, with its problem. */
+/* Adds the first open send or receive of each rank as a front. */
 static bool add_p2p(tm_hang_world *w, size_t group, const members *m, int64_t key) {
     int64_t done = -1;
     for (size_t i = first_of(w->calls, key, INT64_MIN); is_of(w->calls, i, key); i++) {
@@ -542,7 +543,7 @@ static bool add_p2p(tm_hang_world *w, size_t group, const members *m, int64_t ke
     return true;
 }
 
-/* Sorts the earliest front first; fronts without a time come last. */
+/* Earliest front first; fronts without a time come last. */
 static int by_time(const void *a, const void *b) {
     const tm_hang_front *x = a, *y = b;
     const uint64_t s = x->first_ns > 0 ? (uint64_t)x->first_ns : UINT64_MAX;

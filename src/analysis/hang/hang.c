@@ -1,4 +1,4 @@
-/* Analysis `hang`: which ranks of a stuck job are missing, from dumps of flight recorders. */
+/* Analysis `hang`: which ranks hold up a stuck job, from dumps of flight recorders. */
 #include "tmerge/analysis.h"
 
 #include <stdlib.h>
@@ -14,19 +14,19 @@
 
 static const tm_column dump_columns[N_HD] = {
     [HD_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [HD_PATH] = {"path", TM_TEXT, "", "Path of the file."},
+    [HD_PATH] = {"path", TM_TEXT, "", "Path of the dump's file."},
     [HD_VERSION] = {"version", TM_TEXT, "", "Version of the dump's format."},
-    [HD_CUT] = {"cut", TM_BOOL, "", "Whether the file ends early."},
+    [HD_CUT] = {"cut", TM_BOOL, "", "Whether the file is cut short."},
     [HD_LEFT_OUT] = {"left_out", TM_INT, "",
-                     "Number of entries skipped because they lack required fields."},
-    [HD_CALLS] = {"calls", TM_INT, "", "Number of entries read."},
+                     "Number of entries that were skipped because they lack required fields."},
+    [HD_CALLS] = {"calls", TM_INT, "", "Number of entries that were read."},
     [HD_WRAPPED] = {"wrapped", TM_BOOL, "",
-                    "Whether the ring buffer has overwritten its first entries."},
+                    "Whether the ring buffer has overwritten its oldest entries."},
     [HD_WRITTEN] = {"written_ns", TM_INT, tm_epoch_ns,
                     "Time of the file's last write, since the epoch."},
     [HD_UNREADABLE] = {"unreadable", TM_BOOL, "",
-                       "Whether the file cannot be read; what its rank did is then unknown."},
-    [HD_LAST_GROUP] = {"last_group", TM_INT, "", "Group of the last entry."},
+                       "Whether the file cannot be read, so that it is unknown what the rank did."},
+    [HD_LAST_GROUP] = {"last_group", TM_INT, "", "Process group of the last entry."},
     [HD_LAST_SEQ] = {"last_number", TM_INT, "", "Number of the last entry in its group."},
     [HD_LAST_OP] = {"last_operation", TM_TEXT, "", "Operation of the last entry."},
     [HD_LAST_NS] = {"last_ns", TM_INT, tm_epoch_ns,
@@ -34,7 +34,7 @@ static const tm_column dump_columns[N_HD] = {
     [HD_LAST_STATE] = {"last_state", TM_INT, "", "State of the last entry (tm_flight_state)."},
     [HD_LAST_BACKEND] = {"last_backend", TM_TEXT, "",
                          "Backend (nccl, gloo, ...) of the last entry."},
-    [HD_FRAMES] = {"frames", TM_TEXT, "", "The program's own stack frames at the last entry."},
+    [HD_FRAMES] = {"frames", TM_TEXT, "", "Stack frames of the user's program at the last entry."},
 };
 
 static const tm_column group_columns[N_HG] = {
@@ -47,35 +47,35 @@ static const tm_column group_columns[N_HG] = {
 static const tm_column lane_columns[N_HL] = {
     [HL_GROUP] = KEY("group", "Hash of name and ranks."),
     [HL_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [HL_FIRST] = {"first", TM_INT, "", "Number of the group's first recorded operation."},
-    [HL_LAST] = {"last", TM_INT, "", "Number of the group's last recorded operation."},
+    [HL_FIRST] = {"first", TM_INT, "", "Number of the group's first operation in the dump."},
+    [HL_LAST] = {"last", TM_INT, "", "Number of the group's last operation in the dump."},
     [HL_OPEN] = {"open", TM_INT, "",
-                 "Number of the first operation that has not ended; null if all have."},
+                 "Number of the first operation that has not ended; null if all have ended."},
     [HL_SIZE] = {"size", TM_INT, "",
-                 "Number of ranks of the group, from the sizes of an all_gather."},
+                 "Number of ranks of the group, derived from the sizes of an all_gather."},
     [HL_DONE] = {"done", TM_INT, "",
-                 "Number of the last operation that, because it ended, all ranks reached; null if "
-                 "there is none."},
+                 "Number of the last operation that all ranks have certainly reached, because it "
+                 "ended; null if there is none."},
 };
 
 static const tm_column call_columns[N_HC] = {
     [HC_GROUP] = KEY("group", "Hash of name and ranks."),
     [HC_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [HC_P2P] = {"p2p", TM_BOOL, "", "Whether it is a send or receive."},
+    [HC_P2P] = {"p2p", TM_BOOL, "", "Whether the call is a send or receive."},
     [HC_SEQ] = {"number", TM_INT, "", "Number of the operation in the group."},
     [HC_FORM] = {"form", TM_INT, "", "Hash of operation, sizes and types."},
     [HC_OP] = {"operation", TM_TEXT, "", "Name of the operation."},
     [HC_BACKEND] = {"backend", TM_TEXT, "", "Backend (nccl, gloo, ...) of the operation."},
     [HC_INPUTS] = {"inputs", TM_TEXT, "", "Sizes and types of the inputs."},
     [HC_OUTPUTS] = {"outputs", TM_TEXT, "", "Sizes and types of the outputs."},
-    [HC_STATE] = {"state", TM_INT, "", "State (tm_flight_state)."},
+    [HC_STATE] = {"state", TM_INT, "", "State of the operation (tm_flight_state)."},
     [HC_CREATED] = {"created_ns", TM_INT, tm_epoch_ns,
                     "Time at which it was issued, since the epoch."},
     [HC_TIMEOUT] = {"timeout_ns", TM_INT, "ns", "Timeout of the operation."},
-    [HC_FRAMES] = {"frames", TM_TEXT, "", "The program's own stack frames at the call."},
+    [HC_FRAMES] = {"frames", TM_TEXT, "", "Stack frames of the user's program at the call."},
     [HC_BEFORE] = {"before", TM_INT, "",
-                   "For a send or receive: number of operations of the same name that the rank "
-                   "issued earlier in the group; null if their records are lost."},
+                   "For a send or receive: number of earlier operations of the rank in the group "
+                   "with the same name; null if their records are lost."},
 };
 
 const tm_table_def tm_hang_dump_def = {.name = "hang.dump",
@@ -115,7 +115,7 @@ static const tm_table_def *const tables[] = {
     &tm_hang_dump_def, &tm_hang_group_def,      &tm_hang_lane_def, &tm_hang_call_def,
     &tm_hang_seen_def, &tm_hang_answer_def,     &tm_hang_move_def};
 
-/* Removes rows with the same key as the row before: further dumps of a rank, and groups that
+/* Removes rows whose key equals that of the row before: further dumps of a rank, and groups that
  * several dumps list. */
 static void leave_doubles(tm_table *table) {
     const size_t width = (size_t)table->def->n_columns;
@@ -131,7 +131,7 @@ static void leave_doubles(tm_table *table) {
     table->n_rows = w;
 }
 
-/* Whether a list of ranks ("0 1 12") contains a rank. */
+/* Returns whether a list of ranks ("0 1 12") contains a rank. */
 static bool lists(const char *ranks, int64_t rank) {
     for (int64_t next; (next = tm_hang_next_rank(&ranks)) >= 0;)
         if (next == rank)
@@ -139,7 +139,8 @@ static bool lists(const char *ranks, int64_t rank) {
     return false;
 }
 
-/* If exactly one group of the same name contains the rank, returns its key; otherwise @p key. */
+/* If exactly one group of the same name contains the rank, returns that group's key; otherwise @p
+ * key. */
 static int64_t reported_key(const tm_table *groups, size_t unreported, int64_t rank, int64_t key) {
     const char *name = tm_hang_text(groups, unreported, HG_NAME);
     int64_t found = key;
@@ -153,8 +154,8 @@ static int64_t reported_key(const tm_table *groups, size_t unreported, int64_t r
     return n == 1 ? found : key;
 }
 
-/* A dump may lack the ranks of a group, e.g. if it is cut short. Moves such rows to the group of
- * the same name that other dumps list. */
+/* A dump may lack the ranks of a group, for example if it is cut short. Its rows then move to the
+ * group of the same name that other dumps list. */
 static void join_unreported(const tm_table *groups, tm_table *rows, int group, int rank) {
     for (size_t g = 0; g < groups->n_rows; g++) {
         const int64_t key = tm_hang_int(groups, g, HG_GROUP, 0);
@@ -169,7 +170,7 @@ static void join_unreported(const tm_table *groups, tm_table *rows, int group, i
     tm_table_sort(rows);
 }
 
-/* Moves times to the job's clock, if the rank's trace has a comparable clock. */
+/* Converts times to the job's clock, if the rank's trace has a comparable clock. */
 static void move_times(const tm_table *seen, tm_table *rows, int rank, int column) {
     for (size_t i = 0; i < rows->n_rows; i++) {
         tm_cell *row = tm_table_row(rows, i);

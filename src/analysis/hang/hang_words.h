@@ -1,4 +1,4 @@
-/* Builds sentences piece by piece. A sentence is cut at a length that no real one reaches. */
+/* Builds sentences from pieces. Cuts a sentence at a length that no real sentence reaches. */
 #ifndef TMERGE_HANG_HANG_WORDS_H
 #define TMERGE_HANG_HANG_WORDS_H
 

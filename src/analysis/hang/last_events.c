@@ -1,6 +1,6 @@
 /* Finds the call in which a rank's trace ends. If a profiler is stopped during a hang, it records
- * that calls that have not returned end when it stops (PyTorch's: within a few nanoseconds). Such
- * calls count as open. */
+ * the stop as the end of all calls that have not returned (PyTorch's profiler: within a few
+ * nanoseconds). Such calls count as open. */
 #include "last_events.h"
 
 #include <stdio.h>
@@ -12,19 +12,22 @@
 enum { OPEN_NS = 1000, SHOWN = 4, DEEP = 64, TEXT = 512, NOBODY = -1 };
 
 static const tm_column seen_columns[N_HS] = {
-    [HS_RANK] = {"rank", TM_INT, "", "Global rank; -1 in the row that only requests this table."},
+    [HS_RANK] = {"rank", TM_INT, "",
+                 "Global rank; -1 in the row that only asks ranks to fill this table."},
     [HS_OFFSET] = {"offset_ns", TM_INT, "ns",
-                   "Job clock minus the rank's clock at the end of its trace; null if unknown."},
+                   "Offset of the job's clock from the rank's clock at the end of the rank's "
+                   "trace; null if unknown."},
     [HS_END] = {"end_ns", TM_INT, "ns", "End of the rank's last CPU call, on the job's clock."},
     [HS_STEP] = {"step", TM_INT, "", "Number of the rank's last step."},
     [HS_STEP_BEGIN] = {"step_begin_ns", TM_INT, "ns",
                        "Start of the rank's last step, on the job's clock."},
     [HS_CALL] = {"call", TM_TEXT, "",
-                 "CPU calls that were open when the trace ended, innermost first."},
+                 "CPU calls that had not returned when the trace ended, innermost first."},
     [HS_CALL_BEGIN] = {"call_begin_ns", TM_INT, "ns",
                        "Start of the innermost call in the column call, on the job's clock."},
-    [HS_OPEN] = {"open", TM_BOOL, "",
-                 "Whether the innermost call had not returned when the trace ended."},
+    [HS_OPEN] =
+        {"open", TM_BOOL, "",
+         "Whether the innermost call in the column call had not returned when the trace ended."},
 };
 
 const tm_table_def tm_hang_seen_def = {.name = "hang.seen",
@@ -67,8 +70,8 @@ static int64_t end_of(const tm_timeline *t, uint32_t row) {
     return t->begin_ns[row] + t->duration_ns[row];
 }
 
-/* Returns the thread that has steps, otherwise the thread with the most calls; NULL if there are no
- * calls. */
+/* Returns the thread that has steps; without steps, the thread with the most calls; NULL if there
+ * are no calls. */
 static const tm_track *main_thread(const tm_timeline *t) {
     const tm_track *found = NULL;
     size_t most = 0;
@@ -86,8 +89,9 @@ static const tm_track *main_thread(const tm_timeline *t) {
     return found;
 }
 
-/* Finds the thread's calls that were open at the end, outermost first, at most DEEP. Python
- * functions end with the profiler. Without them, the trace may end when its last call returns. */
+/* Finds the thread's calls that were open at the end, outermost first, at most DEEP. Finds none
+ * unless one is a Python function, which ends when the profiler stops: other traces may end when
+ * their last call returns. */
 static size_t find_open(const tm_timeline *t, const tm_track *thread, int64_t end, uint32_t *rows) {
     size_t n = 0;
     bool python = false;
@@ -100,7 +104,7 @@ static size_t find_open(const tm_timeline *t, const tm_track *thread, int64_t en
     return python ? n : 0;
 }
 
-/* Returns the call that began last. */
+/* Returns the thread's call that began last; TM_NO_EVENT if there is none. */
 static uint32_t last_call(const tm_timeline *t, const tm_track *thread) {
     for (uint32_t k = thread->count; k-- > 0;)
         if (is_call(t, thread->first + k) && !tm_timeline_is_step(t, thread->first + k))
@@ -112,8 +116,9 @@ static const char *name_of(const tm_rank_view *view, uint32_t row) {
     return tm_names_text(view->names, view->timeline->name[row]).bytes;
 }
 
-/* Writes "queue.py(171): get < train.py(33): load < ...": the innermost call and the program's own
- * functions around it. The calls that stop the profiler are left out. */
+/* Writes "queue.py(171): get < train.py(33): load < ...": the innermost call, and functions of the
+ * user's program around it. Omits calls that stop the profiler. Returns the row of the innermost
+ * call; TM_NO_EVENT if there is none. */
 static uint32_t describe(const tm_rank_view *view, const uint32_t *rows, size_t n, char *text) {
     size_t shown = 0, used = 0;
     uint32_t first = TM_NO_EVENT;
@@ -144,7 +149,7 @@ static int64_t last_end(const tm_timeline *t) {
     return end;
 }
 
-/* Sets a time only if it is a time of day on a comparable clock. */
+/* Sets a time if it is a time of day and the rank's clock is comparable. */
 static void set_time(const tm_timeline *t, tm_cell *cell, int64_t recorded_ns) {
     if (t->clock.way != TM_CLOCK_UNKNOWN && t->counts[TM_COUNT_NO_EPOCH] == 0)
         tm_cell_set_int(cell, tm_rank_clock_true(&t->clock, recorded_ns));

@@ -1,4 +1,4 @@
-/* Finds what a rank's own trace shows last, if traces were read together with the dumps. */
+/* Finds what a rank's trace shows last, if traces are read together with dumps. */
 #ifndef TMERGE_HANG_LAST_EVENTS_H
 #define TMERGE_HANG_LAST_EVENTS_H
 
@@ -9,14 +9,14 @@ extern const tm_table_def tm_hang_seen_def;
 /* Its columns. */
 enum { HS_RANK, HS_OFFSET, HS_END, HS_STEP, HS_STEP_BEGIN, HS_CALL, HS_CALL_BEGIN, HS_OPEN, N_HS };
 
-/** Call this before tm_hang_seen_rank if there are dumps; without it, tm_hang_seen_rank does
- * nothing. */
+/** Requests hang.seen. Call it before tm_hang_seen_rank if there are dumps; otherwise
+ * tm_hang_seen_rank does nothing. */
 tm_status tm_hang_seen_ask(tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** The rank part of the analysis `hang`: adds the row of hang.seen. */
+/** Rank part of the analysis `hang`: adds the row of hang.seen. */
 tm_status tm_hang_seen_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
-/** Returns the row of a rank; NULL if it has no trace. @p seen must be sorted. */
+/** Returns the row of a rank; NULL if the rank has no trace. @p seen must be sorted. */
 const tm_cell *tm_hang_seen_of(const tm_table *seen, int64_t rank);
 
 #endif

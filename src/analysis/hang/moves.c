@@ -49,7 +49,7 @@ bool tm_hang_is_earlier(const tm_ras *answer, const tm_ras *other) {
     return order != 0 ? order < 0 : launched_by_all(answer) < launched_by_all(other);
 }
 
-/* Reads "2026-03-04 05:06:07" as a local time without summer time. Returns the seconds since the
+/* Reads "2026-03-04 05:06:07" as local time without summer time. Returns the seconds since the
  * epoch; -1 if the text is not a time. */
 static int64_t seconds_of(const char *time) {
     static const char between[] = "-- ::";
@@ -96,7 +96,7 @@ static bool list_comms(const tm_ras *answer, tm_vec *out) {
     return ok;
 }
 
-/* Whether the count of some operation is lower in the later answer. */
+/* Returns whether the later answer has a lower count of some operation. */
 static bool is_less(const tm_ras_member *before, const tm_ras_member *after) {
     for (size_t i = 0; i < before->n_counts; i++)
         for (size_t k = 0; k < after->n_counts; k++)
@@ -106,13 +106,14 @@ static bool is_less(const tm_ras_member *before, const tm_ras_member *after) {
     return false;
 }
 
-/* number of launches that is unknown because only one answer has the counts */
+/* number of launches that is unknown, because only one answer has the counts */
 enum { UNKNOWN = -1 };
 
 /* Adds the GPU of a member that only one answer has. Returns false if out of memory. */
 static bool add_lone(const tm_ras_member *m, bool later, tm_vec *gpus) {
     const tm_hang_gpu of = tm_hang_gpu_of(m, UNKNOWN);
-    const bool idle = later && tm_hang_launched(m) == 0; /* it never launched anything */
+    const bool idle = later && tm_hang_launched(m) ==
+                                   0; /* launched nothing at all, so nothing between the answers */
     return m->pid < 0 || m->n_counts == 0 || idle || tm_vec_append(gpus, &of, 1);
 }
 
@@ -128,8 +129,8 @@ static bool add_pair(const tm_ras_member *before, const tm_ras_member *after, tm
     return is.pid < 0 || tm_vec_append(gpus, &is, 1);
 }
 
-/* Adds the GPUs of a communicator's members, which are sorted. NULL if an answer does not have the
- * communicator. Returns false if out of memory. */
+/* Adds the GPUs of a communicator's members, which are sorted. `before` or `after` is NULL if that
+ * answer does not have the communicator. Returns false if out of memory. */
 static bool add_members(const tm_ras_comm *before, const tm_ras_comm *after, tm_vec *gpus,
                         bool *shrunk) {
     const size_t n = before ? before->n_members : 0, m = after ? after->n_members : 0;
@@ -147,8 +148,8 @@ static bool add_members(const tm_ras_comm *before, const tm_ras_comm *after, tm_
     return ok;
 }
 
-/* Sorts the GPUs and adds up their launches over several communicators. Leaves out GPUs that
- * launched nothing in known communicators, but may have launched something in others. */
+/* Sorts the GPUs, and sums their launches over communicators. Omits GPUs without known launches
+ * that are in a communicator whose launches are unknown. */
 static void join(tm_vec *gpus) {
     tm_hang_gpu *v = gpus->data;
     size_t w = 0;

@@ -1,11 +1,11 @@
-/* What the GPUs of a job launched between two answers of NCCL's RAS. */
+/* How many collectives the GPUs of a job launched between two answers of NCCL's RAS. */
 #ifndef TMERGE_HANG_MOVES_H
 #define TMERGE_HANG_MOVES_H
 
 #include "base/vec.h"
 #include "tmerge/ras.h"
 
-/** The GPU of a process (a rank of the job), and a number for this GPU. Texts are borrowed. */
+/** The GPU of a process (a rank of the job), with a number. Texts are borrowed. */
 typedef struct tm_hang_gpu {
     const char *host;
     int64_t pid, gpu;
@@ -14,25 +14,27 @@ typedef struct tm_hang_gpu {
 
 tm_hang_gpu tm_hang_gpu_of(const tm_ras_member *member, int64_t number);
 
-/** Compares hosts, processes and GPUs, for qsort. */
+/** Compares host, process and GPU, for qsort. */
 int tm_hang_by_gpu(const void *a, const void *b);
 
-/** Returns the member's GPU in a sorted vector; NULL if it is not there, or if the member's GPU is
- * unknown. */
+/** Returns the member's GPU in a sorted vector; NULL if the vector does not have it, or if the
+ * member's GPU is unknown. */
 const tm_hang_gpu *tm_hang_find_gpu(const tm_vec *gpus, const tm_ras_member *member);
 
 /** Whether two answers were compared, or why not. */
 typedef enum tm_hang_compared {
     TM_HANG_ONE_ANSWER,
     TM_HANG_COMPARED,
-    TM_HANG_STRANGERS, /* they have no rank in common: they are of different runs */
+    TM_HANG_STRANGERS, /* the answers have no rank in common: they are of different runs */
     TM_HANG_SHRUNK     /* a count is lower in the later answer */
 } tm_hang_compared;
 
-/** Returns whether an answer was taken before another: by time, or without times by counts. */
+/** Returns whether @p answer is earlier than @p other: by time, or by counts if times are unknown.
+ */
 bool tm_hang_is_earlier(const tm_ras *answer, const tm_ras *other);
 
-/** Returns the seconds from one answer to another, by their local times; -1 if one has no time. */
+/** Returns the seconds from one answer to another, by their local times; -1 if an answer has no
+ * time. */
 int64_t tm_hang_apart(const tm_ras *before, const tm_ras *after);
 
 /** Returns how many collectives a member has launched. */
@@ -40,8 +42,8 @@ int64_t tm_hang_launched(const tm_ras_member *member);
 
 /**
  * Finds how many collectives each GPU launched between two answers, over the communicators that
- * both have. Leaves out a GPU that launched nothing there if it is in a communicator that only one
- * answer has, where it may have launched something.
+ * both answers have. Omits a GPU that launched nothing in these communicators, but may have
+ * launched some in a communicator that only one answer has.
  * @param gpus  of tm_hang_gpu, sorted; `number` counts collectives; empty if not compared
  * @return      false if out of memory
  */

@@ -12,7 +12,7 @@
 
 enum { KEPT_OPEN = 4, TEXT = 512, FORM_TEXT = 160 };
 
-/* Texts of the operations with one form, taken from the first such call. */
+/* Texts of a form, from the first call with the form. */
 typedef struct form_text {
     uint64_t form;
     uint32_t op, backend, inputs, outputs;
@@ -22,15 +22,15 @@ typedef struct lane {
     uint64_t group;
     int64_t rank;
     int64_t first, last; /* numbers of operations; if the ring buffer lost some, `first` is the
-                            first that is complete */
-    int64_t open;        /* first number that is not over; INT64_MAX: none */
-    int64_t doubt;       /* as `open`; for gloo at most `last`, which may have failed */
-    int64_t done;        /* last number whose end proves that all ranks came; -1: none */
-    size_t from; /* index of the first call that counts; earlier calls are of a previous group */
+                            first complete operation */
+    int64_t open;        /* first operation that has not ended; INT64_MAX: none */
+    int64_t doubt;       /* like `open`; for gloo at most `last`, because `last` may have failed */
+    int64_t done;        /* last operation whose end proves that all ranks came; -1: none */
+    size_t from; /* index of the first call that counts; earlier calls belong to a previous group */
     bool cut;
-    int64_t size; /* number of ranks of the group, from sizes of operations; 0: unknown */
-    size_t forms; /* index in tm_hang_notes.forms of number `first`; later numbers follow. An
-                     element is 1 + an index into form_texts; 0: no record */
+    int64_t size; /* number of ranks of the group, derived from sizes of operations; 0: unknown */
+    size_t forms; /* index in tm_hang_notes.forms of operation `first`; the next operations follow.
+                     An element is 1 + an index into form_texts; 0: no record */
 } lane;
 
 typedef struct kept {
@@ -38,7 +38,8 @@ typedef struct kept {
     int64_t rank, seq;
     uint64_t form;
     int64_t created_ns, timeout_ns;
-    int64_t before; /* number of earlier calls with the same group and operation; -1: unknown */
+    int64_t before; /* number of earlier calls of the rank with the same group and operation; -1:
+                       unknown */
     uint32_t op, backend, inputs, outputs, frames;
     tm_flight_state state;
     bool is_p2p;
@@ -50,7 +51,7 @@ typedef struct dump {
     uint32_t version;
     bool cut, wrapped, unreadable;
     bool any;  /* `last` is set */
-    kept last; /* the last call of the dump, over all groups */
+    kept last; /* the last call of the dump, in any group */
 } dump;
 
 typedef struct known_group {
@@ -62,9 +63,9 @@ struct tm_hang_notes {
     tm_names *texts;
     tm_vec dumps, lanes, kept, groups, forms, form_texts;
     tm_keys form_keys, group_keys; /* of uint64_t */
-    tm_vec lane_of; /* of size_t: index of the lane of each group of the current dump, or NO_LANE */
-    tm_keys p2p_keys;  /* of uint64_t: hash of group and operation, for the current dump */
-    tm_vec p2p_counts; /* of int64_t: number of calls of each key so far */
+    tm_vec lane_of;    /* [groups of the current dump] of size_t: index of the lane, or NO_LANE */
+    tm_keys p2p_keys;  /* of uint64_t: hash of group and operation, in the current dump */
+    tm_vec p2p_counts; /* [p2p_keys] of int64_t: number of calls so far */
 };
 
 static const size_t NO_LANE = SIZE_MAX;
@@ -125,7 +126,7 @@ static bool intern_part(tm_hang_notes *n, const tm_flight *f, const tm_flight_ca
     return intern(n, text, out);
 }
 
-/* Interns a group's ranks as "0 1 2". Job parts parse this text. */
+/* Interns a group's ranks as "0 1 2", which the job part parses. */
 static bool intern_ranks(tm_hang_notes *n, const tm_flight_group *g, uint32_t *out) {
     enum { DIGITS = 20 };
     tm_vec text = TM_VEC(char);
@@ -149,8 +150,8 @@ static bool add_group(tm_hang_notes *n, const tm_flight_group *g) {
            tm_vec_append(&n->groups, &made, 1);
 }
 
-/* Returns whether an operation no longer waits for any rank. For gloo, the state stays "scheduled",
- * but an operation is retired when it ends, even by an error. For NCCL, a retired operation may
+/* Returns whether an operation has ended, i.e. waits for no rank. gloo's operations stay
+ * "scheduled", but are retired when they end, even by an error. A retired operation of NCCL may
  * have timed out. */
 static bool is_over(const tm_flight_call *c) {
     return c->state == TM_FLIGHT_COMPLETED || (c->is_retired && strcmp(c->backend, "gloo") == 0);
@@ -159,12 +160,12 @@ static bool is_over(const tm_flight_call *c) {
 bool tm_hang_synchronises(const char *op) {
     const bool all =
         strncmp(op, "all", 3) == 0 || strncmp(op, "_all", 4) == 0 || strncmp(op, "ALL", 3) == 0;
-    /* in an all_to_all, some ranks may have nothing to send to others */
+    /* in an all_to_all, a rank may have nothing to send to some ranks */
     return (all && !strstr(op, "to_all") && !strstr(op, "toall") && !strstr(op, "TOALL")) ||
            strstr(op, "barrier") || strstr(op, "reduce_scatter");
 }
 
-/* proves nothing for gloo, which also retires operations after errors */
+/* The end of gloo's operations proves nothing, because they are also retired after errors. */
 static bool proves_all_came(const tm_flight_call *c) {
     return c->state == TM_FLIGHT_COMPLETED && strcmp(c->backend, "gloo") != 0 &&
            tm_hang_synchronises(c->op);
@@ -187,8 +188,8 @@ static bool keep(tm_hang_notes *n, const tm_flight *f, const tm_flight_call *c, 
            intern_part(n, f, c, TM_FLIGHT_FRAMES, &out->frames);
 }
 
-/* Finds or adds a form, and returns its number, which starts at 1. The texts are those of the
- * form's first call. */
+/* Finds or adds a form. Sets @p out to its number, which starts at 1. The texts are from the first
+ * call with the form. */
 static bool form_number(tm_hang_notes *n, const tm_flight *f, const tm_flight_call *c,
                         uint64_t form, uint32_t *out) {
     const size_t known = n->form_keys.keys.n;
@@ -204,7 +205,7 @@ static bool form_number(tm_hang_notes *n, const tm_flight *f, const tm_flight_ca
            tm_vec_append(&n->form_texts, &made, 1);
 }
 
-/* State while a dump is read. Lanes and forms of a dump are contiguous. */
+/* State while a dump is read. A dump's lanes are contiguous, and so are its forms. */
 typedef struct reading {
     tm_hang_notes *notes;
     const tm_flight *flight;
@@ -215,7 +216,7 @@ typedef struct reading {
     bool wrapped, cut;
 } reading;
 
-/* maximum number of forms of a lane */
+/* maximum number of operations of a lane whose forms are kept */
 enum { SPAN_MAX = 1 << 20 };
 
 static lane *lane_of(const reading *r, size_t group) {
@@ -253,7 +254,7 @@ static bool make_lanes(reading *r) {
                 return false;
             start_lane(r, l, i);
         }
-        if (c->seq < l->last) /* the program made the group again, so numbers restart */
+        if (c->seq < l->last) /* numbers restart, because the program made the group again */
             start_lane(r, l, i);
         l->first = c->seq < l->first ? c->seq : l->first;
         l->last = c->seq > l->last ? c->seq : l->last;
@@ -264,8 +265,8 @@ static bool make_lanes(reading *r) {
     return of != NULL || r->n_groups == 0;
 }
 
-/* Sets, for each group, the number of the last operation that ended on a rank, which all ranks must
- * have reached. Searches from the end, where it usually is. */
+/* Finds the last operation of each group whose end proves that all ranks came. Searches backwards,
+ * because it is usually near the end. */
 static void find_done(const reading *r) {
     for (size_t i = r->n_calls; i-- > 0;) {
         const tm_flight_call *c = &r->calls[i];
@@ -292,8 +293,8 @@ static bool reserve_forms(const reading *r) {
     return true;
 }
 
-/* Records the form of a call. Coalesced calls share a number; their form is a hash of all of
- * them. */
+/* Records the form of a call. Coalesced calls share a number; their form is a hash of all their
+ * forms. */
 static bool note_form(const reading *r, const tm_flight_call *c) {
     lane *l = lane_of(r, c->group);
     if (c->seq < l->first || (size_t)(c - r->calls) < l->from)
@@ -331,8 +332,8 @@ static bool count_p2p(const reading *r, const tm_flight_call *c, int64_t *before
     return n != NULL;
 }
 
-/* Keeps the full data of the first calls of each group that are not over, and of the dump's last
- * call. */
+/* Keeps the full data of each group's first calls that have not ended, and of the dump's last call.
+ */
 static bool keep_calls(const reading *r, dump *d) {
     tm_hang_notes *n = r->notes;
     const size_t first = n->kept.n;
@@ -363,7 +364,7 @@ static bool keep_calls(const reading *r, dump *d) {
         d->last = made;
         d->any = last;
     }
-    /* The first of coalesced calls represents all. */
+    /* The first of several coalesced calls represents all. */
     kept *v = n->kept.data;
     size_t w = first;
     for (size_t i = first; i < n->kept.n; i++) {
@@ -378,7 +379,7 @@ static bool keep_calls(const reading *r, dump *d) {
     return true;
 }
 
-/* Drops the first number of each group if the ring buffer has wrapped, because its record may be
+/* If the ring buffer has wrapped, drops the first operation of each group, whose record may be
  * incomplete. */
 static void leave_partial(const reading *r) {
     for (size_t g = 0; g < r->n_groups && r->wrapped; g++) {
@@ -446,7 +447,7 @@ void tm_hang_spans_join(tm_vec *spans) {
 bool tm_hang_notes_spans(const tm_hang_notes *n, tm_vec *spans) {
     const lane *l = n->lanes.data;
     for (size_t i = 0; i < n->lanes.n; i++) {
-        if (l[i].cut) /* the dump is cut short: how far its rank came is unknown */
+        if (l[i].cut) /* how far the rank came is unknown, because the dump is cut short */
             continue;
         const tm_hang_span span = {l[i].group, l[i].first, l[i].last, l[i].doubt};
         if (!tm_vec_append(spans, &span, 1))
@@ -467,7 +468,7 @@ static int by_seq(const void *a, const void *b) {
     return order != 0 ? order : tm_order_i64(x->seq, y->seq);
 }
 
-/* Merges the forms of each operation into one. Sorts by operation. */
+/* Sorts by operation, and merges the forms of each operation into one. */
 static void join_forms(tm_vec *forms) {
     tm_hang_form *v = forms->data;
     size_t w = 0;
@@ -483,7 +484,9 @@ static void join_forms(tm_vec *forms) {
 }
 
 bool tm_hang_notes_forms(const tm_hang_notes *n, const tm_vec *spans, tm_vec *forms) {
-    enum { JOIN_AT = 1 << 18 }; /* forms are merged early, as most are the same on all ranks */
+    enum {
+        JOIN_AT = 1 << 18
+    }; /* merges early to save memory, because most forms are the same on all ranks */
     const lane *l = n->lanes.data;
     size_t joined = 0;
     for (size_t i = 0; i < n->lanes.n; i++) {
@@ -594,7 +597,7 @@ static tm_status add_call(const tm_hang_notes *n, const kept *k, tm_table *t, tm
     return tm_table_set_text(t, &row[HC_FRAMES], tm_hang_or_null(text_of(n, k->frames)), err);
 }
 
-/* Adds a call that was not kept in full, if its form is known. */
+/* Adds a call from its form, if the form is known: the full call was not kept. */
 static tm_status add_formed(const tm_hang_notes *n, const lane *l, int64_t seq, tm_table *t,
                             tm_error *err) {
     const uint64_t form = form_at(n, l, seq);
@@ -625,8 +628,8 @@ static bool is_kept(const tm_hang_notes *n, const lane *l, int64_t seq, size_t *
     return false;
 }
 
-/* Adds the calls of operations in which ranks differ, and of the first operation that not all ranks
- * have. */
+/* Adds the calls of each group's first operation in which ranks differ, and of its first operation
+ * that some rank has not reached. */
 static tm_status add_wanted(const tm_hang_notes *n, const tm_vec *spans, const tm_vec *mixed,
                             tm_table *t, tm_error *err) {
     const lane *l = n->lanes.data;

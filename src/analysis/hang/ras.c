@@ -9,33 +9,32 @@
 #include "tables.h"
 
 static const tm_column ras_columns[N_HR] = {
-    [HR_COMM] = {"place", TM_INT, "", "Position of the communicator in the answer, from 1."},
-    [HR_MEMBER] = {"member", TM_INT, "", "Number of the rank in the communicator."},
-    [HR_RANK] =
-        {"rank", TM_INT, "",
-         "Global rank, from the only communicator that contains all processes; null if unknown."},
+    [HR_COMM] = {"place", TM_INT, "", "Number of the communicator in the answer, from 1."},
+    [HR_MEMBER] = {"member", TM_INT, "", "Rank within the communicator."},
+    [HR_RANK] = {"rank", TM_INT, "",
+                 "Global rank, which is the rank in the only communicator that contains all "
+                 "processes; null if unknown."},
     [HR_HASH] = {"communicator", TM_TEXT, "", "NCCL's hash of the communicator."},
     [HR_SIZE] = {"size", TM_INT, "", "Number of ranks in the communicator."},
     [HR_STATE] =
         {"state", TM_TEXT, "",
-         "What is wrong with the rank. dead: its process has not answered for a minute. "
-         "unreachable: its process did not answer. gone: its process does not have this "
-         "communicator. failed or aborted: NCCL reports this. ending: the communicator is being "
+         "What is wrong with the rank. dead: the process has not answered for a minute. "
+         "unreachable: the process did not answer. gone: the process does not have this "
+         "communicator. failed, aborted: as NCCL reports. ending: the communicator is being "
          "finalized. starting: the communicator is not initialised. behind: the rank launched "
-         "fewer collectives than others. differs: it launched other collectives."},
+         "fewer collectives than another rank. differs: the rank launched different collectives."},
     [HR_OPERATION] = {"operation", TM_TEXT, "",
-                      "For behind and differs: the kind of collective whose count deviates most "
-                      "from that of the rank that launched most. Null for other states."},
+                      "If state is behind or differs: the kind of collective whose count differs "
+                      "most from the count on the rank with the most launches. Otherwise null."},
     [HR_LAUNCHED] = {"launched", TM_INT, "",
-                     "Number of collectives of kind `operation` that the rank launched."},
-    [HR_MOST] =
-        {"others", TM_INT, "",
-         "Number of collectives of kind `operation` that the rank with most launches launched."},
+                     "Number of collectives of the kind in operation that the rank launched."},
+    [HR_MOST] = {"others", TM_INT, "",
+                 "Value of launched for the rank that launched the most collectives."},
     [HR_ADVANCED] = {"advanced", TM_INT, "",
                      "Number of collectives that the rank's GPU launched between the two answers, "
-                     "over all communicators that both answers contain; null if unknown."},
+                     "in the communicators that both answers contain; null if unknown."},
     [HR_ERROR] = {"error", TM_INT, "",
-                  "For a rank that failed, NCCL's result code (ncclResult_t)."},
+                  "NCCL's result code (ncclResult_t) if the rank failed; otherwise null."},
     [HR_HOST] = {"host", TM_TEXT, "", "Network address of the rank's host; null if unknown."},
     [HR_PID] = {"pid", TM_INT, "", "Process id of the rank; null if unknown."},
     [HR_GPU] = {"gpu", TM_INT, "", "GPU of the rank, as numbered by the driver; null if unknown."},
@@ -56,15 +55,15 @@ static const tm_column answer_columns[N_HA] = {
     [HA_COMMS] = {"communicators", TM_INT, "", "Number of communicators in the answer."},
     [HA_PROCESSES] = {"processes", TM_INT, "", "Number of processes in the answer."},
     [HA_LEFT_OUT] = {"left_out", TM_INT, "",
-                     "Number of entries that were ignored because they do not belong to a rank of "
-                     "their communicator."},
+                     "Number of entries that were ignored because they are not of a rank of their "
+                     "communicator."},
     [HA_COMMAS] = {"commas", TM_INT, "",
-                   "Number of missing commas that were added to the answer's JSON."},
+                   "Number of commas that the answer's JSON lacks, and that were added."},
     [HA_VERSION] = {"version", TM_TEXT, "", "Version of NCCL."},
-    [HA_TIME] = {"time", TM_TEXT, "", "Local time of the answer."},
+    [HA_TIME] = {"time", TM_TEXT, "", "Local time at which RAS answered."},
     [HA_COMPARED] = {"compared", TM_INT, "",
                      "Whether two answers were compared, or why not (tm_hang_compared)."},
-    [HA_APART] = {"apart_s", TM_INT, "", "Seconds since the earlier answer; null: unknown."},
+    [HA_APART] = {"apart_s", TM_INT, "", "Seconds since the earlier answer; null if unknown."},
 };
 
 const tm_table_def tm_hang_answer_def = {.name = "hang.answer",
@@ -76,7 +75,7 @@ const tm_table_def tm_hang_answer_def = {.name = "hang.answer",
                                          .internal = true};
 
 static const tm_column move_columns[N_HM] = {
-    [HM_RANK] = {"rank", TM_INT, "", "Global rank; null: unknown."},
+    [HM_RANK] = {"rank", TM_INT, "", "Global rank; null if unknown."},
     [HM_ADVANCED] = {"advanced", TM_INT, "",
                      "Number of collectives launched since the earlier answer."},
 };
@@ -91,14 +90,14 @@ const tm_table_def tm_hang_move_def = {.name = "hang.move",
 
 /* Global ranks. */
 
-/* Returns the global rank whose GPU this member uses; -1 if there is none. */
+/* Returns the global rank of the member's GPU; -1 if unknown. */
 static int64_t rank_of(const tm_vec *world, const tm_ras_member *m) {
     const tm_hang_gpu *found = tm_hang_find_gpu(world, m);
     return found ? found->number : -1;
 }
 
-/* Lists the GPUs of a communicator, sorted. Lists none if the answer does not have all of them.
- * Returns false if out of memory. */
+/* Lists the GPUs of a communicator, sorted; none if the answer lacks a GPU. Returns false if out of
+ * memory. */
 static bool take_gpus(const tm_ras_comm *c, tm_vec *out) {
     bool whole = c->n_members > 0 && (int64_t)c->n_members == c->size;
     out->n = 0;
@@ -117,8 +116,8 @@ static bool take_gpus(const tm_ras_comm *c, tm_vec *out) {
     return true;
 }
 
-/* Returns whether @p world contains the GPUs of all communicators, and other communicators of its
- * size number them in the same way. */
+/* Returns whether @p world contains the GPUs of all communicators, and gives them the same ranks as
+ * every other communicator of its size. */
 static bool is_world(const tm_vec *world, const tm_ras_comm *comms, size_t n) {
     for (size_t c = 0; c < n; c++)
         for (size_t i = 0; i < comms[c].n_members; i++) {
@@ -131,8 +130,8 @@ static bool is_world(const tm_vec *world, const tm_ras_comm *comms, size_t n) {
     return world->n > 0;
 }
 
-/* Finds the communicator that has all processes. It is PyTorch's default group, whose ranks are the
- * global ones. Leaves @p world empty if there is none. Returns false if out of memory. */
+/* Finds the communicator that has all processes: PyTorch's default group, whose ranks are the
+ * global ranks. Leaves @p world empty if there is none. Returns false if out of memory. */
 static bool find_world(const tm_ras_comm *comms, size_t n, tm_vec *world) {
     const tm_ras_comm *largest = NULL;
     for (size_t c = 0; c < n; c++)
@@ -166,8 +165,8 @@ static bool count_processes(const tm_ras_comm *comms, size_t n, int64_t *out) {
 
 /* Counts. */
 
-/* Returns the member that launched the most collectives, the first in a tie; NULL if no member has
- * counts. */
+/* Returns the member that launched the most collectives (of several, the first); NULL if no member
+ * has counts. */
 static const tm_ras_member *farthest(const tm_ras_comm *c) {
     const tm_ras_member *found = NULL;
     for (size_t i = 0; i < c->n_members; i++)
@@ -184,15 +183,15 @@ static int64_t count_of(const tm_ras_member *m, const char *operation) {
     return 0;
 }
 
-/* How a member's counts compare with those of the member that has launched most. */
+/* How a member's counts differ from those of the member with the most launches. */
 typedef struct lag {
-    const char *operation; /* operation whose count differs most; NULL: no count differs */
+    const char *operation; /* the operation whose count differs most; NULL: all counts are equal */
     int64_t own, other;
-    bool differs; /* it launched more of some operation than that member */
+    bool differs; /* the member launched some operation more often */
 } lag;
 
-/* All ranks of a communicator launch the same collectives in the same order. So a rank that is
- * behind has launched no operation more often than the others. */
+/* All ranks of a communicator launch the same collectives in the same order. So a rank that is only
+ * behind has launched no operation more often than another rank. */
 static lag lag_of(const tm_ras_member *m, const tm_ras_member *most) {
     lag l = {.operation = NULL};
     for (size_t i = 0; i < most->n_counts; i++) {
@@ -233,7 +232,7 @@ static tm_status set_state(tm_table *t, tm_cell *row, const tm_ras_member *m, co
     return tm_table_set_text(t, &row[HR_STATE], l->differs ? "differs" : "behind", err);
 }
 
-/* Adds a row with all data of a member, except its state and global rank. */
+/* Adds a row with a member's data, except its state and global rank. */
 static tm_status add_member(tm_table *t, const tm_ras_comm *c, const tm_ras_member *m,
                             tm_cell **out, tm_error *err) {
     tm_cell *row = *out = tm_table_add_row(t);
@@ -252,10 +251,10 @@ static tm_status add_member(tm_table *t, const tm_ras_comm *c, const tm_ras_memb
     return tm_table_set_text(t, &row[HR_HASH], c->hash, err);
 }
 
-/* Input for reading an answer: the only one, or the later one of two. */
+/* State while an answer is read: the only one, or the later one of two. */
 typedef struct reading {
-    tm_vec world, moves; /* of tm_hang_gpu: global rank of each GPU, and number of its launches
-                            between the answers */
+    tm_vec world, moves; /* of tm_hang_gpu, whose `number` is the GPU's global rank, or how much it
+                            launched between the answers */
     tm_hang_compared compared;
     int64_t apart_s; /* -1: unknown */
 } reading;
@@ -363,7 +362,7 @@ bool tm_hang_ras_is(const tm_cell *row, tm_ras_state state) {
 }
 
 void tm_hang_ras_advanced(const tm_hang_ras *r, int64_t rank, tm_cell *out) {
-    size_t low = 0, high = r->moves->n_rows; /* sorted by rank; null is last */
+    size_t low = 0, high = r->moves->n_rows; /* sorted by rank, null last */
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         const tm_cell *of = &tm_table_row(r->moves, middle)[HM_RANK];

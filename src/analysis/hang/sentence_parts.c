@@ -31,7 +31,7 @@ void tm_hang_add_operation(tm_hang_words *t, const tm_hang_world *w, const tm_ha
                 tm_hang_group_name(w, f->group));
 }
 
-/* Adds text for a call: its operation, inputs and outputs. */
+/* Adds a call's operation, inputs and outputs. */
 static void add_call(tm_hang_words *t, const tm_hang_world *w, size_t row) {
     const char *in = tm_hang_text(w->calls, row, HC_INPUTS);
     const char *out = tm_hang_text(w->calls, row, HC_OUTPUTS);

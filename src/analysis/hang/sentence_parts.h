@@ -5,26 +5,26 @@
 #include "causes.h"
 #include "hang_words.h"
 
-/** Returns a front; NULL for fronts.n, which means none. */
+/** Returns a front; NULL for fronts.n, which stands for none. */
 const tm_hang_front *tm_hang_front_at(const tm_hang_world *w, size_t i);
 
-/** Returns the row of hang.group with a key; TM_HANG_NO_ROW if there is none. */
+/** Returns the row of hang.group that has a key; TM_HANG_NO_ROW if there is none. */
 size_t tm_hang_group_of(const tm_hang_world *w, int64_t key);
 
-/** Returns the description that the program gave a group; if there is none, its name. */
+/** Returns the program's description of a group; without one, the group's name. */
 const char *tm_hang_group_name(const tm_hang_world *w, size_t group);
 
-/** Returns the operation of a front; "an operation" if none is recorded. */
+/** Returns the operation of a front; "an operation" if it is not recorded. */
 const char *tm_hang_op_of(const tm_hang_world *w, const tm_hang_front *f);
 
 /** Adds "all_reduce, number 12 of group default_pg". */
 void tm_hang_add_operation(tm_hang_words *t, const tm_hang_world *w, const tm_hang_front *f);
 
 /** Adds the forms in which ranks call the operation, at most four: "ranks 0-2 call all_reduce of
- * [[4]] Float; rank 3 calls ...". False if out of memory. */
+ * [[4]] Float; rank 3 calls ...". Returns false if out of memory. */
 bool tm_hang_add_forms(tm_hang_words *t, const tm_hang_world *w, const tm_hang_front *f);
 
-/** Add the text of a column of hang.job: verdict, evidence or chain. Return false if out of
+/** Each adds the text of a column of hang.job: verdict, evidence or chain. Returns false if out of
  * memory. */
 bool tm_hang_say_verdict(tm_hang_words *t, const tm_hang_world *w, const tm_hang_causes *c);
 bool tm_hang_say_evidence(tm_hang_words *t, const tm_hang_world *w, const tm_hang_causes *c);

@@ -1,4 +1,4 @@
-/* Writes what NCCL's RAS reports on a job as sentences. */
+/* Writes sentences on what NCCL's RAS reports about a job. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "sentences.h"
 #include "tables.h"
 
-/* Adds "rank 2 (process 7 on 10.0.0.2, GPU 2)". If the global rank is unknown, gives the rank
+/* Adds "rank 2 (process 7 on 10.0.0.2, GPU 2)". If the global rank is unknown, writes the rank
  * within the communicator. */
 static void add_who(tm_hang_words *t, const tm_cell *row) {
     if (row[HR_RANK].null)
@@ -30,7 +30,7 @@ static bool is_same_process(const tm_cell *a, const tm_cell *b) {
            strcmp(a[HR_HOST].value.text, b[HR_HOST].value.text) == 0;
 }
 
-/* Adds @p what and the first few processes in this state, each once. */
+/* Adds @p what and the first few processes in this state. Each process appears once. */
 static void add_state(tm_hang_words *t, const tm_table *rows, tm_ras_state state,
                       const char *what) {
     enum { SHOWN = 4 };
@@ -66,8 +66,8 @@ static bool is_like(const tm_cell *a, const tm_cell *b) {
            strcmp(a[HR_STATE].value.text, b[HR_STATE].value.text) == 0;
 }
 
-/* Adds the ranks of the same communicator that are in the same state as row @p first. Returns false
- * if out of memory. */
+/* Adds the ranks of the same communicator whose state is that of row @p first. Returns false if out
+ * of memory. */
 static bool add_lagging(tm_hang_words *t, const tm_table *rows, const tm_cell *first) {
     const int column = first[HR_RANK].null ? HR_MEMBER : HR_RANK;
     tm_vec ranks = TM_VEC(int64_t);
@@ -97,7 +97,7 @@ static bool add_lagging(tm_hang_words *t, const tm_table *rows, const tm_cell *f
     return ok;
 }
 
-/* Adds the first few communicators with ranks that are behind or have other counts. */
+/* Adds the first few communicators in which ranks are behind or have different counts. */
 static bool add_lags(tm_hang_words *t, const tm_table *rows) {
     enum { SHOWN = 3 };
     size_t n = 0;
@@ -117,8 +117,8 @@ static bool add_lags(tm_hang_words *t, const tm_table *rows) {
     return ok;
 }
 
-/* Lists the ranks that launched collectives between two answers, or those that launched none. Sets
- * *n to the number of their GPUs. Returns false if out of memory. */
+/* Lists the ranks that launched collectives between two answers, or the ranks that launched none.
+ * Sets *n to the number of their GPUs. Returns false if out of memory. */
 static bool list_moved(const tm_table *moves, bool moved, tm_vec *ranks, size_t *n) {
     bool ok = true;
     *n = 0;
@@ -132,7 +132,7 @@ static bool list_moved(const tm_table *moves, bool moved, tm_vec *ranks, size_t 
     return ok;
 }
 
-/* Adds "ranks 0-2"; if not all of their ranks are known, "3 GPUs". */
+/* Adds "ranks 0-2"; if a rank is unknown, "3 GPUs". */
 static void add_gpus(tm_hang_words *t, const tm_vec *ranks, size_t n) {
     if (ranks->n == n)
         tm_hang_add_ranks(t, ranks);
@@ -140,7 +140,7 @@ static void add_gpus(tm_hang_words *t, const tm_vec *ranks, size_t n) {
         tm_hang_add(t, "%zu GPU%s", n, n == 1 ? "" : "s");
 }
 
-/* Adds which ranks or how many GPUs launched collectives between the two answers, and which
+/* Adds which ranks (or how many GPUs) launched collectives between the two answers, and which
  * launched none. Returns false if out of memory. */
 static bool add_compared(const tm_hang_ras *r, tm_hang_words *t) {
     tm_vec moved = TM_VEC(int64_t), still = TM_VEC(int64_t);
@@ -167,7 +167,7 @@ static bool add_compared(const tm_hang_ras *r, tm_hang_words *t) {
     return ok;
 }
 
-/* If there are two answers, adds what their comparison shows, or why they were not compared.
+/* If there are two answers, adds the result of comparing them, or why they were not compared.
  * Returns false if out of memory. */
 static bool add_moves(const tm_hang_ras *r, tm_hang_words *t) {
     const int64_t compared = tm_table_row(r->answer, 0)[HA_COMPARED].value.i;
@@ -209,7 +209,7 @@ static bool has_lags(const tm_table *rows) {
     return has;
 }
 
-/* Adds the basis of the finding: NCCL's version and how much the answer covers. */
+/* Adds what the finding is based on: NCCL's version, and how much of the job the answer covers. */
 static void add_answer(const tm_hang_ras *r, tm_hang_words *t) {
     const tm_cell *row = tm_table_row(r->answer, 0);
     const int64_t comms = row[HA_COMMS].value.i, processes = row[HA_PROCESSES].value.i;
@@ -239,8 +239,7 @@ static void add_caveat(const tm_hang_ras *r, tm_hang_words *t) {
         tm_hang_add(t, ". NCCL does not count sends, receives and CUDA graphs");
 }
 
-/* Adds the states of the processes that left no dump, as RAS reports them. Returns false if out of
- * memory. */
+/* Adds what RAS reports about processes that left no dump. Returns false if out of memory. */
 static bool add_lost(const tm_hang_world *w, tm_hang_words *t) {
     static const char *const are[] = {
         [TM_HANG_ALIVE] = "alive", [TM_HANG_UNREACHABLE] = "unreachable", [TM_HANG_DEAD] = "dead"};

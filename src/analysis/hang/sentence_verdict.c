@@ -1,5 +1,4 @@
-/* Writes three sentences: the verdict, its evidence, and which other ranks wait as a
- * consequence. */
+/* Writes three sentences: the verdict, its evidence, and which ranks only wait as a consequence. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -52,7 +51,7 @@ static void add_last(tm_hang_words *t, const tm_hang_world *w, int64_t rank) {
                     "; gloo does not record sends and receives, so the rank may be waiting in one");
 }
 
-/* Adds what the end of the rank's trace shows, if the rank has one. */
+/* Adds what the end of the rank's trace shows, if there is a trace. */
 static void add_seen(tm_hang_words *t, const tm_hang_world *w, int64_t rank) {
     const tm_cell *seen = tm_hang_seen_of(w->seen, rank);
     tm_hang_words end = {.n = 0}, at = {.n = 0};
@@ -73,7 +72,7 @@ static void add_seen(tm_hang_words *t, const tm_hang_world *w, int64_t rank) {
         tm_hang_add(t, seen[HS_OPEN].value.i ? ", since %s" : ", at %s", at.text);
 }
 
-/* Whether all ranks have a dump that is not cut short. */
+/* Returns whether all ranks have a dump that is not cut short. */
 static bool is_whole(const tm_hang_world *w) {
     bool whole = true;
     for (int64_t r = 0; r < w->n_ranks && whole; r++)
@@ -82,7 +81,7 @@ static bool is_whole(const tm_hang_world *w) {
     return whole;
 }
 
-/* Whether the last operation of any rank was one of gloo. */
+/* Returns whether any rank's last operation is gloo's. */
 static bool uses_gloo(const tm_hang_world *w) {
     bool found = false;
     for (size_t d = 0; d < w->dumps->n_rows && !found; d++)
@@ -90,7 +89,7 @@ static bool uses_gloo(const tm_hang_world *w) {
     return found;
 }
 
-/* Writes the verdict for the case that no rank is named. */
+/* Writes the verdict if no rank is named. */
 static void say_nobody(tm_hang_words *t, const tm_hang_world *w, const tm_hang_causes *c) {
     const tm_hang_front *f = tm_hang_front_at(w, c->front);
     if (c->reason == TM_HANG_NOTHING) {
@@ -135,8 +134,8 @@ static void say_nobody(tm_hang_words *t, const tm_hang_world *w, const tm_hang_c
     }
 }
 
-/* Collects the named ranks to report at a front; if they did not issue operations, only those
- * missing there. */
+/* Collects the named ranks to report at a front. If ranks are named because they did not issue an
+ * operation, only those that are missing at this front. */
 static bool missed_here(const tm_hang_front *f, const tm_hang_causes *c, tm_vec *out) {
     const int64_t *v = c->culprits.data;
     for (size_t i = 0; i < c->culprits.n; i++)
@@ -186,7 +185,8 @@ bool tm_hang_say_verdict(tm_hang_words *t, const tm_hang_world *w, const tm_hang
     return ok;
 }
 
-/* If the operation has started on some ranks, adds the waiting ranks on which it has not. */
+/* If the operation has started on some ranks, adds the waiting ranks on which it has not started.
+ */
 static void add_not_started(tm_hang_words *t, const tm_hang_world *w, const tm_hang_front *f) {
     const int64_t *v = f->waiting.data;
     size_t n = 0;
@@ -206,7 +206,7 @@ static void add_not_started(tm_hang_words *t, const tm_hang_world *w, const tm_h
         tm_hang_add(t, ", nor on those of %zu more", n - 1);
 }
 
-/* Adds the ranks that may or may not have come, and why that is unknown. */
+/* Adds the ranks of which it is unknown whether they came, and why. */
 static void add_unreported(tm_hang_words *t, const tm_hang_world *w, const tm_hang_front *f) {
     bool cut = f->perhaps.n > 0;
     for (size_t i = 0; i < f->perhaps.n; i++)
@@ -280,7 +280,7 @@ bool tm_hang_say_evidence(tm_hang_words *t, const tm_hang_world *w, const tm_han
     return ok;
 }
 
-/* Adds the first few fronts where ranks wait, other than that of the verdict. */
+/* Adds the first few other fronts where ranks wait. */
 bool tm_hang_say_chain(tm_hang_words *t, const tm_hang_world *w, const tm_hang_causes *c) {
     enum { SHOWN = 3 };
     const tm_hang_front *f = w->fronts.data;

@@ -31,42 +31,43 @@ enum {
 };
 
 static const tm_column job_columns[N_J] = {
-    [J_RANKS] = {"ranks", TM_INT, "",
-                 "Number of ranks of the job, from the dumps, NCCL's RAS or --world-size; null if "
-                 "unknown."},
+    [J_RANKS] =
+        {"ranks", TM_INT, "",
+         "Number of ranks of the job, from dumps, NCCL's RAS or --world-size; null if unknown."},
     [J_KNOWN] = {"ranks_known", TM_BOOL, "",
-                 "Whether any input has the number of ranks. If not, there may be more ranks than "
-                 "the dumps show."},
+                 "Whether the number of ranks is known from an input. If not, there may be more "
+                 "ranks than the dumps show."},
     [J_DUMPS] = {"dumps", TM_INT, "", "Number of ranks with a readable dump."},
     [J_MISSING] = {"no_dump", TM_TEXT, "", "Ranks that left no dump; null if all ranks left one."},
     [J_CUT] = {"cut_short", TM_INT, "",
-               "Number of dumps that end early; their readable part is used."},
+               "Number of dumps that are cut short; their readable part is used."},
     [J_STATE] =
         {"state", TM_TEXT, "",
-         "hangs: a rank waits for a rank that does not come. unknown: an operation that all ranks "
-         "reached does not end, the dumps do not show which rank is missing, or there are no "
-         "dumps. running: no rank has waited for a second or more. clear: no rank waits."},
+         "hangs: a rank waits for a rank that does not come. unknown: an operation does not end "
+         "although all ranks reached it, or the dumps do not show which rank is missing, or there "
+         "are no dumps. running: no rank has waited for a second or more. clear: no rank waits."},
     [J_REASON] =
         {"reason", TM_TEXT, "",
-         "Why the job hangs. mismatch: ranks issued different operations, sizes or types (other "
-         "ranks may be missing as well). not issued: ranks wait for the named ranks, which did not "
-         "issue the operation and wait for nobody. no dump: ranks wait for ranks that left no "
-         "dump. circle: ranks wait for one another. Null if no rank is named."},
-    [J_CONFIDENCE] = {"confidence", TM_TEXT, "",
-                      "one: only the named ranks explain the hang. several: any of the named ranks "
-                      "may be the cause. unknown: no rank is named."},
+         "Why the job hangs. mismatch: ranks issued different operations, sizes or types (ranks "
+         "may be missing as well). not issued: ranks wait for the named ranks, which did not issue "
+         "the operation and wait for nobody. no dump: ranks wait for ranks that left no dump. "
+         "circle: ranks wait for one another. Null if no rank is named."},
+    [J_CONFIDENCE] =
+        {"confidence", TM_TEXT, "",
+         "How certain the cause is. one: only the named ranks explain the hang. several: any of "
+         "the named ranks may be the cause. unknown: no rank is named."},
     [J_CULPRITS] = {"culprits", TM_TEXT, "",
-                    "The ranks that are named as the cause; null if none is named."},
-    [J_GROUP] = {"group", TM_TEXT, "", "Group of the operation at which the hang began."},
+                    "Ranks that are named as the cause; null if no rank is named."},
+    [J_GROUP] = {"group", TM_TEXT, "", "Process group of the operation at which the hang began."},
     [J_OPERATION] = {"operation", TM_TEXT, "", "Name of the operation at which the hang began."},
     [J_NUMBER] = {"number", TM_INT, "",
-                  "Number in its group of the operation at which the hang began."},
-    [J_VERDICT] = {"verdict", TM_TEXT, "", "The finding as a sentence."},
-    [J_EVIDENCE] = {"evidence", TM_TEXT, "", "The evidence for the verdict."},
-    [J_CHAIN] = {"chain", TM_TEXT, "", "Other ranks that wait as a consequence."},
+                  "Number of the operation at which the hang began, in its group."},
+    [J_VERDICT] = {"verdict", TM_TEXT, "", "Sentence: what is wrong."},
+    [J_EVIDENCE] = {"evidence", TM_TEXT, "", "Sentences: the evidence for the verdict."},
+    [J_CHAIN] = {"chain", TM_TEXT, "", "Sentence: which other ranks wait as a consequence."},
     [J_RAS] = {"ras", TM_TEXT, "",
-               "Reports of NCCL's RAS on processes and communicators. Without dumps this is the "
-               "verdict. Null if no answer of RAS was read."},
+               "What NCCL's RAS reports about processes and communicators. Without dumps, this is "
+               "the verdict. Null if no answer of RAS was read."},
 };
 
 const tm_table_def tm_hang_job_def = {
@@ -100,30 +101,30 @@ enum {
 };
 
 static const tm_column collective_columns[N_C] = {
-    [C_PLACE] = {"place", TM_INT, "", "Position of the operation by its first arrival, from 1."},
-    [C_GROUP] =
-        {"group", TM_TEXT, "",
-         "Process group of the operation: the program's description of the group, or its name."},
-    [C_OPERATION] = {"operation", TM_TEXT, "", "Name of the operation that the first rank issued."},
+    [C_PLACE] = {"place", TM_INT, "",
+                 "Number of the operation in the order of first arrivals, from 1."},
+    [C_GROUP] = {"group", TM_TEXT, "",
+                 "Process group of the operation: the program's description of the group, or else "
+                 "its name."},
+    [C_OPERATION] = {"operation", TM_TEXT, "",
+                     "Name of the operation, on the first rank that issued it."},
     [C_NUMBER] = {"number", TM_INT, "",
                   "Number of the operation in its group (collective_seq_id, p2p_seq_id)."},
-    [C_PROBLEM] =
-        {"problem", TM_TEXT, "",
-         "What is wrong with the operation. other times: the dumps are from different times: the "
-         "operation needs all ranks and is over on some, but others have no record of it. "
-         "mismatch: ranks issued different calls. "
-         "missing: some ranks have not come. perhaps missing: it is unknown whether some "
-         "ranks came, or whether they are members. no dump: all ranks with a dump came, "
-         "and others left none. all came: all ranks came, but the operation does not end."},
+    [C_PROBLEM] = {"problem", TM_TEXT, "",
+                   "What is wrong with the operation. other times: dumps are from different times, "
+                   "because the operation needs all ranks and has ended on some, but other dumps "
+                   "do not contain it. mismatch: ranks issued different calls. missing: some ranks "
+                   "have not come. perhaps missing: it is unknown whether some ranks came, or are "
+                   "members of the group. no dump: all ranks with a dump came, but some ranks left "
+                   "no dump. all came: all ranks came, but the operation does not end."},
     [C_CAUSE] = {"cause", TM_BOOL, "",
-                 "Whether the hang began at this operation; false for operations that only wait as "
-                 "a consequence."},
-    [C_CAME] = {"came", TM_TEXT, "", "List of the ranks that issued the operation."},
+                 "Whether the hang began at this operation; false if ranks only wait here as a "
+                 "consequence."},
+    [C_CAME] = {"came", TM_TEXT, "", "Ranks that issued the operation."},
     [C_WAITING] = {"waiting", TM_TEXT, "",
-                   "List of the ranks that issued the operation and have not finished it."},
-    [C_ABSENT] = {"absent", TM_TEXT, "",
-                  "List of the ranks that left a dump and did not issue the operation."},
-    [C_NO_DUMP] = {"no_dump", TM_TEXT, "", "Members of the group that left no dump."},
+                   "Ranks that issued the operation and on which it has not ended."},
+    [C_ABSENT] = {"absent", TM_TEXT, "", "Ranks that left a dump and did not issue the operation."},
+    [C_NO_DUMP] = {"no_dump", TM_TEXT, "", "Ranks of the group that left no dump."},
     [C_PERHAPS] =
         {"perhaps", TM_TEXT, "",
          "Ranks that may be members of the group, or whose records of the operation are lost."},
@@ -132,12 +133,12 @@ static const tm_column collective_columns[N_C] = {
                   "Sizes and types of the operation's inputs on the first rank."},
     [C_OUTPUTS] = {"outputs", TM_TEXT, "",
                    "Sizes and types of the operation's outputs on the first rank."},
-    [C_TEXT] = {"detail", TM_TEXT, "", "Which ranks issued which call."},
+    [C_TEXT] = {"detail", TM_TEXT, "", "Which ranks issued which calls, if calls differ."},
 };
 
 const tm_table_def tm_hang_collective_def = {
     .name = "hang.collective",
-    .doc = "A row for each operation that ranks wait in: the first such operation of each group.",
+    .doc = "A row for each group in which ranks wait: the first operation in which they wait.",
     .columns = collective_columns,
     .n_columns = N_C,
     .n_keys = 1,
@@ -173,47 +174,52 @@ enum {
 
 static const tm_column rank_columns[N_R] = {
     [R_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [R_ROLE] = {"role", TM_TEXT, "",
-                "culprit: the rank is named in hang.job. waits: it waits in the operation of this "
-                "row. fine: it neither waits nor is missing. no dump: it left no dump."},
-    [R_GROUP] = {"group", TM_TEXT, "", "Group of the operation in which the rank waits."},
+    [R_ROLE] =
+        {"role", TM_TEXT, "",
+         "Role of the rank in the hang. culprit: named as a cause in hang.job. waits: waits in the "
+         "operation of this row. fine: neither waits nor is missing. no dump: left no dump."},
+    [R_GROUP] = {"group", TM_TEXT, "", "Process group of the operation in which the rank waits."},
     [R_OPERATION] = {"operation", TM_TEXT, "", "Name of the operation in which the rank waits."},
-    [R_NUMBER] = {"number", TM_INT, "", "Number of the operation in which the rank waits."},
+    [R_NUMBER] = {"number", TM_INT, "",
+                  "Number of the operation in which the rank waits, in its group."},
     [R_SINCE] = {"begin_ns", TM_INT, tm_epoch_ns,
                  "Time at which the rank started to wait, since the epoch; null if not recorded."},
-    [R_LAST_GROUP] = {"last_group", TM_TEXT, "", "Group of the last operation in the rank's dump."},
+    [R_LAST_GROUP] = {"last_group", TM_TEXT, "",
+                      "Process group of the last operation in the rank's dump."},
     [R_LAST_OPERATION] = {"last_operation", TM_TEXT, "",
                           "Name of the last operation in the rank's dump."},
     [R_LAST_NUMBER] = {"last_number", TM_INT, "",
-                       "Number of the last operation in the rank's dump."},
+                       "Number of the last operation in the rank's dump, in its group."},
     [R_LAST_NS] = {"time_ns", TM_INT, tm_epoch_ns,
                    "Time at which the rank issued that last operation, since the epoch."},
     [R_ENTRIES] = {"entries", TM_INT, "", "Number of entries in the rank's dump."},
-    [R_CUT] = {"cut_short", TM_BOOL, "", "Whether the rank's dump ends early."},
+    [R_CUT] = {"cut_short", TM_BOOL, "", "Whether the rank's dump is cut short."},
     [R_DUMP] = {"dump", TM_TEXT, "", "Path of the rank's dump; null if it left no dump."},
-    [R_PROCESS] = {"process", TM_TEXT, "",
-                   "State of the rank's process by NCCL's RAS. alive; unreachable: it did not "
-                   "answer; dead: it has not answered for a minute. Null if RAS does not say."},
+    [R_PROCESS] =
+        {"process", TM_TEXT, "",
+         "State of the rank's process as NCCL's RAS reports it. alive; unreachable: did not "
+         "answer; dead: has not answered for a minute. Null if RAS does not report it."},
     [R_ADVANCED] = {"advanced", TM_INT, "",
-                    "Number of collectives that the rank launched between two answers of NCCL's "
-                    "RAS; null if unknown."},
+                    "Number of collectives that the rank launched between the two answers of "
+                    "NCCL's RAS; null if unknown."},
     [R_TRACE_END] = {"trace_end_ns", TM_INT, tm_epoch_ns,
                      "End of the rank's trace, since the epoch; null without a trace that records "
                      "the time of day. All times in this table are on the job's clock; for ranks "
                      "without a trace they are as recorded."},
-    [R_STEP] = {"step", TM_INT, "", "Last step of the rank's trace."},
+    [R_STEP] = {"step", TM_INT, "", "Number of the last step in the rank's trace."},
     [R_STEP_BEGIN] = {"step_begin_ns", TM_INT, tm_epoch_ns,
                       "Start of the last step of the rank's trace, since the epoch."},
     [R_CALL_BEGIN] = {"call_begin_ns", TM_INT, tm_epoch_ns,
                       "Start of the call in the column call, since the epoch."},
     [R_OPEN] = {"call_open", TM_BOOL, "",
                 "Whether the call in the column call had not returned when the trace ended."},
-    [R_CALL] =
-        {"call", TM_TEXT, "",
-         "Call in which the main thread was when the rank's trace ended, with the program's own "
-         "functions around it, innermost first. If it was in no call, the last recorded call."},
-    [R_FRAMES] = {"frames", TM_TEXT, "",
-                  "The program's own stack frames at the rank's last operation, innermost first."},
+    [R_CALL] = {"call", TM_TEXT, "",
+                "Call in which the main thread was when the rank's trace ended, with functions of "
+                "the user's program around it, innermost first. If all calls had returned: the "
+                "last recorded call."},
+    [R_FRAMES] =
+        {"frames", TM_TEXT, "",
+         "Stack frames of the user's program at the rank's last operation, innermost first."},
 };
 
 const tm_table_def tm_hang_rank_def = {
@@ -239,7 +245,7 @@ static tm_status set_ranks(tm_table *t, tm_cell *cell, const tm_vec *ranks, tm_e
     return status;
 }
 
-/* Whether a rank is in `culprits` or in `besides`. */
+/* Returns whether a rank is in `culprits` or in `besides`. */
 static bool is_named(const tm_hang_causes *c, int64_t rank) {
     return tm_hang_has(&c->culprits, rank) || tm_hang_has(&c->besides, rank);
 }
@@ -255,7 +261,7 @@ static tm_status set_named(const tm_hang_world *w, const tm_hang_causes *c, tm_t
     return status;
 }
 
-/* Writes what RAS reports. Its finding is the verdict if there are no dumps. */
+/* Writes what RAS reports. Without dumps, this is the verdict. */
 static tm_status set_ras(const tm_hang_world *w, tm_table *t, tm_cell *row, bool alone,
                          tm_error *err) {
     tm_hang_words finding = {.n = 0}, answer = {.n = 0};
@@ -351,7 +357,7 @@ static tm_status add_collective(const tm_hang_world *w, size_t i, tm_table *t, t
     return tm_table_set_text(t, &row[C_TEXT], tm_hang_or_null(text.text), err);
 }
 
-/* Sets the first front at which each rank waits; fronts.n: none. */
+/* Finds the first front at which each rank waits; fronts.n: none. */
 static bool first_fronts(const tm_hang_world *w, tm_vec *out) {
     const tm_hang_front *f = w->fronts.data;
     size_t *v = tm_vec_append(out, NULL, (size_t)w->n_ranks);

@@ -1,4 +1,4 @@
-/* Writes the findings about a stuck job as rows and sentences. */
+/* Writes the findings about a stuck job. */
 #ifndef TMERGE_HANG_SENTENCES_H
 #define TMERGE_HANG_SENTENCES_H
 
@@ -12,8 +12,8 @@ tm_status tm_hang_say(const tm_hang_world *world, const tm_hang_causes *causes, 
 /** Writes what NCCL's RAS reports, if an answer was read.
  * @param alone    whether there are no dumps
  * @param finding  such as "Dead: rank 2 (process 7 on 10.0.0.2, GPU 2)"
- * @param answer   basis of the finding. If there are dumps, it also has the finding, and says
- *                 whether the dumps agree with it.
+ * @param answer   what the finding is based on. If there are dumps, also the finding, and whether
+ *                 the dumps agree with it.
  * @return         false if out of memory */
 bool tm_hang_say_ras(const tm_hang_world *world, bool alone, tm_hang_words *finding,
                      tm_hang_words *answer);

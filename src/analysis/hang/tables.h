@@ -1,4 +1,4 @@
-/* The tables of this analysis: three that are shown, and internal ones that carry the data of dumps
+/* The tables of this analysis: three that users see, and internal ones that carry the data of dumps
  * to process 0. */
 #ifndef TMERGE_HANG_TABLES_H
 #define TMERGE_HANG_TABLES_H
@@ -10,10 +10,10 @@
 extern const tm_table_def tm_hang_job_def, tm_hang_collective_def, tm_hang_rank_def;
 extern const tm_table_def tm_hang_dump_def, tm_hang_group_def, tm_hang_lane_def, tm_hang_call_def;
 
-/** Maximum number of open sends and receives that are kept for each rank. */
+/** Maximum number of open sends and receives of a rank that are kept. */
 enum { TM_HANG_KEPT_P2P = 512 };
 
-/** Maps an empty text to NULL, which leaves a cell null. */
+/** Returns NULL for an empty text, so that a cell stays null. */
 static inline const char *tm_hang_or_null(const char *text) {
     return *text ? text : NULL;
 }
@@ -29,7 +29,7 @@ static inline int64_t tm_hang_int(const tm_table *t, size_t row, int column, int
     return cell->null ? missing : cell->value.i;
 }
 
-/** Parses the next rank of a group's list ("0 1 12"); -1 at the end. */
+/** Returns the next rank in a group's list ("0 1 12"), and advances *text; -1 at the end. */
 static inline int64_t tm_hang_next_rank(const char **text) {
     long long rank = -1;
     for (char *end; rank < 0 && **text; *text = *end ? end + 1 : end)

@@ -6,7 +6,7 @@
 #include "analysis/shared/named.h"
 #include "base/keys.h"
 
-/* Maximum number of counters of a rank that are shown; profilers usually sample a few dozen. */
+/* Maximum number of counters of a rank in the table; profilers usually sample a few dozen. */
 #define LISTED 200
 
 enum { RANK, SOURCE, NAME, SERIES, SAMPLES, MEAN, MIN, MAX, N_COLUMNS };
@@ -14,14 +14,14 @@ enum { RANK, SOURCE, NAME, SERIES, SAMPLES, MEAN, MIN, MAX, N_COLUMNS };
 static const tm_column columns[N_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [SOURCE] = {"source", TM_TEXT, "",
-                "Source of the counter: a device, or the process and thread (or network card and "
-                "port) of its track."},
-    [NAME] = {"name", TM_TEXT, "", "Name of the counter; null if the trace does not have it."},
-    [SERIES] = {"series", TM_TEXT, "", "Name of the value, for a counter with several values."},
+                "What the counter belongs to: a device, or the process and thread (or network card "
+                "and port) of its track."},
+    [NAME] = {"name", TM_TEXT, "", "Name of the counter; null if not recorded."},
+    [SERIES] = {"series", TM_TEXT, "", "Name of the value, if the counter has several values."},
     [SAMPLES] = {"samples", TM_INT, "", "Number of recorded values."},
-    [MEAN] = {"mean", TM_REAL, "", "Mean of the samples, not weighted by time."},
-    [MIN] = {"min", TM_REAL, "", "Minimum of the samples."},
-    [MAX] = {"max", TM_REAL, "", "Maximum of the samples."},
+    [MEAN] = {"mean", TM_REAL, "", "Mean of the samples; each sample counts equally."},
+    [MIN] = {"min", TM_REAL, "", "Smallest sample."},
+    [MAX] = {"max", TM_REAL, "", "Largest sample."},
 };
 
 const tm_table_def tm_counters_table = {
@@ -44,8 +44,8 @@ typedef struct counter {
     double sum, min, max;
 } counter;
 
-/* Adds each sample to its counter. Samples are in the order of rows, and so are tracks. Returns
- * false if out of memory. */
+/* Adds each sample to its counter. Samples and tracks are in the order of rows. Returns false if
+ * out of memory. */
 static bool count(const tm_timeline *timeline, tm_keys *keys, tm_vec *counters) {
     const tm_counter_attr *attrs = timeline->attrs[TM_ATTR_COUNTER];
     uint32_t track = 0;
@@ -67,7 +67,7 @@ static bool count(const tm_timeline *timeline, tm_keys *keys, tm_vec *counters) 
     return true;
 }
 
-/* Returns the name of a process or thread, or its number if it has none. */
+/* Returns the name of a process or thread; without a name, its number. */
 static const char *called(const tm_names *names, uint32_t name, uint32_t number) {
     return tm_names_text(names, name == TM_NO_NAME ? number : name).bytes;
 }

@@ -64,8 +64,7 @@ bool tm_keep_next(const int64_t *sorted, size_t n, size_t distinct, size_t room,
         while (end < n && sorted[end] == sorted[first])
             end++;
     } else {
-        /* If the parts cannot all have the same size, the first n % room parts have one value
-         * more. */
+        /* If not all parts can have the same size, the first n % room parts have one more value. */
         const size_t each = n / room, longer = n % room;
         end += each + (first < longer * (each + 1));
     }

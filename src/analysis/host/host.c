@@ -1,4 +1,5 @@
-/* Analysis `host`: cores and waits of a rank's threads; sampled counters; unified memory. */
+/* Analysis `host`: how long a rank's threads run on cores and wait; sampled counters; unified
+ * memory. */
 #include "tmerge/analysis.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include "timeline/trace.h"
 #include "unified.h"
 
-/* Maximum number of threads of a rank that are shown. */
+/* Maximum number of threads of a rank in the table. */
 #define LISTED 16
 
 enum {
@@ -36,29 +37,31 @@ static const tm_column columns[N_COLUMNS] = {
     [THREAD] = {"thread", TM_TEXT, "", "Thread id."},
     [NAME] = {"name", TM_TEXT, "", "Name of the thread; null if it has no name."},
     [RUNNING] = {"running_ns", TM_INT, "ns",
-                 "Time that the thread ran on a core; null if thread scheduling was not recorded."},
-    [RUNNING_PCT] = {"running_pct", TM_REAL, "%",
-                     "100 running_ns / the time from the first to the last moment at which any "
-                     "thread of the rank was on a core."},
+                 "Time that the thread was on a core; null if thread scheduling was not recorded."},
+    [RUNNING_PCT] =
+        {"running_pct", TM_REAL, "%",
+         "Share of time that the thread was on a core: 100 running_ns / the time between the first "
+         "and the last moment at which any thread of the rank was on a core."},
     [TIMES] = {"times", TM_INT, "", "Number of times the thread was scheduled onto a core."},
-    [MIGRATIONS] = {"migrations", TM_INT, "",
-                    "Number of times the thread was scheduled onto another core than before."},
-    [CORES] = {"cores", TM_INT, "", "Number of different cores that the thread ran on."},
+    [MIGRATIONS] =
+        {"migrations", TM_INT, "",
+         "Number of times the thread was scheduled onto a different core than the last time."},
+    [CORES] = {"cores", TM_INT, "", "Number of distinct cores on which the thread ran."},
     [OS_CALLS] = {"os_calls", TM_INT, "",
-                  "Number of recorded calls of the OS runtime (poll, sem_timedwait, read, ...) and "
-                  "of system calls."},
-    [OS_TIME] = {"os_ns", TM_INT, "ns",
-                 "Time that the thread spent in recorded OS runtime calls and system calls; nested "
-                 "calls count once."},
+                  "Number of recorded calls into the OS: OS runtime calls (poll, sem_timedwait, "
+                  "read, ...) and system calls."},
+    [OS_TIME] =
+        {"os_ns", TM_INT, "ns",
+         "Time that the thread spent in the calls counted by os_calls; nested calls count once."},
     [OFF_TIME] = {"os_wait_ns", TM_INT, "ns",
                   "Part of os_ns in which the thread was on no core, i.e. waited in the call. Null "
-                  "unless both calls and scheduling were recorded."},
+                  "unless both calls and scheduling are recorded."},
 };
 
 static const tm_table_def thread_def = {
     .name = "host.thread",
     .doc = "A row for each thread of a rank whose scheduling or OS calls were recorded. Limited to "
-           "the 16 threads of a rank with the largest running_ns, then os_ns.",
+           "16 threads of each rank: those with the largest running_ns, then os_ns.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 3,
@@ -69,12 +72,12 @@ static const tm_table_def *const defs[] = {&thread_def, &tm_counters_table, &tm_
 
 typedef struct thread {
     uint32_t process, number, name; /* name ids */
-    size_t size;                    /* length of the thread's number, as in tid */
-    size_t place;                   /* position in the order of first occurrence */
+    size_t size;                    /* number of digits of tid at the start of a track's number */
+    size_t place;                   /* order of first occurrence */
     tm_intervals running, os;
     int64_t times, migrations, os_calls;
-    uint32_t last; /* name id of the core on which it last ran */
-    tm_vec cores;  /* of uint32_t: name ids of cores, unordered; a thread uses few */
+    uint32_t last; /* name id of the last core */
+    tm_vec cores;  /* of uint32_t: name ids of distinct cores, in any order; a thread uses few */
 } thread;
 
 /* Returns the length of the thread's number at the start of a track's number, which may have a
@@ -84,7 +87,7 @@ static size_t thread_size(tm_text number) {
     return tm_ends_with(number.bytes, number.size, TM_ON_CPU) ? number.size - end : number.size;
 }
 
-/* Finds or adds the thread of a track; NULL if out of memory. A rank has few threads. */
+/* Finds or adds a track's thread; NULL if out of memory. A rank has few threads. */
 static thread *find_thread(const tm_names *names, tm_vec *threads, const tm_track *track) {
     const tm_text number = tm_names_text(names, track->tid);
     const size_t size = thread_size(number);
@@ -160,7 +163,7 @@ static int64_t recorded_ns(const tm_vec *threads) {
     return end > begin ? end - begin : 0;
 }
 
-/* Sorts by time on a core, the longest first; then by time in the OS; then by first occurrence. */
+/* Sorts by time on a core, longest first, then by time in the OS, then by first occurrence. */
 static int by_time(const void *a, const void *b) {
     const thread *x = a, *y = b;
     const int64_t on = tm_intervals_length(&x->running), other = tm_intervals_length(&y->running);
@@ -217,7 +220,7 @@ static tm_status add_rows(const tm_rank_view *view, tm_vec *threads, tm_table *t
     return TM_OK;
 }
 
-/* Returns whether the trace has events of threads; most have none. */
+/* Returns whether the trace has thread events; most traces have none. */
 static bool tells_any(const tm_timeline *timeline) {
     static const uint8_t categories[] = {TM_CAT_ON_CPU, TM_CAT_OS_RUNTIME, TM_CAT_SYSCALL};
     for (size_t i = 0; i < sizeof categories && timeline->n_events > 0; i++)

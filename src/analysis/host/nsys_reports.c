@@ -20,11 +20,11 @@ static const char *const words[TM_N_REPORTS] = {
     [TM_REPORT_CPU_FAULTS] = "um_cpu_page_faults_sum",
 };
 
-/* Part of the name that readers give a kind of copy, and the name of this kind in nsys stats. */
+/* Part of the name that readers give a kind of copies, and nsys stats' name of this kind. */
 static const struct {
     const char *part, *name;
 } copies[] = {
-    {"", "[CUDA memset]"}, /* sets are found by their category */
+    {"", "[CUDA memset]"}, /* sets have their own category, so their names do not matter */
     {"Unified HtoD", "[CUDA memcpy Unified Host-to-Device]"},
     {"Unified DtoH", "[CUDA memcpy Unified Device-to-Host]"},
     {"Unified DtoD", "[CUDA memcpy Unified Device-to-Device]"},
@@ -63,7 +63,7 @@ static uint32_t copy_of(const tm_timeline *timeline, const tm_names *names, uint
     return i;
 }
 
-/* Returns the report that has the events of a category; TM_N_REPORTS if none has. */
+/* Returns the report that has the events of a category; TM_N_REPORTS if no report has them. */
 static tm_report report_of(uint8_t category) {
     switch (category) {
     case TM_CAT_RUNTIME:

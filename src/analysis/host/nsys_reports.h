@@ -1,15 +1,14 @@
-/* Finds the report of nsys stats, and the name in it, that an event belongs to. */
+/* Finds the report of nsys stats that has an event, and the event's name there. */
 #ifndef TMERGE_NSYS_REPORTS_H
 #define TMERGE_NSYS_REPORTS_H
 
 #include "tmerge/analysis.h"
 
-/** Reports of nsys stats, in alphabetical order of their names. nsys does not have
- * TM_REPORT_LIBRARIES. */
+/** Reports of nsys stats, sorted by name. nsys does not have TM_REPORT_LIBRARIES. */
 typedef enum tm_report {
     TM_REPORT_API,
     TM_REPORT_KERNELS,
-    TM_REPORT_COPY_SIZES, /* in bytes; all other reports are in ns */
+    TM_REPORT_COPY_SIZES, /* [bytes]; all other reports are in ns */
     TM_REPORT_COPY_TIMES,
     TM_REPORT_LIBRARIES,
     TM_REPORT_MPI,
@@ -18,29 +17,29 @@ typedef enum tm_report {
     TM_REPORT_OPENMP,
     TM_REPORT_OS_RUNTIME,
     TM_REPORT_SYSCALLS,
-    TM_REPORT_CPU_FAULTS, /* page faults of unified memory; they are counted, as they have no
-                             duration */
+    TM_REPORT_CPU_FAULTS, /* page faults of unified memory; without durations, so only their number
+                             counts */
     TM_N_REPORTS
 } tm_report;
 
 const char *tm_report_word(tm_report report);
 
-/** Whether the trace is from a profiler that has such reports. */
+/** Returns whether the trace is from a profiler that has such reports. */
 bool tm_reports_are_of(const tm_timeline *timeline);
 
-/** An event in a report. Copies get their names from a fixed list, so that all profilers have the
- * same names. */
+/** An event in a report. Copies get their names from a fixed list, so that names do not depend on
+ * the profiler. */
 typedef struct tm_reported {
     uint32_t report; /* tm_report */
     uint32_t name;   /* name id; in reports of copies, the argument of tm_reported_copy */
     int64_t value;   /* [ns], or bytes */
 } tm_reported;
 
-/** Receives one event. Returns false to stop the walk. */
+/** Receives an event. Returns false to stop the walk. */
 typedef bool tm_take_reported(void *context, const tm_reported *reported);
 
-/** Calls @p take for every event that is in a report, in the order of rows. Then calls it again for
- * copies, with their sizes. Returns false if @p take stopped the walk. */
+/** Calls @p take for each event of a report, in the order of rows; then again for copies, with
+ * their sizes. Returns false if @p take stopped the walk. */
 bool tm_reports_walk(const tm_timeline *timeline, const tm_names *names, tm_take_reported *take,
                      void *context);
 

@@ -1,4 +1,4 @@
-/* Analysis `stats`: calls, kernels, copies and ranges by name, as nsys stats sums them. */
+/* Analysis `stats`: sums of calls, kernels, copies and ranges by name, like those of nsys stats. */
 #include "tmerge/analysis.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "distribution.h"
 #include "nsys_reports.h"
 
-/* Maximum number of values that a rank keeps for medians, and of rows shown for a report. */
+/* Maximum number of values that a rank keeps for medians, and of rows of a report in the table. */
 #define ROOM ((size_t)16384)
 #define LISTED ((size_t)1000)
 #define LISTED_WORD "1000"
@@ -39,7 +39,7 @@ enum {
 #define COLUMNS(unit, suffix)                                                                      \
     [REPORT] = {"report", TM_TEXT, "", "Name of the nsys stats report."},                          \
     [NAME] = {"name", TM_TEXT, "", "Name of the call, kernel, operation or range."},               \
-    [COUNT] = {"count", TM_INT, "", "Number of occurrences, over all ranks."},                     \
+    [COUNT] = {"count", TM_INT, "", "Number of events with this name, over all ranks."},           \
     [TOTAL] = {"total_" suffix, TM_INT, unit, "Sum of all values."},                               \
     [SHARE] = {"share_pct", TM_REAL, "%",                                                          \
                "100 total_" suffix " / the sum over all rows of the report."},                     \
@@ -51,7 +51,7 @@ enum {
     [DEVIATION] =                                                                                  \
         {"stddev_" suffix, TM_REAL, unit,                                                          \
          "Sample standard deviation of the values (divisor count - 1); 0 for one value."},         \
-    [RANKS] = {"ranks", TM_INT, "", "Number of ranks with a value."},                              \
+    [RANKS] = {"ranks", TM_INT, "", "Number of ranks that have an event with this name."},         \
     [MAX_RANK_TOTAL] = {"max_rank_" suffix, TM_INT, unit, "Largest sum of a rank's values."},      \
     [MAX_RANK] = {"max_rank", TM_INT, "",                                                          \
                   "Rank with max_rank_" suffix "; the lowest if there are several."},              \
@@ -94,14 +94,15 @@ enum { P_REPORT, P_NAME, P_RANK, P_COUNT, P_TOTAL, P_MIN, P_MAX, P_SQUARES, P_EX
 
 static const tm_column part_columns[N_PART] = {
     [P_REPORT] = {"report", TM_INT, "", "Number of the report."},
-    [P_NAME] = {"name", TM_INT, "", "Name id, or number of the kind of copy."},
+    [P_NAME] = {"name", TM_INT, "", "Id of the name, or number of the kind of copies."},
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
     [P_COUNT] = {"count", TM_INT, "", "Number of values."},
     [P_TOTAL] = {"total", TM_INT, "", "Sum of the values."},
     [P_MIN] = {"min", TM_INT, "", "Minimum value."},
     [P_MAX] = {"max", TM_INT, "", "Maximum value."},
-    [P_SQUARES] = {"squares", TM_REAL, "", "Sum of squared distances from the rank's mean."},
-    [P_EXACT] = {"exact", TM_INT, "", "1 if stats.value_part has all values of this row."},
+    [P_SQUARES] = {"squares", TM_REAL, "", "Sum of squared deviations from the rank's mean."},
+    [P_EXACT] = {"exact", TM_INT, "",
+                 "1 if stats.value_part has all values of this row, otherwise 0."},
 };
 
 static const tm_table_def part_def =
@@ -111,8 +112,8 @@ enum { V_REPORT, V_NAME, V_VALUE, V_COUNT, N_VALUE };
 
 static const tm_column value_columns[N_VALUE] = {
     [V_REPORT] = {"report", TM_INT, "", "Number of the report."},
-    [V_NAME] = {"name", TM_INT, "", "Name id, or number of the kind of copy."},
-    [V_VALUE] = {"value", TM_INT, "", "A duration or size, kept to find the job's median."},
+    [V_NAME] = {"name", TM_INT, "", "Id of the name, or number of the kind of copies."},
+    [V_VALUE] = {"value", TM_INT, "", "A duration or size that was kept for the job's median."},
     [V_COUNT] = {"count", TM_INT, "", "Number of values that this value represents."},
 };
 
@@ -133,16 +134,17 @@ typedef struct report_key {
     uint32_t report, name;
 } report_key;
 
-/* The values of a name. After values are counted: elements [first, first + n) of account.values. */
+/* The values of a name. Once all values are counted: elements [first, first + n) of account.values.
+ */
 typedef struct span {
     size_t first, n;
 } span;
 
 typedef struct account {
     tm_keys keys;     /* of report_key */
-    tm_vec spans;     /* of span, by number of the key */
+    tm_vec spans;     /* [keys] of span */
     int64_t *values;  /* owned */
-    size_t *distinct; /* number of different values, by number of the key; owned */
+    size_t *distinct; /* [keys] number of distinct values; owned */
 } account;
 
 static bool count_one(void *context, const tm_reported *reported) {
@@ -163,7 +165,7 @@ static bool put_one(void *context, const tm_reported *reported) {
     return s != NULL;
 }
 
-/* Counts the values of each name. Then groups them by name, in ascending order. */
+/* Counts the values of each name, then groups them by name, in ascending order. */
 static bool gather(const tm_rank_view *view, account *a) {
     size_t n = 0;
     if (!tm_reports_walk(view->timeline, view->names, count_one, a))
@@ -239,8 +241,8 @@ static tm_status stats_rank(const tm_rank_view *view, tm_tables *out, tm_error *
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns the value at index @p place of all values. Each row stands for several values; rows
- * ascend. */
+/* Returns value @p place of all values, if they are sorted. Each row stands for several equal
+ * values; rows ascend by value. */
 static double value_at(tm_rank_rows values, int64_t place) {
     size_t row = values.first;
     for (; row + 1 < values.end; row++) {
@@ -302,7 +304,7 @@ static tm_status add_row(const tm_names *names, tm_rank_rows parts, tm_rank_rows
     return set_names(names, tm_rank_rows_key(&parts), table, row, err);
 }
 
-/* The two internal tables have the same keys in the same order. */
+/* Both part tables have the same keys in the same order. */
 static tm_status stats_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
     tm_table *times = tm_tables_find(tables, time_def.name);
     tm_table *sizes = tm_tables_find(tables, size_def.name);
@@ -317,7 +319,7 @@ static tm_status stats_merge(const tm_names *names, tm_tables *tables, tm_error 
     return TM_OK;
 }
 
-/* Sets shares in rows [first, end), the rows of one report. */
+/* Sets the shares of rows [first, end), which are one report. */
 static void set_shares(tm_table *table, size_t first, size_t end) {
     int64_t total = 0;
     for (size_t i = first; i < end; i++)
@@ -328,7 +330,7 @@ static void set_shares(tm_table *table, size_t first, size_t end) {
     }
 }
 
-/* Merges the rows [first, end) of a long report into row `first`. */
+/* Merges rows [first, end) of a long report into row `first`. */
 static tm_status put_rest(tm_table *table, size_t first, size_t end, tm_error *err) {
     tm_cell *row = tm_table_row(table, first);
     int64_t total = 0, count = 0, min = INT64_MAX, max = 0;
@@ -357,11 +359,11 @@ static bool same_report(const tm_table *table, size_t a, size_t b) {
                   tm_table_row(table, b)[REPORT].value.text) == 0;
 }
 
-/* Orders the rows by report. Within a report, the largest total comes first. Limits the number of
- * rows. */
+/* Sorts the rows by report, then by total, largest first. Limits the number of rows of each report.
+ */
 static tm_status finish(tm_table *table, tm_error *err) {
     size_t kept = 0;
-    tm_table_rank(table, COUNT); /* orders reports whose times are null */
+    tm_table_rank(table, COUNT); /* for reports whose times are null */
     tm_table_rank(table, TOTAL);
     tm_table_order(table, REPORT, true);
     for (size_t first = 0, end; first < table->n_rows; first = end) {
@@ -369,7 +371,7 @@ static tm_status finish(tm_table *table, tm_error *err) {
             end++;
         set_shares(table, first, end);
         size_t n = end - first;
-        if (n > LISTED + 1) { /* a row for the rest replaces at least two rows */
+        if (n > LISTED + 1) { /* the row for the rest replaces at least two rows */
             TM_TRY(put_rest(table, first + LISTED, end, err));
             n = LISTED + 1;
         }

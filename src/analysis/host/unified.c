@@ -9,7 +9,7 @@
 #include "base/sums.h"
 #include "table/levels.h"
 
-/* Maximum number of addresses of a rank with a row of their own. */
+/* Maximum number of addresses of a rank that have their own row. */
 #define LISTED 1000
 
 enum {
@@ -31,14 +31,14 @@ enum { LEVEL, RANK, ADDRESS, ADDRESSES, SUMS, N_COLUMNS = SUMS + N_SUMS };
 static const tm_column columns[N_COLUMNS] = {
     [LEVEL] = TM_LEVEL_COLUMN("address or rank"),
     [RANK] = {"rank", TM_INT, "", "Global rank."},
-    [ADDRESS] =
-        {"address", TM_TEXT, "",
-         "Recorded virtual address of the (first) page, with at least 12 hexadecimal digits. Null "
-         "if no address was recorded, for the row of all other addresses, and on level rank."},
-    [ADDRESSES] = {"addresses", TM_INT, "",
-                   "Number of addresses in this row: 1, or more in the row for all other addresses "
-                   "and on level rank. 0 if no address was recorded (or if an older tmerge merged "
-                   "the traces)."},
+    [ADDRESS] = {"address", TM_TEXT, "",
+                 "Virtual address of the page (of several pages, the first) in the trace, with at "
+                 "least 12 hexadecimal digits. Null if no address was recorded, in the row for all "
+                 "other addresses, and on level rank."},
+    [ADDRESSES] =
+        {"addresses", TM_INT, "",
+         "Number of addresses that the row sums: 1, or more in the row for all other addresses and "
+         "on level rank. 0 if no address was recorded, or if an older tmerge merged the traces."},
     [SUMS + H2D_COUNT] = {"to_device", TM_INT, "",
                           "Number of migrations of pages from the host to a device."},
     [SUMS + H2D_BYTES] = {"to_device_bytes", TM_INT, "B",
@@ -51,15 +51,13 @@ static const tm_column columns[N_COLUMNS] = {
                           "Bytes that migrated from a device to the host."},
     [SUMS + D2H_TIME] = {"to_host_ns", TM_INT, "ns",
                          "Sum of the durations of the migrations to the host."},
-    [SUMS + GPU_FAULTS] = {"gpu_faults", TM_INT, "", "Number of page faults of devices."},
+    [SUMS + GPU_FAULTS] = {"gpu_faults", TM_INT, "", "Number of page faults on devices."},
     [SUMS + GPU_GROUPS] = {"gpu_fault_groups", TM_INT, "",
-                           "Number of groups in which the driver handled the page faults of "
-                           "devices."},
+                           "Number of groups in which the driver handled page faults of devices."},
     [SUMS + GPU_TIME] = {"gpu_fault_ns", TM_INT, "ns",
-                         "Sum of the durations of the groups in which the driver handled page "
-                         "faults of devices."},
+                         "Sum of the durations of the groups counted by gpu_fault_groups."},
     [SUMS + CPU_FAULTS] = {"cpu_faults", TM_INT, "",
-                           "Number of page faults of the host in unified memory."},
+                           "Number of page faults on the host in unified memory."},
 };
 
 const tm_table_def tm_unified_table = {
@@ -80,11 +78,11 @@ typedef struct place {
     int64_t sums[N_SUMS];
 } place;
 
-/* Sums of a rank while its events are read in ascending order. */
+/* Sums of a rank, while its events are read in the order of rows. */
 typedef struct adder {
     const tm_rank_view *view;
     tm_keys addresses; /* of int64_t: addresses; 0: not recorded */
-    tm_vec places;     /* of place, by key number */
+    tm_vec places;     /* [keys] of place */
     size_t next;       /* index of the first attribute that is not of an earlier event */
 } adder;
 
@@ -109,7 +107,7 @@ static void add(int64_t *own, int column, int64_t value) {
     own[column] = tm_sum(own[column], value > 0 ? value : 0);
 }
 
-/* Adds a copy if it is a migration, which its name shows. */
+/* Adds a copy, if its name shows that it is a migration. */
 static bool take_copy(adder *a, const tm_copy_attr *copy) {
     const tm_timeline *timeline = a->view->timeline;
     const char *name = tm_names_text(a->view->names, timeline->name[copy->event]).bytes;
@@ -163,7 +161,7 @@ static bool take_rank(adder *a) {
     return ok;
 }
 
-/* Sorts by bytes migrated. The row without an address comes last. */
+/* Sorts by migrated bytes. The row without an address comes last. */
 static int by_weight(const void *a, const void *b) {
     const place *x = a, *y = b;
     const int64_t weights[][2] = {
@@ -186,8 +184,7 @@ static void add_place(place *to, const place *from) {
         to->sums[c] = tm_sum(to->sums[c], from->sums[c]);
 }
 
-/* Merges all addresses after the first LISTED into one row. Returns the number of rows that
- * remain. */
+/* Merges all addresses after the first LISTED into one row. Returns the new number of rows. */
 static size_t unite_others(place *v, size_t n) {
     size_t known = n - (n > 0 && v[n - 1].addresses == 0);
     if (known <= LISTED + 1)

@@ -1,4 +1,4 @@
-/* Analysis `clock`: how the hosts' clocks relate, and what the collectives show about them. */
+/* Analysis `clock`: how the hosts' clocks differ, and what collectives show about them. */
 #include "tmerge/analysis.h"
 
 #include "timeline/collectives.h"
@@ -26,49 +26,53 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_RANK] = {"rank", TM_INT, "", "Global rank."},
     [R_HOST] = {"host", TM_TEXT, "", "Host of the rank, as in job.rank."},
     [R_OFFSET] = {"offset_ns", TM_INT, "ns",
-                  "Aligned time minus recorded time at the middle of the rank's trace."},
+                  "Correction of the rank's clock: aligned time minus recorded time, at the middle "
+                  "of the rank's trace."},
     [R_DRIFT] = {"drift_ppb", TM_REAL, "ppb", "Change of offset_ns per second of recorded time."},
     [R_UNCERTAINTY] = {"uncertainty_ns", TM_INT, "ns",
                        "Standard deviation of the aligned time relative to the other clocks of the "
-                       "component; maximum over the trace. For method wall: relative to all "
-                       "clocks, from --wall-uncertainty. May be an upper bound if over 64 clocks "
-                       "are linked. 0 with --align=utc."},
+                       "component: maximum over the trace. For method wall, relative to all "
+                       "clocks, as given by --wall-uncertainty. May be an upper bound if over 64 "
+                       "clocks are linked. 0 with --align=utc."},
     [R_LOW] = {"low_ns", TM_INT, "ns",
                "Lower limit of offset_ns relative to the clock with the most anchors in the "
-               "component. It follows from causality: no collective ends on one rank before it "
-               "starts on another. Null if there is no limit."},
+               "component. It follows from causality: a collective cannot end on a rank before it "
+               "has started on every rank. Null if there is no limit."},
     [R_HIGH] = {"high_ns", TM_INT, "ns",
                 "Upper limit of offset_ns (see low_ns); null if there is no limit."},
-    [R_RESIDUAL] = {"residual_ns", TM_INT, "ns",
-                    "Aligned end on this rank minus the median end on all ranks; median over the "
-                    "rank's matched collectives. It shows the error of the GPU's clock and the "
-                    "effect of the rank's place in rings and trees."},
+    [R_RESIDUAL] =
+        {"residual_ns", TM_INT, "ns",
+         "How much later than others the rank ends its collectives: aligned end on this rank minus "
+         "the median end over all ranks; median over its matched collectives. It shows the error "
+         "of the GPU's clock and the effect of the rank's place in rings and trees."},
     [R_EARLY] = {"early_kernels", TM_INT, "",
                  "Number of GPU events that start before their launch."},
     [R_EARLIEST] = {"earliest_ns", TM_INT, "ns",
                     "Largest time by which a GPU event starts before its launch; null if there is "
-                    "no such event. Up to 30 us is normal for NPUs, since profilers convert device "
-                    "times to host times. Otherwise, the GPU's clock is wrong."},
-    [R_COMPONENT] = {"component", TM_INT, "",
-                     "Number of the component: ranks of one component have comparable clocks."},
-    [R_METHOD] = {"method", TM_TEXT, "",
-                  "How the clock was aligned. fit: fitted to the ends of collectives that several "
-                  "clocks share. wall: taken as recorded. none: not comparable."},
+                    "no such event. Up to 30 us is normal for NPUs, because profilers convert "
+                    "device times to host times. Otherwise the GPU's clock is wrong."},
+    [R_COMPONENT] =
+        {"component", TM_INT, "",
+         "Number of the component. Clocks of ranks in the same component can be compared."},
+    [R_METHOD] =
+        {"method", TM_TEXT, "",
+         "How the clock was aligned. fit: fitted to ends of collectives that several clocks share. "
+         "wall: taken as recorded. none: cannot be compared with other clocks."},
     [R_ANCHORS] = {"anchors", TM_INT, "",
-                   "Number of collectives whose ends link this clock to another one and were used "
-                   "to fit it."},
+                   "Number of collectives to whose ends this clock was fitted: they link it to "
+                   "another clock."},
     [R_DOMAIN] = {"domain", TM_INT, "",
-                  "Number of the clock domain: ranks of one domain share a clock. All ranks of a "
-                  "host are in one domain unless their ends of collectives show otherwise."},
+                  "Number of the clock domain. Ranks of the same domain share a clock: all ranks "
+                  "of a host, unless ends of collectives show otherwise."},
     [R_SET] = {"set_ns", TM_INT, "ns",
                "Approximate jump of the rank's clock during the recording; null if it did not "
-               "jump. Aligned times of the rank are wrong by up to this. If there are only two "
-               "clocks to compare, both have the value, because either may have jumped."},
+               "jump. Aligned times of the rank may be wrong by this much. If there are only two "
+               "clocks, both have the value, because either may have jumped."},
 };
 
 static const tm_table_def rank_def = {
     .name = "clock.rank",
-    .doc = "A row for each rank: its clock relative to the job's.",
+    .doc = "A row for each rank: how its clock relates to the job's clock.",
     .columns = rank_columns,
     .n_columns = N_RANK_COLUMNS,
     .n_keys = 1,
@@ -96,49 +100,49 @@ static const tm_column check_columns[N_CHECK_COLUMNS] = {
     [C_COLLECTIVES] = {"collectives", TM_INT, "",
                        "Number of collectives that were found, complete or not."},
     [C_MATCHED] = {"matched", TM_INT, "",
-                   "Number of collectives with a matched kernel of every member."},
+                   "Number of collectives in which every member has a matched kernel."},
     [C_INCOMPLETE] = {"incomplete", TM_INT, "",
-                      "Number of collectives without a matched kernel of some members."},
+                      "Number of collectives in which some member has no matched kernel."},
     [C_UNMATCHED] = {"unmatched", TM_INT, "",
                      "Number of communication kernels that belong to no collective; "
-                     "collectives.unmatched gives the reasons."},
+                     "collectives.unmatched has the reasons."},
     [C_INFERRED] = {"inferred", TM_INT, "",
                     "Number of communication kernels without metadata whose collective was "
                     "inferred from the waits between ranks."},
     [C_TRANSFERS] = {"transfers_alone", TM_INT, "",
-                     "Number of communication kernels in traces whose kernels start only when the "
-                     "last rank has arrived. Such traces do not show who waited."},
+                     "Number of communication kernels in traces in which kernels start only when "
+                     "the last rank has arrived. Such traces do not show who waited."},
     [C_SUSPECT] = {"suspect", TM_INT, "",
-                   "Number of collectives whose members contradict one another (different kinds or "
-                   "sizes, or one rank twice), or that violate causality on aligned clocks by far "
-                   "more than the uncertainty."},
+                   "Number of collectives that may be mismatched: members differ in kind or size, "
+                   "a rank occurs twice, or the collective violates causality on aligned clocks by "
+                   "far more than the uncertainty."},
     [C_BEFORE] = {"violations_before", TM_INT, "",
-                  "Number of synchronising collectives in which one rank ended before another "
+                  "Number of synchronising collectives in which a rank ended before another rank "
                   "started, on clocks as recorded."},
     [C_AFTER] = {"violations_after", TM_INT, "",
-                 "Number of synchronising collectives in which one rank ended before another "
+                 "Number of synchronising collectives in which a rank ended before another rank "
                  "started, on aligned clocks."},
     [C_WORST_BEFORE] = {"worst_before_ns", TM_INT, "ns",
-                        "Largest time by which one rank ended before another started in the same "
-                        "collective, on clocks as recorded; null without violations."},
+                        "Largest time by which a rank ended before another rank started in the "
+                        "same collective, on clocks as recorded; null without violations."},
     [C_WORST_AFTER] = {"worst_after_ns", TM_INT, "ns",
-                       "Largest time by which one rank ended before another started in the same "
+                       "Largest time by which a rank ended before another rank started in the same "
                        "collective, on aligned clocks; null without violations."},
     [C_ALIGN] = {"align", TM_TEXT, "",
-                 "How clocks were aligned. auto: fitted to the ends of collectives. utc: taken as "
-                 "recorded. none: not compared."},
+                 "How clocks were aligned. auto: fitted to ends of collectives. utc: taken as "
+                 "recorded. none: clocks are not compared."},
 };
 
 static const tm_table_def check_def = {
     .name = "clock.check",
-    .doc = "One row: what was matched, and whether the clocks obey causality.",
+    .doc = "One row: how much communication was matched, and whether the clocks obey causality.",
     .columns = check_columns,
     .n_columns = N_CHECK_COLUMNS,
     .n_keys = 0,
     .top = -1,
 };
 
-/* Results of matching on each process. The job's row has their sums or maxima. */
+/* Results of matching on each process. The job has their sums or maxima. */
 static const tm_table_def part_def =
     TM_INTERNAL_TABLE("clock.part", "A row for each process: its part of clock.check.",
                       check_columns, N_CHECK_COLUMNS, 0);
@@ -148,7 +152,7 @@ static const tm_table_def *const defs[] = {&rank_def, &check_def, &part_def};
 static const char *const method_words[] = {
     [TM_CLOCK_AS_RECORDED] = "wall", [TM_CLOCK_FITTED] = "fit", [TM_CLOCK_UNKNOWN] = "none"};
 
-/* Leaves the cell null if there is no value. */
+/* Without a value, leaves the cell null. */
 static void set_clock(tm_cell *row, const tm_rank_clock *clock) {
     tm_cell_set_int(&row[R_DOMAIN], clock->domain);
     if (clock->step_ns != 0)
@@ -190,7 +194,7 @@ static tm_status clock_rank(const tm_rank_view *view, tm_tables *out, tm_error *
                              method_words[timeline->clock.way], err);
 }
 
-/* Counts the violations after alignment; those before were counted when clocks were aligned. */
+/* Counts violations after alignment. Those before were counted during alignment. */
 static tm_status clock_own(const tm_collectives *own, tm_tables *out, tm_error *err) {
     const tm_comm_record *records = own->records.data;
     const tm_instance *instances = own->instances.data;
@@ -231,7 +235,7 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* Relies on the order of columns: first counts, which are added up, then leads, whose maximum is
+/* Relies on the order of columns: first counts, which are summed, then times, whose maximum is
  * taken. Violations are null if clocks are not compared. */
 static tm_status sum_parts(const tm_table *parts, tm_table *check, const tm_job *job,
                            tm_error *err) {
@@ -254,8 +258,8 @@ static tm_status sum_parts(const tm_table *parts, tm_table *check, const tm_job 
     return tm_table_set_text(check, &row[C_ALIGN], job->align, err);
 }
 
-/* Copies the hosts' names from job.rank. Both tables have one row for each rank, in the same
- * order. */
+/* Copies the hosts' names from job.rank. Both tables have a row for each rank, in the same order.
+ */
 static tm_status clock_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, rank_def.name);
     const tm_table *ranks = tm_tables_find(out, "job.rank");

@@ -10,16 +10,15 @@ enum { RANK, SOURCE, DIAGNOSTIC, CLASS, COUNT, MEANING, N_COLUMNS };
 static const tm_column columns[N_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [SOURCE] = {"source", TM_TEXT, "",
-                "Path of the trace as given; null if the trace was left out of the job."},
-    [DIAGNOSTIC] = {"remark", TM_TEXT, "",
-                    "Name of what was found, as in the columns n_... of /spans."},
+                "Path of the trace as given; null for traces that were left out of the job."},
+    [DIAGNOSTIC] = {"remark", TM_TEXT, "", "What was found, as a column n_... of /spans."},
     [CLASS] = {"class", TM_TEXT, "",
-               "repaired: malformed text was repaired. skipped: events were not kept. odd: data "
-               "was kept as it is, but figures may be wrong because of it. minor: data was kept "
-               "and has no effect on the summary."},
+               "What was done. repaired: malformed text was repaired. skipped: events were "
+               "dropped. odd: data was kept, but may make figures wrong. minor: data was kept, and "
+               "does not affect the summary."},
     [COUNT] = {"count", TM_INT, "",
-               "Number of repaired values or strings; for the other classes, number of events."},
-    [MEANING] = {"meaning", TM_TEXT, "", "Definition of what is counted."},
+               "Number of repaired values or strings; for other classes, number of events."},
+    [MEANING] = {"meaning", TM_TEXT, "", "What exactly is counted."},
 };
 
 const tm_table_def tm_diagnostic_table = {
@@ -46,8 +45,8 @@ static const char *class_word(tm_diagnostic diagnostic) {
     }
 }
 
-/* Adds a row for each count that is reported. @param source path of the trace; TM_NO_NAME: traces
- * that were left out */
+/* Adds a row for each count to report. @param source path of the trace; TM_NO_NAME: traces that
+ * were left out */
 static tm_status add_rows(const tm_rank_view *view, uint32_t source, const int64_t *counts,
                           tm_table *table, tm_error *err) {
     for (int c = 0; c < TM_N_COUNTS; c++) {
@@ -70,7 +69,8 @@ static tm_status add_rows(const tm_rank_view *view, uint32_t source, const int64
     return TM_OK;
 }
 
-/* Counts of the rank that are in none of its traces are from traces that were left out. */
+/* If a count of the rank is larger than that of its traces, the rest is from traces that were left
+ * out. */
 tm_status tm_diagnostic_rows(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_table *table = tm_tables_find(out, tm_diagnostic_table.name);

@@ -1,5 +1,4 @@
-/* The table job.diagnostic, and the diagnostics of a rank in one line. Part of the analysis `job`.
- */
+/* The table job.diagnostic, and a line with a rank's diagnostics. Part of the analysis `job`. */
 #ifndef TMERGE_DIAGNOSTICS_H
 #define TMERGE_DIAGNOSTICS_H
 
@@ -7,7 +6,7 @@
 
 extern const tm_table_def tm_diagnostic_table;
 
-/** Adds the rows of one rank. Returns TM_OK; TM_ERR_FAULT. */
+/** Adds the rows of a rank. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_diagnostic_rows(const tm_rank_view *view, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
 /** Sets @p cell of @p table to "3 non_finite, 2 no_time"; null if there are no diagnostics. */

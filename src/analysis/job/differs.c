@@ -12,7 +12,7 @@
 #include "timeline/metadata.h"
 
 enum {
-    KERNELS_MIN = 10, /* with fewer names, two programs cannot be distinguished */
+    KERNELS_MIN = 10, /* with fewer names, programs cannot be distinguished */
     COMMON_PART = 10  /* programs differ if they share less than 1/COMMON_PART of their names */
 };
 
@@ -20,29 +20,29 @@ enum { WHAT, VALUE, N_RANKS, RANKS, N_COLUMNS };
 
 static const tm_column columns[N_COLUMNS] = {
     [WHAT] = {"what", TM_TEXT, "",
-              "What differs. time: the recordings do not overlap in time. world size: traces "
-              "report different numbers of ranks. process group: traces disagree on the ranks of a "
-              "process group. kernels: ranks run different programs, with under a tenth of their "
-              "kernel names in common."},
+              "Property that differs between ranks. time: the recordings do not overlap in time. "
+              "world size: traces report different numbers of ranks. process group: traces "
+              "disagree on the ranks of a process group. kernels: ranks run different programs, "
+              "with under a tenth of their kernel names in common."},
     [VALUE] = {"value", TM_TEXT, "",
-               "Value of the property on the ranks in the column ranks; for kernels, a number that "
-               "stands for their set of kernel names."},
+               "Value of the property on the ranks in the column ranks. For kernels: a number for "
+               "each set of ranks that run the same program."},
     [N_RANKS] = {"n_ranks", TM_INT, "", "Number of ranks with this value."},
-    [RANKS] = {"ranks", TM_TEXT, "", "List of the ranks with this value, as in 0-3,8."},
+    [RANKS] = {"ranks", TM_TEXT, "", "Ranks with this value, such as 0-3,8."},
 };
 
 const tm_table_def tm_differs_table = {
     .name = "job.differs",
-    .doc = "A row for each value of a property that all ranks of one job should share and do not "
-           "share. There are no rows if all ranks agree. Pipeline stages share kernels; ranks of a "
-           "service with separate prefill and decode may not share any.",
+    .doc = "A row for each value of a property that should be equal on all ranks of a job but is "
+           "not. There are no rows if all ranks agree. Pipeline stages share kernels, but ranks of "
+           "a service with separate prefill and decode may share none.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 0,
     .top = -1,
 };
 
-/* A rank, and the number of the value that it reports; numbers start at 0. */
+/* A rank and the number (from 0) of the value that it reports. */
 typedef struct said {
     int64_t rank, value;
 } said;
@@ -53,7 +53,7 @@ static int by_value(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Appends ranks [first, end), which are ascending, as "0-3,8". */
+/* Appends ranks [first, end) as "0-3,8". Ranks ascend. */
 static bool put_ranks(const said *v, size_t first, size_t end, tm_vec *text) {
     for (size_t i = first, k; i < end; i = k) {
         char range[48];
@@ -72,7 +72,7 @@ static bool put_ranks(const said *v, size_t first, size_t end, tm_vec *text) {
 typedef tm_status value_writer(const void *context, int64_t value, tm_table *table, tm_cell *cell,
                                tm_error *err);
 
-/* Adds a row for each value if there are several. */
+/* If there are several values, adds a row for each. */
 static tm_status add_rows(tm_tables *out, const char *what, tm_vec *list, value_writer *write,
                           const void *context, tm_error *err) {
     tm_table *table = tm_tables_find(out, tm_differs_table.name);
@@ -137,8 +137,8 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Writes the start of a time. @param context windows; @param value index of the time's first window
- */
+/* Writes the start of a period. @param context windows; @param value index of the period's first
+ * window */
 static tm_status write_time(const void *context, int64_t value, tm_table *table, tm_cell *cell,
                             tm_error *err) {
     const window *w = (const window *)context + value;
@@ -154,7 +154,7 @@ static tm_status write_time(const void *context, int64_t value, tm_table *table,
     return tm_table_set_text(table, cell, text, err);
 }
 
-/* Ranks are of the same time if their recordings form a chain in which each overlaps the next. */
+/* If each recording in a sequence overlaps the next, all of them are of the same period. */
 static tm_status add_times(tm_tables *out, const window *w, size_t n, int64_t slack_ns,
                            tm_error *err) {
     tm_vec list = TM_VEC(said);
@@ -174,7 +174,7 @@ static tm_status add_times(tm_tables *out, const window *w, size_t n, int64_t sl
     return status;
 }
 
-/* @param column  column with the start; the next column has the end */
+/* @param column column with the start; the end is in the next column */
 static tm_status compare_windows(tm_tables *out, int column, int64_t slack_ns, tm_error *err) {
     const tm_table *places = tm_tables_find(out, tm_differs_place.name);
     window *w = calloc(places->n_rows + 1, sizeof *w);
@@ -192,29 +192,29 @@ static tm_status compare_windows(tm_tables *out, int column, int64_t slack_ns, t
     return status;
 }
 
-/* Compares recorded times first, because the fit of clocks can move recordings together that are
- * far apart. */
+/* Compares recorded times first, because fitting clocks can make recordings overlap that were far
+ * apart. */
 static tm_status compare_times(tm_tables *out, tm_error *err) {
     TM_TRY(compare_windows(out, 4, TM_FAR_APART_NS, err));
     return tm_tables_find(out, tm_differs_table.name)->n_rows > 0 ? TM_OK
                                                                   : compare_windows(out, 2, 0, err);
 }
 
-/* The kernels of one rank: rows of job.kernel, ascending in hash. */
+/* The kernels of a rank: rows of job.kernel, ascending in hash. */
 typedef struct program {
     int64_t rank;
     size_t first, n;
-    size_t like;   /* index of an earlier program of its set; its own index if there is none */
-    size_t opened; /* in element i: index of the first program of set number i */
-    int64_t set;   /* number of its set, from 1 */
+    size_t like;   /* index of an earlier program of the same set; its own index if there is none */
+    size_t opened; /* element i: index of the first program of set i */
+    int64_t set;   /* number of the program's set, from 1 */
 } program;
 
 static int64_t hash_at(const tm_table *kernels, size_t row) {
     return tm_table_row(kernels, row)[1].value.i;
 }
 
-/* Counts the kernels with hashes up to @p last. A truncated list lacks only kernels after its last
- * hash. */
+/* Counts the kernels with hashes up to @p last. If a list is truncated, it lacks only kernels with
+ * larger hashes. */
 static size_t known_below(const tm_table *kernels, const program *p, int64_t last) {
     size_t n = 0;
     while (n < p->n && hash_at(kernels, p->first + n) <= last)
@@ -244,16 +244,16 @@ static size_t root_of(const program *v, size_t i) {
     return i;
 }
 
-/* Joins the sets of two programs unless the programs differ. */
+/* Puts two programs into one set, unless they differ. */
 static void join(const tm_table *kernels, program *v, size_t k, size_t i) {
     size_t own = root_of(v, i), other = root_of(v, k);
     if (own != other && !differ(kernels, &v[k], &v[i]))
         v[own > other ? own : other].like = own > other ? other : own;
 }
 
-/* Joins programs that share kernels. Compares each with the first program of every set; if none
- * matches, with all earlier programs, because a pipeline stage may share kernels only with the next
- * stage. */
+/* Puts programs that share kernels into one set. Compares each program with the first program of
+ * every set. If it differs from all, compares it with all earlier programs, because a pipeline
+ * stage may share kernels only with the next stage. */
 static void join_programs(const tm_table *kernels, program *v, size_t n) {
     size_t n_opened = 0;
     for (size_t i = 0; i < n; i++) {
@@ -307,22 +307,22 @@ static tm_status compare_programs(tm_tables *out, tm_error *err) {
     return status;
 }
 
-/* The list of a group's members that a rank reports. */
+/* A rank's list of a group's members. */
 typedef struct listing {
     size_t row; /* row of the table of groups, which has the group's name */
     int64_t rank;
-    uint32_t members; /* number of the list; lists of the same ranks have one number */
+    uint32_t members; /* number of the list; lists with the same ranks share a number */
 } listing;
 
 typedef struct group_lists {
     const tm_table *groups;
     const tm_names *names;
-    tm_keys keys, contents; /* keys: of uint32_t, name ids of lists; contents: of uint64_t, hashes
+    tm_keys keys, contents; /* keys: of uint32_t: name ids of lists; contents: of uint64_t: hashes
                                of their ranks */
-    tm_vec lists;           /* of tm_rank_list, by number in keys */
-    tm_vec same; /* of uint32_t, by number in keys: 1 + number of the first list with these ranks */
-    tm_vec first; /* of uint32_t, by number in contents: 1 + number of the first such list */
-    tm_vec rows;  /* of listing: rows of the current group, ascending in rank */
+    tm_vec lists;           /* [keys] of tm_rank_list */
+    tm_vec same;            /* [keys] of uint32_t: 1 + number of the first list with these ranks */
+    tm_vec first; /* [contents] of uint32_t: 1 + number of the first list with this hash */
+    tm_vec rows;  /* of listing: lists of the current group, ascending in rank */
 } group_lists;
 
 static const tm_vec *members_of(const group_lists *g, uint32_t number) {
@@ -334,8 +334,8 @@ static bool has_member(const tm_vec *members, int64_t rank) {
     return at < members->n && ((const int64_t *)members->data)[at] == rank;
 }
 
-/* Parses a list. Returns 1 + the number of the first list with the same ranks; 0 when out of
- * memory. */
+/* Parses a list. Returns 1 + the number of the first list with the same ranks; 0 if out of memory.
+ */
 static uint32_t seek_same(group_lists *g, uint32_t list) {
     tm_rank_list *found = tm_keys_value(&g->keys, &g->lists, &list);
     if (!found || !tm_rank_list_read(tm_names_text(g->names, list), found))
@@ -347,7 +347,7 @@ static uint32_t seek_same(group_lists *g, uint32_t list) {
     return first ? *first : 0;
 }
 
-/* Sets the number of the first list with the same ranks. Parses each list once. */
+/* Finds the number of the first list with the same ranks. Parses each list once. */
 static bool find_members(group_lists *g, uint32_t list, uint32_t *out) {
     uint32_t *same = tm_keys_value(&g->keys, &g->same, &list);
     if (same && *same == 0)
@@ -356,8 +356,8 @@ static bool find_members(group_lists *g, uint32_t list, uint32_t *out) {
     return same && *same > 0;
 }
 
-/* Collects those of rows [first, end) that list their own rank and at least one other. Leaves out
- * truncated lists, whose members are unknown. */
+/* Collects the lists in rows [first, end) that contain their own rank and another rank. Leaves out
+ * truncated lists, because their members are unknown. */
 static bool collect_group(group_lists *g, size_t first, size_t end) {
     bool ok = true;
     g->rows.n = 0;
@@ -379,8 +379,8 @@ static bool is_of_lower(const void *row, const void *rank) {
     return ((const listing *)row)->rank < *(const int64_t *)rank;
 }
 
-/* Returns whether a member that a row lists reports other members. Checks only the first row with a
- * list. */
+/* Returns whether a member of a row's list lists other members itself. Checks only the first row
+ * that has a list. */
 static bool is_denied(const group_lists *g, size_t row) {
     const listing *rows = g->rows.data, *own = &rows[row];
     const tm_vec *members = members_of(g, own->members);
@@ -421,7 +421,8 @@ static tm_status write_group(const void *context, int64_t value, tm_table *table
     return status;
 }
 
-/* Adds the different lists of members of the current group, each with the ranks that report it. */
+/* Adds a row for each distinct list of the current group's members, with the ranks that have this
+ * list. */
 static tm_status add_group(tm_tables *out, const group_lists *g, tm_error *err) {
     const listing *rows = g->rows.data;
     tm_vec list = TM_VEC(said);
@@ -439,7 +440,7 @@ static tm_status add_group(tm_tables *out, const group_lists *g, tm_error *err) 
     return status;
 }
 
-/* Reports only the first group on whose members ranks disagree. */
+/* Reports only the first group whose members differ between ranks. */
 static tm_status find_disagreement(group_lists *g, tm_tables *out, tm_error *err) {
     for (size_t first = 0, end; first < g->groups->n_rows; first = end) {
         for (end = first + 1;
@@ -476,7 +477,7 @@ static tm_status compare_groups(const tm_job *job, tm_tables *out, tm_error *err
     return status;
 }
 
-/* if world sizes differ, groups differ anyway */
+/* if world sizes differ, groups differ, too */
 tm_status tm_differs_job(const tm_job *job, tm_tables *out, tm_error *err) {
     const tm_table *table = tm_tables_find(out, tm_differs_table.name);
     TM_TRY(compare_times(out, err));

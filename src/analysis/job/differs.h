@@ -1,20 +1,20 @@
-/* The table job.differs: properties that differ, although all ranks of a job should share them.
- * Part of the analysis `job`. */
+/* The table job.differs: properties that should be equal on all ranks of a job but are not. Part of
+ * the analysis `job`. */
 #ifndef TMERGE_DIFFERS_H
 #define TMERGE_DIFFERS_H
 
 #include "tmerge/analysis.h"
 
-/** Maximum number of kernels that are kept for each rank. These have the smallest hashes, so ranks
- * of one program keep the same kernels. */
+/** Maximum number of kernels that are kept for a rank. They are those with the smallest hashes, so
+ * ranks of one program keep the same kernels. */
 enum { TM_DIFFERS_KERNELS = 128 };
 
 extern const tm_table_def tm_differs_table;
 
-/** Internal tables: what each rank reports about the job. */
+/** Part tables: what each rank reports about the job. */
 extern const tm_table_def tm_differs_place, tm_differs_kernel, tm_differs_group;
 
-/** Adds what one rank reports. Returns TM_OK; TM_ERR_FAULT. */
+/** Adds what a rank reports. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_differs_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
 /** Compares what all ranks report. Returns TM_OK; TM_ERR_FAULT. */

@@ -1,4 +1,4 @@
-/* What one rank reports about its job. */
+/* What a rank reports about its job. */
 #include "differs.h"
 
 #include <cjson/cJSON.h>
@@ -16,23 +16,26 @@ static const tm_column place_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
     {"world_size", TM_INT, "", "Number of ranks of the job according to the rank's trace."},
     {"begin_ns", TM_INT, "ns",
-     "As in job.rank; null if the rank's clock cannot be compared with any other."},
+     "As in job.rank; null if the rank's clock cannot be compared with other clocks."},
     {"end_ns", TM_INT, "ns", "As in job.rank; null if begin_ns is null."},
-    {"recorded_begin_ns", TM_INT, "ns", "Start as recorded; null if it is not a time of day."},
-    {"recorded_end_ns", TM_INT, "ns", "End as recorded; null if recorded_begin_ns is null."},
+    {"recorded_begin_ns", TM_INT, "ns",
+     "Recorded start of the rank; null if it is not a time of day."},
+    {"recorded_end_ns", TM_INT, "ns",
+     "Recorded end of the rank; null if recorded_begin_ns is null."},
     {"marks_steps", TM_BOOL, "",
-     "Whether the rank's trace marks steps; if not, the whole trace is step 0."},
+     "Whether the rank's trace marks steps. If not, the whole trace is step 0."},
 };
 
 static const tm_column kernel_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"hash", TM_INT, "", "Hash of the name of a compute kernel; only the 128 smallest are kept."},
+    {"hash", TM_INT, "",
+     "Hash of a compute kernel's name. Only the 128 smallest hashes of a rank are kept."},
 };
 
 static const tm_column group_columns[] = {
     {"name", TM_TEXT, "", "Name of a process group."},
     {"rank", TM_INT, "", "Global rank."},
-    {"members", TM_INT, "", "Name id of the list of the group's ranks in this rank's trace."},
+    {"members", TM_INT, "", "Name id of the list of the group's members in this rank's trace."},
 };
 
 const tm_table_def tm_differs_place = TM_INTERNAL_TABLE(
@@ -45,7 +48,7 @@ const tm_table_def tm_differs_group =
     TM_INTERNAL_TABLE("job.group", "A row for each rank and process group that its trace lists.",
                       group_columns, 3, 2);
 
-/* Collects the distinct hashes of the names of compute kernels, ascending. */
+/* Collects the distinct hashes of compute kernels' names, ascending. */
 static bool hash_kernels(const tm_rank_view *view, tm_vec *out) {
     const tm_timeline *timeline = view->timeline;
     const uint32_t end = tm_timeline_work_end(timeline);

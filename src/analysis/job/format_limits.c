@@ -12,13 +12,13 @@ static const tm_column columns[N_COLUMNS] = {
     [FORMAT] = {"format", TM_TEXT, "", "Trace format, as in job.rank."},
     [RANKS] = {"ranks", TM_INT, "", "Number of ranks with traces of this format."},
     [CANNOT_TELL] = {"cannot_tell", TM_TEXT, "",
-                     "Data that traces of this format never contain, but traces of other formats "
+                     "Data that no trace of this format contains, but traces of some other formats "
                      "do; null if there is no such data."},
 };
 
 const tm_table_def tm_job_format_table = {
     .name = "job.format",
-    .doc = "A row for each trace format, with the data it cannot provide.",
+    .doc = "A row for each format of the job's traces, with the data that it cannot contain.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,

@@ -1,5 +1,4 @@
-/* The table job.format: the data that traces of each format can never contain. Private to the
- * analysis `job`. */
+/* The table job.format: data that no trace of a format contains. Part of the analysis `job`. */
 #ifndef TMERGE_JOB_FORMAT_LIMITS_H
 #define TMERGE_JOB_FORMAT_LIMITS_H
 
@@ -7,7 +6,7 @@
 
 extern const tm_table_def tm_job_format_table;
 
-/** Fills the table, for the formats that occur in job.rank. Returns TM_OK; TM_ERR_FAULT. */
+/** Fills the table for the formats in job.rank. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_job_formats(tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -39,49 +39,50 @@ static const tm_column columns[N_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [STEPS] = {"steps", TM_INT, "",
                "Number of steps that the rank's trace marks. Null if the trace has no launches; "
-               "the columns up to sampled are then null too."},
+               "then all columns from here to sampled are null."},
     [STEPS_LOST] = {"steps_lost", TM_INT, "",
                     "Number of steps in which kernels were launched but none was recorded."},
     [LAUNCHES] = {"launches", TM_INT, "",
-                  "Number of calls that launch a kernel or a graph, without calls that were "
+                  "Number of calls that launch a kernel or a graph, except calls that were "
                   "captured into a graph."},
     [LAUNCHES_LOST] =
         {"launches_lost", TM_INT, "",
-         "Number of launches without a recorded GPU event. A graph launch also counts if no "
-         "compute kernel was recorded for it, and either only copies were recorded, or the GPU was "
-         "idle for over 200 us and over half of the time from the launch to the end of the graph's "
-         "communication. Losses in the first and last tenth of the recording do not count if under "
-         "1 % of the launches between recorded ones are lost."},
+         "Number of launches whose GPU events were not recorded. Includes a launch of a graph that "
+         "has no recorded compute kernel if only copies were recorded, or if the GPU was idle for "
+         "over 200 us and over half of the time from the launch to the end of the graph's "
+         "communication. Losses in the first and last tenth of the recording count only if at "
+         "least 1 % of the launches between recorded ones are lost."},
     [GRAPHS_LOST] = {"graphs_lost", TM_INT, "", "Number of graph launches among launches_lost."},
-    [RECORDED_PCT] = {"recorded_pct", TM_REAL, "%", "100 (launches - launches_lost) / launches."},
+    [RECORDED_PCT] = {"recorded_pct", TM_REAL, "%",
+                      "Share of launches whose GPU events were recorded: 100 (launches - "
+                      "launches_lost) / launches."},
     [SAMPLED] =
         {"sampled", TM_BOOL, "",
-         "Whether the trace is only a sample: it is unknown what ran between the recorded events. "
-         "CUPTI numbers all calls of a process; a sample has under 2 % of the numbers from its "
-         "first to its last, and half of its consecutive numbers are more than 20 apart."},
+         "Whether the trace is only a sample, so that nobody knows what ran between recorded "
+         "events. CUPTI numbers all calls of a process; a sample has under 2 % of the numbers "
+         "between its first and its last, and half of the gaps between its numbers exceed 20."},
     [DEVICE] = {"device_ns", TM_INT, "ns",
                 "Time in which the rank's devices ran recorded kernels, copies or sets; "
                 "overlapping events count once."},
     [HIDDEN] = {"hidden_ns", TM_INT, "ns",
-                "Time without recorded GPU events in which the GPU may have been busy: from a lost "
-                "launch until the host has waited for the GPU or the next launched kernel starts. "
-                "With several devices, the sum over devices; a lost launch belongs to the device "
-                "of the launches before and after it on its thread."},
+                "Time in which the GPU may have been busy although no GPU event was recorded: from "
+                "a lost launch until the host has waited for the GPU, or until the next launched "
+                "kernel starts. With several devices, the sum over devices; a lost launch counts "
+                "for the device of the launches before and after it on its thread."},
     [COMPUTE] = {"compute_pct", TM_REAL, "%",
-                 "100 compute_ns / the rank's window; with several devices, the mean over them. "
-                 "Null without GPU events."},
+                 "Share of the rank's window in which compute kernels run: 100 compute_ns / "
+                 "window. With several devices, the mean over them. Null without GPU events."},
     [COMPUTE_LEAST] = {"compute_least_pct", TM_REAL, "%",
                        "Lower bound of compute_pct: its value if the GPU was idle during hidden_ns "
                        "and impossible_ns. The window is extended to include all of hidden_ns. "
                        "With several devices, the mean over them. Null without GPU events."},
-    [COMPUTE_MOST] =
-        {"compute_most_pct", TM_REAL, "%",
-         "Upper bound of compute_pct: its value if the GPU computed during all of hidden_ns. For a "
-         "sample: its value if the GPU also computed during all of its idle time. With several "
-         "devices, the mean over them. Null without GPU events."},
+    [COMPUTE_MOST] = {"compute_most_pct", TM_REAL, "%",
+                      "Upper bound of compute_pct: its value if the GPU computed during all of "
+                      "hidden_ns; for a sample, also during all of its idle time. With several "
+                      "devices, the mean over them. Null without GPU events."},
     [IDLE] = {"idle_pct", TM_REAL, "%",
-              "100 idle_ns of overlap.rank / the rank's window; with several devices, the mean "
-              "over them. Null without GPU events."},
+              "Share of the rank's window in which the GPU is idle: 100 overlap.rank.idle_ns / "
+              "window. With several devices, the mean over them. Null without GPU events."},
     [IDLE_LEAST] =
         {"idle_least_pct", TM_REAL, "%",
          "Lower bound of idle_pct: its value if the GPU was busy during hidden_ns; 0 for a sample. "
@@ -92,59 +93,57 @@ static const tm_column columns[N_COLUMNS] = {
          "impossible_ns. With several devices, the mean over them. Null without GPU events."},
     [MOVES] =
         {"moves_pct", TM_REAL, "%",
-         "How far the rank's results could be off: the largest of 100 - recorded_pct, the "
-         "distances of compute_pct and idle_pct from their bounds, and 100 (compute_ns - "
-         "compute_least_ns) / compute_ns. Above 5, tmerge draws no conclusions from the rank."},
+         "How far the rank's results may be off: the largest of 100 - recorded_pct, the distances "
+         "of compute_pct and idle_pct from their bounds, and 100 (compute_ns - compute_least_ns) / "
+         "compute_ns. Above 5, tmerge draws no conclusions from the rank."},
     [BETWEEN] = {"between_pct", TM_REAL, "%",
-                 "The larger of 100 (compute_ns - compute_least_ns) / compute_ns and the "
-                 "percentage of launches lost between the first and the last launch with a "
-                 "recorded GPU event; moves_pct for a sample. Up to 5, the recording between these "
-                 "launches counts as complete, so that ranks can be blamed for waits in it."},
-    [IMPOSSIBLE] =
-        {"impossible_kernels", TM_INT, "",
-         "Number of kernels whose recorded end must be wrong, for one of three reasons. "
-         "(1) At least three later kernels of the same stream, from other launches, "
-         "started and ended before this end, although a stream runs one kernel at a "
-         "time. (2) The host had already waited for the device to finish before half of the "
-         "kernel's duration was over. (3) The kernel ends after everything else in the "
-         "recording, by more than the length of everything else."},
+                 "How incomplete the recording is between the first and the last launch with a "
+                 "recorded GPU event: the larger of 100 (compute_ns - compute_least_ns) / "
+                 "compute_ns and the percentage of lost launches; moves_pct for a sample. Up to 5, "
+                 "the recording there counts as complete, so that ranks can be blamed for waits."},
+    [IMPOSSIBLE] = {"impossible_kernels", TM_INT, "",
+                    "Number of kernels whose recorded end must be wrong, for one of three reasons. "
+                    "(1) A stream runs one kernel at a time, but at least three later kernels of "
+                    "the same stream, from other launches, started and ended before this end. (2) "
+                    "The host had already waited for the device to finish before half of the "
+                    "kernel's duration was over. (3) The kernel ends after everything else in the "
+                    "recording, by more than the length of everything else."},
     [IMPOSSIBLE_KERNEL] = {"impossible_kernel", TM_TEXT, "",
-                           "Name of the kernel in impossible_kernels with the most doubtful time "
-                           "(see impossible_ns); null if there are none."},
+                           "Kernel name with the most doubtful time (impossible_ns) among "
+                           "impossible_kernels; null if there are none."},
     [IMPOSSIBLE_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
                           "Aligned start of the kernel named in impossible_kernel, since the "
                           "epoch; null if none is named."},
     [FOLLOWERS] = {"followers", TM_INT, "",
                    "Number of later kernels on the stream of impossible_kernel that started and "
-                   "ended before its recorded end; null if it is null."},
-    [IMPOSSIBLE_NS] = {"impossible_ns", TM_INT, "ns",
-                       "Busy time in which nothing runs but doubtful parts of impossible_kernels. "
-                       "The doubtful part of a kernel starts with the next kernel on its stream; "
-                       "without a next kernel, it is the whole kernel."},
+                   "ended before its recorded end; null without impossible_kernel."},
+    [IMPOSSIBLE_NS] =
+        {"impossible_ns", TM_INT, "ns",
+         "Busy time in which only doubtful parts of impossible_kernels run. A kernel is doubtful "
+         "from the start of the next kernel on its stream; without a next kernel, all of it is."},
     [COMPUTE_NS] = {"compute_ns", TM_INT, "ns",
                     "Time in which at least one compute kernel runs, as recorded."},
     [COMPUTE_LEAST_NS] = {"compute_least_ns", TM_INT, "ns",
                           "compute_ns without the doubtful parts of kernels (see impossible_ns)."},
     [LATE] = {"late_kernels", TM_INT, "",
-              "Number of other kernels that were launched before a device synchronisation and end "
-              "after it returned. 0 if the rank has several devices."},
+              "Number of kernels, not in impossible_kernels, that were launched before a device "
+              "synchronisation and end after it returned. 0 if the rank has several devices."},
     [LATEST] = {"latest_ns", TM_INT, "ns",
-                "Largest time from the return of the device synchronisation to the end of a kernel "
+                "Largest time from the return of a device synchronisation to the end of a kernel "
                 "in late_kernels; null if late_kernels is 0. Above some 30 us, the clocks of GPU "
-                "and host disagree, or ends of kernels are wrong."},
+                "and host differ, or ends of kernels are wrong."},
 };
 
 const tm_table_def tm_integrity_table = {
     .name = "job.integrity",
     .doc = "A row for each rank: how much of its work was recorded, what is in doubt, and how far "
-           "its figures could be off.",
+           "its figures may be off.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,
     .top = MOVES,
 };
 
-/* What is known about a rank's recording. */
 typedef struct state {
     const tm_rank_view *view;
     const tm_lost *lost;
@@ -171,7 +170,7 @@ static void set_lost(tm_cell *row, const tm_lost *l) {
     tm_cell_set_bool(&row[SAMPLED], l->sampled);
 }
 
-/* Number of a rank's devices, and sums of their times. */
+/* Number of a rank's devices, and sums over their times. */
 typedef struct device_times {
     int64_t n, compute_ns, busy_ns;
 } device_times;
@@ -188,7 +187,7 @@ static device_times devices_of(const tm_rank_view *view) {
     return sum.n > 0 ? sum : (device_times){1, t.compute_ns, t.busy_ns};
 }
 
-/* Sets the recorded shares, and the bounds that follow from the time in doubt. */
+/* Sets the recorded shares, and their bounds from the time in doubt. */
 static void set_shares(tm_cell *row, const state *s, int64_t whole_ns) {
     const tm_busy_times t = tm_busy_rank(s->view->busy);
     bool odd = s->serial.kernels > 0;
@@ -197,10 +196,10 @@ static void set_shares(tm_cell *row, const state *s, int64_t whole_ns) {
     const device_times d = devices_of(s->view);
     const int64_t late_ns = t.compute_ns - compute, odd_ns = t.busy_ns - busy;
     const int64_t window = d.n * t.window_ns, whole = d.n * whole_ns;
-    /* Hidden work may have run on any device, so it counts in the sum over devices, but not in time
-     * that is busy anyway. */
+    /* Hidden work may have run on any device. So it counts in the sum over devices, except when the
+     * device is busy anyway. */
     const int64_t room = whole - d.busy_ns;
-    const bool sampled = s->lost->sampled; /* any gap may hide work */
+    const bool sampled = s->lost->sampled; /* any idle time may hide work */
     const int64_t hidden = s->lost->hidden_ns < room && !sampled ? s->lost->hidden_ns : room;
     double shown[] = {share(d.compute_ns, window), share(window - d.busy_ns, window)};
     double least[] = {share(d.compute_ns - late_ns, whole),

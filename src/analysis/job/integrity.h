@@ -1,4 +1,4 @@
-/* The table job.integrity: how much of a rank's work was recorded, and how far its figures could be
+/* The table job.integrity: how much of a rank's work was recorded, and how far its figures may be
  * off. Part of the analysis `job`. */
 #ifndef TMERGE_INTEGRITY_H
 #define TMERGE_INTEGRITY_H
@@ -7,7 +7,7 @@
 
 extern const tm_table_def tm_integrity_table;
 
-/** Adds one rank's row. Returns TM_OK; TM_ERR_FAULT. */
+/** Adds the row of a rank. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_integrity_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
 #endif

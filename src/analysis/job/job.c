@@ -1,4 +1,4 @@
-/* Analysis `job`: the ranks, where they ran and what was read from their traces. */
+/* Analysis `job`: the job's ranks, where they ran, and what was read from their traces. */
 #include "tmerge/analysis.h"
 
 #include <stdio.h>
@@ -38,21 +38,20 @@ enum {
 
 static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
-    [HOST] =
-        {"host", TM_TEXT, "",
-         "Name of the rank's host, from --host-map, the trace or its file name. If unknown, host0, "
-         "host1, ...: a rank is on the host of the previous rank if its device number is higher, "
-         "and the ranks differ by 1 or by as much as the device numbers. Null if there are several "
-         "ranks and no host or device is known."},
+    [HOST] = {"host", TM_TEXT, "",
+              "Name of the rank's host, from --host-map, the trace or its file name. If unknown, "
+              "host0, host1, ...: a rank is on the previous rank's host if its device number is "
+              "higher and the two ranks differ by 1, or by as much as the device numbers. Null if "
+              "there are several ranks and no host or device is known."},
     [DEVICE] = {"device", TM_INT, "",
-                "Number on its host of the rank's device with the most busy time; null without GPU "
-                "events."},
+                "Number (on its host) of the device of the rank with the most busy time; null "
+                "without GPU events."},
     [SOURCE] = {"source", TM_TEXT, "",
                 "Paths of the rank's traces as given, in order of start, separated by commas."},
     [FORMAT] = {"format", TM_TEXT, "", "Format of the rank's traces."},
     [EVENTS] = {"events", TM_INT, "",
-                "Number of duration, instant and counter events that were kept, without flows and "
-                "metadata."},
+                "Number of events that were kept: durations, instants and counters, without flows "
+                "and metadata."},
     [BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
                "Aligned start of the rank's first duration event outside of the category Trace, "
                "since the epoch."},
@@ -61,30 +60,30 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
              "its duration events, since the epoch."},
     [SKIPPED] =
         {"skipped_events", TM_INT, "",
-         "Number of events that were read but not kept; /ranks and /spans list the reasons."},
+         "Number of events that were read but dropped; /ranks and /spans list the reasons."},
     [REPAIRED] =
         {"repaired_events", TM_INT, "",
          "Number of events with at least one repair; /ranks and /spans list the repairs by class."},
     [TRUNCATED] = {"truncated", TM_BOOL, "",
-                   "Whether one of the rank's traces is cut off; its readable part is used."},
+                   "Whether one of the rank's traces is cut short; its readable part is used."},
     [DIAGNOSTICS] = {"remarks", TM_TEXT, "",
-                     "Kinds of repaired, skipped or odd data in the rank's traces, with counts; "
-                     "job.remark has the trace and the meaning of each."},
+                     "Repaired, dropped or odd data in the rank's traces: kinds and counts. "
+                     "job.remark has their traces and meaning."},
     [DEVICE_KIND] = {"device_kind", TM_TEXT, "",
-                     "Kind of the rank's devices: GPU, NPU, TPU, XPU, ...; null if the trace does "
-                     "not say and has no device events."},
+                     "Kind of the rank's devices: GPU, NPU, TPU, XPU, ...; null if the trace has "
+                     "neither the kind nor device events."},
     [UNRECOGNISED] = {"unrecognised", TM_TEXT, "",
-                      "Event categories that tmerge could not classify as device or host work, "
-                      "with their event counts."},
+                      "Event categories of which tmerge does not know whether they are device or "
+                      "host work, with their number of events."},
     [PROFILER_ERROR] = {"profiler_error", TM_TEXT, "",
                         "Why CUPTI did not record the device, from the profiler's log in the "
-                        "trace. Null if the log has no error or the rank has device events."},
-    [OPENING] = {"opening_ns", TM_INT, "ns",
-                 "Time left out at the start of the rank's recording, because profilers of other "
-                 "ranks were still starting; windows, steps and waits exclude it. It ends when the "
-                 "last rank arrives at a collective in which a rank waited for a rank whose "
-                 "recording had not yet started, for at least half of its wait and 5 % of its "
-                 "recording. Null if nothing is left out."},
+                        "trace. Null if the log has no error, or if the rank has device events."},
+    [OPENING] =
+        {"opening_ns", TM_INT, "ns",
+         "Time at the start of the rank's recording that windows, steps and waits exclude, because "
+         "profilers of other ranks were still starting. It ends at a collective in which a rank "
+         "waited for a rank whose recording had not started (for at least half of its wait and 5 % "
+         "of its recording), when the last rank arrives. Null if nothing is left out."},
 };
 
 static const tm_table_def rank_def = {
@@ -113,10 +112,10 @@ enum {
 };
 
 static const tm_column job_columns[N_JOB_COLUMNS] = {
-    [J_RANKS] = {"ranks", TM_INT, "", "Number of ranks that were read."},
+    [J_RANKS] = {"ranks", TM_INT, "", "Number of ranks whose traces were read."},
     [J_HOSTS] = {"hosts", TM_INT, "", "Number of hosts; null if unknown."},
     [J_STEPS] = {"steps", TM_INT, "",
-                 "Number of different marked step numbers over all ranks; 0 if no trace marks "
+                 "Number of distinct numbers of marked steps, over all ranks; 0 if no trace marks "
                  "steps (the whole trace is then step 0)."},
     [J_EVENTS] = {"events", TM_INT, "", "Number of events that were kept, over all ranks."},
     [J_COLLECTIVES] = {"collectives", TM_INT, "",
@@ -124,19 +123,18 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
                  "First aligned start over all ranks, since the epoch. If the times of some ranks "
                  "count from 0 and those of others since the epoch, only the latter are used."},
-    [J_DURATION] =
-        {"duration_ns", TM_INT, "ns",
-         "Last end over all ranks minus begin_ns; null if some times count from 0 and others "
-         "since the epoch."},
+    [J_DURATION] = {"duration_ns", TM_INT, "ns",
+                    "Duration of the job: last end of any rank minus begin_ns. Null if some times "
+                    "count from 0 and others since the epoch."},
     [J_RECORDINGS] = {"recordings", TM_INT, "",
-                      "Maximum over ranks of the number of recordings, which are separated by "
-                      "gaps. Null if duration_ns is null."},
-    [J_RECORDED] = {"recorded_ns", TM_INT, "ns", "Longest recorded time of a rank."},
+                      "Number of recordings of a rank, which are separated by gaps: maximum over "
+                      "ranks. Null if duration_ns is null."},
+    [J_RECORDED] = {"recorded_ns", TM_INT, "ns", "Recorded time of a rank: maximum over ranks."},
     [J_KIND] = {"device_kind", TM_TEXT, "",
-                "Kind of the devices, as in job.rank; the word device if they differ."},
+                "Kind of the devices, as in job.rank; device if kinds differ."},
     [J_INTEGRITY] = {"integrity", TM_TEXT, "",
-                     "Sentence on what is missing or impossible in the recording of the rank with "
-                     "the largest moves_pct (job.integrity), and on the consequence. Null if "
+                     "Sentence on the rank with the largest job.integrity.moves_pct: what its "
+                     "recording lacks, or what is impossible in it, and the consequence. Null if "
                      "moves_pct is under 1 on every rank."},
 };
 
@@ -161,16 +159,16 @@ static const tm_table_def span_def = TM_INTERNAL_TABLE(
     "job.span", "A row for each trace of a rank: the time it covers, for recorded_ns of job.job.",
     span_columns, 3, 2);
 
-/* Rows are added while files are read, because the reasons are known then. */
+/* The rows are added while files are read, because the reasons are known then. */
 static const tm_column left_out_columns[] = {
     {"source", TM_TEXT, "", "Path of the file as given."},
     {"reason", TM_TEXT, "",
-     "Why the file is not part of the job. unreadable; overlapping: it covers the time of another "
+     "Why the file is not part of the job. unreadable; overlapping: covers the time of another "
      "trace of its rank; exported: a report whose export was also given; outdated: an export that "
-     "is older than its report; other: not a trace; store or page: written by tmerge; covered: "
-     "another file has the same content; helper: a process that is not a rank; unranked: it has no "
+     "is older than its report; other: not a trace; store, page: written by tmerge; covered: "
+     "another file has the same content; helper: of a process that is not a rank; unranked: has no "
      "rank number, and other traces cover every rank of the job."},
-    {"message", TM_TEXT, "", "Description of the problem."},
+    {"message", TM_TEXT, "", "Sentence on the problem."},
 };
 
 static const tm_table_def left_out_def = {
@@ -194,15 +192,15 @@ static const tm_table_def *const defs[] = {&job_def,
                                            &tm_differs_group,
                                            &span_def};
 
-/* Leaves the cell null for an empty name, which means unknown. */
+/* If the name is empty (unknown), leaves the cell null. */
 static tm_status set_name(tm_table *table, tm_cell *cell, const tm_names *names, uint32_t id,
                           tm_error *err) {
     tm_text text = tm_names_text(names, id);
     return text.size ? tm_table_set_bytes(table, cell, text.bytes, text.size, err) : TM_OK;
 }
 
-/* Sets the paths of a rank's traces. There may be several, one after another in time, and each may
- * have several spans. */
+/* Sets the paths of a rank's traces. A rank may have several traces, one after another in time, and
+ * a trace may have several spans. */
 static tm_status set_source(const tm_rank_view *view, tm_table *table, tm_cell *row,
                             tm_error *err) {
     const tm_timeline *timeline = view->timeline;
@@ -255,8 +253,7 @@ static tm_status set_device_kind(const tm_rank_view *view, tm_table *table, tm_c
     return tm_table_set_text(table, cell, any ? "GPU" : NULL, err);
 }
 
-/* Returns the name of the error with which a call of CUPTI failed; of several, one that is a cause.
- */
+/* Returns the error with which a call of CUPTI failed; of several errors, one that is a cause. */
 static tm_text profiler_error(tm_text metadata) {
     static const char failed[] = "failed with error CUPTI_";
     tm_text found = {"", 0};
@@ -272,7 +269,7 @@ static tm_text profiler_error(tm_text metadata) {
     return found;
 }
 
-/* The profiler's log is stored as a list, not with the other metadata. */
+/* The profiler's log is stored as a list, apart from other metadata. */
 static tm_status set_profiler_error(const tm_rank_view *view, tm_table *table, tm_cell *cell,
                                     tm_error *err) {
     tm_vec metadata = TM_VEC(char);
@@ -312,7 +309,7 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
         tm_cell_set_int(&row[DEVICE], timeline->device);
     tm_cell_set_int(&row[EVENTS], (int64_t)timeline->n_events);
     if (tm_timeline_range(timeline, &begin, &end)) {
-        /* begin plus the recorded duration, without the clock's drift */
+        /* begin plus the recorded duration; ignores the clock's drift */
         int64_t aligned = tm_rank_clock_true(&timeline->clock, begin);
         tm_cell_set_int(&row[BEGIN], aligned);
         tm_cell_set_int(&row[END], aligned + (end - begin));
@@ -333,8 +330,8 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
     return tm_differs_rank(view, out, err);
 }
 
-/* Whether hosts can be known: some rank has a host name or a device number, or there is only one
- * rank. */
+/* Returns whether hosts can be known: a rank has a host name or a device number, or there is only
+ * one rank. */
 static bool hosts_reported(const tm_table *ranks) {
     bool reported = ranks->n_rows == 1;
     for (size_t i = 0; i < ranks->n_rows; i++)
@@ -343,8 +340,8 @@ static bool hosts_reported(const tm_table *ranks) {
     return reported;
 }
 
-/* Names hosts by a rule that needs the device numbers of consecutive ranks, so it runs in the job
- * part. */
+/* Runs in the job part, because the rule for names of hosts needs device numbers of consecutive
+ * ranks. */
 static tm_status name_hosts(tm_table *ranks, tm_error *err) {
     tm_host_rule rule = {.rank = -2, .host = -1};
     if (!hosts_reported(ranks))
@@ -367,7 +364,7 @@ static int compare_texts(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Returns the number of different values in a column; -1 if out of memory. */
+/* Returns the number of distinct values in a column; -1 if out of memory. */
 static int64_t count_different(const tm_table *table, const char *column) {
     bool text = tm_column_of(table->def, column)->type == TM_TEXT;
     tm_vec values = text ? TM_VEC(const char *) : TM_VEC(int64_t);
@@ -391,7 +388,7 @@ static int64_t count_different(const tm_table *table, const char *column) {
     return n;
 }
 
-/* Returns how many different numbers marked steps have; -1 when out of memory. Both tables are
+/* Returns the number of distinct numbers of marked steps; -1 if out of memory. Both tables are
  * sorted by rank. */
 static int64_t count_steps(const tm_tables *tables) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
@@ -415,8 +412,7 @@ static int64_t count_steps(const tm_tables *tables) {
     return n;
 }
 
-/* Returns the kind of device that all ranks share, ignoring ranks whose kind is unknown; "device"
- * if kinds differ. */
+/* Returns the kind of device of all ranks, ignoring unknown kinds; "device" if kinds differ. */
 static const char *device_kind(const tm_table *ranks) {
     const char *word = NULL;
     for (size_t i = 0; i < ranks->n_rows; i++) {
@@ -430,10 +426,10 @@ static const char *device_kind(const tm_table *ranks) {
     return word;
 }
 
-/* Sets begin and duration of the job. Ranks whose times start at 0 cannot be related to those with
- * times since the epoch. */
+/* Sets begin and duration of the job. Times that start at 0 have no relation to times since the
+ * epoch. */
 static void set_range(const tm_table *ranks, tm_cell *row) {
-    /* earliest time that counts from 0, and since the epoch */
+    /* earliest time that counts from 0; earliest time since the epoch */
     int64_t begin[2] = {INT64_MAX, INT64_MAX}, end = INT64_MIN;
     for (size_t i = 0; i < ranks->n_rows; i++) {
         const tm_cell *rank = tm_table_row(ranks, i);
@@ -452,7 +448,7 @@ static void set_range(const tm_table *ranks, tm_cell *row) {
         tm_cell_set_int(&row[J_DURATION], end - first);
 }
 
-/* Sets the largest number of recordings of a rank, and the longest recorded time of a rank. Not the
+/* Sets the maximum number of recordings and the longest recorded time of a rank. Does not take the
  * union over ranks, because the hosts' clocks may differ. */
 static tm_status set_recorded(const tm_table *spans, tm_cell *row, tm_error *err) {
     int64_t recordings = 0, recorded_ns = 0;
@@ -479,7 +475,7 @@ static tm_status set_recorded(const tm_table *spans, tm_cell *row, tm_error *err
     return TM_OK;
 }
 
-/* Runs before all other job parts, which read the host names in job.rank. */
+/* Runs before all other job parts, because they read the host names in job.rank. */
 static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *ranks = tm_tables_find(out, rank_def.name);
     /* tables of `overlap` and `clock` are complete before any job part runs */
@@ -503,7 +499,7 @@ static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
     int64_t collectives = 0;
     for (size_t i = 0; i < matched->n_rows; i++)
         collectives += tm_table_cell(matched, i, "collectives")->value.i;
-    /* null if collectives were not matched: 0 would mean that there are none */
+    /* if collectives were not matched, null, because 0 would mean that there are none */
     if (matched->n_rows > 0)
         tm_cell_set_int(&row[J_COLLECTIVES], collectives);
     set_range(ranks, row);

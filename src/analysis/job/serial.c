@@ -8,25 +8,24 @@
 #include "base/sorted.h"
 #include "timeline/build_timeline.h"
 
-/* So many kernels of a stream cannot begin and end during another one. None did in the checked
- * traces of real jobs (NVIDIA and AMD). */
+/* So many kernels of a stream cannot begin and end during another kernel. None did in the real
+ * traces that were checked (NVIDIA and AMD). */
 enum { FOLLOWERS_LEAST = 3 };
 
-/* Maximum depth of kernels of a stream that are recorded within one another; ignores deeper ones.
- */
+/* Maximum depth of nested kernels of a stream; deeper kernels are ignored. */
 enum { DEPTH_MOST = 16 };
 
-/* Minimum number of kernels in a recording: in a shorter one, the longest kernel may well be the
- * last. */
+/* Minimum number of kernels in a recording. In a shorter recording, the longest kernel may well be
+ * the last. */
 enum { RECORDED_LEAST = 16 };
 
-/* Largest expected difference between the clocks of host and GPU. */
+/* Largest expected difference between the clocks of host and GPU [ns]. */
 static const int64_t SKEW_NS = 1000000;
 
-/* A kernel that is recorded as ending after later kernels of its stream. */
+/* A kernel whose recorded end is after later kernels of its stream. */
 typedef struct cover {
     uint32_t row;
-    /* recorded end; earliest possible end, which is the next kernel's start */
+    /* recorded end; earliest possible end (the start of the next kernel) */
     int64_t end_ns, least_ns;
     int64_t followers;
 } cover;
@@ -36,20 +35,20 @@ typedef struct waited {
     int64_t begin_ns, end_ns;
 } waited;
 
-/* A recording of the rank. `over_ns` is the last end of a host event or start of a device event.
- * Only the last kernels can end later. */
+/* A recording of the rank. `over_ns` is the last end of a host event or the last start of a device
+ * event. Only the last kernels can end later. */
 typedef struct recorded {
     int64_t begin_ns, over_ns;
     size_t calls, kernels;
 } recorded;
 
-/* Intermediate results for a rank. */
+/* State of the search on a rank. */
 typedef struct search {
     const tm_rank_view *view;
     recorded *recordings; /* ascending in begin */
     size_t n_recordings;
     tm_vec waits; /* of waited, ascending */
-    size_t next;  /* index of the first wait after the previous kernel's launch */
+    size_t next;  /* index of the first wait after the launch of the previous kernel */
     tm_vec found; /* of cover */
     tm_serial *out;
 } search;
@@ -68,8 +67,8 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->end_ns, y->end_ns);
 }
 
-/* Returns the recording of a row. @param r recording of an earlier row of the track, or the first
- * recording */
+/* Returns the recording that contains a time. @param r recording of an earlier row of the track, or
+ * the first recording */
 static recorded *recording_of(const search *s, recorded *r, int64_t begin_ns) {
     while (r + 1 < s->recordings + s->n_recordings && r[1].begin_ns <= begin_ns)
         r++;
@@ -114,9 +113,9 @@ static bool survey(search *s) {
     return ok;
 }
 
-/* Returns whether a kernel goes on after the end of everything else in its recording, for longer
- * than everything else took. Impossible: profilers write a kernel after it has ended, and stop with
- * the device. */
+/* Returns whether a kernel lasts longer after the end of everything else in its recording than
+ * everything else took. This is impossible: profilers write a kernel after it has ended, and stop
+ * with the device. */
 static bool is_beyond_all(const search *s, const cover *c) {
     const recorded *r = recording_of(s, s->recordings, s->view->timeline->begin_ns[c->row]);
     return s->n_recordings > 0 && r->calls > 0 && r->kernels >= RECORDED_LEAST &&
@@ -127,8 +126,9 @@ static bool is_before(const void *call, const void *begin_ns) {
     return ((const waited *)call)->begin_ns < *(const int64_t *)begin_ns;
 }
 
-/* Returns the first device wait after the launch of a kernel; NULL if none. Searches from the last
- * wait found: the next kernel of a stream usually has the same wait, or one of the next few. */
+/* Returns the first wait for the device after the launch of a kernel; NULL if there is none. Starts
+ * at the last result, because the next kernel of a stream usually has the same wait, or one of the
+ * next few. */
 static const waited *wait_after(search *s, uint32_t row) {
     enum { NEAR = 8 };
     const tm_timeline *timeline = s->view->timeline;
@@ -149,7 +149,7 @@ static const waited *wait_after(search *s, uint32_t row) {
 }
 
 /* Returns whether the host stopped waiting for the device before half of the kernel's recorded
- * duration was over. */
+ * duration had passed. */
 static bool is_beyond_wait(const search *s, const cover *c, const waited *wait) {
     const tm_timeline *timeline = s->view->timeline;
     const int64_t ns = timeline->duration_ns[c->row];
@@ -157,14 +157,15 @@ static bool is_beyond_wait(const search *s, const cover *c, const waited *wait) 
            c->end_ns - wait->end_ns > SKEW_NS && c->end_ns - wait->end_ns > ns / 2;
 }
 
-/* Counts a kernel that ends after the host waited for it: impossible if the clocks agree. */
+/* Counts a kernel that ends after the host waited for it. With correct clocks this is impossible.
+ */
 static void note_late(search *s, const cover *c, const waited *wait) {
     const int64_t by_ns = wait ? c->end_ns - wait->end_ns : 0;
     s->out->late += by_ns > 0;
     s->out->latest_ns = by_ns > s->out->latest_ns ? by_ns : s->out->latest_ns;
 }
 
-/* Adds a kernel in doubt. If no kernel follows it, all of its time is in doubt. */
+/* Adds a kernel in doubt. If no kernel follows, all of its time is in doubt. */
 static bool add_cover(search *s, const cover *c) {
     const tm_timeline *timeline = s->view->timeline;
     tm_serial *out = s->out;
@@ -184,7 +185,7 @@ static bool add_cover(search *s, const cover *c) {
     return tm_vec_append(&s->found, c, 1) != NULL;
 }
 
-/* @param open  kernels that have not ended; each is nested in the one before it */
+/* @param open kernels that have not ended, each nested in the previous one */
 static bool look_at_stream(search *s, const tm_track *track) {
     const tm_timeline *timeline = s->view->timeline;
     cover open[DEPTH_MOST];
@@ -212,7 +213,7 @@ static int by_row(const void *a, const void *b) {
     return tm_order_i64(((const cover *)a)->row, ((const cover *)b)->row);
 }
 
-/* Makes the interval sets that leave out the time in doubt. */
+/* Makes the interval sets without the time in doubt. */
 static bool leave_out(search *s) {
     const tm_timeline *timeline = s->view->timeline;
     tm_serial *out = s->out;

@@ -4,8 +4,8 @@
 #include "analysis/shared/passes.h"
 #include "base/sorted.h"
 
-/* The time of an outermost operator: an operator of autograd outside of others of autograd, or
- * another operator outside of all operators. */
+/* The time of an outermost operator: an operator of autograd that is not within another one of
+ * autograd, or another operator that is not within any operator. */
 typedef struct mark {
     int64_t begin_ns, end_ns;
 } mark;
@@ -22,8 +22,9 @@ static bool add_mark(const tm_timeline *timeline, uint32_t row, tm_vec *marks) {
     return tm_vec_append(marks, &found, 1) != NULL;
 }
 
-/* Sets @p marks to the outermost operators of autograd on all threads, and @p main to the outermost
- * other operators of the main thread, which has the most of them. Calls are grouped by thread. */
+/* Sets @p marks to the outermost operators of autograd on all threads, and @p main to the other
+ * outermost operators of the main thread. The main thread is the one with the most of these. Calls
+ * are grouped by thread. */
 static bool find_marks(const tm_rank_view *view, tm_vec *marks, tm_vec *main) {
     const tm_timeline *timeline = view->timeline;
     const tm_calls *operators = view->operators;
@@ -52,7 +53,7 @@ static bool find_marks(const tm_rank_view *view, tm_vec *marks, tm_vec *main) {
     return ok;
 }
 
-/* Joins marks to a pass if the main thread has no operator between them. Both inputs are sorted by
+/* Joins marks to a pass if the main thread runs no operator between them. Both inputs are sorted by
  * start. */
 static bool join(const tm_vec *marks, const tm_vec *main, tm_vec *out) {
     const mark *others = main->data, *backward = marks->data;
@@ -76,7 +77,6 @@ static bool join(const tm_vec *marks, const tm_vec *main, tm_vec *out) {
     return true;
 }
 
-/* Sorts the marks, because several threads may run autograd. */
 tm_status tm_backward_passes_find(const tm_rank_view *view, tm_vec *out, tm_error *err) {
     tm_vec marks = TM_VEC(mark), main = TM_VEC(mark);
     *out = TM_VEC(tm_backward_pass);

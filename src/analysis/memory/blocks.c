@@ -28,7 +28,7 @@ bool tm_blocks_are_reported(const tm_timeline *timeline, const tm_device_levels 
 }
 
 /* Pairs a record with its block. If an address is allocated twice in a row, the trace lacks the
- * release: the first block then counts as never freed. */
+ * release; the first block then counts as never freed. */
 static bool pair(const tm_memory_attr *record, uint32_t level, tm_keys *addresses, tm_vec *taken,
                  tm_blocks *out) {
     int64_t bytes = tm_bytes_cut(record->bytes);
@@ -73,8 +73,8 @@ void tm_blocks_free(tm_blocks *blocks) {
     blocks->of = NULL;
 }
 
-/* Returns the memory that a TPU's programs hold at a level [bytes]. It changes between records.
- * Before the first record, the value of the first is used. */
+/* Returns the memory that a TPU's programs hold at a level [bytes]. Before the first record, it is
+ * that of the first record. */
 static int64_t stack_at(const tm_device_levels *d, size_t level) {
     const tm_memory_level *v = d->levels.data;
     return d->stacks && v[level].reserved_bytes > 0 ? v[level].reserved_bytes : 0;
@@ -88,8 +88,8 @@ tm_category_walk tm_category_walk_begin(const tm_timeline *timeline, const tm_de
     return walk;
 }
 
-/* Updates the bytes of each category. A release subtracts the size that was allocated, even if the
- * record has another size. Any difference from the recorded total counts as unrecorded. */
+/* Updates the bytes of each category. A release subtracts the allocated size, even if its record
+ * has another size. The rest of the recorded total counts as unrecorded. */
 bool tm_category_walk_next(tm_category_walk *walk) {
     if (walk->next >= walk->levels->levels.n)
         return false;

@@ -5,8 +5,8 @@
 #include "memory_levels.h"
 #include "scopes.h"
 
-/* Categories of memory: id, column of memory.category_curve, doc. A block is of the first category
- * in category.c that matches. */
+/* Categories of memory: id, column of memory.category_curve, doc. The first category in category.c
+ * that matches a block is its category. */
 #define TM_MEMORY_CATEGORIES(X)                                                                    \
     X(PREEXISTING, "preexisting",                                                                  \
       "Bytes allocated before the trace's first record: parameters and everything else that is "   \
@@ -37,31 +37,31 @@ typedef enum tm_memory_category {
 
 const char *tm_memory_category_word(tm_memory_category category);
 
-/** As an index: no block. As `freed`: the block is never freed. */
+/** As an index: no block. As tm_block.freed: the block is never freed. */
 #define TM_NO_BLOCK UINT32_MAX
 
-/** An allocated block, up to the next release at its address. Records are numbered as the device's
- * levels. */
+/** An allocated block, which lasts until the next release at its address. Records have the numbers
+ * of the device's levels. */
 typedef struct tm_block {
     int64_t bytes;
-    /* levels of the records; freed: TM_NO_BLOCK if the block outlives the trace */
+    /* levels of the records; freed is TM_NO_BLOCK if the block outlives the trace */
     uint32_t taken, freed;
     uint8_t category; /* tm_memory_category */
 } tm_block;
 
 typedef struct tm_blocks {
     tm_vec blocks; /* of tm_block, ascending in taken */
-    uint32_t *of;  /* [levels] index of the block that a record allocates or frees; TM_NO_BLOCK: it
-                      was allocated before the trace; owned */
+    uint32_t *of;  /* [levels] index of the block that a record allocates or frees; TM_NO_BLOCK if
+                      the block was allocated before the trace; owned */
 } tm_blocks;
 
-/** Whether every record of a device has an address. If not, blocks are unknown. */
+/** Returns whether every record of a device has an address. If not, blocks are unknown. */
 bool tm_blocks_are_reported(const tm_timeline *timeline, const tm_device_levels *d);
 
 /**
- * Pairs the allocations and releases of one device and assigns categories to the blocks.
+ * Finds the blocks of a device and their categories, from its allocations and releases.
  * @param passes  of tm_backward_pass
- * @param out     free it with tm_blocks_free, also on failure
+ * @param out     the caller frees it with tm_blocks_free, also on failure
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_blocks_find(const tm_rank_view *view, const tm_device_levels *d,
@@ -74,19 +74,19 @@ tm_memory_category tm_block_category(const tm_rank_view *view, const tm_device_l
                                      const tm_scopes *scopes, const tm_vec *passes,
                                      const tm_block *block);
 
-/** A walk over the levels that tracks the bytes of each category. */
+/** A walk over levels that tracks the bytes of each category. */
 typedef struct tm_category_walk {
     const tm_timeline *timeline;
     const tm_device_levels *levels;
     const tm_blocks *blocks;
     size_t next;                           /* the next level */
     int64_t bytes[TM_N_MEMORY_CATEGORIES]; /* by category, after the level before `next`; they add
-                                              up to its total */
+                                              up to that level's total */
 } tm_category_walk;
 
 tm_category_walk tm_category_walk_begin(const tm_timeline *timeline, const tm_device_levels *d,
                                         const tm_blocks *blocks);
-/** Moves to the next level; false at the end. */
+/** Moves to the next level. Returns false at the end. */
 bool tm_category_walk_next(tm_category_walk *walk);
 
 #endif

@@ -1,4 +1,4 @@
-/* Determines a block's category from the calls that were open when it was allocated and freed. */
+/* Determines a block's category from the calls that are open when it is allocated and freed. */
 #include "backward.h"
 #include "base/sorted.h"
 #include "blocks.h"
@@ -7,7 +7,7 @@ typedef struct block_view {
     const tm_rank_view *view;
     const tm_scopes *scopes;
     tm_scope taken;             /* the calls open at allocation */
-    int64_t taken_ns, freed_ns; /* freed: INT64_MAX if never */
+    int64_t taken_ns, freed_ns; /* freed: INT64_MAX if never freed */
 } block_view;
 
 static tm_scope scope_at(const block_view *b, const tm_device_levels *d, uint32_t level) {
@@ -21,8 +21,8 @@ static int64_t end_of(const block_view *b, uint32_t call) {
     return b->view->timeline->begin_ns[row] + b->view->timeline->duration_ns[row];
 }
 
-/* Returns the category of a block allocated in a backward pass. If the trace ends within the pass,
- * a block that outlives the trace cannot be classified. */
+/* Returns the category of a block allocated in a backward pass. If the trace ends within the pass
+ * and the block outlives the trace, the category is unknown. */
 static tm_memory_category of_backward(const block_view *b, const tm_vec *passes) {
     size_t i = tm_backward_pass_at(passes, b->taken_ns);
     const tm_backward_pass *pass = (const tm_backward_pass *)passes->data + i;
@@ -31,8 +31,8 @@ static tm_memory_category of_backward(const block_view *b, const tm_vec *passes)
     return b->freed_ns >= pass->end_ns ? TM_MEMORY_GRADIENT : TM_MEMORY_AUTOGRAD_DETAIL;
 }
 
-/* Returns whether an optimizer step comes between the allocation and the next pass. Such blocks,
- * e.g. of gradient clipping, belong to neither pass. */
+/* Returns whether there is an optimizer step between the allocation and the next pass. Such blocks,
+ * for example of gradient clipping, belong to neither pass. */
 static bool is_before_optimizer(const block_view *b, int64_t pass_ns) {
     const tm_vec *steps = &b->scopes->optimizers;
     size_t i = tm_bisect(steps->data, steps->n, steps->size, &b->taken_ns, tm_is_less_i64);
@@ -42,7 +42,8 @@ static bool is_before_optimizer(const block_view *b, int64_t pass_ns) {
 static tm_memory_category of_forward(const block_view *b, const tm_vec *passes) {
     size_t i = tm_backward_pass_at(passes, b->taken_ns);
     const tm_backward_pass *pass = (const tm_backward_pass *)passes->data + i;
-    /* another thread runs the pass that is running, so it does not use this block */
+    /* this thread does not use the block in the pass that is running, because another thread runs
+     * the pass */
     if (i == passes->n || pass->begin_ns <= b->taken_ns || is_before_optimizer(b, pass->begin_ns))
         return TM_MEMORY_OTHER;
     return b->freed_ns >= pass->begin_ns ? TM_MEMORY_ACTIVATION : TM_MEMORY_FORWARD_ONLY;

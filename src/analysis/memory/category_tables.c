@@ -23,28 +23,29 @@ static const tm_column category_columns[N_CATEGORY_COLUMNS] = {
     [C_RANK] = {"rank", TM_INT, "", "Global rank."},
     [C_DEVICE] = {"device", TM_TEXT, "", TM_DEVICE_DOC},
     [C_CATEGORY] = {"category", TM_TEXT, "",
-                    "Category of memory, as in the columns of memory.category_curve. Exported "
-                    "traces do not record which tensor a block belongs to."},
+                    "Category of memory: a column of memory.category_curve. Exported traces do not "
+                    "record to which tensor a block belongs."},
     [C_PEAK] = {"peak_bytes", TM_INT, "B",
-                "Bytes of the category at the device's peak; the rows of a device add up to "
+                "Bytes of the category at the device's peak. The rows of a device add up to "
                 "memory.device.peak_bytes."},
-    [C_PEAK_PCT] = {"peak_pct", TM_REAL, "%", "100 peak_bytes / memory.device.peak_bytes."},
+    [C_PEAK_PCT] =
+        {"peak_pct", TM_REAL, "%",
+         "Share of the category at the device's peak: 100 peak_bytes / memory.device.peak_bytes."},
     [C_MEAN] = {"mean_bytes", TM_INT, "B",
-                "Mean bytes of the category over the time from the first to the last record."},
-    [C_MOST] = {"most_bytes", TM_INT, "B", "Largest number of bytes of the category at any time."},
-    [C_END] = {"end_bytes", TM_INT, "B", "Bytes of the category after the last record."},
+                "Mean of the category's bytes over the time from the first to the last record."},
+    [C_MOST] = {"most_bytes", TM_INT, "B", "Maximum of the category's bytes over time."},
+    [C_END] = {"end_bytes", TM_INT, "B", "The category's bytes after the last record."},
     [C_BLOCKS] = {"blocks", TM_INT, "",
-                  "Number of blocks of the category that were allocated in the trace."},
-    [C_ALLOCATED] =
-        {"allocated_bytes", TM_INT, "B",
-         "Sum of the sizes of the blocks of the category that were allocated in the trace."},
+                  "Number of the category's blocks that were allocated in the trace."},
+    [C_ALLOCATED] = {"allocated_bytes", TM_INT, "B",
+                     "Sum of the sizes of the blocks counted by blocks."},
 };
 
 const tm_table_def tm_memory_category_def = {
     .name = "memory.category",
     .doc = "A row for each rank, device and category that has memory, if [memory] records have "
-           "addresses. The category is inferred from the calls that were open when a block was "
-           "allocated and freed, because exported traces do not record its tensor.",
+           "addresses. The category of a block is inferred from the calls that were open when it "
+           "was allocated and freed, because exported traces do not record its tensor.",
     .columns = category_columns,
     .n_columns = N_CATEGORY_COLUMNS,
     .n_keys = 3,
@@ -57,8 +58,7 @@ static const tm_column curve_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
     {"device", TM_TEXT, "", TM_DEVICE_DOC},
     {"time_ns", TM_INT, tm_epoch_ns, "Aligned time of the point, since the epoch."},
-    {"allocated_bytes", TM_INT, "B",
-     "Bytes allocated from this time on: the sum over all categories."},
+    {"allocated_bytes", TM_INT, "B", "Allocated bytes from this time on: sum over all categories."},
 #define COLUMN(id, word, doc) {word "_bytes", TM_INT, "B", doc},
     TM_MEMORY_CATEGORIES(COLUMN)
 #undef COLUMN
@@ -66,21 +66,21 @@ static const tm_column curve_columns[] = {
 
 const tm_table_def tm_memory_category_curve_def = {
     .name = "memory.category_curve",
-    .doc = "A row for each point of the memory of a rank's device by category over time: the "
-           "moment with the largest total in each 48th of the time, which includes the peak, and "
-           "the last moment.",
+    .doc = "A row for each rank, device and point in time: the memory by category. In each 48th of "
+           "the recording, there is the point with the largest total (so the peak is included) and "
+           "the last point.",
     .columns = curve_columns,
     .n_columns = sizeof curve_columns / sizeof *curve_columns,
     .n_keys = 3,
     .top = V_ALLOCATED,
 };
 
-/* Sums of one category over all levels. Integrals in byte nanoseconds exceed 64 bits, so they are
- * reals. */
+/* Sums of a category over all levels. Integrals are reals, because byte nanoseconds exceed 64 bits.
+ */
 typedef struct sums {
     double integral;
     int64_t peak_bytes, most_bytes, end_bytes, blocks, allocated_bytes;
-    bool seen; /* some level has memory of this category */
+    bool seen; /* whether some level has memory of the category */
 } sums;
 
 static tm_status add_category(const tm_timeline *timeline, const tm_device_levels *d, int category,
@@ -107,7 +107,7 @@ static tm_status add_category(const tm_timeline *timeline, const tm_device_level
     return tm_device_set_text(d->type, d->device, table, &row[C_DEVICE], err);
 }
 
-/* Adds the level that the walk has just passed to the sums. */
+/* Adds the current level of the walk to the sums. */
 static void count(const tm_category_walk *walk, sums all[TM_N_MEMORY_CATEGORIES]) {
     const tm_device_levels *d = walk->levels;
     const tm_memory_level *v = d->levels.data;
@@ -146,8 +146,8 @@ static tm_status add_moment(const tm_category_walk *at, tm_table *table, tm_erro
     return tm_device_set_text(d->type, d->device, table, &row[V_DEVICE], err);
 }
 
-/* Adds the levels of one of 48 equal parts of the time: the level with the maximum, and the last
- * level if that is another one. */
+/* Adds levels of one of 48 equal parts of the time: the level with the maximum, and the last level
+ * if it is another one. */
 static tm_status add_slot(const tm_category_walk *best, const tm_category_walk *last,
                           tm_table *table, tm_error *err) {
     TM_TRY(add_moment(best, table, err));

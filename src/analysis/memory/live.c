@@ -1,11 +1,11 @@
-/* memory.live: what was allocated at a device's peak. */
+/* memory.live: which memory was allocated at a device's peak. */
 #include "analysis/shared/passes.h"
 #include "base/keys.h"
 #include "base/sorted.h"
 #include "devices.h"
 #include "tables.h"
 
-/* Maximum number of groups with a row of their own; one more row has the rest. */
+/* Maximum number of groups with their own row; one more row has the rest. */
 enum { ROWS = 40 };
 
 enum {
@@ -27,55 +27,56 @@ enum {
 static const tm_column live_columns[N_LIVE_COLUMNS] = {
     [L_RANK] = {"rank", TM_INT, "", "Global rank."},
     [L_DEVICE] = {"device", TM_TEXT, "", TM_DEVICE_DOC},
-    [L_PLACE] = {"place", TM_INT, "", "Position of the group by bytes, from 1."},
+    [L_PLACE] = {"place", TM_INT, "", "Number of the group in the order of bytes, from 1."},
     [L_CATEGORY] = {"category", TM_TEXT, "",
-                    "Category as in memory.category; null in the last row if it sums the groups "
-                    "after the first 40."},
+                    "Category of the blocks, as in memory.category. Null in the last row if it "
+                    "sums the groups after the first 40."},
     [L_OPERATOR] = {"operator", TM_TEXT, "",
-                    "Outermost operator that allocated the blocks, except autograd's wrappers; "
+                    "Outermost operator that allocated the blocks, without autograd's wrappers; "
                     "null if they were allocated outside of all operators."},
-    [L_SHAPES] = {"shapes", TM_TEXT, "", "Input shapes of the operator; null if not recorded."},
+    [L_SHAPES] = {"shapes", TM_TEXT, "", "Shapes of the operator's inputs; null if not recorded."},
     [L_MODULE] =
         {"module", TM_TEXT, "",
-         "Innermost open module. In the backward pass, the module of the forward operator whose "
-         "gradient was computed, if autograd's numbers link them. Null if no module was open."},
+         "Innermost open module. In the backward pass: the module of the forward operator whose "
+         "gradient is computed, if autograd's numbers link the two. Null if no module was open."},
     [L_STEP] = {"step", TM_INT, "",
-                "Step in which the blocks were allocated; blocks from a step long before the peak "
-                "are kept. Null if outside of steps."},
+                "Step in which the blocks were allocated; null if outside of steps. Blocks from a "
+                "step long before the peak are kept from step to step."},
     [L_SIZE] = {"block_bytes", TM_INT, "B", "Size of each block."},
-    [L_BLOCKS] = {"blocks", TM_INT, "", "Number of blocks."},
+    [L_BLOCKS] = {"blocks", TM_INT, "", "Number of blocks of the group."},
     [L_BYTES] = {"bytes", TM_INT, "B",
-                 "Sum of the sizes of the blocks; the rows of a device add up to "
+                 "Sum of the sizes of the blocks. The rows of a device add up to "
                  "memory.device.peak_bytes."},
-    [L_PCT] = {"share_pct", TM_REAL, "%", "100 bytes / memory.device.peak_bytes."},
+    [L_PCT] = {"share_pct", TM_REAL, "%",
+               "Share of the group at the device's peak: 100 bytes / memory.device.peak_bytes."},
 };
 
 const tm_table_def tm_memory_live_def = {
     .name = "memory.live",
     .doc = "A row for each group of blocks that were allocated at the peak of a rank's device, if "
-           "[memory] records have addresses. Equal blocks of one operator and step are a group. "
-           "The table has the largest 40 groups of each device and a row for the rest.",
+           "[memory] records have addresses. A group is equal blocks of one operator and step. The "
+           "table has the 40 largest groups of each device, and a row for the rest.",
     .columns = live_columns,
     .n_columns = N_LIVE_COLUMNS,
     .n_keys = 3,
     .top = L_BYTES,
 };
 
-/* Properties that the blocks of a group share. The struct has no padding, so it can be hashed. */
+/* What the blocks of a group share. The struct has no padding, so it can be hashed. */
 typedef struct group_key {
     int64_t size;
-    uint32_t op, shapes, module; /* name ids; TM_NO_NAME if none */
-    int32_t step;                /* index of the step; TM_NO_STEP if none */
+    uint32_t op, shapes, module; /* name ids; TM_NO_NAME: none */
+    int32_t step;                /* index of the step; TM_NO_STEP: none */
     uint32_t category, unused;
 } group_key;
 
 typedef struct group {
     int64_t blocks, bytes;
-    /* number of the key; level of the first block, so that the order is unique */
+    /* number of the key; level of the first block, which makes the order unique */
     uint32_t key, first;
 } group;
 
-/* A device and the table for its rows. */
+/* A device, and the table for its rows. */
 typedef struct place {
     const tm_rank_view *view;
     const tm_device_levels *levels;
@@ -99,8 +100,8 @@ static uint32_t shapes_of(const tm_timeline *timeline, uint32_t row) {
     return i < n && v[i].event == row ? v[i].shapes : TM_NO_NAME;
 }
 
-/* Returns the module that is open at an allocation. In a backward pass, it is the module of the
- * forward operator. Returns TM_NO_CALL if there is none. */
+/* Returns the module that is open at an allocation; in a backward pass, the module of the forward
+ * operator; TM_NO_CALL if there is none. */
 static uint32_t module_of(const tm_live *live, uint32_t event, const tm_scope *at) {
     uint32_t op = live->view->operators->above[event];
     if (at->module != TM_NO_CALL || op == TM_NO_CALL ||
@@ -133,8 +134,8 @@ static group_key key_of(const tm_live *live, const tm_device_levels *d, const tm
     return key;
 }
 
-/* Adds groups for memory that is not in blocks: it was allocated before the trace, or only totals
- * show it. */
+/* Adds groups for memory that is in no block: allocated before the trace, or known only from
+ * totals. */
 static bool find_unblocked(const tm_timeline *timeline, const tm_device_levels *d,
                            const tm_blocks *blocks, tm_keys *keys, tm_vec *groups) {
     static const tm_memory_category unblocked[] = {TM_MEMORY_PREEXISTING, TM_MEMORY_STACK,
@@ -179,7 +180,8 @@ static bool find_groups(const tm_live *live, const tm_device_levels *d, const tm
     return true;
 }
 
-/* Adds a row, and sets the columns that the row for the rest has too; NULL if out of memory. */
+/* Adds a row, and sets the columns that every row has, also the row for the rest. Returns NULL if
+ * out of memory. */
 static tm_cell *add_row(const place *at, int64_t number, int64_t bytes) {
     const tm_memory_level *v = at->levels->levels.data;
     tm_cell *row = tm_table_add_row(at->table);

@@ -1,4 +1,4 @@
-/* Analysis `memory`: allocations by time, operator and device. */
+/* Analysis `memory`: allocated memory over time, by operator and by device. */
 #include "tmerge/analysis.h"
 
 #include <string.h>
@@ -46,59 +46,63 @@ static const tm_column device_columns[N_DEVICE_COLUMNS] = {
     [D_ALLOCATIONS] = {"allocations", TM_INT, "", "Number of [memory] records that allocate."},
     [D_RELEASES] = {"releases", TM_INT, "", "Number of [memory] records that free."},
     [D_RELATIVE] = {"relative", TM_BOOL, "",
-                    "Whether the trace has no totals (before PyTorch 1.10). Bytes then count from "
+                    "Whether the trace lacks totals (before PyTorch 1.10). If so, bytes count from "
                     "0 at its first record."},
-    [D_BEGIN] = {"begin_bytes", TM_INT, "B", "Bytes allocated before the first record."},
-    [D_END] = {"end_bytes", TM_INT, "B", "Bytes allocated after the last record."},
-    [D_PEAK] = {"peak_bytes", TM_INT, "B", "Maximum of the allocated bytes (Total Allocated)."},
+    [D_BEGIN] = {"begin_bytes", TM_INT, "B", "Allocated bytes before the first record."},
+    [D_END] = {"end_bytes", TM_INT, "B", "Allocated bytes after the last record."},
+    [D_PEAK] = {"peak_bytes", TM_INT, "B",
+                "Peak: maximum of the allocated bytes (Total Allocated)."},
     [D_PEAK_TIME] =
         {"peak_time_ns", TM_INT, tm_epoch_ns,
          "Time at which the peak was first reached, since the epoch, on the rank's own clock."},
     [D_PEAK_STEP] = {"peak_step", TM_INT, "",
-                     "Step in which the peak was first reached; null if it was outside of steps."},
+                     "Step in which the peak was first reached; null if outside of steps."},
     [D_PEAK_OPERATOR] = {"peak_operator", TM_TEXT, "",
-                         "Innermost operator or annotation of the allocation that reached the "
-                         "peak; null if there was none."},
+                         "Innermost operator or annotation that made the allocation at the peak; "
+                         "null if there was none."},
     [D_RESERVED] = {"peak_reserved_bytes", TM_INT, "B",
-                    "Maximum of the device memory that the allocator held (Total Reserved)."},
+                    "Maximum of the bytes that the allocator held on the device (Total Reserved)."},
     [D_FRAGMENTATION] = {"fragmentation_pct", TM_REAL, "%",
-                         "100 (1 - peak_bytes / peak_reserved_bytes): share of memory that the "
-                         "allocator held but never used."},
+                         "Share of held memory that the allocator never used: 100 (1 - peak_bytes "
+                         "/ peak_reserved_bytes)."},
     [D_CAPACITY] = {"capacity_bytes", TM_INT, "B", "Memory of the device (totalGlobalMem)."},
-    [D_CAPACITY_PCT] = {"capacity_pct", TM_REAL, "%",
-                        "100 peak_reserved_bytes / capacity_bytes, or 100 peak_bytes / limit_bytes "
-                        "if limit_bytes is known and reserved bytes are not. 85 to 95 is good use. "
-                        "Above 95, memory of other libraries may not fit."},
+    [D_CAPACITY_PCT] =
+        {"capacity_pct", TM_REAL, "%",
+         "How full the device is: 100 peak_reserved_bytes / capacity_bytes, or 100 peak_bytes / "
+         "limit_bytes if limit_bytes is known and reserved bytes are not. 85 to 95 is good use. "
+         "Above 95, memory of other libraries may not fit."},
     [D_GROWTH] = {"growth_bytes", TM_INT, "B",
-                  "Median of memory.step.growth_bytes over all steps except the first. If each "
-                  "step grows, memory leaks. Null with fewer than 2 steps."},
+                  "Growth in a step: median of memory.step.growth_bytes over all steps except the "
+                  "first. If each step grows, memory leaks. Null with fewer than 2 steps."},
     [D_GROWING] = {"growing_steps", TM_INT, "",
-                   "Number of steps, except the first, with memory.step.growth_bytes above 0."},
+                   "Number of steps, except the first, in which memory grows "
+                   "(memory.step.growth_bytes is above 0)."},
     [D_MEAN] = {"mean_bytes", TM_INT, "B",
                 "Mean of the allocated bytes over the time from the first to the last record."},
     [D_PATTERN] =
         {"pattern", TM_TEXT, "",
-         "How memory changes over all steps except the first; the first that applies. growth: each "
-         "step ends with more allocated than the one before it, which is a leak. saw-tooth: memory "
-         "at the ends of steps, or memory held by the allocator, falls at least twice by 5 % of "
-         "its peak. spike: one step, or at most a fourth of the steps, peaks over 20 % above the "
-         "median. stable: all peaks are within 5 % of the median. uneven: none of these. Null with "
-         "fewer than 4 steps."},
+         "How memory changes over all steps except the first. The first of these that applies: "
+         "growth: each step ends with more allocated bytes than the step before, which is a leak. "
+         "saw-tooth: allocated bytes at the ends of steps, or bytes that the allocator holds, fall "
+         "at least twice by 5 % of their peak. spike: one step, or at most a fourth of the steps, "
+         "peaks over 20 % above the median. stable: all peaks are within 5 % of the median. "
+         "uneven: none of these. Null with fewer than 4 steps."},
     [D_SPIKE_STEP] = {"spike_step", TM_INT, "",
                       "Step with the highest peak if the pattern is spike; otherwise null."},
     [D_FALLS] = {"reserve_falls", TM_INT, "",
-                 "Number of times that the allocator returned at least a twentieth of its peak of "
-                 "reserved bytes to the device. Null if reserved bytes are not recorded."},
-    [D_STEPS_LEFT] = {"steps_left", TM_INT, "",
-                      "For pattern growth, steps until the device is out of memory: (limit_bytes - "
-                      "peak_bytes) / growth_bytes, with capacity_bytes if limit_bytes is unknown; "
-                      "fewer if other libraries hold memory. Null for other patterns."},
+                 "Number of times that the allocator returned at least a twentieth of "
+                 "peak_reserved_bytes to the device. Null if reserved bytes are not recorded."},
+    [D_STEPS_LEFT] =
+        {"steps_left", TM_INT, "",
+         "For pattern growth, number of steps until the device is out of memory: (limit_bytes - "
+         "peak_bytes) / growth_bytes, with capacity_bytes if limit_bytes is unknown; fewer if "
+         "other libraries hold memory. Null for other patterns."},
     [D_ALLOCATOR] = {"allocator", TM_TEXT, "",
-                     "Name of the device's allocator in a TensorFlow or JAX profile (GPU_4_bfc); "
-                     "null for other profiles and for TPUs."},
+                     "Name of the device's allocator in a TensorFlow or JAX profile, such as "
+                     "GPU_4_bfc; null for other profiles and for TPUs."},
     [D_LIMIT] = {"limit_bytes", TM_INT, "B",
-                 "Memory that the allocator of a TensorFlow or JAX profile can hand out: allocated "
-                 "memory + program stacks + free memory. Null for other profiles."},
+                 "Bytes that the allocator can hand out, from a TensorFlow or JAX profile: "
+                 "allocated memory + program stacks + free memory. Null for other profiles."},
 };
 
 static const tm_table_def device_def = {
@@ -116,7 +120,7 @@ static const tm_column curve_columns[N_CURVE_COLUMNS] = {
     [C_RANK] = {"rank", TM_INT, "", "Global rank."},
     [C_DEVICE] = {"device", TM_TEXT, "", TM_DEVICE_DOC},
     [C_TIME] = {"time_ns", TM_INT, tm_epoch_ns, "Aligned time of the point, since the epoch."},
-    [C_ALLOCATED] = {"allocated_bytes", TM_INT, "B", "Bytes allocated from this time on."},
+    [C_ALLOCATED] = {"allocated_bytes", TM_INT, "B", "Allocated bytes from this time on."},
     [C_RESERVED] = {"reserved_bytes", TM_INT, "B",
                     "Bytes that the allocator held from this time on."},
 };
@@ -124,9 +128,9 @@ static const tm_column curve_columns[N_CURVE_COLUMNS] = {
 static const tm_table_def curve_def = {
     .name = "memory.curve",
     .doc =
-        "A row for each point of the memory of a rank's device over time. If there are over 384 "
-        "points, the table has only some of them: the points with the minimum and maximum "
-        "allocated and the maximum reserved in each 128th of the time, which include every peak.",
+        "A row for each rank, device and point in time: the memory from then on. If a device has "
+        "over 384 points, only some of them: the points with the minimum and maximum allocated and "
+        "the maximum reserved bytes in each 128th of the time, which include the peaks.",
     .columns = curve_columns,
     .n_columns = N_CURVE_COLUMNS,
     .n_keys = 3,
@@ -141,14 +145,14 @@ static const tm_column step_columns[N_STEP_COLUMNS] = {
     [S_DEVICE] = {"device", TM_TEXT, "", TM_DEVICE_DOC},
     [S_STEP] = {"step", TM_INT, "", "Number of the step in which memory was allocated or freed."},
     [S_ALLOCATED] = {"allocated_bytes", TM_INT, "B",
-                     "Sum of the sizes of all allocations in the step."},
+                     "Sum of the sizes of all allocations in the step, freed or not."},
     [S_PEAK] = {"peak_bytes", TM_INT, "B", "Maximum of the allocated bytes in the step."},
     [S_RESERVED] = {"peak_reserved_bytes", TM_INT, "B",
                     "Maximum of the bytes that the allocator held in the step."},
-    [S_END] = {"end_bytes", TM_INT, "B", "Bytes allocated after the last record of the step."},
+    [S_END] = {"end_bytes", TM_INT, "B", "Allocated bytes after the last record of the step."},
     [S_GROWTH] = {"growth_bytes", TM_INT, "B",
-                  "end_bytes minus end_bytes of the step before. For the first step, it is "
-                  "end_bytes minus the bytes allocated before the trace's first record."},
+                  "Growth in the step: end_bytes minus end_bytes of the step before. For the first "
+                  "step: end_bytes minus the allocated bytes before the trace's first record."},
 };
 
 static const tm_table_def step_def = {
@@ -176,8 +180,8 @@ static const tm_table_def *const defs[] = {
     &tm_memory_owner_part,
 };
 
-/* Adds the rows of a device's steps. Collects the growth of each step except the first, in which
- * caches fill and optimizers create their states. */
+/* Adds the rows of a device's steps. Collects the growth of each step except the first, because
+ * caches fill and optimizers create their states there. */
 static tm_status add_steps(const tm_timeline *timeline, const tm_device_levels *d, tm_table *table,
                            tm_vec *growths, tm_error *err) {
     int64_t before = d->begin_bytes;
@@ -205,8 +209,8 @@ static tm_status add_steps(const tm_timeline *timeline, const tm_device_levels *
     return TM_OK;
 }
 
-/* Sets the growth. It is the median over steps, because one step may allocate much that the next
- * one frees. */
+/* Sets the growth: the median over steps, because a step may allocate much that the next step
+ * frees. */
 static void set_growth(tm_cell *row, tm_vec *growths) {
     int64_t *v = growths->data, growing = 0;
     if (growths->n == 0)
@@ -236,8 +240,8 @@ static tm_status set_pattern(const tm_timeline *timeline, const tm_device_levels
     return tm_table_set_text(table, &row[D_PATTERN], p.word, err);
 }
 
-/* Sets columns that need all levels, so it must be called before levels are thinned. @param
- * capacity  [bytes]; 0 or less if unknown */
+/* Sets the columns that need all levels. Must be called before levels are thinned. @param capacity
+ * [bytes]; 0 or less if unknown */
 static void set_totals(tm_cell *row, const tm_device_levels *d, int64_t capacity,
                        const tm_allocator *allocator) {
     const tm_memory_level *v = d->levels.data;
@@ -250,7 +254,7 @@ static void set_totals(tm_cell *row, const tm_device_levels *d, int64_t capacity
     tm_cell_set_int(&row[D_END], v[d->levels.n - 1].allocated_bytes);
     tm_cell_set_int(&row[D_PEAK], peak);
     tm_cell_set_int(&row[D_PEAK_TIME], v[d->peak].time_ns);
-    if (reserved > 0) { /* 0 for the CPU */
+    if (reserved > 0) { /* no capacity for the CPU */
         tm_cell_set_int(&row[D_RESERVED], reserved);
         tm_cell_set_ratio(&row[D_FRAGMENTATION], 100.0, reserved - peak, reserved);
     }
@@ -261,13 +265,14 @@ static void set_totals(tm_cell *row, const tm_device_levels *d, int64_t capacity
     }
     if (limit > 0) {
         tm_cell_set_int(&row[D_LIMIT], limit);
-        /* the limit of a host's allocator is not the size of the host's memory */
+        /* the limit of an allocator on the host is not the size of the host's memory */
         if (reserved <= 0 && d->type != 0)
             tm_cell_set_ratio(&row[D_CAPACITY_PCT], 100.0, peak, limit);
     }
 }
 
-/* Adds one device's row. @param op  name id of the operator that made the allocation at the peak */
+/* Adds the row of a device. @param op name id of the operator that made the allocation at the peak
+ */
 static tm_status add_device(const tm_rank_view *view, const tm_device_levels *d, uint32_t op,
                             tm_vec *growths, tm_table *table, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
@@ -311,7 +316,7 @@ static tm_status add_curve(const tm_timeline *timeline, tm_device_levels *d, tm_
     return TM_OK;
 }
 
-/* Intermediate results for the devices of a rank. */
+/* State of the analysis of a rank. */
 typedef struct rank_memory {
     const tm_rank_view *view;
     tm_vec devices; /* of tm_device_levels */
@@ -320,7 +325,7 @@ typedef struct rank_memory {
     tm_vec passes; /* of tm_backward_pass */
 } rank_memory;
 
-/* Finds the inputs of the tables. The caller frees *m, also after a failure. */
+/* Prepares what the tables need. The caller frees *m, also on failure. */
 static tm_status find(rank_memory *m, tm_error *err) {
     tm_status status = tm_memory_levels_find(m->view->timeline, &m->devices, err);
     for (size_t o = 0; o < TM_N_OWNER_LEVELS && status == TM_OK; o++)
@@ -338,7 +343,7 @@ static void free_found(rank_memory *m) {
     tm_vec_free(&m->passes);
 }
 
-/* Adds the rows that need blocks, if the device's records have addresses. */
+/* If the device's records have addresses, adds the rows that need blocks. */
 static tm_status add_blocks(rank_memory *m, const tm_device_levels *d, tm_tables *out,
                             tm_error *err) {
     tm_blocks blocks;
@@ -371,7 +376,7 @@ static tm_status add_devices(rank_memory *m, tm_tables *out, tm_error *err) {
             status = add_device(m->view, d, operators[peak->record], &growths,
                                 tm_tables_find(out, device_def.name), err);
         if (status == TM_OK)
-            /* last, because it thins the levels, into which d->peak is an index */
+            /* must be last: it thins the levels, and d->peak is the index of a level */
             status = add_curve(timeline, d, tm_tables_find(out, curve_def.name), err);
     }
     tm_vec_free(&growths);

@@ -1,4 +1,4 @@
-/* memory.job: the memory of the ranks compared, and the rank nearest to its limit. */
+/* memory.job: compares the ranks' memory, and finds the rank nearest to its limit. */
 #include <string.h>
 
 #include "base/median.h"
@@ -21,25 +21,33 @@ enum {
 };
 
 static const tm_column columns[N_COLUMNS] = {
-    [J_DEVICE] = {"device", TM_TEXT, "", "Type of the device: cpu, cuda, ..."},
-    [J_RANKS] = {"ranks", TM_INT, "", "Number of ranks that have records for this type of device."},
+    [J_DEVICE] = {"device", TM_TEXT, "", "Type of device, such as cpu or cuda."},
+    [J_RANKS] = {"ranks", TM_INT, "", "Number of ranks with records of this type of device."},
     [J_DEVICES] = {"devices", TM_INT, "",
-                   "Number of rows in memory.device for this type of device."},
-    [J_MIN] = {"peak_min_bytes", TM_INT, "B", "Smallest peak_bytes in memory.device."},
-    [J_MEDIAN] = {"peak_median_bytes", TM_INT, "B", "Median of peak_bytes in memory.device."},
-    [J_MAX] = {"peak_max_bytes", TM_INT, "B", "Largest peak_bytes in memory.device."},
-    [J_MAX_RANK] = {"peak_max_rank", TM_INT, "",
-                    "Rank with peak_max_bytes; the lowest if there are several."},
+                   "Number of devices of this type (rows of memory.device)."},
+    [J_MIN] = {"peak_min_bytes", TM_INT, "B",
+               "Smallest peak of a device (memory.device.peak_bytes)."},
+    [J_MEDIAN] = {"peak_median_bytes", TM_INT, "B",
+                  "Median peak over the devices (memory.device.peak_bytes)."},
+    [J_MAX] = {"peak_max_bytes", TM_INT, "B",
+               "Largest peak of a device (memory.device.peak_bytes)."},
+    [J_MAX_RANK] =
+        {"peak_max_rank", TM_INT, "",
+         "Rank with the largest peak (peak_max_bytes); the lowest if there are several."},
     [J_NEAREST] = {"nearest_rank", TM_INT, "",
-                   "Rank nearest to its memory limit: that with the largest capacity_pct in "
-                   "memory.device; the lowest if there are several. Null if no capacity is known."},
-    [J_NEAREST_PCT] = {"nearest_pct", TM_REAL, "%", "memory.device.capacity_pct of nearest_rank."},
-    [J_GROWING] = {"growing_devices", TM_INT, "",
-                   "Number of devices whose pattern in memory.device is growth."},
+                   "Rank nearest to its memory limit: with the largest memory.device.capacity_pct; "
+                   "the lowest if there are several. Null if no capacity is known."},
+    [J_NEAREST_PCT] = {"nearest_pct", TM_REAL, "%",
+                       "How full the device of nearest_rank is: memory.device.capacity_pct."},
+    [J_GROWING] =
+        {"growing_devices", TM_INT, "",
+         "Number of devices whose memory grows in each step (memory.device.pattern is growth)."},
     [J_FIRST] = {"first_rank", TM_INT, "",
-                 "Rank that would run out of memory first: that with the smallest steps_left in "
-                 "memory.device; the lowest if there are several."},
-    [J_STEPS_LEFT] = {"steps_left", TM_INT, "", "memory.device.steps_left of first_rank."},
+                 "Rank that would run out of memory first: with the smallest "
+                 "memory.device.steps_left; the lowest if there are several."},
+    [J_STEPS_LEFT] =
+        {"steps_left", TM_INT, "",
+         "Number of steps until first_rank is out of memory: memory.device.steps_left."},
 };
 
 const tm_table_def tm_memory_job_def = {
@@ -56,8 +64,8 @@ static bool is_of(const tm_cell *device, const char *type) {
     return strlen(type) == n && memcmp(device->value.text, type, n) == 0;
 }
 
-/* Returns whether a value is larger than the largest so far. Of equal values, keeps the first,
- * which is that of the lowest rank. */
+/* Returns whether a value is above the largest so far. Of equal values, the first stays, which is
+ * of the lowest rank. */
 static bool is_more(const tm_cell *cell, const tm_cell *than) {
     return !cell->null && (than->null || cell->value.i > than->value.i);
 }
@@ -112,7 +120,7 @@ static tm_status add_type(const tm_table *devices, const char *type, tm_table *t
     return tm_table_set_text(table, &row[J_DEVICE], type, err);
 }
 
-/* Uses a linear search, because there are few types of devices. */
+/* linear search: there are few types of devices */
 static bool is_known(const tm_table *table, const tm_cell *device) {
     for (size_t i = 0; i < table->n_rows; i++)
         if (is_of(device, tm_table_row(table, i)[J_DEVICE].value.text))

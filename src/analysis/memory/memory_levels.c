@@ -7,13 +7,12 @@
 
 enum { SLOTS = 128, PER_SLOT = 3 };
 
-/* The unread records [next, end) of one thread, ascending in time. */
+/* Records [next, end) of a thread that have not been read, ascending in time. */
 typedef struct run {
     uint32_t next, end;
 } run;
 
-/* Records are sorted by row and the rows of a thread are contiguous, so its records are contiguous
- * too. */
+/* Records are sorted by row, and a thread's rows are contiguous. So are its records. */
 static bool find_runs(const tm_timeline *timeline, tm_vec *out) {
     const tm_memory_attr *records = timeline->attrs[TM_ATTR_MEMORY];
     size_t n = timeline->n_attrs[TM_ATTR_MEMORY], next = 0;
@@ -28,8 +27,8 @@ static bool find_runs(const tm_timeline *timeline, tm_vec *out) {
     return true;
 }
 
-/* Returns the run whose next record is earliest, the first in a tie; NULL if all records have been
- * read. */
+/* Returns the run whose next record is earliest; of several, the first. NULL if all records have
+ * been read. */
 static run *earliest(const tm_timeline *timeline, const tm_vec *runs) {
     const tm_memory_attr *records = timeline->attrs[TM_ATTR_MEMORY];
     run *best = NULL;
@@ -70,7 +69,7 @@ static tm_device_levels *device_of(const tm_timeline *timeline, const tm_memory_
     return d;
 }
 
-/* Call in order of time: the last record gives the memory at the end of the step. */
+/* Must be called in order of time: the last record gives the memory at the end of the step. */
 static void count_in_step(tm_memory_step *s, const tm_memory_level *level, int64_t reserved,
                           int64_t bytes) {
     if (s->records == 0 || level->allocated_bytes > s->peak_bytes)
@@ -82,7 +81,7 @@ static void count_in_step(tm_memory_step *s, const tm_memory_level *level, int64
     s->end_bytes = level->allocated_bytes;
 }
 
-/* Call in order of time. */
+/* Must be called in order of time. */
 static bool count_record(const tm_timeline *timeline, uint32_t number, tm_vec *devices) {
     const tm_memory_attr *record = (tm_memory_attr *)timeline->attrs[TM_ATTR_MEMORY] + number;
     tm_device_levels *d = device_of(timeline, record, devices);
@@ -91,7 +90,7 @@ static bool count_record(const tm_timeline *timeline, uint32_t number, tm_vec *d
     const tm_memory_level *v = d->levels.data;
     int64_t bytes = tm_bytes_cut(record->bytes);
     int64_t before = d->levels.n > 0 ? v[d->levels.n - 1].allocated_bytes : d->begin_bytes;
-    /* records of PyTorch before 1.10 have no totals, so they are added up */
+    /* PyTorch before 1.10 records no totals, so this sums the records */
     tm_memory_level level = {
         .time_ns = timeline->begin_ns[record->event],
         .allocated_bytes =
@@ -129,8 +128,8 @@ void tm_memory_levels_free(tm_vec *devices) {
     tm_vec_free(devices);
 }
 
-/* Selects the levels to keep in [first, end): minimum, maximum, and maximum reserved; the first of
- * equal ones. Sorts them without duplicates. Returns their number. */
+/* Selects which levels in [first, end) to keep: minimum, maximum, and maximum reserved; of equal
+ * levels, the first. Sorts them without duplicates. Returns their number. */
 static size_t choose(const tm_memory_level *v, size_t first, size_t end, size_t kept[PER_SLOT]) {
     size_t low = first, high = first, reserved = first, n = 0;
     for (size_t i = first + 1; i < end; i++) {
@@ -148,7 +147,7 @@ void tm_memory_levels_thin(tm_vec *levels) {
     tm_memory_level *v = levels->data;
     if (levels->n <= (size_t)SLOTS * PER_SLOT)
         return;
-    /* 1 ns wider, so that the last level is in a slot as well */
+    /* 1 ns wider, so that the last level is in a slot, too */
     int64_t begin = v[0].time_ns, width = (v[levels->n - 1].time_ns - begin) / SLOTS + 1;
     size_t n = 0;
     for (size_t first = 0, end = 0; first < levels->n; first = end) {
@@ -158,7 +157,7 @@ void tm_memory_levels_thin(tm_vec *levels) {
             end++;
         size_t n_kept = choose(v, first, end, kept);
         for (size_t i = 0; i < n_kept; i++)
-            /* in place, as at most as many levels are kept as were read */
+            /* in place, because no more levels are kept than were read */
             v[n++] = v[kept[i]];
     }
     levels->n = n;

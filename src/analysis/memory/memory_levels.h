@@ -1,38 +1,38 @@
-/* Levels of allocated memory of each device over time. */
+/* Allocated memory of each device over time, as levels. */
 #ifndef TMERGE_MEMORY_MEMORY_LEVELS_H
 #define TMERGE_MEMORY_MEMORY_LEVELS_H
 
 #include "base/vec.h"
 #include "tmerge/analysis.h"
 
-/** The memory allocated after a record. */
+/** Memory after a record. */
 typedef struct tm_memory_level {
     int64_t time_ns, allocated_bytes, reserved_bytes; /* reserved: -1 if not recorded */
     uint32_t record; /* index of the memory record in the timeline */
 } tm_memory_level;
 
-/** Memory of one step on one device. */
+/** Memory of a step on a device. */
 typedef struct tm_memory_step {
     int64_t records, allocated_bytes, peak_bytes, peak_reserved_bytes, end_bytes;
 } tm_memory_step;
 
-/** The levels of one device, or of the CPU. */
+/** The levels of a device, or of the CPU. */
 typedef struct tm_device_levels {
     int32_t type, device;
-    bool relative; /* totals are not recorded, so levels start at 0 */
-    /* reserved_bytes of the levels is the part of allocated_bytes that programs hold */
+    bool relative; /* whether totals are not recorded, so that levels start at 0 */
+    /* whether reserved_bytes of the levels is the part of allocated_bytes that programs hold */
     bool stacks;
     int64_t allocations, releases;
-    int64_t begin_bytes;         /* allocated before the first record */
+    int64_t begin_bytes;         /* allocated bytes before the first record */
     int64_t peak_reserved_bytes; /* -1 if not recorded */
-    size_t peak;                 /* index of the level with the maximum allocated_bytes */
+    size_t peak;                 /* index of the level with the most allocated bytes */
     tm_vec levels;               /* of tm_memory_level, ascending in time */
     tm_vec steps;                /* [n_steps] of tm_memory_step */
 } tm_device_levels;
 
 /**
- * Reads all records in the order of time.
- * @param out  of tm_device_levels; free it with tm_memory_levels_free, also on failure
+ * Reads all records in order of time.
+ * @param out  of tm_device_levels; the caller frees it with tm_memory_levels_free, also on failure
  * @return     TM_OK; TM_ERR_FAULT
  */
 tm_status tm_memory_levels_find(const tm_timeline *timeline, tm_vec *out,
@@ -40,9 +40,8 @@ tm_status tm_memory_levels_find(const tm_timeline *timeline, tm_vec *out,
 void tm_memory_levels_free(tm_vec *devices);
 
 /**
- * Reduces more than 384 levels to at most that number: in each 128th of the time, keeps the levels
- * with the minimum allocated, the maximum allocated and the maximum reserved.
- */
+ * If there are more than 384 levels, keeps at most 384: in each 128th of the time, the levels with
+ * the minimum allocated, the maximum allocated and the maximum reserved bytes. */
 void tm_memory_levels_thin(tm_vec *levels);
 
 #endif

@@ -1,39 +1,46 @@
-/* memory.owner: memory by the operator or module that allocated it. */
+/* memory.owner: memory by the operator or module that allocates it. */
 #include "analysis/shared/over_ranks.h"
 #include "devices.h"
 #include "table/levels.h"
 #include "tables.h"
 
-/* Columns with an owner's sums, relative to the first of them in the part table and the shown
+/* Columns with an owner's sums, relative to the first such column of the part table and the result
  * table. */
 enum { CALLS, SELF_COUNT, SELF_BYTES, SELF_INCREASE, COUNT, BYTES, INCREASE, N_SUMS };
 
 #define SUM_COLUMNS                                                                                \
     {"calls", TM_INT, "",                                                                          \
-     "Number of calls on all ranks, including calls that allocated nothing."},                     \
+     "Number of calls of the operator or module, over all ranks, including calls that allocated "  \
+     "nothing."},                                                                                  \
         {"self_allocations", TM_INT, "",                                                           \
-         "Number of allocations in these calls, outside of any nested call of the level."},        \
-        {"self_bytes", TM_INT, "B", "Bytes of the allocations in self_allocations."},              \
+         "Number of allocations in these calls, outside of nested calls of the same level."},      \
+        {"self_bytes", TM_INT, "B",                                                                \
+         "Sum of the sizes of the allocations counted by self_allocations."},                      \
         {"self_increase_bytes", TM_INT, "B",                                                       \
-         "self_bytes minus the bytes that the calls themselves freed."},                           \
+         "Change of memory by the calls themselves: self_bytes minus the bytes that they freed "   \
+         "outside of nested calls."},                                                              \
         {"allocations", TM_INT, "",                                                                \
          "Number of allocations in these calls, including nested calls."},                         \
-        {"bytes", TM_INT, "B", "Bytes allocated in these calls, including nested calls."}, {       \
-        "increase_bytes", TM_INT, "B", "bytes minus the bytes freed within these calls."           \
+        {"bytes", TM_INT, "B",                                                                     \
+         "Bytes allocated in calls of the operator or module, including nested calls."},           \
+    {                                                                                              \
+        "increase_bytes", TM_INT, "B",                                                             \
+            "Change of memory in these calls: bytes minus the bytes freed in them, including "     \
+            "nested calls."                                                                        \
     }
 
 enum { P_LEVEL, P_NAME, P_TYPE, P_RANK, P_SUMS, P_PEAK = P_SUMS + N_SUMS, N_PART };
 
 static const tm_column part_columns[N_PART] = {
-    {"level", TM_INT, "", "Level, a tm_owner_level."},
-    {"name", TM_INT, "", "Id of the owner's name."},
+    {"level", TM_INT, "", "Level of the owner (tm_owner_level)."},
+    {"name", TM_INT, "", "Name id of the owner."},
     {"device_type", TM_INT, "", "Type of the device."},
     {"rank", TM_INT, "", "Global rank."},
     SUM_COLUMNS,
-    {"peak_bytes", TM_INT, "B", "Part of self_bytes allocated at a device's peak."},
+    {"peak_bytes", TM_INT, "B", "Part of self_bytes that was allocated at a device's peak."},
 };
 
-/* The merge combines the rows of all ranks into one row of the shown table. */
+/* The merge combines the rows of all ranks into a row of memory.owner. */
 const tm_table_def tm_memory_owner_part = TM_PART_TABLE(
     "memory.owner_part", "A row for each owner, device type and rank: its part of the shown table.",
     part_columns, N_PART, P_RANK);
@@ -43,16 +50,16 @@ enum { O_LEVEL, O_NAME, O_DEVICE, O_RANKS, O_SUMS, O_PEAK = O_SUMS + N_SUMS, O_P
 static const tm_column columns[N_SHOWN] = {
     TM_LEVEL_COLUMN("operator or module"),
     {"name", TM_TEXT, "",
-     "Name of the operator or annotation, or of the module with the profiler's number; null for "
+     "Name of the operator or annotation, or of the module with the profiler's number. Null: "
      "memory that was allocated outside of all operators or modules."},
-    {"device", TM_TEXT, "", "Type of the device: cpu, cuda, ..."},
+    {"device", TM_TEXT, "", "Type of device, such as cpu or cuda."},
     {"ranks", TM_INT, "",
      "Number of ranks on which the operator or module allocated or freed memory."},
     SUM_COLUMNS,
     {"peak_bytes", TM_INT, "B",
-     "Part of self_bytes that was allocated at a device's peak; maximum over ranks. Null if "
+     "Part of self_bytes that was allocated at a device's peak: maximum over ranks. Null if "
      "records have no addresses."},
-    {"peak_rank", TM_INT, "", "Rank with peak_bytes; the lowest if there are several."},
+    {"peak_rank", TM_INT, "", "Rank with the largest peak_bytes; the lowest if there are several."},
 };
 
 const tm_table_def tm_memory_owner_def = {
@@ -75,11 +82,11 @@ static const char *const level_words[TM_N_OWNER_LEVELS] = {
 tm_owner_class *const tm_owner_classes[TM_N_OWNER_LEVELS] = {
     [TM_OWNERS_MODULE] = tm_is_owning_module, [TM_OWNERS_OPERATOR] = tm_is_owning_operator};
 
-/* Adds an owner's rows by type of device, because device numbers differ between ranks. */
+/* Adds an owner's rows by type of device: the ranks' device numbers differ. */
 tm_status tm_memory_add_owners(const tm_timeline *timeline, tm_owner_level level,
                                const tm_owners *owners, tm_table *part, tm_error *err) {
     const tm_owner_key *keys = owners->keys.keys.data;
-    /* most traces have no modules; a single row for memory outside of modules would be useless */
+    /* most traces have no modules; their only row would be memory outside of modules */
     bool any = level != TM_OWNERS_MODULE;
     for (size_t i = 0; i < owners->owners.n; i++)
         any = any || keys[i].name != TM_NO_NAME;
@@ -105,7 +112,7 @@ tm_status tm_memory_add_owners(const tm_timeline *timeline, tm_owner_level level
     return TM_OK;
 }
 
-/* Each rank has one row for a key, so the number of rows is the number of ranks. */
+/* the number of rows is the number of ranks, because a rank has one row for a key */
 static tm_status set_owner(const tm_names *names, const tm_rank_rows *rows, tm_table *table,
                            tm_cell *row, tm_error *err) {
     const tm_cell *key = tm_rank_rows_key(rows);
@@ -123,7 +130,7 @@ static tm_status set_owner(const tm_names *names, const tm_rank_rows *rows, tm_t
     TM_TRY(tm_table_set_text(table, &row[O_DEVICE], type, err));
     TM_TRY(tm_table_set_text(table, &row[O_LEVEL], level_words[key[P_LEVEL].value.i], err));
     tm_text name = tm_names_text(names, (uint32_t)key[P_NAME].value.i);
-    /* an empty name means memory outside of all owners; the cell stays null */
+    /* an empty name means memory outside of all owners */
     return name.size > 0 ? tm_table_set_bytes(table, &row[O_NAME], name.bytes, name.size, err)
                          : TM_OK;
 }

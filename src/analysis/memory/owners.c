@@ -10,20 +10,20 @@
 typedef struct open_op {
     int64_t end_ns;
     uint32_t name;
-    int32_t device_type; /* type of device for which `owner` was found */
-    uint32_t owner;      /* index of the owner that was last found; TM_NO_KEY if none */
+    int32_t device_type; /* type of device of `owner` */
+    uint32_t owner;      /* index of the owner found last; TM_NO_KEY: none */
 } open_op;
 
 typedef struct walk {
     const tm_rank_view *view;
     tm_owner_class *is_owner;
     tm_owners *owners;
-    /* records are sorted by row, and so grouped by thread */
+    /* sorted by row, and so grouped by thread */
     size_t next; /* index of the next record */
-    tm_vec open; /* of open_op, the innermost last */
+    tm_vec open; /* of open_op, innermost last */
 } walk;
 
-/* Whether a row is an operator or annotation. Steps do not count, because they contain
+/* Returns whether a row is an operator or annotation. Steps do not count, because they contain
  * everything. */
 bool tm_is_owning_operator(const tm_rank_view *view, uint32_t row) {
     uint8_t category = view->timeline->category[row];
@@ -37,8 +37,8 @@ bool tm_is_owning_module(const tm_rank_view *view, uint32_t row) {
            tm_call_kinds_at(view->call_kinds, timeline->name[row]) == TM_CALL_KIND_MODULE;
 }
 
-/* Returns the owner for an open operator and a type of device. The operator keeps the last result,
- * since its records are mostly of one device. */
+/* Returns the owner of an open operator and a type of device. The operator keeps the last result,
+ * because most of its records are of one device. */
 static tm_owner *owner_of(tm_owners *owners, open_op *op, int32_t device_type) {
     if (op->owner == TM_NO_KEY || op->device_type != device_type) {
         const tm_owner_key key = {op->name, device_type};
@@ -51,7 +51,7 @@ static tm_owner *owner_of(tm_owners *owners, open_op *op, int32_t device_type) {
     return (tm_owner *)owners->owners.data + op->owner;
 }
 
-/* Whether an operator of the same name is nested in this one. */
+/* Returns whether an operator of the same name is nested in this operator. */
 static bool is_repeated(const open_op *open, size_t n, size_t i) {
     for (size_t inner = i + 1; inner < n; inner++)
         if (open[inner].name == open[i].name)
@@ -59,7 +59,7 @@ static bool is_repeated(const open_op *open, size_t n, size_t i) {
     return false;
 }
 
-/* Counts a record for each open operator, but once for those of one name. */
+/* Counts a record for each open operator; for operators of the same name, only once. */
 static bool count_record(tm_owners *owners, const tm_memory_attr *record, open_op *open, size_t n) {
     int64_t bytes = tm_bytes_cut(record->bytes), taken = bytes > 0 ? bytes : 0;
     for (size_t i = 0; i < n; i++) {
@@ -80,13 +80,14 @@ static bool count_record(tm_owners *owners, const tm_memory_attr *record, open_o
     return true;
 }
 
-/* Walks a thread up to its last record. Tracks which operators are open at each record. */
+/* Walks a thread up to its last record. Keeps track of the operators that are open at each record.
+ */
 static bool walk_thread(walk *w, const tm_track *track) {
     const tm_timeline *timeline = w->view->timeline;
     const tm_memory_attr *records = timeline->attrs[TM_ATTR_MEMORY];
     size_t n_records = timeline->n_attrs[TM_ATTR_MEMORY];
     uint32_t row = track->first, end = track->first + track->count;
-    /* stands for memory outside of all operators, which gets a row as well */
+    /* stands for memory outside of all operators, which has its own row */
     open_op nowhere = {INT64_MAX, TM_NO_NAME, 0, TM_NO_KEY};
     w->open.n = 0;
     for (; row < end && w->next < n_records && records[w->next].event < end; row++) {
@@ -113,7 +114,7 @@ static bool walk_thread(walk *w, const tm_track *track) {
     return true;
 }
 
-/* Counts the calls of every owner that has a row. Calls that allocated nothing count, too. */
+/* Counts all calls of every owner that has a row, also calls that allocated nothing. */
 static bool count_calls(const walk *w) {
     const tm_timeline *timeline = w->view->timeline;
     const tm_owner_key *keys = w->owners->keys.keys.data;
@@ -144,8 +145,8 @@ tm_status tm_owners_find(const tm_rank_view *view, tm_owner_class *is_owner, tm_
     bool ok = out->of != NULL;
     for (size_t t = 0; ok && t < timeline->n_tracks && w.next < n; t++) {
         const tm_track *track = &timeline->tracks[t];
-        /* Skips threads without records. The unsigned difference is also large for a record before
-         * the track. */
+        /* Skips threads without records. For records before the track, the unsigned difference is
+         * large. */
         if (records[w.next].event - track->first < track->count)
             ok = walk_thread(&w, track);
     }

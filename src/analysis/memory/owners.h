@@ -8,46 +8,45 @@
 struct tm_blocks;
 struct tm_device_levels;
 
-/** Limit of byte counts, so that their differences do not overflow. */
+/** Limit of byte counts, so that differences do not overflow. */
 #define TM_BYTES_MAX (INT64_C(1) << 60)
 
 static inline int64_t tm_bytes_cut(int64_t bytes) {
     return bytes > TM_BYTES_MAX ? TM_BYTES_MAX : bytes < -TM_BYTES_MAX ? -TM_BYTES_MAX : bytes;
 }
 
-/** An operator or module, and a type of device. */
+/** An operator or module, with a type of device. */
 typedef struct tm_owner_key {
-    uint32_t name;       /* TM_NO_NAME: outside of all operators */
+    uint32_t name;       /* TM_NO_NAME: memory outside of all operators */
     int32_t device_type; /* as in tm_memory_attr */
 } tm_owner_key;
 
-/** Memory allocated in the calls of an operator: including nested operators, or by the operator
- * itself (self). */
+/** Memory allocated in the calls of an operator: with nested operators, or by the operator itself
+ * (self). */
 typedef struct tm_owner {
     int64_t calls; /* number of calls of the operator, including calls that allocated nothing */
     int64_t self_allocations, self_bytes, self_increase;
     int64_t allocations, bytes, increase; /* increase: bytes allocated minus bytes freed */
     int64_t peak_bytes; /* part of self_bytes that was allocated at a device's peak */
-    bool peak_reported; /* peak_bytes is known for at least one of its devices */
+    bool peak_reported; /* whether peak_bytes is known for any device */
 } tm_owner;
 
-/** Whether the event of a row, on any track, is one that can own memory. */
+/** Returns whether the event of a row, on any track, can own memory. */
 typedef bool tm_owner_class(const tm_rank_view *view, uint32_t row);
 tm_owner_class tm_is_owning_operator, tm_is_owning_module;
 
 typedef struct tm_owners {
-    uint32_t *of;  /* [memory records] name of the innermost owner of each; owned */
+    uint32_t *of;  /* [memory records] name id of the innermost owner; owned */
     tm_keys keys;  /* of tm_owner_key */
-    tm_vec owners; /* of tm_owner, by number of the key */
+    tm_vec owners; /* [keys] of tm_owner */
 } tm_owners;
 
-/** Finds the owner of each record. Call tm_owners_free even on failure. Returns TM_OK;
+/** Finds the owner of each record. The caller calls tm_owners_free, also on failure. Returns TM_OK;
  * TM_ERR_FAULT. */
 tm_status tm_owners_find(const tm_rank_view *view, tm_owner_class *is_owner, tm_owners *out,
                          tm_error *err) TM_MUST_CHECK;
 
-/** For each owner, sums the blocks that were allocated at a device's peak. @param blocks of the
- * device */
+/** Sums each owner's blocks that were allocated at a device's peak. @param blocks of the device */
 void tm_owners_count_peak(const tm_timeline *timeline, const struct tm_device_levels *d,
                           const struct tm_blocks *blocks, tm_owners *owners);
 void tm_owners_free(tm_owners *owners);

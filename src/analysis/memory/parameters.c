@@ -1,4 +1,4 @@
-/* memory.parameters: the size of the model, by the gradients of its backward passes. */
+/* memory.parameters: the size of the model, from the gradients of its backward passes. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,55 +29,56 @@ enum {
 static const tm_column columns[N_COLUMNS] = {
     [M_RANK] = {"rank", TM_INT, "", "Global rank."},
     [M_PARAMETERS] = {"parameters", TM_INT, "",
-                      "Number of trained parameters: the number of gradient elements that one "
-                      "backward pass accumulates."},
+                      "Number of trained parameters: number of gradient elements that a backward "
+                      "pass accumulates."},
     [M_TENSORS] = {"tensors", TM_INT, "", "Number of gradient tensors."},
     [M_PASSES] = {"passes", TM_INT, "",
-                  "Number of backward passes with these tensors and sizes; passes that the "
-                  "recording cuts have fewer."},
+                  "Number of backward passes with these tensors and sizes. Passes that are partly "
+                  "recorded have fewer tensors, so they do not count."},
     [M_BYTES] = {"parameter_bytes", TM_INT, "B",
-                 "Size of all parameters, computed from the gradients and their types; null if a "
+                 "Size of all parameters, from the sizes and types of their gradients; null if a "
                  "type is unknown."},
     [M_SHARDED] = {"sharded", TM_BOOL, "",
-                   "Whether the trace has FSDP. The gradients are then those of flat parameters; "
-                   "each rank keeps a shard of them."},
+                   "Whether the trace shows FSDP. If so, gradients are of flat parameters, of "
+                   "which each rank keeps a shard."},
     [M_OPTIMIZER] = {"optimizer", TM_TEXT, "",
                      "Name of the optimizer; null if there is none or there are several."},
     [M_STATE_LEAST] = {"state_least_bytes", TM_INT, "B",
                        "Lower estimate of the optimizer's state: 2 parameter_bytes for Adam and "
-                       "AdamW, 0 for SGD. Null for other optimizers and if sharded."},
+                       "AdamW, 0 for SGD. Null for other optimizers, or if sharded."},
     [M_STATE_MOST] = {"state_most_bytes", TM_INT, "B",
                       "Upper estimate of the optimizer's state: parameter_bytes for SGD, which may "
                       "have momentum; otherwise equal to state_least_bytes."},
     [M_PREEXISTING] = {"preexisting_bytes", TM_INT, "B",
                        "Memory at the peak that was allocated before the trace (memory.category), "
-                       "on the device with most of it; null if there is none."},
-    [M_GRADIENT] = {"gradient_bytes", TM_INT, "B",
-                    "Gradients in preexisting_bytes: parameter_bytes if the trace allocates no "
-                    "gradients, so that they are kept from step to step; otherwise 0."},
+                       "on the device with the most of it; null if there is none."},
+    [M_GRADIENT] =
+        {"gradient_bytes", TM_INT, "B",
+         "Bytes of gradients in preexisting_bytes: parameter_bytes if the trace allocates no "
+         "gradients, because they are then kept from step to step; otherwise 0."},
     [M_REST] = {"rest_bytes", TM_INT, "B",
-                "Estimate of other preexisting memory: preexisting_bytes minus parameter_bytes, "
-                "gradient_bytes and state_least_bytes. Null if one of these is null; negative if "
-                "the model is spread over several devices."},
+                "Estimate of the rest of preexisting_bytes: preexisting_bytes minus "
+                "parameter_bytes, gradient_bytes and state_least_bytes. Null if one of these is "
+                "null; negative if the model is spread over several devices."},
 };
 
 const tm_table_def tm_memory_parameters_def = {
     .name = "memory.parameters",
-    .doc = "A row for each rank whose backward passes show the shapes of gradients: the size of "
-           "the model, and an estimate of what the preexisting bytes in memory.category consist "
-           "of, which the trace does not show.",
+    .doc =
+        "A row for each rank whose backward passes show the shapes of gradients: the size of the "
+        "model, and an estimate of what the preexisting bytes in memory.category consist of.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,
     .top = M_PARAMETERS,
 };
 
-/* The gradients that one backward pass accumulates: elements, tensors and bytes. */
+/* Sums of the gradients that a backward pass accumulates: elements, tensors and bytes. */
 typedef struct sums {
-    int64_t elements, tensors, bytes; /* bytes: -1 if the type of any gradient is unknown */
+    int64_t elements, tensors, bytes; /* bytes: -1 if the type of a gradient is unknown */
 } sums;
 
-/* Returns the number of elements of the first shape in a text like "[[50304, 768], ..."; 1 for a
+/* Returns the number of elements of the first shape in a text such as "[[50304, 768], ..."; 1 for a
  * scalar, "[[]]"; -1 for other texts. */
 static int64_t elements_of(const char *shapes) {
     const char *p = shapes;
@@ -96,7 +97,7 @@ static int64_t elements_of(const char *shapes) {
     return product;
 }
 
-/* Returns the bytes per element of the first type in a text like ["c10::BFloat16", ...; 0 if
+/* Returns the bytes per element of the first type in a text such as ["c10::BFloat16", ...; 0 if
  * unknown. */
 static int64_t size_of(const char *types) {
     static const struct {
@@ -143,8 +144,8 @@ static int by_size(const void *a, const void *b) {
     return order != 0 ? order : tm_order_i64(y->bytes, x->bytes);
 }
 
-/* Finds the most frequent sums of a pass, the largest in a tie. Returns how many passes have them;
- * 0 if none. */
+/* Finds the most frequent sums of a pass; of several, the largest. Returns how many passes have
+ * them; 0 if there is none. */
 static int64_t usual(sums *passes, size_t n, sums *out) {
     int64_t most = 0, here = 0;
     qsort(passes, n, sizeof *passes, by_size);
@@ -160,7 +161,7 @@ static int64_t usual(sums *passes, size_t n, sums *out) {
 
 /* How a rank is trained, from the names of its operators and annotations. */
 typedef struct training {
-    const char *optimizer; /* name after "Optimizer.step#", of length `size`; NULL if none */
+    const char *optimizer; /* name after "Optimizer.step#", of length `size`; NULL: none */
     size_t size;
     bool several, sharded;
 } training;
@@ -192,8 +193,8 @@ static bool look_at_names(const tm_rank_view *view, training *t) {
     return looked != NULL;
 }
 
-/* Sets the minimum and maximum size of the optimizer's state. It is a multiple of the parameters'
- * size; known for a few optimizers. */
+/* Sets the minimum and maximum size of the optimizer's state, a multiple of the parameters' size
+ * that is known for a few optimizers. */
 static void set_state(tm_cell *row, const training *t, int64_t bytes) {
     static const struct {
         const char *name;
@@ -227,8 +228,8 @@ static tm_status add_row(const tm_rank_view *view, const sums *pass, int64_t n_p
     return tm_table_set_bytes(table, &row[M_OPTIMIZER], t.optimizer, t.size, err);
 }
 
-/* Adds up the shapes of the AccumulateGrad operators of each pass. Keeps the name id of this
- * operator, so that texts are compared only once. */
+/* Sums the shapes of the AccumulateGrad operators of each pass. Keeps the name id of this operator,
+ * so that its text is compared only once. */
 static bool find_sums(const tm_rank_view *view, const tm_vec *passes, sums *all) {
     const tm_timeline *timeline = view->timeline;
     const tm_shapes_attr *v = timeline->attrs[TM_ATTR_SHAPES];
@@ -273,8 +274,8 @@ static tm_cell most_of(const tm_table *categories, size_t first, size_t end, con
     return most;
 }
 
-/* Splits the memory allocated before the trace into parameters, optimizer state and the rest. Both
- * tables are sorted by rank. The estimates are not in memory.category, whose sums are exact. */
+/* Splits memory allocated before the trace into parameters, optimizer state and the rest. These are
+ * estimates, so they are not in memory.category. Both tables are sorted by rank. */
 void tm_memory_split_preexisting(tm_tables *tables) {
     const tm_table *categories = tm_tables_find(tables, "memory.category");
     const tm_table *table = tm_tables_find(tables, tm_memory_parameters_def.name);

@@ -4,8 +4,8 @@
 
 #include "base/median.h"
 
-/* Counts how often a value falls by at least a threshold from its maximum since the previous
- * fall. */
+/* Counts how often a value falls by at least a threshold from its maximum since the last such fall.
+ */
 typedef struct falls {
     int64_t threshold, high, low, n;
     bool begun, falling;
@@ -25,7 +25,7 @@ static void follow(falls *f, int64_t value) {
     }
 }
 
-/* ignores changes below 5 % of the maximum */
+/* smaller changes, relative to the maximum, are ignored */
 static falls falls_of(int64_t most) {
     return (falls){.threshold = most / 20 > 0 ? most / 20 : 1};
 }
@@ -33,13 +33,13 @@ static falls falls_of(int64_t most) {
 static int64_t mean_of(const tm_device_levels *d) {
     const tm_memory_level *v = d->levels.data;
     int64_t length = v[d->levels.n - 1].time_ns - v[0].time_ns;
-    double integral = 0.0; /* in byte nanoseconds, whose sum exceeds 64 bits */
+    double integral = 0.0; /* [byte ns], whose sum exceeds 64 bits */
     for (size_t i = 0; i + 1 < d->levels.n; i++)
         integral += (double)v[i].allocated_bytes * (double)(v[i + 1].time_ns - v[i].time_ns);
     return length > 0 ? llround(integral / (double)length) : v[0].allocated_bytes;
 }
 
-/* Counts falls of the reserved memory, which the allocator holds on the device. */
+/* Counts falls of the memory that the allocator holds on the device. */
 static int64_t falls_of_reserve(const tm_device_levels *d) {
     const tm_memory_level *v = d->levels.data;
     falls f = falls_of(d->peak_reserved_bytes);
@@ -48,15 +48,14 @@ static int64_t falls_of_reserve(const tm_device_levels *d) {
     return f.n;
 }
 
-/* Counts of steps that have records: */
+/* Steps that have records, and counts of those except the first: */
 typedef struct walk {
     int64_t n;       /* all steps */
-    int64_t growing; /* steps that end with more allocated than the step before; without the first
-                        step */
-    int64_t falls;   /* falls of the memory allocated at the end of steps */
-    int64_t high;    /* steps with a peak over 20 % above the median; without the first step */
-    int64_t uneven;  /* steps with a peak over 5 % off the median; without the first step */
-    size_t highest;  /* index of the step with the highest peak, without the first */
+    int64_t growing; /* steps that end with more allocated bytes than the step before */
+    int64_t falls;   /* number of falls of the bytes allocated at the end of steps (see falls) */
+    int64_t high;    /* steps with a peak over 20 % above the median */
+    int64_t uneven;  /* steps with a peak over 5 % off the median */
+    size_t highest;  /* index of the step with the highest peak */
 } walk;
 
 static walk walk_steps(const tm_device_levels *d, int64_t median) {
@@ -100,7 +99,7 @@ static const char *word_of(const walk *w, int64_t falls_of_reserved) {
     return w->uneven == 0 ? "stable" : "uneven";
 }
 
-/* Computes the median peak over all steps but the first; 0 if there are none. */
+/* Sets the median peak over all steps except the first; 0 if there are none. */
 static bool find_median(const tm_device_levels *d, int64_t *out) {
     const tm_memory_step *v = d->steps.data;
     tm_vec peaks = TM_VEC(int64_t);

@@ -1,20 +1,20 @@
-/* Classifies a device's memory over time. */
+/* Patterns of a device's memory over time: growth, saw-tooth, spikes. */
 #ifndef TMERGE_MEMORY_PATTERNS_H
 #define TMERGE_MEMORY_PATTERNS_H
 
 #include "memory_levels.h"
 
-/** How the memory of a device changes over its levels and steps. */
+/** How the memory of a device changes over levels and steps. */
 typedef struct tm_memory_pattern {
     const char *word;   /* growth, saw-tooth, spike, stable or uneven; NULL: too few steps */
-    int64_t mean_bytes; /* mean over the time from the first to the last record */
-    int64_t falls;      /* number of times the allocator returned memory to the device */
+    int64_t mean_bytes; /* mean of the allocated bytes from the first to the last record */
+    int64_t falls;      /* number of times that the allocator returned memory to the device */
     size_t spike;       /* index of the step with the spike, if `word` is spike */
 } tm_memory_pattern;
 
 /**
- * Classifies the changes over steps that have records. The first step is left out, because caches
- * fill and optimizers create their states in it. Needs three other steps.
+ * Classifies how memory changes over steps that have records, except the first step, in which
+ * caches fill and optimizers create their states. Needs three more steps.
  * @param d  not thinned yet
  * @return   TM_OK; TM_ERR_FAULT
  */

@@ -14,9 +14,9 @@ static bool is_scope(void *context, const tm_timeline *timeline, uint32_t row) {
                : !tm_timeline_is_step(timeline, row);
 }
 
-/* Whether the name is an operator with a schema or an autograd function: aten::mm,
+/* Returns whether the name is of an operator with a schema or an autograd function: aten::mm,
  * torchvision::nms, AddmmBackward0. A name with a space, such as
- * "autograd::engine::evaluate_function: AddmmBackward0", is a wrapper around one. */
+ * "autograd::engine::evaluate_function: AddmmBackward0", is of a wrapper. */
 static bool is_node(const char *name, tm_call_kind kind) {
     return !strchr(name, ' ') && (kind == TM_CALL_KIND_BACKWARD || strstr(name, "::"));
 }
@@ -46,7 +46,7 @@ static tm_scope enter(const tm_rank_view *view, tm_scope s, uint32_t call, uint3
     return s;
 }
 
-/* Marks nodes that requested a copy from the host: "Memcpy HtoD (Pinned -> Device)", on ROCm also
+/* Marks nodes that launched a copy from the host: "Memcpy HtoD (Pinned -> Device)", on ROCm also
  * "CopyHostToDevice". */
 static void mark_copies(const tm_rank_view *view, tm_scopes *scopes) {
     const tm_copy_attr *copies = view->timeline->attrs[TM_ATTR_COPY];
@@ -80,7 +80,7 @@ tm_status tm_scopes_find(const tm_rank_view *view, tm_scopes *out, tm_error *err
     out->copies = calloc(out->calls.n + 1, 1);
     if (!out->of || !out->copies)
         return tm_fail_memory(err);
-    for (size_t i = 0; i < out->calls.n; i++) /* a parent comes before the calls nested in it */
+    for (size_t i = 0; i < out->calls.n; i++) /* a parent comes before its nested calls */
         out->of[i] = enter(view, calls[i].parent == TM_NO_CALL ? nowhere : out->of[calls[i].parent],
                            (uint32_t)i, calls[i].row);
     mark_copies(view, out);

@@ -5,34 +5,37 @@
 #include "analysis/shared/calls.h"
 #include "base/vec.h"
 
-/** What is open at a call, including the call itself: indices into tm_scopes.calls, or
- * TM_NO_CALL. */
+/** Calls around a call, or the call itself: indices into tm_scopes.calls, or TM_NO_CALL. */
 typedef struct tm_scope {
-    uint32_t node; /* outermost operator with a schema, or autograd function: PyTorch's profiler
-                      treats it as one unit of computation */
-    /* outermost operator except autograd's wrappers: the one that a user would recognise */
+    uint32_t node; /* outermost operator with a schema, or outermost autograd function: a unit of
+                      computation for PyTorch's profiler */
+    /* outermost operator except autograd's wrappers, as a user would name it */
     uint32_t op;
     uint32_t module;    /* innermost module */
     uint32_t optimizer; /* optimizer step */
     bool backward;      /* within autograd */
-    bool loading;       /* within a data loader or the pinning of memory: loads a batch */
+    bool loading; /* whether a data loader or the pinning of memory is around the call, so that it
+                     loads a batch */
 } tm_scope;
 
 typedef struct tm_scopes {
-    tm_calls calls;    /* operators, annotations except steps, and modules */
-    tm_scope *of;      /* [calls.n] owned */
-    uint8_t *copies;   /* [calls.n] whether a call is a node that copied from the host; owned */
+    tm_calls calls; /* operators, annotations except steps, and modules */
+    tm_scope *of;   /* [calls.n] owned */
+    uint8_t
+        *copies; /* [calls.n] whether a call is a node that launched a copy from the host; owned */
     tm_vec optimizers; /* of int64_t, ascending: starts of optimizer steps */
 } tm_scopes;
 
-/** Finds the scopes of calls. Call tm_scopes_free even on failure. Returns TM_OK; TM_ERR_FAULT. */
+/** Finds the scopes of calls. The caller calls tm_scopes_free, also on failure. Returns TM_OK;
+ * TM_ERR_FAULT. */
 tm_status tm_scopes_find(const tm_rank_view *view, tm_scopes *out, tm_error *err) TM_MUST_CHECK;
 void tm_scopes_free(tm_scopes *scopes);
 
 /** Returns the scope of an event on a thread; all TM_NO_CALL if no call is open. */
 tm_scope tm_scopes_at(const tm_scopes *scopes, uint32_t row);
 
-/** Whether a node moves a tensor from the host, so that the tensor is an input of the model. */
+/** Returns whether a node copies a tensor from the host, so that the tensor is an input of the
+ * model. */
 bool tm_scopes_brings(const tm_scopes *scopes, const tm_rank_view *view, uint32_t node);
 
 #endif

@@ -1,4 +1,5 @@
-/* memory.snapshot, memory.site and memory.timeline: from PyTorch's own files about its memory. */
+/* memory.snapshot, memory.site and memory.timeline: contents of PyTorch's own files on its memory.
+ */
 #include "tables.h"
 #include "tmerge/snapshot.h"
 
@@ -28,25 +29,26 @@ static const tm_column device_columns[N_DEVICE] = {
     [D_SEGMENTS] = {"segments", TM_INT, "",
                     "Number of memory segments that the allocator holds on the device."},
     [D_RESERVED] = {"reserved_bytes", TM_INT, "B", "Sum of the sizes of the segments."},
-    [D_BLOCKS] = {"blocks", TM_INT, "", "Number of blocks in use within the segments."},
+    [D_BLOCKS] = {"blocks", TM_INT, "", "Number of blocks in use, over all segments."},
     [D_ALLOCATED] = {"allocated_bytes", TM_INT, "B", "Sum of the sizes of the blocks in use."},
     [D_REQUESTED] = {"requested_bytes", TM_INT, "B",
-                     "Bytes that the program requested; the rest of allocated_bytes is rounding."},
-    [D_PENDING] =
-        {"pending_bytes", TM_INT, "B",
-         "Bytes that the program freed, but that are held until a stream no longer uses them."},
-    [D_FREE] = {"free_bytes", TM_INT, "B", "Bytes in the segments that are not in use."},
+                     "Bytes that the program requested. allocated_bytes also includes rounding."},
+    [D_PENDING] = {"pending_bytes", TM_INT, "B",
+                   "Bytes that the program freed, but that the allocator holds until streams no "
+                   "longer use them."},
+    [D_FREE] = {"free_bytes", TM_INT, "B", "Bytes of the segments that are not in use."},
     [D_FREE_PCT] = {"free_pct", TM_REAL, "%",
-                    "100 free_bytes / reserved_bytes: memory that is cached or fragmented."},
+                    "Share of the segments that is not in use, but cached or fragmented: 100 "
+                    "free_bytes / reserved_bytes."},
     [D_LARGEST] = {"largest_free_bytes", TM_INT, "B",
-                   "Size of the largest free block; larger requests need a new segment."},
-    [D_ENTRIES] =
-        {"entries", TM_INT, "",
-         "Number of entries in the snapshot's trace, a ring buffer whose start may be lost."},
+                   "Size of the largest free block. A larger request needs a new segment."},
+    [D_ENTRIES] = {"entries", TM_INT, "",
+                   "Number of entries in the snapshot's trace. The trace is a ring buffer, so its "
+                   "start may be lost."},
     [D_PEAK] =
         {"trace_peak_bytes", TM_INT, "B",
-         "Largest number of allocated bytes over the entries of the trace; null without entries."},
-    [D_OOMS] = {"ooms", TM_INT, "", "Number of entries that report running out of memory."},
+         "Largest number of allocated bytes after any entry of the trace; null without entries."},
+    [D_OOMS] = {"ooms", TM_INT, "", "Number of entries that report that memory ran out."},
 };
 
 const tm_table_def tm_memory_snapshot_def = {
@@ -64,18 +66,20 @@ enum { S_FILE, S_DEVICE, S_PLACE, S_SITE, S_BLOCKS, S_BYTES, S_REQUESTED, S_PCT,
 static const tm_column site_columns[N_SITE] = {
     [S_FILE] = {"file", TM_TEXT, "", FILE_DOC},
     [S_DEVICE] = {"device", TM_INT, "", "Number of the device."},
-    [S_PLACE] = {"place", TM_INT, "", "Position of the place by bytes, from 1."},
-    [S_SITE] =
-        {"site", TM_TEXT, "",
-         "Innermost line of the program's own Python code on the stack of the allocation, or else "
-         "the innermost frame. Null if no stack was recorded, and in row 51, which has the rest."},
+    [S_PLACE] = {"place", TM_INT, "", "Number of the place in the order of bytes, from 1."},
+    [S_SITE] = {"site", TM_TEXT, "",
+                "Innermost line of the user's own Python code on the stack of the allocation; "
+                "without such a line, the innermost frame. Null if no stack was recorded, and in "
+                "row 51, which sums the rest."},
     [S_BLOCKS] = {"blocks", TM_INT, "", "Number of blocks that were allocated at this place."},
     [S_BYTES] = {"bytes", TM_INT, "B",
-                 "Sum of the sizes of the blocks; the rows of a device add up to "
+                 "Sum of the sizes of the blocks. The rows of a device add up to "
                  "memory.snapshot.allocated_bytes."},
     [S_REQUESTED] = {"requested_bytes", TM_INT, "B",
                      "Bytes that the program requested at this place."},
-    [S_PCT] = {"share_pct", TM_REAL, "%", "100 bytes / memory.snapshot.allocated_bytes."},
+    [S_PCT] = {"share_pct", TM_REAL, "%",
+               "Share of the place in the device's allocated memory: 100 bytes / "
+               "memory.snapshot.allocated_bytes."},
 };
 
 const tm_table_def tm_memory_site_def = {
@@ -94,18 +98,19 @@ enum { T_FILE, T_CATEGORY, T_PEAK, T_PEAK_PCT, T_MOST, T_END, T_TIME, T_MOMENTS,
 static const tm_column timeline_columns[N_TIMELINE] = {
     [T_FILE] = {"file", TM_TEXT, "", FILE_DOC},
     [T_CATEGORY] = {"category", TM_TEXT, "",
-                    "Category that PyTorch's profiler, which knows the tensors, gave; parameter "
-                    "includes buffers."},
+                    "Category that PyTorch's profiler, which knows the tensors, gave the memory. "
+                    "parameter includes buffers."},
     [T_PEAK] = {"peak_bytes", TM_INT, "B",
-                "Bytes of the category when the sum of all categories was largest."},
-    [T_PEAK_PCT] = {"peak_pct", TM_REAL, "%",
-                    "100 peak_bytes / the sum of all categories at its peak."},
-    [T_MOST] = {"most_bytes", TM_INT, "B", "Largest number of bytes of the category at any time."},
-    [T_END] = {"end_bytes", TM_INT, "B", "Bytes of the category after the last record."},
+                "Bytes of the category at the time when the sum of all categories was largest."},
+    [T_PEAK_PCT] =
+        {"peak_pct", TM_REAL, "%",
+         "Share of the category at that time: 100 peak_bytes / the sum of all categories."},
+    [T_MOST] = {"most_bytes", TM_INT, "B", "Maximum of the category's bytes over time."},
+    [T_END] = {"end_bytes", TM_INT, "B", "The category's bytes after the last record."},
     [T_TIME] = {"peak_time_ns", TM_INT, tm_epoch_ns,
                 "Time, as recorded, at which the sum of all categories was first largest, since "
                 "the epoch; null if this was before the trace."},
-    [T_MOMENTS] = {"records", TM_INT, "", "Number of records, or of points in time, in the file."},
+    [T_MOMENTS] = {"records", TM_INT, "", "Number of records (or of points in time) in the file."},
 };
 
 const tm_table_def tm_memory_timeline_def = {
@@ -155,7 +160,7 @@ static tm_status add_site(const tm_snapshot_site *s, int64_t place, int64_t allo
     return tm_table_set_text(table, &row[S_FILE], s->file, err);
 }
 
-/* Adds a row for each of the first SITES sites of a device, and one row for all others. */
+/* Adds a row for each of the first SITES sites of a device, and a row for all other sites. */
 static tm_status add_sites(const tm_snapshot_site *v, size_t n, const tm_snapshot_device *d,
                            tm_table *table, tm_error *err) {
     enum { SITES = 50 };

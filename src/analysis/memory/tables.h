@@ -11,41 +11,43 @@
 extern const tm_table_def tm_memory_category_def, tm_memory_category_curve_def, tm_memory_live_def,
     tm_memory_parameters_def, tm_memory_job_def;
 
-/** Adds the contents of PyTorch's memory files; NULL: none. Returns TM_OK; TM_ERR_FAULT. */
+/** Adds the contents of PyTorch's memory files; @p snapshots may be NULL. Returns TM_OK;
+ * TM_ERR_FAULT. */
 struct tm_snapshots;
 extern const tm_table_def tm_memory_snapshot_def, tm_memory_site_def, tm_memory_timeline_def;
 tm_status tm_memory_add_snapshots(const struct tm_snapshots *snapshots, tm_tables *out,
                                   tm_error *err) TM_MUST_CHECK;
 
-/** Adds the rows of memory.job from memory.device. Returns TM_OK; TM_ERR_FAULT. */
+/** Adds the rows of memory.job, from memory.device. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_memory_compare_ranks(tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** Fills the columns of memory.parameters that need memory.category, for all ranks. */
+/** Sets the columns of memory.parameters that need memory.category, for all ranks. */
 void tm_memory_split_preexisting(tm_tables *tables);
 
-/** Adds a rank's row if its backward passes show gradients.
+/** Adds a rank's row of memory.parameters if its backward passes show gradients.
  * @param passes  of tm_backward_pass
- * @return  TM_OK; TM_ERR_FAULT */
+ * @return        TM_OK; TM_ERR_FAULT */
 tm_status tm_memory_add_parameters(const tm_rank_view *view, const tm_vec *passes, tm_tables *out,
                                    tm_error *err) TM_MUST_CHECK;
 
-/** Adds a device's rows by category and over time. Returns TM_OK; TM_ERR_FAULT. */
+/** Adds a device's rows of memory.category and memory.category_curve. Returns TM_OK; TM_ERR_FAULT.
+ */
 tm_status tm_memory_add_categories(const tm_timeline *timeline, const tm_device_levels *d,
                                    const tm_blocks *blocks, tm_tables *out,
                                    tm_error *err) TM_MUST_CHECK;
 
-/** Inputs that identify the owner of a block. All pointers are borrowed. */
+/** What is needed to find the owner of a block. All pointers are borrowed. */
 typedef struct tm_live {
     const tm_rank_view *view;
     const tm_scopes *scopes;
 } tm_live;
 
-/** Adds a device's rows to memory.live: the blocks that were allocated at its peak. Returns TM_OK;
+/** Adds a device's rows of memory.live: the blocks that were allocated at its peak. Returns TM_OK;
  * TM_ERR_FAULT. */
 tm_status tm_memory_add_live(const tm_live *live, const tm_device_levels *d,
                              const tm_blocks *blocks, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
-/** Levels of memory.owner, in the order of their words: whether owners are modules or operators. */
+/** Levels of memory.owner, in the order of their words: owners are modules, or operators. */
 typedef enum tm_owner_level {
     TM_OWNERS_MODULE,
     TM_OWNERS_OPERATOR,
@@ -53,15 +55,15 @@ typedef enum tm_owner_level {
 } tm_owner_level;
 extern tm_owner_class *const tm_owner_classes[TM_N_OWNER_LEVELS];
 
-/** The table of owners over all ranks, and the part table that it is merged from. */
+/** The table of owners, and the part table from which it is merged. */
 extern const tm_table_def tm_memory_owner_def, tm_memory_owner_part;
 
-/** Adds a rank's rows of one level. Returns TM_OK; TM_ERR_FAULT. */
+/** Adds a rank's rows of a level to the part table. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_memory_add_owners(const tm_timeline *timeline, tm_owner_level level,
                                const tm_owners *owners, tm_table *part,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Merges the rows of all ranks into the shown table. Returns TM_OK; TM_ERR_FAULT. */
+/** Merges the part table into memory.owner. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_memory_merge_owners(const tm_names *names, tm_tables *tables,
                                  tm_error *err) TM_MUST_CHECK;
 

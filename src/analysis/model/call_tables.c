@@ -15,7 +15,7 @@
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
 
-/* The columns from P_BACKWARD_SELF on are only for modules. */
+/* Columns from P_BACKWARD_SELF on are only for modules. */
 enum {
     P_LEVEL,
     P_NAME,
@@ -38,29 +38,30 @@ enum {
 };
 
 static const tm_column part_columns[P_N] = {
-    [P_LEVEL] = {"level", TM_INT, "", "Level, a tm_call_level."},
+    [P_LEVEL] = {"level", TM_INT, "", "Level of the row (tm_call_level)."},
     [P_NAME] = {"name", TM_INT, "", "Name id of the call."},
     [P_SHAPES] = {"shapes", TM_INT, "", "Id of the input shapes, or none."},
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
     [P_CALLS] = {"calls", TM_INT, "", "Number of calls."},
     [P_DEVICE_SELF] = {"device_self_ns", TM_INT, "ns",
-                       "GPU time of work that the calls launched directly."},
+                       "Duration of GPU work that the calls launched directly."},
     [P_DEVICE_TOTAL] = {"device_total_ns", TM_INT, "ns",
-                        "GPU time of work launched within the calls."},
+                        "Duration of GPU work that the calls and their nested calls launched."},
     [P_HOST_SELF] = {"host_self_ns", TM_INT, "ns",
-                     "Host time of the calls, minus that of their nested calls."},
+                     "Host time of the calls without their nested calls."},
     [P_HOST_TOTAL] = {"host_total_ns", TM_INT, "ns", "Host time of the calls."},
     [P_TENSOR_SELF] = {"tensor_self_ns", TM_INT, "ns", "Tensor-core time in device_self_ns."},
     [P_TENSOR_TOTAL] = {"tensor_total_ns", TM_INT, "ns", "Tensor-core time in device_total_ns."},
     [P_KERNEL_SELF] = {"kernel_self_ns", TM_INT, "ns", "Kernel time in device_self_ns."},
     [P_KERNEL_TOTAL] = {"kernel_total_ns", TM_INT, "ns", "Kernel time in device_total_ns."},
-    [P_FITS] = {"tensor_cores_fit", TM_BOOL, "", "Whether tensor cores could do the work."},
+    [P_FITS] = {"tensor_cores_fit", TM_BOOL, "",
+                "Whether tensor cores could do the work of the calls."},
     [P_BACKWARD_SELF] = {"backward_device_self_ns", TM_INT, "ns",
-                         "GPU time of the backward pass for the calls' own work."},
+                         "GPU time of backward work of the calls, without nested calls."},
     [P_BACKWARD_TOTAL] = {"backward_device_total_ns", TM_INT, "ns",
-                          "GPU time of the backward pass, also for nested calls."},
+                          "GPU time of backward work of the calls and their nested calls."},
     [P_BACKWARD_HOST] = {"backward_host_ns", TM_INT, "ns",
-                         "Host time of the backward pass for the calls."},
+                         "Host time of backward work of the calls and their nested calls."},
 };
 
 const tm_table_def tm_call_part =
@@ -97,59 +98,63 @@ enum {
 static const tm_column columns[S_N] = {
     [S_LEVEL] =
         {"level", TM_TEXT, "",
-         "What is called: operator; shape (an operator with its input shapes); module; or "
-         "annotation. The same time is in several levels, so add up only the rows of one level."},
+         "What the row is about: operator; shape (an operator with its input shapes); module; or "
+         "annotation. Several levels contain the same time, so add up only rows of one level."},
     [S_NAME] = {"name", TM_TEXT, "",
-                "Name of the operator; of the module with the profiler's number (nn.Module: "
-                "Linear_3); or text of the annotation."},
+                "Name of the operator, or of the module with the profiler's number (nn.Module: "
+                "Linear_3), or text of the annotation."},
     [S_SHAPES] = {"shapes", TM_TEXT, "",
-                  "Dimensions of the operator's inputs as in the trace, cut at 512 bytes; null "
-                  "except where level is shape."},
-    [S_CALLS] = {"calls", TM_INT, "", "Number of calls on all ranks; of modules, forward calls."},
+                  "Dimensions of the operator's inputs as recorded, cut at 512 bytes. Null except "
+                  "on level shape."},
+    [S_CALLS] = {"calls", TM_INT, "",
+                 "Number of calls, over all ranks; for modules, of forward calls."},
     [S_DEVICE_SELF] = {"device_self_ns", TM_INT, "ns",
-                       "Total duration of the kernels, copies and sets that the calls launched "
-                       "directly, not through nested calls of the level."},
-    [S_DEVICE_TOTAL] = {"device_total_ns", TM_INT, "ns",
-                        "Total duration of the kernels, copies and sets that the calls launched "
-                        "directly or through nested calls of the level; nested calls of the same "
-                        "name count once."},
+                       "Duration of the kernels, copies and sets that the calls launched directly: "
+                       "not through nested calls of the same level."},
+    [S_DEVICE_TOTAL] =
+        {"device_total_ns", TM_INT, "ns",
+         "Duration of the kernels, copies and sets that the calls launched, directly or through "
+         "nested calls of the same level. Nested calls with the same name count once."},
     [S_HOST_SELF] = {"host_self_ns", TM_INT, "ns",
-                     "Host time of the calls without nested calls of the level and without their "
-                     "own runtime and driver calls."},
+                     "Host time of the calls, without their nested calls of the same level and "
+                     "without their runtime and driver calls."},
     [S_HOST_TOTAL] = {"host_total_ns", TM_INT, "ns",
-                      "Host time of the calls; nested calls of the same name count once."},
+                      "Host time of the calls. Nested calls with the same name count once."},
     [S_TENSOR_SELF] = {"tensor_self_pct", TM_REAL, "%",
-                       "Percentage of the kernel time in device_self_ns that uses tensor cores, "
-                       "judged by kernel names."},
+                       "Share of kernel time in device_self_ns in kernels that use tensor cores, "
+                       "judged by their names."},
     [S_TENSOR_TOTAL] = {"tensor_total_pct", TM_REAL, "%",
-                        "Percentage of the kernel time in device_total_ns that uses tensor cores, "
-                        "judged by kernel names."},
+                        "Share of kernel time in device_total_ns in kernels that use tensor cores, "
+                        "judged by their names."},
     [S_RANKS] = {"ranks", TM_INT, "", "Number of ranks that have such calls."},
-    [S_DEVICE_MIN] = {"device_min_ns", TM_INT, "ns", "Smallest device_self_ns of a rank."},
-    [S_DEVICE_MEDIAN] = {"device_median_ns", TM_INT, "ns", "Median of the ranks' device_self_ns."},
-    [S_DEVICE_MAX] = {"device_max_ns", TM_INT, "ns", "Largest device_self_ns of a rank."},
-    [S_DEVICE_MAX_RANK] = {"device_max_rank", TM_INT, "",
-                           "Rank with device_max_ns; the lowest if there are several."},
-    [S_HOST_MIN] = {"host_min_ns", TM_INT, "ns", "Smallest host_self_ns of a rank."},
-    [S_HOST_MEDIAN] = {"host_median_ns", TM_INT, "ns", "Median of the ranks' host_self_ns."},
-    [S_HOST_MAX] = {"host_max_ns", TM_INT, "ns", "Largest host_self_ns of a rank."},
-    [S_HOST_MAX_RANK] = {"host_max_rank", TM_INT, "",
-                         "Rank with host_max_ns; the lowest if there are several."},
+    [S_DEVICE_MIN] = {"device_min_ns", TM_INT, "ns", "Smallest device_self_ns on a rank."},
+    [S_DEVICE_MEDIAN] = {"device_median_ns", TM_INT, "ns",
+                         "Median of device_self_ns over the ranks."},
+    [S_DEVICE_MAX] = {"device_max_ns", TM_INT, "ns", "Largest device_self_ns on a rank."},
+    [S_DEVICE_MAX_RANK] =
+        {"device_max_rank", TM_INT, "",
+         "Rank with the largest device_self_ns (device_max_ns); the lowest if there are several."},
+    [S_HOST_MIN] = {"host_min_ns", TM_INT, "ns", "Smallest host_self_ns on a rank."},
+    [S_HOST_MEDIAN] = {"host_median_ns", TM_INT, "ns", "Median of host_self_ns over the ranks."},
+    [S_HOST_MAX] = {"host_max_ns", TM_INT, "ns", "Largest host_self_ns on a rank."},
+    [S_HOST_MAX_RANK] =
+        {"host_max_rank", TM_INT, "",
+         "Rank with the largest host_self_ns (host_max_ns); the lowest if there are several."},
     [S_FITS] =
         {"tensor_cores_fit", TM_BOOL, "",
-         "Whether tensor cores could do the operator's work: libraries have such kernels for it or "
-         "for an operator inside it, or it used one. Null for modules and annotations."},
+         "Whether tensor cores could do the operator's work: libraries have such kernels for this "
+         "operator or for one nested in it, or it used one. Null for modules and annotations."},
     [S_BACKWARD_SELF] =
         {"backward_device_self_ns", TM_INT, "ns",
-         "For modules: GPU time of the backward pass for the module's own work, without nested "
-         "modules, if autograd's numbers show it. device_self_ns does not include it, unless a "
-         "module was open during the backward pass. Null for other calls."},
+         "For modules, GPU time of the backward pass of the module's own work, without nested "
+         "modules, if autograd's numbers show it. device_self_ns includes this time only if a "
+         "module was open during the backward pass. Null for other levels."},
     [S_BACKWARD_TOTAL] = {"backward_device_total_ns", TM_INT, "ns",
-                          "For modules: GPU time of the backward pass for the module and nested "
-                          "modules, if autograd's numbers show it. Null for other calls."},
+                          "For modules, GPU time of the backward pass of the module and its nested "
+                          "modules, if autograd's numbers show it. Null for other levels."},
     [S_BACKWARD_HOST] = {"backward_host_ns", TM_INT, "ns",
-                         "For modules: host time of the backward pass for the module and nested "
-                         "modules, if autograd's numbers show it. Null for other calls."},
+                         "For modules, host time of the backward pass of the module and its nested "
+                         "modules, if autograd's numbers show it. Null for other levels."},
 };
 
 const tm_table_def tm_call_table = {
@@ -173,18 +178,18 @@ typedef struct call_key {
     uint32_t name, shapes;
 } call_key;
 
-/* GPU time of calls, with or without nested calls. */
+/* GPU time of calls: without nested calls (self), or with them (total). */
 typedef struct device_time {
     int64_t all_ns, kernels_ns, tensor_ns;
 } device_time;
 
-/* Time of a call's backward pass: on the GPU by itself (self) and with nested calls (total), and on
- * the host. */
+/* Time of a call's backward pass: GPU time without nested calls (self), GPU time with nested calls
+ * (total), host time. */
 typedef struct backward_time {
     int64_t self_ns, total_ns, host_ns;
 } backward_time;
 
-/* Sums of one key's calls on this rank. */
+/* Sums over a rank's calls that have the same key. */
 typedef struct call_sum {
     int64_t calls, host_self_ns, host_total_ns;
     device_time self, total;
@@ -192,17 +197,17 @@ typedef struct call_sum {
     bool fits;
 } call_sum;
 
-/* One way to group a rank's calls: by name, or by name and shapes. */
+/* A way to group a rank's calls: by name, or by name and shapes. */
 typedef struct grouping {
     tm_call_level level; /* of the sums */
     tm_keys keys;        /* of call_key */
-    tm_vec sums;         /* of call_sum, by number of the key */
-    uint32_t *slot; /* [calls->n] number of each call's key; TM_NO_KEY if the call is not summed */
+    tm_vec sums;         /* [keys] of call_sum */
+    uint32_t *slot; /* [calls->n] number of each call's key; TM_NO_KEY: the call is not summed */
 } grouping;
 
 enum { BY_NAME, BY_SHAPES, N_GROUPINGS };
 
-/* State of summing a rank's calls. */
+/* State while a rank's calls are summed. */
 typedef struct summing {
     const tm_rank_view *view;
     const tm_calls *calls;
@@ -211,20 +216,20 @@ typedef struct summing {
     grouping by[N_GROUPINGS];
     device_time *total;      /* [calls->n] */
     backward_time *backward; /* [calls->n]; NULL if not requested */
-    bool *fits; /* [calls->n] tensor cores could do work of the call or of a nested one */
+    bool *fits; /* [calls->n] whether tensor cores could do work of the call or of a nested call */
 } summing;
 
 static call_sum *sum_at(const grouping *g, uint32_t slot) {
     return (call_sum *)g->sums.data + slot;
 }
 
-/* Returns the index of a key, adding it if new; TM_NO_KEY if out of memory. */
+/* Returns the index of a key, after adding it if it is new; TM_NO_KEY if out of memory. */
 static uint32_t add_key(grouping *g, const call_key *key) {
     const call_sum *sum = tm_keys_value(&g->keys, &g->sums, key);
     return sum ? (uint32_t)(sum - (const call_sum *)g->sums.data) : TM_NO_KEY;
 }
 
-/* Gives each call the key of its name. */
+/* Gives each call the key for its name. */
 static bool key_by_name(const summing *s, grouping *g) {
     const tm_timeline *timeline = s->view->timeline;
     /* [names] 1 + number of the key; 0: none yet */
@@ -233,7 +238,7 @@ static bool key_by_name(const summing *s, grouping *g) {
     for (size_t i = 0; i < s->calls->n && ok; i++) {
         uint32_t name = timeline->name[s->calls->calls[i].row];
         if (known[name] == 0)
-            /* TM_NO_KEY + 1 overflows to 0. The subtraction below gives TM_NO_KEY again. */
+            /* for TM_NO_KEY, + 1 overflows to 0, and the subtraction below gives TM_NO_KEY again */
             known[name] = 1 + add_key(g, &(call_key){name, TM_NO_NAME});
         g->slot[i] = known[name] - 1;
         ok = g->slot[i] != TM_NO_KEY;
@@ -242,8 +247,8 @@ static bool key_by_name(const summing *s, grouping *g) {
     return ok;
 }
 
-/* Gives each call with input shapes the key of its name and shapes. Calls and shapes are sorted by
- * row. */
+/* Gives each call that has input shapes the key for its name and shapes. Calls and shapes are
+ * sorted by row. */
 static bool key_by_shapes(const summing *s, grouping *g) {
     const tm_timeline *timeline = s->view->timeline;
     const tm_shapes_attr *shapes = timeline->attrs[TM_ATTR_SHAPES];
@@ -262,7 +267,8 @@ static bool key_by_shapes(const summing *s, grouping *g) {
     return true;
 }
 
-/* Returns whether the devices are GPUs. On other devices, names do not indicate tensor cores. */
+/* Returns whether the devices are GPUs. Names of other devices' operations do not show tensor
+ * cores. */
 static bool on_gpus(const tm_rank_view *view) {
     return tm_trace_noted(tm_timeline_metadata(view->timeline), TM_DEVICE_KIND).size == 0;
 }
@@ -281,7 +287,7 @@ static void add_time(device_time *to, const device_time *time) {
     to->tensor_ns = tm_sum(to->tensor_ns, time->tensor_ns);
 }
 
-/* Adds up the times of calls by key: self times of all calls, totals only of calls that are not
+/* Sums the times of calls by key: self times of all calls, but totals only of calls that are not
  * nested in a call with the same key. */
 static void sum_calls(const summing *s, const grouping *g) {
     const tm_call *calls = s->calls->calls;
@@ -320,7 +326,7 @@ static void add_event(summing *s, uint32_t call, uint32_t row) {
             add_time(&sum_at(&s->by[i], s->by[i].slot[call])->self, &time);
 }
 
-/* Adds GPU events to the calls that launched them, and to the totals of all calls around these. */
+/* Adds GPU events to the calls that launched them, and to all calls around those calls. */
 static void find_device(summing *s) {
     const tm_timeline *timeline = s->view->timeline;
     const uint32_t end = tm_timeline_work_end(timeline);
@@ -329,14 +335,14 @@ static void find_device(summing *s) {
         if (call != TM_NO_CALL)
             add_event(s, call, row);
     }
-    /* children come after their parents, so this goes backwards */
+    /* backwards, because children come after their parents */
     for (size_t i = s->calls->n; i-- > 0;)
         if (s->calls->calls[i].parent != TM_NO_CALL && s->total[i].all_ns > 0)
             add_time(&s->total[s->calls->calls[i].parent], &s->total[i]);
 }
 
-/* Adds the time of backward work to the call that was open when its forward operator ran, and to
- * the calls around that one. */
+/* Adds the time of backward work to the call in which its forward operator ran, and to the calls
+ * around that call. */
 static void find_backward(summing *s) {
     const tm_timeline *timeline = s->view->timeline;
     const tm_call *calls = s->calls->calls, *ops = s->view->operators->calls;
@@ -356,7 +362,7 @@ static void find_backward(summing *s) {
             s->backward[call].host_ns =
                 tm_sum(s->backward[call].host_ns, timeline->duration_ns[ops[i].row]);
     }
-    /* children come after their parents, so this goes backwards */
+    /* backwards, because children come after their parents */
     for (size_t i = s->calls->n; i-- > 0;) {
         backward_time *own = &s->backward[i];
         own->total_ns = tm_sum(own->total_ns, own->self_ns);
@@ -368,8 +374,8 @@ static void find_backward(summing *s) {
     }
 }
 
-/* Sets for which keys tensor cores could do the work, also if only a nested call is such. Looks at
- * each name once. */
+/* Finds for which keys tensor cores could do work of a call or of a nested call. Looks at each name
+ * once. */
 static void find_fitting(const summing *s, const grouping *g) {
     for (uint32_t k = 0; k < g->sums.n; k++) {
         tm_text name = tm_names_text(s->view->names, ((const call_key *)g->keys.keys.data)[k].name);
@@ -403,7 +409,7 @@ static void set_part(tm_cell *row, const call_key *key, int64_t rank, const call
     tm_cell_set_bool(&row[P_FITS], sum->fits || sum->total.tensor_ns > 0);
 }
 
-/* Adds a row for each key of this rank. The merge combines the rows of all ranks. */
+/* Adds a row for each key of this rank to the part table. */
 static bool add_rows(const summing *s, const grouping *g, tm_table *part) {
     for (uint32_t i = 0; i < g->sums.n; i++) {
         tm_cell *row = tm_table_add_row(part);
@@ -422,8 +428,8 @@ static bool add_rows(const summing *s, const grouping *g, tm_table *part) {
     return true;
 }
 
-/* Finds the keys first, so that self times go directly to the keys' sums, and only totals are kept
- * for each call. */
+/* Finds the keys first: then self times go directly to the sums of keys, and calls need memory only
+ * for totals. */
 static bool make_groups(summing *s) {
     bool ok = true;
     for (int i = 0; i < s->n_groupings && ok; i++) {
@@ -476,7 +482,7 @@ tm_status tm_call_rows(const tm_rank_view *view, tm_call_level level, const tm_c
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Sets four adjacent columns: min, median, max and the rank of the max. */
+/* Sets four adjacent columns: minimum, median, maximum, and the rank with the maximum. */
 static void set_spread(tm_cell *cells, const tm_over_ranks *m) {
     tm_cell_set_int(&cells[0], m->min);
     tm_cell_set_int(&cells[1], m->median);
@@ -484,7 +490,7 @@ static void set_spread(tm_cell *cells, const tm_over_ranks *m) {
     tm_cell_set_int(&cells[3], m->max_rank);
 }
 
-/* Sets the columns that all levels have. */
+/* Sets the columns that rows of all levels have. */
 static tm_status set_merged(const tm_rank_rows *rows, tm_cell *cells, tm_error *err) {
     tm_over_ranks device, host;
 #define SUM(column) tm_over_ranks_sum(rows, P_##column)
@@ -521,8 +527,8 @@ static tm_status set_row(const tm_names *names, const tm_rank_rows *rows, tm_tab
 tm_status tm_call_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
     tm_table *shown = tm_tables_find(tables, tm_call_table.name);
     TM_TRY(tm_over_ranks_merge(&tm_call_part, &tm_call_table, names, tables, set_row, err));
-    /* A process has all rows of a key, so the rows that the job keeps are among its first
-     * TM_CALL_ROWS. Sorted by key first, so that ties are cut as in the job's table. */
+    /* A process has all rows of its keys, so the job's rows are among the first TM_CALL_ROWS of the
+     * processes. Sorts by key first, so that ties are cut as in the job's table. */
     tm_table_sort(shown);
     tm_call_order(shown);
     return TM_OK;
@@ -535,7 +541,7 @@ void tm_call_order(tm_table *shown) {
         int top = l == TM_CALLS_ANNOTATION ? S_DEVICE_TOTAL : S_DEVICE_SELF;
         rows.cells = tm_table_row(shown, first);
         rows.n_rows = end - first;
-        /* Sorted by device time, and in ties by host time: the second sort is stable. */
+        /* The second sort is stable, so rows with equal device times are sorted by host time. */
         tm_table_rank(&rows, top + S_HOST_SELF - S_DEVICE_SELF);
         tm_table_rank(&rows, top);
     }

@@ -1,11 +1,11 @@
-/* Table calls.call: calls summed by name, per rank and over all ranks. */
+/* Table calls.call: sums over calls with the same name, of a rank and of all ranks. */
 #ifndef TMERGE_CALL_TABLES_H
 #define TMERGE_CALL_TABLES_H
 
 #include "analysis/shared/calls.h"
 
-/** Maximum number of rows of a level: those with the highest cost. There may be as many names as
- * calls. */
+/** Maximum number of rows of a level: those with the highest cost are kept. There may be as many
+ * names as calls. */
 enum { TM_CALL_ROWS = 1000 };
 
 /** Levels, in the order of their words. */
@@ -17,21 +17,21 @@ typedef enum tm_call_level {
     TM_N_CALL_LEVELS
 } tm_call_level;
 
-/** The shown table, and the part table that it is merged from. */
+/** The table calls.call, and the part table from which it is merged. */
 extern const tm_table_def tm_call_table, tm_call_part;
 
-/** Sums the calls of a rank by name. Operators with known input shapes are also summed by name and
- * shapes. For modules, the backward pass is included. Returns TM_OK; TM_ERR_FAULT. */
+/** Sums the calls of a rank by name; operators with known input shapes also by name and shapes.
+ * Sums of modules include the backward pass. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_call_rows(const tm_rank_view *view, tm_call_level level, const tm_calls *calls,
                        tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
-/** Merges the ranks' rows of each key into one row, and keeps the rows with the highest cost.
+/** Merges the ranks' rows of each key into a row, and keeps the rows with the highest cost. Returns
  * TM_OK; TM_ERR_FAULT. */
 tm_status tm_call_merge(const tm_names *names, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 /** Sorts the rows of each level by cost: by device_self_ns (annotations by device_total_ns), then
- * by the corresponding host column. Keeps TM_CALL_ROWS rows of a level. The sort is stable, so sort
- * rows by key before to give ties a fixed order. */
+ * by the host column of the same kind. Keeps TM_CALL_ROWS rows of a level. The sort is stable: the
+ * caller sorts by key before, for a fixed order of ties. */
 void tm_call_order(tm_table *shown);
 
 #endif

@@ -10,23 +10,26 @@
 #include "timeline/host_comm.h"
 
 static const tm_column part_columns[TM_TREE_P_N] = {
-    {"level", TM_INT, "", "Level, a tm_tree_level."},
-    {"path", TM_INT, "", "Hash of the names from the root."},
-    {"parent", TM_INT, "", "Hash of the parent; 0 for none."},
+    {"level", TM_INT, "", "Level of the row (tm_tree_level)."},
+    {"path", TM_INT, "", "Hash of the names on the path from the root."},
+    {"parent", TM_INT, "", "Hash of the parent's path; 0: no parent."},
     {"depth", TM_INT, "", "Number of ancestors."},
     {"rank", TM_INT, "", "Global rank."},
-    {"name", TM_INT, "", "Name id, or a special value of call_tree.h."},
+    {"name", TM_INT, "", "Name id, or a special value (call_tree.h)."},
     {"calls", TM_INT, "", "Number of calls."},
     {"host_total_ns", TM_INT, "ns", "Total duration of the calls."},
-    {"host_self_ns", TM_INT, "ns", "Part of host_total_ns outside of child nodes."},
-    {"device_total_ns", TM_INT, "ns",
-     "Total duration of the GPU events launched within the calls."},
+    {"host_self_ns", TM_INT, "ns", "Part of host_total_ns outside of the node's children."},
+    {"device_total_ns", TM_INT, "ns", "Duration of the GPU events that the calls launched."},
     {"device_self_ns", TM_INT, "ns",
-     "Part of device_total_ns that was not launched in child nodes."},
-    {"forward_device_ns", TM_INT, "ns", "Part of device_total_ns of the forward pass."},
-    {"recomputed_device_ns", TM_INT, "ns", "Part of device_total_ns that is recomputed."},
-    {"backward_device_ns", TM_INT, "ns", "Part of device_total_ns of the backward pass."},
-    {"backward_host_ns", TM_INT, "ns", "Host time of the backward pass."},
+     "Part of device_total_ns that the node's children did not launch."},
+    {"forward_device_ns", TM_INT, "ns",
+     "Part of device_total_ns that belongs to the forward pass."},
+    {"recomputed_device_ns", TM_INT, "ns",
+     "Part of device_total_ns that the backward pass recomputes."},
+    {"backward_device_ns", TM_INT, "ns",
+     "Part of device_total_ns that belongs to the backward pass."},
+    {"backward_host_ns", TM_INT, "ns",
+     "Host time of backward work of the calls and their nested calls."},
 };
 
 const tm_table_def tm_tree_part =
@@ -34,7 +37,7 @@ const tm_table_def tm_tree_part =
                   TM_TREE_P_N, TM_TREE_P_RANK);
 
 #define NO_NODE UINT32_MAX
-/* the call gets its node later, from that of another call */
+/* the call gets its node later: the node of the call that it repeats */
 #define LATER (UINT32_MAX - 1)
 
 /* A node of a rank's tree. Its parent has a lower index. */
@@ -46,8 +49,8 @@ typedef struct node {
     uint32_t parent, depth;
 } node;
 
-/* Key of a node within a rank, with a hash of the name without addresses: addresses in names of one
- * function may differ. */
+/* Key of a node of a rank. `text` is a hash of the name without addresses, because a function's
+ * name may contain different addresses. */
 typedef struct node_key {
     uint64_t text;
     uint64_t parent;
@@ -62,7 +65,7 @@ typedef struct tree {
     tm_vec nodes;            /* of node */
     uint64_t *hashes;        /* [names] hash of each name; 0: not yet computed */
     uint32_t *of;            /* [calls] node of each call */
-    bool stacks;             /* nodes are functions of recorded call stacks */
+    bool stacks;             /* whether nodes are functions of recorded call stacks */
 } tree;
 
 tm_plain_name tm_tree_plain_name(tm_text name) {
@@ -93,8 +96,8 @@ static uint64_t text_hash(tree *t, uint32_t name) {
     return t->hashes[name];
 }
 
-/* Returns the node with a name below a parent. Adds it if it is new. Returns NO_NODE when out of
- * memory. */
+/* Returns the node with a given name below a parent, after adding it if it is new; NO_NODE if out
+ * of memory. */
 static uint32_t add_node(tree *t, uint64_t text, int64_t name, uint32_t parent) {
     const node_key key = {text, parent};
     node *n = tm_keys_value(&t->keys, &t->nodes, &key);
@@ -111,7 +114,7 @@ static uint32_t add_node(tree *t, uint64_t text, int64_t name, uint32_t parent) 
     return (uint32_t)(n - nodes);
 }
 
-/* Adds a call to the tree, below a node. */
+/* Adds a call to the node below @p parent that has the call's name. */
 static bool add_call(tree *t, uint32_t call, uint32_t parent) {
     uint32_t row = t->calls->calls[call].row, name = t->view->timeline->name[row];
     uint32_t at = add_node(t, text_hash(t, name), name, parent);
@@ -125,7 +128,7 @@ static bool add_call(tree *t, uint32_t call, uint32_t parent) {
 }
 
 /* Returns the forward call that a recomputed call repeats: the call with the same name around the
- * forward operator. Returns TM_NO_CALL if there is none. */
+ * forward operator; TM_NO_CALL if there is none. */
 static uint32_t duplicate_of(tree *t, uint32_t call) {
     const tm_timeline *timeline = t->view->timeline;
     uint32_t row = t->calls->calls[call].row;
@@ -137,8 +140,8 @@ static uint32_t duplicate_of(tree *t, uint32_t call) {
     return found;
 }
 
-/* Adds a recomputed call to the node of the call that it repeats, and its duration to the node's
- * ancestors, whose calls do not contain it. */
+/* Adds a recomputed call to the node of the call that it repeats. Adds its duration to the node's
+ * ancestors too, because their calls do not contain it. */
 static void add_again(tree *t, uint32_t call, uint32_t at) {
     node *nodes = t->nodes.data;
     int64_t duration = t->view->timeline->duration_ns[t->calls->calls[call].row];
@@ -171,9 +174,8 @@ static bool add_calls(tree *t) {
     return ok;
 }
 
-/* Adds the functions of calls with recorded stacks. Self time of a function: the duration of the
- * calls that it makes, without nested calls that have another stack. Until sum_up, host_ns is self
- * time. */
+/* Adds the functions of calls with recorded stacks. The self time of a function is the duration of
+ * its calls without nested calls that have another stack. Until sum_up, host_ns is self time. */
 static bool add_stacks(tree *t) {
     const tm_timeline *timeline = t->view->timeline;
     const tm_operator_attr *reported = timeline->attrs[TM_ATTR_OPERATOR];
@@ -208,7 +210,7 @@ static int by_row(const void *key, const void *call) {
 }
 
 /* Returns the call that launched an event: the runtime call if it has a stack, otherwise the call
- * around the runtime call. */
+ * around it. */
 static uint32_t call_of_event(const tree *t, uint32_t row) {
     uint32_t asked = t->stacks ? tm_timeline_asked(t->view->timeline, row) : TM_NO_EVENT;
     const tm_call *calls = t->calls->calls, *own = NULL;
@@ -217,9 +219,10 @@ static uint32_t call_of_event(const tree *t, uint32_t row) {
     return own ? (uint32_t)(own - calls) : t->calls->above[row];
 }
 
-/* Returns the node that a GPU event's time goes to, and sets its pass; NO_NODE if out of memory. */
+/* Returns the node to which a GPU event's time is added, and sets its pass; NO_NODE if out of
+ * memory. */
 static uint32_t node_of_event(tree *t, uint32_t row, tm_pass *pass) {
-    static const uint64_t outside = 1, unknown = 2; /* in place of hashes of names */
+    static const uint64_t outside = 1, unknown = 2; /* instead of hashes of names */
     uint32_t call = call_of_event(t, row);
     uint32_t op = t->passes ? t->view->operators->above[row] : TM_NO_CALL;
     *pass = op == TM_NO_CALL ? TM_PASS_FORWARD : (tm_pass)t->passes->pass[op];
@@ -250,8 +253,8 @@ static bool add_device(tree *t) {
     return true;
 }
 
-/* Adds the host time of outermost nodes of autograd to the calls that ran their forward
- * operators. */
+/* Adds the host time of autograd's outermost nodes to the calls in which their forward operators
+ * ran. */
 static void add_backward_host(tree *t) {
     const tm_call *ops = t->view->operators->calls;
     for (size_t i = 0; i < t->view->operators->n; i++) {
@@ -264,7 +267,8 @@ static void add_backward_host(tree *t) {
     }
 }
 
-/* Adds up times from leaves to roots. Children come after their parents, so this goes backwards. */
+/* Adds the times of children to their parents. Goes backwards, because children come after their
+ * parents. */
 static void sum_up(tree *t) {
     node *nodes = t->nodes.data;
     for (size_t i = t->nodes.n; i-- > 0;) {
@@ -305,7 +309,7 @@ static bool add_rows(const tree *t, tm_table *part) {
         tm_cell_set_int(&row[TM_TREE_P_NAME], n->name);
         tm_cell_set_int(&row[TM_TREE_P_CALLS], n->calls);
         tm_cell_set_int(&row[TM_TREE_P_HOST_TOTAL], n->host_ns);
-        /* times are rounded, so a call may seem to end after the call around it */
+        /* because times are rounded, a call may seem to end after the call around it */
         int64_t own = n->host_ns - n->host_below_ns;
         tm_cell_set_int(&row[TM_TREE_P_HOST_SELF], own > 0 ? own : 0);
         tm_cell_set_int(&row[TM_TREE_P_DEVICE_TOTAL], device);

@@ -1,6 +1,5 @@
-/* Table calls.tree: the calls of all ranks as one tree of callers and callees, with the time of
- * each path.
- */
+/* Table calls.tree: the calls of all ranks as a tree of callers and callees, with the time of each
+ * path. */
 #ifndef TMERGE_CALL_TREE_H
 #define TMERGE_CALL_TREE_H
 
@@ -9,12 +8,12 @@
 
 struct tm_passes;
 
-/* Maximum number of nodes shown for a job. */
+/* Maximum number of nodes of a job in the table. */
 #define TM_TREE_NODES 10000
 
 /* Special values of a name id: work launched outside of all calls of the level; work with an
- * unrecorded launch; rows that a long table omits. For a value v <= TM_TREE_STACK, the node is the
- * function at the node's depth in call stack number TM_TREE_STACK - v. */
+ * unrecorded launch; rows that a long table omits. For a value v <= TM_TREE_STACK, the node is a
+ * function of call stack number TM_TREE_STACK - v: the one at the node's depth. */
 enum { TM_TREE_OUTSIDE = -1, TM_TREE_UNKNOWN = -2, TM_TREE_OTHERS = -3, TM_TREE_STACK = -4 };
 
 /** Levels, in the order of their words. */
@@ -25,11 +24,11 @@ typedef enum tm_tree_level {
     TM_N_TREE_LEVELS
 } tm_tree_level;
 
-/** Columns of the internal table, which has a row for each rank and node. */
+/** Columns of the part table: a row for each rank and node. */
 enum {
     TM_TREE_P_LEVEL,
-    TM_TREE_P_PATH,   /* hash of the names from the root to the node */
-    TM_TREE_P_PARENT, /* path of the parent, 0 for none */
+    TM_TREE_P_PATH,   /* hash of the names on the path from the root to the node */
+    TM_TREE_P_PARENT, /* path of the parent; 0: none */
     TM_TREE_P_DEPTH,
     TM_TREE_P_RANK,
     TM_TREE_P_NAME,
@@ -45,7 +44,7 @@ enum {
     TM_TREE_P_N
 };
 
-/** The shown table, and the part table that it is merged from. */
+/** The table calls.tree, and the part table from which it is merged. */
 extern const tm_table_def tm_tree_table, tm_tree_part;
 
 enum {
@@ -74,34 +73,32 @@ enum {
 };
 
 /**
- * Adds the nodes of a rank. Adds one more node for work launched outside of them, and one for work
- * with an unknown launch.
+ * Adds the nodes of a rank, a node for work launched outside of the level's calls, and a node for
+ * work with an unknown launch.
  *
  * @param calls   the rank's calls of the level
- * @param passes adds work of the backward pass to the calls that were open in the forward pass;
- * NULL: to the calls that were open at its launch
+ * @param passes to add backward work to the calls in which its forward operators ran; NULL: to the
+ * calls that launched it
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_tree_rows(const tm_rank_view *view, tm_tree_level level, const tm_calls *calls,
                        const struct tm_passes *passes, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
-/** Adds the nodes of calls with recorded stacks (tm_operator_attr). Nodes are the functions of the
- * stacks. Counts only the outermost of nested calls with the same stack. Returns TM_OK;
- * TM_ERR_FAULT. */
+/** Adds nodes for the functions in the recorded stacks of calls (tm_operator_attr). Of nested calls
+ * with the same stack, only the outermost counts. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_tree_stack_rows(const tm_rank_view *view, const tm_calls *calls, tm_tables *out,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Merges the ranks' nodes into the shown table. Nodes are numbered later. Returns TM_OK;
- * TM_ERR_FAULT. */
+/** Merges the ranks' nodes into calls.tree, without numbers. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_tree_merge(const tm_names *names, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** Numbers the nodes of each level: children follow their parent, the longest first. Keeps the
- * TM_TREE_NODES nodes with the largest host_total_ns, and so all their ancestors, and merges the
- * others into one. Returns TM_OK; TM_ERR_FAULT. */
+/** Numbers the nodes of each level: children follow their parent, those with the most time first.
+ * Keeps the TM_TREE_NODES nodes with the largest host_total_ns, and thereby their ancestors. Merges
+ * the rest into one node. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_tree_number(tm_table *shown, tm_error *err) TM_MUST_CHECK;
 
-/** A name without the first address in it (" at 0x7f5c2c0b1d30"): the texts before and after the
- * address. */
+/** A name without the first address in it, such as " at 0x7f5c2c0b1d30": the text before it, and
+ * the text after it. */
 typedef struct tm_plain_name {
     tm_text head, tail;
 } tm_plain_name;

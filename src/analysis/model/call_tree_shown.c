@@ -13,52 +13,54 @@
 
 static const tm_column columns[TM_TREE_N] = {
     [TM_TREE_LEVEL] = {"level", TM_TEXT, "",
-                       "What is called: function, module or operator. Each level is a tree with "
-                       "the same GPU time, so add up rows of one level only."},
+                       "What the tree is about: function, module or operator. Trees of several "
+                       "levels contain the same GPU time, so add up only rows of one level."},
     [TM_TREE_NODE] = {"node", TM_INT, "",
-                      "Number of the node in its tree; the nodes below it have the next numbers."},
+                      "Number of the node in its tree. The nodes below it have the next numbers."},
     [TM_TREE_PARENT] = {"parent", TM_INT, "", "Number of the parent node; null for a root."},
     [TM_TREE_DEPTH] = {"depth", TM_INT, "", "Number of ancestors of the node."},
     [TM_TREE_NAME] = {"name", TM_TEXT, "", "Name of the call, without addresses."},
     [TM_TREE_CALLS] = {"calls", TM_INT, "", "Number of calls on this path, over all ranks."},
     [TM_TREE_HOST_TOTAL] = {"host_total_ns", TM_INT, "ns",
-                            "Total duration of the calls; null for rows whose name is in brackets, "
-                            "which are not calls."},
+                            "Duration of the calls, over all ranks. Null for rows whose name is in "
+                            "brackets, because they are not calls."},
     [TM_TREE_HOST_SELF] = {"host_self_ns", TM_INT, "ns",
-                           "Part of host_total_ns outside of child nodes."},
+                           "Part of host_total_ns outside of the node's children."},
     [TM_TREE_DEVICE_TOTAL] =
         {"device_total_ns", TM_INT, "ns",
-         "Total duration of the GPU work launched within the calls. For modules, it includes the "
-         "work of the backward pass for these calls."},
+         "Duration of the GPU work that the calls launched, over all ranks. For modules, includes "
+         "the work of the backward pass of these calls."},
     [TM_TREE_DEVICE_SELF] = {"device_self_ns", TM_INT, "ns",
-                             "Part of device_total_ns that was not launched in child nodes."},
+                             "Part of device_total_ns that the node's children did not launch."},
     [TM_TREE_RANKS] = {"ranks", TM_INT, "", "Number of ranks that have the path."},
     [TM_TREE_HOST_MEDIAN] =
         {"host_median_ns", TM_INT, "ns",
-         "Median of the ranks' host_total_ns, over the ranks that have the path."},
-    [TM_TREE_HOST_MAX] = {"host_max_ns", TM_INT, "ns", "Largest host_total_ns of a rank."},
-    [TM_TREE_HOST_RANK] = {"host_max_rank", TM_INT, "",
-                           "Rank with host_max_ns; the lowest if there are several."},
+         "Median of host_total_ns on a rank, over the ranks that have the path."},
+    [TM_TREE_HOST_MAX] = {"host_max_ns", TM_INT, "ns", "Largest host_total_ns on a rank."},
+    [TM_TREE_HOST_RANK] =
+        {"host_max_rank", TM_INT, "",
+         "Rank with the largest host_total_ns (host_max_ns); the lowest if there are several."},
     [TM_TREE_DEVICE_MEDIAN] =
         {"device_median_ns", TM_INT, "ns",
-         "Median of the ranks' device_total_ns, over the ranks that have the path."},
-    [TM_TREE_DEVICE_MAX] = {"device_max_ns", TM_INT, "ns", "Largest device_total_ns of a rank."},
-    [TM_TREE_DEVICE_RANK] = {"device_max_rank", TM_INT, "",
-                             "Rank with device_max_ns; the lowest if there are several."},
+         "Median of device_total_ns on a rank, over the ranks that have the path."},
+    [TM_TREE_DEVICE_MAX] = {"device_max_ns", TM_INT, "ns", "Largest device_total_ns on a rank."},
+    [TM_TREE_DEVICE_RANK] =
+        {"device_max_rank", TM_INT, "",
+         "Rank with the largest device_total_ns (device_max_ns); the lowest if there are several."},
     [TM_TREE_FORWARD] = {"forward_device_ns", TM_INT, "ns",
                          "Part of device_total_ns that the forward pass launched; in rows in "
                          "brackets, all work except that of the backward pass. forward_device_ns + "
-                         "recomputed_device_ns + backward_device_ns = device_total_ns. Null except "
-                         "for modules, like the next three columns."},
-    [TM_TREE_RECOMPUTED] =
-        {"recomputed_device_ns", TM_INT, "ns",
-         "Part of device_total_ns that the backward pass recomputed (activation checkpointing)."},
+                         "recomputed_device_ns + backward_device_ns = device_total_ns. Only for "
+                         "modules; otherwise null, like the next three columns."},
+    [TM_TREE_RECOMPUTED] = {"recomputed_device_ns", TM_INT, "ns",
+                            "Part of device_total_ns that the backward pass launched to recompute "
+                            "(activation checkpointing)."},
     [TM_TREE_BACKWARD] =
         {"backward_device_ns", TM_INT, "ns",
          "Part of device_total_ns that the backward pass launched to compute gradients."},
     [TM_TREE_BACKWARD_HOST] =
         {"backward_host_ns", TM_INT, "ns",
-         "Host time of the backward pass for what the calls computed, including recomputation."},
+         "Host time of the backward pass of the calls, including recomputation."},
 };
 
 const tm_table_def tm_tree_table = {
@@ -94,7 +96,7 @@ tm_text tm_tree_next_frame(tm_text *stack) {
     return (tm_text){stack->bytes + begin, end - begin};
 }
 
-/* Returns the function at a depth of a call stack; depth 0 is the outermost function. */
+/* Returns the function at a depth of a call stack. Depth 0 is the outermost function. */
 static tm_text frame_at(tm_text stack, int64_t depth) {
     tm_text frame = {"", 0};
     for (; depth >= 0 && stack.size > 0; depth--)
@@ -126,7 +128,7 @@ static tm_status set_name(const tm_names *names, const tm_cell *key, tm_table *s
     return set_plain(frame_at(stack, key[TM_TREE_P_DEPTH].value.i), shown, cell, err);
 }
 
-/* Sets the sums over ranks. Rows of work without a call have no host times. */
+/* Sets the sums over ranks. Rows that are not calls have no host times. */
 static void set_sums(const tm_rank_rows *rows, tm_cell *row) {
     const tm_cell *key = tm_rank_rows_key(rows);
     bool calls = key[TM_TREE_P_NAME].value.i != TM_TREE_OUTSIDE &&
@@ -170,27 +172,27 @@ tm_status tm_tree_merge(const tm_names *names, tm_tables *tables, tm_error *err)
     return tm_over_ranks_merge(&tm_tree_part, &tm_tree_table, names, tables, set_row, err);
 }
 
-/* A row with the values by which it is sorted, and its links in the tree. */
+/* A row: what it is sorted by, and its links in the tree. */
 typedef struct place {
     int64_t path, parent, total_ns;
     uint32_t row, above;  /* above: index of the parent; NO_NODE: none */
-    uint32_t first, next; /* indices of its first child and next sibling */
+    uint32_t first, next; /* indices of the first child and the next sibling */
 } place;
 
 static int by_path(const void *a, const void *b) {
     return tm_order_i64(((const place *)a)->path, ((const place *)b)->path);
 }
 
-/* Sorts the shortest first. Lists of children are filled from the front, so the longest child ends
- * up first. */
+/* Shortest first. Children are inserted at the front of their list, so the longest child ends up
+ * first. */
 static int by_time(const void *a, const void *b) {
     const place *x = *(const place *const *)a, *y = *(const place *const *)b;
     return x->total_ns != y->total_ns ? tm_order_i64(x->total_ns, y->total_ns)
                                       : tm_order_i64(y->path, x->path);
 }
 
-/* Adds an omitted row to the row of others. Totals include those of children, so they count only if
- * the parent is kept or missing (`outermost`). */
+/* Adds an omitted row to the row of others. Totals include the row's children. If the parent is
+ * omitted, too, its total includes the row; otherwise (`outermost`) the row's totals count. */
 static void leave_out(tm_cell *others, const tm_cell *row, bool outermost) {
     for (int c = TM_TREE_CALLS; c < TM_TREE_N; c++) {
         bool own = c == TM_TREE_CALLS || c == TM_TREE_HOST_SELF || c == TM_TREE_DEVICE_SELF;
@@ -200,7 +202,7 @@ static void leave_out(tm_cell *others, const tm_cell *row, bool outermost) {
     }
 }
 
-/* Keeps the first n of the rows [first, end), and the rows at the end that are not calls. Moves
+/* Keeps the first n of rows [first, end), and those of the other rows that are not calls. Moves
  * later rows of the table up. Appends a row with the sums of the removed rows. */
 static tm_status cut(tm_table *shown, size_t first, size_t end, size_t n, tm_error *err) {
     tm_cell others[TM_TREE_N];
@@ -237,7 +239,8 @@ static tm_status cut(tm_table *shown, size_t first, size_t end, size_t n, tm_err
     return tm_table_set_text(shown, &row[TM_TREE_NAME], TM_LAUNCHED_OTHERS, err);
 }
 
-/* Keeps the longest nodes. A parent is at least as long as its children, so these form a tree. */
+/* Keeps the nodes with the most time. They form a tree, because a parent takes at least as long as
+ * its children. */
 static tm_status keep_longest(tm_table *shown, const char *level, tm_error *err) {
     size_t n = TM_TREE_NODES, end, first = tm_table_level(shown, level, &end);
     tm_table rows = *shown;
@@ -246,8 +249,8 @@ static tm_status keep_longest(tm_table *shown, const char *level, tm_error *err)
     rows.cells = tm_table_row(shown, first);
     rows.n_rows = end - first;
     tm_table_rank(&rows, TM_TREE_HOST_TOTAL);
-    /* also drops all nodes of the same length as the first dropped one, which might be parents of
-     * kept nodes */
+    /* drops all nodes with the same time as the first dropped one, because they might be ancestors
+     * of kept nodes */
     int64_t least = tm_table_row(&rows, n)[TM_TREE_HOST_TOTAL].value.i;
     while (n > 0 && tm_table_row(&rows, n - 1)[TM_TREE_HOST_TOTAL].value.i == least)
         n--;
@@ -298,7 +301,7 @@ static void number_nodes(tm_table *shown, place *places, size_t n) {
     }
 }
 
-/* Numbers the nodes of one level, rows [first, end). */
+/* Numbers the nodes of a level: rows [first, end). */
 static tm_status number_rows(tm_table *shown, size_t first, size_t end, tm_error *err) {
     size_t n = end - first;
     place *places = malloc((n + 1) * sizeof *places);

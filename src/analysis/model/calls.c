@@ -12,12 +12,12 @@
 static const tm_table_def *const defs[] = {&tm_call_table, &tm_tree_table, &tm_call_part,
                                            &tm_tree_part};
 
-/* Modules are calls of Python whose names show that they are modules. */
+/* Modules are Python calls with the name of a module. */
 static bool is_module(void *context, const tm_timeline *timeline, uint32_t row) {
     return tm_call_kinds_at(context, timeline->name[row]) == TM_CALL_KIND_MODULE;
 }
 
-/* Adds the calls of modules. Ignores other calls between nested modules. */
+/* Adds the calls of modules. Ignores calls between nested modules. */
 static tm_status add_modules(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_call_class modules = {TM_CALL_IN(TM_CAT_PYTHON), is_module, view->call_kinds};
     tm_calls calls;
@@ -30,7 +30,7 @@ static tm_status add_modules(const tm_rank_view *view, tm_tables *out, tm_error 
     return status;
 }
 
-/* Rows and attributes both ascend, so the search goes on from the last match. */
+/* Rows and attributes both ascend, so each search starts at the last match. */
 static bool bears_stack(void *context, const tm_timeline *timeline, uint32_t row) {
     const tm_operator_attr *reported = timeline->attrs[TM_ATTR_OPERATOR];
     size_t *next = context, n = timeline->n_attrs[TM_ATTR_OPERATOR];
@@ -47,7 +47,7 @@ static bool any_bears_stack(const tm_timeline *timeline) {
     return i < n;
 }
 
-/* Adds the functions: those of Python, or, if these were not recorded, those in the stacks of other
+/* Adds the functions: Python functions or, if none were recorded, functions in the stacks of other
  * calls. */
 static tm_status add_functions(const tm_rank_view *view, bool python, tm_tables *out,
                                tm_error *err) {
@@ -65,7 +65,7 @@ static tm_status add_functions(const tm_rank_view *view, bool python, tm_tables 
 
 static tm_status calls_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
-    /* most traces have no Python calls, so no modules */
+    /* most traces have no Python calls and so no modules */
     const bool python = memchr(timeline->category, TM_CAT_PYTHON, timeline->n_events) != NULL;
     TM_TRY(tm_call_rows(view, TM_CALLS_OPERATOR, view->operators, out, err));
     if (view->operators->n > 0)
@@ -84,8 +84,7 @@ static tm_status calls_merge(const tm_names *names, tm_tables *tables, tm_error 
     return tm_tree_merge(names, tables, err);
 }
 
-/* Each process sent the rows of its keys with the highest cost, among them those that the job
- * keeps. */
+/* Each process sent its keys with the highest cost, so the rows to keep are among these. */
 static tm_status calls_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     tm_call_order(tm_tables_find(out, tm_call_table.name));

@@ -10,10 +10,10 @@
 #include "replay/whatif/result.h"
 #include "timeline/collectives.h"
 
-/* Maximum numbers of rows: names on the path, pieces in a step, and pieces in total. */
+/* Maximum number of rows: of names on the path, of pieces in a step, and of pieces in total. */
 enum { NAMES_MAX = 200, PIECES_MAX = 2000, PIECES_LEAST = 20, ALL_PIECES_MAX = 200000 };
 
-/* Parts of a path by kind of edge, in the order of the columns. */
+/* Parts of the critical path by kind of edge, in the order of the columns. */
 #define PARTS(X)                                                                                   \
     X(COMPUTE, "compute_ns", "Time in compute kernels.")                                           \
     X(COPY, "copy_ns", "Time in copies and sets.")                                                 \
@@ -64,18 +64,18 @@ enum {
 static const tm_column step_columns[] = {
     {"step", TM_INT, "", "Number of the step; 0 if the traces mark no steps."},
     {"step_ns", TM_INT, "ns",
-     "Duration of the step: from the last GPU event of all previous steps to the last of this "
-     "step, over all ranks (ends). The first step starts at the job's first GPU event, or at the "
-     "last rank's first launch in the step if all earlier GPU work was done by then. The parts of "
-     "the critical path add up to step_ns."},
+     "Duration of the step over all ranks: from the end of the last GPU event of all previous "
+     "steps to the end of the last GPU event of this step. The first step starts at the job's "
+     "first GPU event, or when the last rank first launches work of the step, if all earlier GPU "
+     "work has ended by then. The parts of the critical path add up to step_ns."},
     {"hops", TM_INT, "",
-     "Number of stretches of the step's critical path. A stretch ends where the path continues on "
-     "another rank."},
-    {"pieces", TM_INT, "", "Number of edges on the step's critical path."},
+     "Number of stretches of the step's critical path on one rank: 1 + the number of times that it "
+     "moves to another rank."},
+    {"pieces", TM_INT, "", "Number of pieces (edges) of the step's critical path."},
     {"rank", TM_INT, "",
-     "Rank with most of the step's critical path; the lowest if there are several."},
+     "Rank that has most of the step's critical path; the lowest if there are several."},
     {"rank_share", TM_REAL, "",
-     "Time of the critical path on the rank in the column rank / step_ns."},
+     "Share of the step that the critical path is on that rank: its time there / step_ns."},
     PARTS(PART_COLUMN)};
 
 static const tm_table_def step_def = {
@@ -92,14 +92,16 @@ enum { R_RANK, R_PATH, R_SHARE, R_NEAR, R_SLACK, R_PARTS, N_RANK_COLUMNS = R_PAR
 
 static const tm_column rank_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"path_ns", TM_INT, "ns", "Time of the critical path on the rank, summed over all steps."},
-    {"path_share", TM_REAL, "", "path_ns / the sum of step_ns over all steps."},
+    {"path_ns", TM_INT, "ns", "Time that the critical path is on the rank: sum over all steps."},
+    {"path_share", TM_REAL, "",
+     "Share of all steps that the critical path is on the rank: path_ns / the sum of step_ns."},
     {"near_ns", TM_INT, "ns",
-     "Time of the rank's compute kernels and copies with a slack under 1 % of the time of all "
-     "steps. If many ranks have much of it, fixing one thing helps little."},
+     "Time of the rank's compute kernels and copies that are nearly critical: their slack is under "
+     "1 % of the time of all steps. If many ranks have much of it, fixing one of them helps "
+     "little."},
     {"slack_ns", TM_INT, "ns",
-     "By how much everything on the rank could be late without the job ending later; null if no "
-     "step's end depends on the rank."},
+     "Slack of the rank: by how much everything on it could be late without the job ending later. "
+     "Null if no step's end depends on the rank."},
     PARTS(PART_COLUMN)};
 
 static const tm_table_def rank_def = {
@@ -116,16 +118,16 @@ static const tm_table_def rank_def = {
 enum { N_KIND, N_NAME, N_PATH, N_SHARE, N_COUNT, N_RANKS, N_NAME_COLUMNS };
 
 static const tm_column name_columns[N_NAME_COLUMNS] = {
-    [N_KIND] = {"kind", TM_TEXT, "", "Kind of edge, named as the parts in criticalpath.step."},
+    [N_KIND] = {"kind", TM_TEXT, "", "Kind of edge, as in the parts of criticalpath.step."},
     [N_NAME] = {"name", TM_TEXT, "",
                 "Name of the event or call; for a lag, of the event after it; for host time, of "
-                "the call after it. Null if there is no name."},
-    [N_PATH] = {"path_ns", TM_INT, "ns", "Time on the critical path, summed over all steps."},
-    [N_SHARE] = {"path_share", TM_REAL, "", "path_ns / the sum of step_ns over all steps."},
-    [N_COUNT] = {"count", TM_INT, "",
-                 "Number of pieces of the critical path with this kind and name."},
-    [N_RANKS] = {"ranks", TM_INT, "",
-                 "Number of ranks that have pieces of the critical path with this kind and name."},
+                "the call after it. Null if it has no name."},
+    [N_PATH] = {"path_ns", TM_INT, "ns",
+                "Time on the critical path in pieces of this kind and name: sum over all steps."},
+    [N_SHARE] = {"path_share", TM_REAL, "",
+                 "Share of these pieces in all steps: path_ns / the sum of step_ns."},
+    [N_COUNT] = {"count", TM_INT, "", "Number of these pieces."},
+    [N_RANKS] = {"ranks", TM_INT, "", "Number of ranks that have such pieces."},
 };
 
 static const tm_table_def name_def = {
@@ -142,28 +144,27 @@ enum { P_STEP, P_PLACE, P_RANK, P_KIND, P_NAME, P_EVENT, P_BEGIN, P_DURATION, N_
 
 static const tm_column piece_columns[N_PIECE_COLUMNS] = {
     [P_STEP] = {"step", TM_INT, "", "Number of the step."},
-    [P_PLACE] = {"place", TM_INT, "",
-                 "Position of the piece in the step in order of time, from 0."},
-    [P_RANK] = {"rank", TM_INT, "", "Rank on which the piece lies."},
-    [P_KIND] = {"kind", TM_TEXT, "", "Kind of edge, named as the parts in criticalpath.step."},
+    [P_PLACE] = {"place", TM_INT, "", "Number of the piece in the step, in order of time, from 0."},
+    [P_RANK] = {"rank", TM_INT, "", "Rank that the path is on in this piece."},
+    [P_KIND] = {"kind", TM_TEXT, "", "Kind of edge, as in the parts of criticalpath.step."},
     [P_NAME] = {"name", TM_TEXT, "",
                 "Name of the event or call, as in criticalpath.name. If pieces were merged, the "
                 "name of the longest piece."},
-    [P_EVENT] = {"event", TM_INT, "",
-                 "Row number of the event or call in the rank's events in the store; null if the "
-                 "piece has none."},
+    [P_EVENT] =
+        {"event", TM_INT, "",
+         "Row of the event or call in the rank's events in the store; null if the piece has none."},
     [P_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
                  "Start of the piece on the job's clock, since the epoch."},
     [P_DURATION] = {"duration_ns", TM_INT, "ns",
-                    "Length of the piece; the pieces of a step add up to step_ns."},
+                    "Duration of the piece. The pieces of a step add up to step_ns."},
 };
 
 static const tm_table_def piece_def = {
     .name = "criticalpath.piece",
-    .doc =
-        "A row for each piece of the critical path, without gaps between pieces. Adjacent pieces "
-        "of one rank, kind and name are one row. If a step has over 2,000 pieces, or more than its "
-        "share of 200,000 in total, the shortest pieces are merged into the preceding ones.",
+    .doc = "A row for each piece of the critical path; there are no gaps between pieces. Adjacent "
+           "pieces of one rank, kind and name are one row. If a step has over 2,000 pieces, or "
+           "more than its share of 200,000 in total, the shortest pieces are merged into the "
+           "preceding ones.",
     .columns = piece_columns,
     .n_columns = N_PIECE_COLUMNS,
     .n_keys = 2,
@@ -174,17 +175,19 @@ enum { L_RANK, L_DEVICE, L_STREAM, L_BEGIN, L_EVENTS, L_SLACK, L_MOST, N_SLACK_C
 
 static const tm_column slack_columns[N_SLACK_COLUMNS] = {
     [L_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [L_DEVICE] = {"device", TM_INT, "", "Number of the stream's device; null if not recorded."},
+    [L_DEVICE] = {"device", TM_INT, "",
+                  "Number of the device of the stream; null if not recorded."},
     [L_STREAM] = {"stream", TM_INT, "", "Number of the stream; null if not recorded."},
     [L_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
                  "Start on the job's clock of the first event in the row, since the epoch. The row "
                  "covers all events that start on the stream before the next row."},
-    [L_EVENTS] = {"events", TM_INT, "", "Number of kernels, copies and sets in the row."},
+    [L_EVENTS] = {"events", TM_INT, "", "Number of kernels, copies and sets that the row covers."},
     [L_SLACK] = {"slack_ns", TM_INT, "ns",
-                 "Smallest slack of the events: by how much an event alone could end later without "
+                 "Smallest slack of an event: by how much a single event could end later without "
                  "the job ending later. Null if no step's end depends on the events."},
-    [L_MOST] = {"slack_most_ns", TM_INT, "ns",
-                "Largest slack of the events; null if no step's end depends on one of them."},
+    [L_MOST] =
+        {"slack_most_ns", TM_INT, "ns",
+         "Largest slack of an event; null if there is an event on which no step's end depends."},
 };
 
 static const tm_table_def slack_def = {
@@ -225,7 +228,7 @@ static tm_status set_name(tm_table *table, tm_cell *cell, const tm_replay_result
                : tm_table_set_text(table, cell, tm_names_text(r->names, name).bytes, err);
 }
 
-/* Adds the row of a step. Its pieces are [first, behind) of all pieces. */
+/* Adds the row of a step, whose pieces are [first, behind) of all pieces. */
 static tm_status add_step(const tm_replay_result *r, const tm_path_step *step, size_t first,
                           size_t behind, tm_tables *out, tm_error *err) {
     int64_t parts[N_PARTS] = {0}, ns = step->end_ns - step->begin_ns;
@@ -296,7 +299,7 @@ typedef struct labelled {
     int64_t path_ns, count, ranks;
 } labelled;
 
-/* Key of the sums of one rank. */
+/* Key of the sums of a rank. */
 typedef struct rank_label {
     label label;
     int64_t rank;
@@ -309,7 +312,7 @@ static int by_path(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->label.name, y->label.name);
 }
 
-/* Sums the pieces, which are many, by kind, name and rank. */
+/* Sums the pieces by kind, name and rank. */
 static bool sum_ranks(const tm_replay_result *r, tm_keys *keys, tm_vec *sums) {
     for (size_t i = 0; i < r->pieces.n; i++) {
         const tm_path_piece *p = piece_at(r, i);
@@ -322,7 +325,7 @@ static bool sum_ranks(const tm_replay_result *r, tm_keys *keys, tm_vec *sums) {
     return true;
 }
 
-/* Sums the ranks' sums by kind and name, and counts the ranks. */
+/* Sums over ranks by kind and name, and counts the ranks. */
 static bool join_ranks(const tm_keys *rank_keys, const tm_vec *of_ranks, tm_vec *sums) {
     tm_keys keys = TM_KEYS(label);
     bool ok = true;
@@ -376,14 +379,14 @@ static tm_status add_names(const tm_replay_result *r, tm_tables *out, tm_error *
     return status;
 }
 
-/* Returns the maximum number of pieces for a step. */
+/* Returns the maximum number of pieces of a step. */
 static size_t pieces_of_a_step(const tm_replay_result *r) {
     size_t share = ALL_PIECES_MAX / (r->path_steps.n + 1);
     return share > PIECES_MAX ? PIECES_MAX : share < PIECES_LEAST ? PIECES_LEAST : share;
 }
 
-/* Joins adjacent pieces of a step that are alike. Keeps the longest, and merges each of the others
- * into a neighbour. */
+/* Joins adjacent pieces of a step that are alike. Keeps the longest pieces, and merges each other
+ * piece into a neighbour. */
 static bool join_pieces(const tm_replay_result *r, size_t first, size_t behind, tm_vec *out) {
     for (size_t i = first; i < behind; i++) {
         const tm_path_piece *p = piece_at(r, i);

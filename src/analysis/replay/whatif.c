@@ -1,5 +1,5 @@
 /* Analysis `whatif`: the job's wall time if a rank, host, stage, kind of work or kernel performed
- * like its peers. Analysis `stragglers` instead counts the time that GPUs waited. */
+ * like its peers. Analysis `stragglers` counts the time that GPUs waited. */
 #include "tmerge/analysis.h"
 
 #include <inttypes.h>
@@ -15,12 +15,13 @@
 #include "table/shown.h"
 #include "timeline/collectives.h"
 
-/* Limits for `sure`: maximum unexplained share of the steps, and of a saving [%]; minimum slowdown,
- * because the ideal must not exceed the recorded time; maximum share of missing ranks. */
+/* Limits for `sure`: maximum share of unexplained time in the steps, and in a saving [%]; minimum
+ * slowdown (the ideal must not exceed the recorded time); maximum share of missing ranks. */
 static const double DOUBT_PCT = 5.0, LEAST_SLOWDOWN = 0.99, MISSING_SHARE = 0.1;
-/* Maximum share of unmatched communication [%]. Above, the effects between ranks are unknown. */
+/* Maximum share of unmatched communication [%]. If it is higher, the effects between ranks are
+ * unknown. */
 static const double LEAST_MATCHED_PCT = 50.0;
-/* Minimum share of the marked steps' time that the replay must cover. */
+/* Minimum share of the marked steps' time that the replay must cover [%]. */
 static const double LEAST_REPLAYED_PCT = 90.0;
 
 enum {
@@ -45,56 +46,58 @@ enum {
 static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_STEP] = {"step_ns", TM_INT, "ns", "Mean duration of a step, as in criticalpath.step."},
     [J_IDEAL] = {"ideal_ns", TM_INT, "ns",
-                 "Mean duration of a step in a replay without slow ranks: work takes as long as "
-                 "the same work on the other ranks of its role (pipeline stage) (their median; "
-                 "with only one other rank, the shorter of the two), and a transfer takes the "
-                 "median of its kind, group and size. In traces of operations, computation takes "
-                 "the job's mean of its type, communication the median."},
+                 "Mean duration of a step in a replay without slow ranks: work takes the median of "
+                 "the same work on the other ranks of its role (pipeline stage), or if there is "
+                 "only one other rank, the shorter of the two; a transfer takes the median of its "
+                 "kind, group and size. In traces of operations, computation takes the job's mean "
+                 "for its type, and communication the median."},
     [J_SLOWDOWN] = {"slowdown", TM_REAL, "",
-                    "step_ns / ideal_ns; in traces of operations, step_ns without the time that "
-                    "has no recorded cause."},
-    [J_WASTE] = {"waste_pct", TM_REAL, "%", "100 (1 - 1 / slowdown)."},
+                    "How much slow ranks slow the job: step_ns / ideal_ns. In traces of "
+                    "operations, without the time in step_ns that has no recorded cause."},
+    [J_WASTE] = {"waste_pct", TM_REAL, "%",
+                 "Share of a step that slow ranks cost: 100 (1 - 1 / slowdown)."},
     [J_WORKER] = {"worker_share", TM_REAL, "",
-                  "Saving from fixing the 3 % of ranks (rounded up) with the largest slowdown in "
-                  "whatif.item / (step_ns - ideal_ns). This is M_w in the literature. Null if "
-                  "waste_pct is under 1."},
+                  "Share of the possible saving that the slowest ranks cause: saving from fixing "
+                  "the 3 % of ranks (rounded up) with the largest slowdown in whatif.item / "
+                  "(step_ns - ideal_ns). M_w in the literature. Null if waste_pct is under 1."},
     [J_STAGE] = {"stage_share", TM_REAL, "",
-                 "Saving from fixing the last pipeline stage / (step_ns - ideal_ns). This is M_s "
-                 "in the literature. Null without a pipeline, or if waste_pct is under 1."},
+                 "Share of the possible saving that the last pipeline stage causes: saving from "
+                 "fixing it / (step_ns - ideal_ns). M_s in the literature. Null without a "
+                 "pipeline, or if waste_pct is under 1."},
     [J_ERROR] = {"replay_error_pct", TM_REAL, "%",
-                 "Change of the total duration of the steps in a replay that leaves out the time "
-                 "without a recorded cause; negative if the steps get shorter."},
-    [J_UNMATCHED] =
-        {"unmatched_pct", TM_REAL, "%",
-         "Percentage of the time of communication kernels that is in kernels not matched between "
-         "ranks. In the replay, they keep their recorded length, including waits."},
+                 "Error of the replay: change of the total duration of the steps if the replay "
+                 "leaves out time without a recorded cause. Negative if the steps get shorter."},
+    [J_UNMATCHED] = {"unmatched_pct", TM_REAL, "%",
+                     "Share of communication time in kernels that were not matched between ranks. "
+                     "The replay keeps their recorded duration, including waits."},
     [J_INFERRED] = {"inferred_waits", TM_INT, "",
-                    "Number of waits between streams that were not recorded but inferred from "
-                    "order and times."},
+                    "Number of waits between streams that were inferred from order and times, "
+                    "because they were not recorded."},
     [J_SURE] =
         {"sure", TM_BOOL, "",
          "Whether the values in this table can be trusted: replay_error_pct is between -5 and 5; "
          "slowdown is at least 0.99; at least half of the communication is matched between ranks; "
-         "at "
-         "least 90 % of the ranks were read; at least 90 % of the marked steps' time was replayed "
-         "(the replay starts at the job's first GPU event); twice the clock uncertainty is at most "
-         "5 % of a step; the recording is complete enough (job.integrity); and if no waits for the "
-         "device are recorded, hosts spend at most 5 % of the steps' time in gaps between calls "
-         "in which they may have worked or waited for the device."},
+         "at least 90 % of the ranks were read; at least 90 % of the marked steps' time was "
+         "replayed (the replay starts at the job's first GPU event); twice the clock uncertainty "
+         "is at most 5 % of a step; the recording is complete enough (job.integrity); and, if no "
+         "waits for the device are recorded, hosts spend at most 5 % of the steps' time between "
+         "calls, where they may have worked or waited for the device."},
     [J_DOUBT] =
         {"doubt", TM_TEXT, "",
-         "First condition of sure that fails: unmatched (communication), missing_ranks, clocks, "
-         "not_replayed (marked steps), unexplained (replay_error_pct), host_waits (not recorded), "
-         "slowdown, or not_recorded (see job.integrity). Null if sure is true."},
-    [J_FIX] = {"fix_ns", TM_INT, "ns",
-               "Time that fixing the ranks named in stragglers.finding takes off a mean step. Null "
-               "if no rank is named, or if the fix takes under 0.05 % off the critical path."},
-    [J_FIX_PCT] = {"fix_pct", TM_REAL, "%", "100 fix_ns / step_ns."},
+         "The first condition of sure that fails: unmatched (communication), missing_ranks, "
+         "clocks, not_replayed (marked steps), unexplained (replay_error_pct), host_waits (not "
+         "recorded), slowdown, or not_recorded (see job.integrity). Null if sure is true."},
+    [J_FIX] =
+        {"fix_ns", TM_INT, "ns",
+         "Time by which fixing the ranks named in stragglers.finding shortens a mean step. Null if "
+         "no rank is named, or if the fix shortens the critical path by under 0.05 %."},
+    [J_FIX_PCT] = {"fix_pct", TM_REAL, "%", "fix_ns as a share of a step: 100 fix_ns / step_ns."},
     [J_HEADLINE] = {"headline", TM_TEXT, "",
                     "Sentence on what fixing the ranks named in stragglers.finding saves, or on "
-                    "what else would help. If a kind of work saves most, it continues the headline "
-                    "of stragglers.job. Null if unknown."},
-    [J_EVIDENCE] = {"evidence", TM_TEXT, "", "How the values were computed, and their limits."},
+                    "what else would help. If less work of some kind saves most, the sentence "
+                    "continues the headline of stragglers.job. Null if unknown."},
+    [J_EVIDENCE] = {"evidence", TM_TEXT, "",
+                    "How the values of this row were computed, and how far they can be trusted."},
 };
 
 static const tm_table_def job_def = {
@@ -125,47 +128,49 @@ enum {
 static const tm_column item_columns[N_ITEM_COLUMNS] = {
     [I_WHAT] =
         {"what", TM_TEXT, "",
-         "What is changed. plan: ranks are fixed one after another, each time the rank that then "
-         "saves most; each row includes all ranks before it. rank, host, stage, kind, kernel: the "
-         "named item performs as on the other ranks. limit: a kind of work takes no time at all, "
-         "an upper bound for any fix. network: transfers across a host with a slow network run at "
-         "the speed of the others (whatif.network). split: each stage has the mean compute work of "
-         "all stages (whatif.split), and the mean host work and number of operations. scenario: "
-         "the change that was requested."},
+         "What is changed. plan: ranks are fixed one after another, each time the rank whose fix "
+         "then saves most; each row includes the ranks of the rows before. rank, host, stage, "
+         "kind, kernel: the named item performs as on the other ranks. limit: a kind of work takes "
+         "no time at all, an upper bound for any fix. network: transfers from and to a host with a "
+         "slow network are as fast as between other hosts (whatif.network). split: each stage has "
+         "the mean compute work of all stages (whatif.split), and the mean host work and number of "
+         "operations. scenario: the change that was requested."},
     [I_NAME] = {"name", TM_TEXT, "",
-                "Name of the item. network: the host, or several if no operation shows which one "
-                "is slow. split: the stages that differ. Among the kinds: stall, host time over 1 "
-                "ms and over 5 times that of the other ranks; input, the host waiting in the data "
-                "loader; gc, Python's garbage collection; launch, the lag from a launch call, or "
-                "from the end of an event, to the start of the next event."},
-    [I_RANKS] = {"ranks", TM_INT, "", "Number of ranks that the item covers."},
+                "Name of the item. network: the host, or several hosts if no operation shows which "
+                "of them is slow. split: the stages that differ. Among the kinds: stall, host time "
+                "over 1 ms and over 5 times that of the other ranks; input, the host waiting in "
+                "the data loader; gc, Python's garbage collection; launch, the lag from a launch "
+                "call, or from the end of an event, to the start of the next event."},
+    [I_RANKS] = {"ranks", TM_INT, "", "Number of ranks that the item is about."},
     [I_SAVED] = {"saved_ns", TM_INT, "ns",
-                 "Time taken off a mean step if the item performs as on the other ranks; negative "
-                 "if the step gets longer. Null if the fix shortens the recorded critical path by "
-                 "under 0.05 %, so that it cannot save more."},
+                 "Time by which a mean step gets shorter if the item performs as on the other "
+                 "ranks; negative if it gets longer. Null if the fix shortens the recorded "
+                 "critical path by under 0.05 %, because it cannot save more."},
     [I_MOST] = {"saved_most_ns", TM_INT, "ns",
-                "saved_ns in a replay that leaves out the time without a recorded cause."},
+                "Like saved_ns, in a replay that leaves out the time without a recorded cause."},
     [I_PATH] = {"path_ns", TM_INT, "ns",
-                "Time of a mean step's critical path on the item; for a rank of the plan, how much "
-                "its fix shortens the remaining path."},
-    [I_SAVED_PCT] = {"saved_pct", TM_REAL, "%", "100 saved_ns / step_ns of whatif.job."},
+                "Time that a mean step's critical path is on the item. For a rank of the plan: by "
+                "how much its fix shortens the remaining path."},
+    [I_SAVED_PCT] = {"saved_pct", TM_REAL, "%",
+                     "saved_ns as a share of a step: 100 saved_ns / whatif.job.step_ns."},
     [I_SLOWDOWN] = {"slowdown", TM_REAL, "",
-                    "Duration of a mean step in which only the item is as slow as recorded and all "
-                    "other work is as in ideal_ns, / ideal_ns. A diagnosis, not a saving. Only for "
-                    "ranks, hosts and stages; for a rank of a trace of operations, the lower of "
-                    "the values of its data rank and its stage."},
+                    "How much the item alone slows the job: duration of a mean step in which the "
+                    "item is as slow as recorded and all other work is as in ideal_ns, / ideal_ns. "
+                    "A diagnosis, not a saving. Only for ranks, hosts and stages; for a rank of a "
+                    "trace of operations, the lower of the values of its data rank and its stage."},
     [I_HOURS] = {"gpu_hours_per_day", TM_REAL, "",
                  "GPU hours saved per day: 24 x the job's ranks x saved_ns / step_ns."},
-    [I_NEXT] = {"next_rank", TM_INT, "", "Rank with most of the critical path after the fix."},
+    [I_NEXT] = {"next_rank", TM_INT, "", "Rank that has most of the critical path after the fix."},
     [I_SURE] = {"sure", TM_BOOL, "",
                 "Whether saved_ns can be trusted: whatif.job.sure is true, saved_most_ns differs "
-                "by at most 5 % of step_ns, and saved_ns exceeds twice the clock uncertainty for "
-                "each change of rank on the path."},
+                "from saved_ns by at most 5 % of step_ns, and saved_ns exceeds twice the clock "
+                "uncertainty for each change of rank on the path."},
 };
 
 static const tm_table_def item_def = {
     .name = "whatif.item",
-    .doc = "A row for each item that could be fixed, with the time that the fix takes off a step.",
+    .doc =
+        "A row for each item that could be fixed, with the time by which the fix shortens a step.",
     .columns = item_columns,
     .n_columns = N_ITEM_COLUMNS,
     .n_keys = 1,
@@ -178,11 +183,13 @@ static const tm_column step_columns[N_STEP_COLUMNS] = {
     [S_STEP] = {"step", TM_INT, "", "Number of the step; 0 if the traces mark no steps."},
     [S_NS] = {"step_ns", TM_INT, "ns", "Duration of the step, as in criticalpath.step."},
     [S_IDEAL] = {"ideal_ns", TM_INT, "ns",
-                 "Duration of the step in the replay that defines whatif.job.ideal_ns."},
-    [S_SLOWDOWN] = {"slowdown", TM_REAL, "", "step_ns / ideal_ns, as in whatif.job."},
-    [S_BEST] = {"best_rank", TM_INT, "",
-                "Rank whose fix in all steps shortens this step most; null if no fix shortens it."},
-    [S_SAVED] = {"saved_ns", TM_INT, "ns", "Time that fixing best_rank takes off this step."},
+                 "Duration of the step in the replay without slow ranks (whatif.job.ideal_ns)."},
+    [S_SLOWDOWN] = {"slowdown", TM_REAL, "",
+                    "How much slow ranks slow the step: step_ns / ideal_ns, as in whatif.job."},
+    [S_BEST] =
+        {"best_rank", TM_INT, "",
+         "Rank whose fix (in all steps) shortens this step most; null if no fix shortens it."},
+    [S_SAVED] = {"saved_ns", TM_INT, "ns", "Time by which fixing best_rank shortens this step."},
     [S_PARTIAL] = {"partial", TM_BOOL, "", "Whether some ranks did not record the step."},
 };
 
@@ -198,34 +205,34 @@ static const tm_table_def step_def = {
 enum { P_STAGE, P_RANKS, P_WORK, P_USUAL, P_OWN, P_LAYERS, P_DIFFERS, P_TIMES, N_SPLIT_COLUMNS };
 
 static const tm_column split_columns[N_SPLIT_COLUMNS] = {
-    [P_STAGE] = {"stage", TM_INT, "",
-                 "Number of the pipeline stage. Stage 0 is the first to send."},
-    [P_RANKS] = {"ranks", TM_INT, "", "Number of ranks in the stage."},
+    [P_STAGE] = {"stage", TM_INT, "", "Number of the pipeline stage. Stage 0 sends first."},
+    [P_RANKS] = {"ranks", TM_INT, "", "Number of ranks of the stage."},
     [P_WORK] = {"work_ns", TM_INT, "ns",
-                "Time of a rank's compute kernels in a mean step; lower median over the stage's "
-                "ranks. If any stage has only one rank, usual_ns for all stages, because a slow "
-                "GPU would look like more work."},
+                "Time of a rank's compute kernels in a mean step: lower median over the stage's "
+                "ranks. If a stage has only one rank, work_ns is usual_ns on all stages, because a "
+                "slow GPU would look like more work."},
     [P_USUAL] = {"usual_ns", TM_INT, "ns",
                  "Time of the stage's compute kernels in a mean step if each kernel takes the "
-                 "median over the job's ranks for its name and launch shape."},
+                 "median of its name and launch shape over the job's ranks."},
     [P_OWN] = {"own_ns", TM_INT, "ns", "Part of usual_ns in kernels that no other stage runs."},
-    [P_LAYERS] =
-        {"layers", TM_INT, "",
-         "Number of times that a pass (the work that the host launches between two transfers) "
-         "repeats one sequence of kernels. Null unless four fifths of the stage's passes agree."},
-    [P_DIFFERS] = {"differs", TM_BOOL, "",
-                   "Whether the stage has more work than the others: its excess over the mean is "
-                   "at least half of the largest excess, and its work exceeds that of all other "
-                   "stages by 3 % and by three times the usual difference between ranks of one "
-                   "stage. If most stages have more work, marks those with less instead."},
+    [P_LAYERS] = {"layers", TM_INT, "",
+                  "Number of repetitions of a sequence of kernels in a pass, which is the work "
+                  "that the host launches between two transfers. Null unless four fifths of the "
+                  "stage's passes agree."},
+    [P_DIFFERS] =
+        {"differs", TM_BOOL, "",
+         "Whether the stage has more work than the others: its excess over the mean is at least "
+         "half of the largest excess, and its work is above that of all unmarked stages, by 3 % "
+         "and by three times the usual difference between ranks of a stage. If most stages have "
+         "more work, the stages with less work are marked instead."},
     [P_TIMES] = {"times", TM_REAL, "",
-                 "Mean work of the stages that differ / mean work of the other stages; null for "
+                 "Mean work of the stages that differ / mean work of the other stages. Null for "
                  "stages that do not differ."},
 };
 
 static const tm_table_def split_def = {
     .name = "whatif.split",
-    .doc = "A row for each stage of a pipeline, if some have more work than others.",
+    .doc = "A row for each stage of a pipeline, if some stages have more work than others.",
     .columns = split_columns,
     .n_columns = N_SPLIT_COLUMNS,
     .n_keys = 1,
@@ -247,35 +254,37 @@ enum {
 };
 
 static const tm_column network_columns[N_NETWORK_COLUMNS] = {
-    [N_PLACE] =
-        {"place", TM_INT, "",
-         "Position of the class of operations (kind, size, ranks, hosts) by total time, from 0."},
+    [N_PLACE] = {"place", TM_INT, "",
+                 "Number of the class of operations (kind, size, ranks, hosts), from 0 for the "
+                 "class with the most time."},
     [N_KIND] = {"kind", TM_TEXT, "", "Kind of collective; sendrecv for sends and receives."},
-    [N_BYTES] = {"bytes", TM_INT, "B", "Size of each operation in the class."},
-    [N_RANKS] = {"ranks", TM_INT, "", "Number of ranks of each operation."},
-    [N_HOSTS] = {"hosts", TM_INT, "", "Number of hosts of each operation."},
+    [N_BYTES] = {"bytes", TM_INT, "B", "Size of an operation of the class."},
+    [N_RANKS] = {"ranks", TM_INT, "", "Number of ranks of an operation."},
+    [N_HOSTS] = {"hosts", TM_INT, "", "Number of hosts of an operation."},
     [N_COUNT] = {"count", TM_INT, "",
                  "Number of operations that involve the slow host named in whatif.item."},
     [N_TIME] = {"median_ns", TM_INT, "ns",
                 "Duration of operations that involve the slow host: median over the operations of "
-                "a group, then over groups. The duration is that of the shortest kernel, on the "
-                "last rank to arrive."},
-    [N_OTHERS] = {"others_ns", TM_INT, "ns",
-                  "Duration of operations of the class that do not involve the slow host, computed "
-                  "as median_ns. Rows are only for classes where median_ns exceeds others_ns by 30 "
-                  "% and 10 us, and the lower quartile of every group with the host exceeds the "
-                  "upper quartile of every other group."},
+                "a group, then median over groups. An operation takes as long as its shortest "
+                "kernel, which is that of the last rank to arrive."},
+    [N_OTHERS] =
+        {"others_ns", TM_INT, "ns",
+         "Duration of operations that do not involve the slow host, computed like median_ns. A "
+         "class has a row only if median_ns exceeds others_ns by 30 % and 10 us, and the lower "
+         "quartile of every group with the host exceeds the upper quartile of every other group."},
     [N_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s",
-                 "bytes x f / median_ns, with the factor f of collectives.kind.busbw_gbps."},
+                 "Bus bandwidth with the slow host: bytes x f / median_ns, with the factor f of "
+                 "collectives.kind.busbw_gbps."},
     [N_OTHERS_BUSBW] = {"others_busbw_gbps", TM_REAL, "GB/s",
-                        "bytes x f / others_ns, with the factor f of collectives.kind.busbw_gbps."},
+                        "Bus bandwidth without the slow host: bytes x f / others_ns, with the "
+                        "factor f of collectives.kind.busbw_gbps."},
 };
 
 static const tm_table_def network_def = {
     .name = "whatif.network",
-    .doc = "A row for each class of operations (kind, size, ranks and hosts) that is slow if it "
-           "involves a certain host. There are rows only if all comparable classes of at least 1 "
-           "MiB are slow with this host.",
+    .doc = "A row for each class of operations (kind, size, number of ranks and hosts) that is "
+           "slow if a certain host takes part. There are rows only if all comparable classes of at "
+           "least 1 MiB are slow with this host.",
     .columns = network_columns,
     .n_columns = N_NETWORK_COLUMNS,
     .n_keys = 1,
@@ -316,7 +325,7 @@ static bool is_matched(const tm_replay_result *r) {
     return percent(r->unmatched_ns, r->comm_ns) <= LEAST_MATCHED_PCT || r->n_ranks == 1;
 }
 
-/* Returns whether clocks are known well enough to measure a step. */
+/* Returns whether clocks are exact enough to measure a step. */
 static bool is_timed(const tm_replay_result *r) {
     return percent(2 * r->uncertainty_ns, mean(r, r->total_ns)) <= DOUBT_PCT || r->n_ranks == 1;
 }
@@ -327,12 +336,12 @@ static double replayed_pct(const tm_replay_result *r) {
     return r->window_ns > 0 ? percent(r->total_ns, r->window_ns) : 100.0;
 }
 
-/* Returns in which share of all steps it is unknown whether hosts worked or waited [%]. */
+/* Returns the share of step time in which it is unknown whether hosts worked or waited [%]. */
 static double blocked_pct(const tm_replay_result *r) {
     return r->n_ranks > 0 ? percent(r->blocked_ns / r->n_ranks, r->job_ns) : 0.0;
 }
 
-/* Reasons to doubt the figures; the first that applies is reported. */
+/* Reasons to doubt the figures. Only the first that applies is reported. */
 typedef enum doubt {
     DOUBT_MATCH,
     DOUBT_RANKS,
@@ -361,7 +370,7 @@ static doubt first_doubt(const tm_replay_result *r) {
                                                   : DOUBT_NONE;
 }
 
-/* Writes the reason to doubt the figures, or else what they are based on. */
+/* Writes the reason to doubt the figures; without one, how they were computed. */
 static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
     double error = error_pct(r), unmatched = percent(r->unmatched_ns, r->comm_ns);
     char clocks[32];
@@ -477,7 +486,7 @@ static const char *name_text(const tm_replay_result *r, int64_t name) {
     return tm_names_text(r->names, (uint32_t)name).bytes;
 }
 
-/* Lists the hosts with a slow network: "host3". */
+/* Lists the hosts with a slow network, such as "host3". */
 static void name_network(const tm_replay_result *r, char *out, size_t size) {
     const int64_t *hosts = r->network.hosts.data;
     size_t used = 0;
@@ -486,7 +495,7 @@ static void name_network(const tm_replay_result *r, char *out, size_t size) {
                                  name_text(r, hosts[i]));
 }
 
-/* Lists the stages that differ: "0, 2". */
+/* Lists the stages that differ, such as "0, 2". */
 static void name_split(const tm_replay_result *r, char *out, size_t size) {
     const tm_split_stage *stages = r->stages.data;
     size_t used = 0;
@@ -608,7 +617,7 @@ static tm_status add_network(const tm_replay_result *r, tm_tables *out, tm_error
 }
 
 static tm_status add_split(const tm_replay_result *r, tm_tables *out, tm_error *err) {
-    double sums[2] = {0}; /* sum over the stages that do not differ, and over those that do */
+    double sums[2] = {0}; /* of the stages that do not differ, and of those that do */
     size_t n[2] = {0};
     for (size_t i = 0; i < r->stages.n; i++) {
         const tm_split_stage *s = (const tm_split_stage *)r->stages.data + i;
@@ -646,7 +655,7 @@ static tm_status whatif_collectives(const tm_collectives *own, tm_tables *out, t
     return add_steps(r, out, err);
 }
 
-/* if work was not recorded, the replay ends too early: no saving is sure */
+/* if work was not recorded, the replay ends too early, so no saving is sure */
 static tm_status doubt_all(tm_tables *out, tm_cell *row, tm_error *err) {
     tm_table *items = tm_tables_find(out, item_def.name);
     char what[TM_DOUBT_TEXT] = "", text[TM_DOUBT_TEXT + 64];
@@ -660,7 +669,7 @@ static tm_status doubt_all(tm_tables *out, tm_cell *row, tm_error *err) {
     return tm_table_set_text(tm_tables_find(out, job_def.name), &row[J_EVIDENCE], text, err);
 }
 
-/* the job part of `stragglers`, which runs before, names the ranks */
+/* named by the job part of `stragglers`, which has run before */
 static tm_status whatif_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, job_def.name);
     char headline[TM_SAVINGS_MAX];

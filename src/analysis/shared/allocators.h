@@ -1,4 +1,4 @@
-/* Facts about memory allocators from a trace's metadata. */
+/* Properties of memory allocators, from a trace's metadata. */
 #ifndef TMERGE_ALLOCATORS_H
 #define TMERGE_ALLOCATORS_H
 
@@ -9,8 +9,8 @@
 
 /** A memory allocator as described by a TensorFlow or JAX trace. */
 typedef struct tm_allocator {
-    int64_t limit_bytes; /* maximum of the memory that it gives out; -1 if not recorded */
-    char name[64];       /* truncated to fit; empty if not recorded */
+    int64_t limit_bytes; /* maximum memory that it hands out [bytes]; -1 if not recorded */
+    char name[64];       /* truncated; empty if not recorded */
 } tm_allocator;
 
 /** Returns whether a rank's trace describes its allocators. */

@@ -4,7 +4,7 @@
 
 #include "tmerge/timeline.h"
 
-/** Returns an operation's traffic on the busiest link of @p n ranks, as a multiple of the
+/** Returns the traffic of an operation with @p n ranks on its busiest link, as a multiple of the
  * operation's size. */
 static inline double tm_bus_factor(uint8_t kind, int32_t n) {
     double ranks = n;

@@ -3,10 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A name that starts with `start` and contains `part` after it is of `kind`. The first matching row
- * applies. So the row for a loader's next batch, the only span in which it waits, comes before the
- * row for its other spans. "cu" matches the calls of both the driver (cu...) and the runtime
- * (cuda...). */
+/* A name that starts with `start`, and contains `part` after that, is of `kind`. The first
+ * matching row counts, so a loader's next batch, the only span in which it waits, comes before its
+ * other spans. "cu" matches the calls of both the driver (cu...) and the runtime (cuda...). */
 typedef struct rule {
     const char *start;
     size_t size; /* of start */
@@ -75,7 +74,7 @@ static const rule rules[] = {
     RULE("enumerate(DataPipe)#", "", TM_CALL_KIND_INPUT),
     RULE("IteratorGetNext", "::DoCompute", TM_CALL_KIND_INPUT), /* TensorFlow */
     RULE("Input::Wait", "",
-         TM_CALL_KIND_INPUT), /* in XPlane traces, around the stages of other libraries */
+         TM_CALL_KIND_INPUT), /* in XPlane traces, around stages of other libraries */
     RULE("enumerate(DataLoader)#", "", TM_CALL_KIND_SCOPE),
     RULE("Optimizer.step#", "", TM_CALL_KIND_OPTIMIZER),
     RULE("Optimizer.zero_grad#", "", TM_CALL_KIND_ZERO_GRAD),
@@ -101,7 +100,7 @@ static const rule rules[] = {
 tm_call_kind tm_call_kind_of(tm_text name) {
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++) {
         const rule *x = &rules[r];
-        if (*x->start != *name.bytes && x->size > 0) /* a fast check that most rows fail */
+        if (*x->start != *name.bytes && x->size > 0) /* a fast check that fails for most rows */
             continue;
         if (name.size >= x->size && memcmp(name.bytes, x->start, x->size) == 0 &&
             strstr(name.bytes + x->size, x->part))

@@ -1,4 +1,4 @@
-/* Classifies host calls and kernels by name. Each name is classified once. */
+/* Finds the kinds of host calls and kernels from their names. Each name is classified once. */
 #ifndef TMERGE_CALL_KINDS_H
 #define TMERGE_CALL_KINDS_H
 
@@ -15,59 +15,61 @@ typedef enum tm_call_kind {
     TM_CALL_KIND_CAPTURE,    /* starts a graph capture, during which launches run nothing */
     TM_CALL_KIND_CAPTURED,   /* ends a graph capture */
     TM_CALL_KIND_SYNC,       /* waits for the GPU */
-    TM_CALL_KIND_COPY,       /* copies or sets memory; may wait for completion */
+    TM_CALL_KIND_COPY,       /* copies or sets memory; may wait until that is done */
     TM_CALL_KIND_ALLOCATION, /* allocates or frees device memory or pinned memory */
     TM_CALL_KIND_LOADING,    /* loads or unloads device code */
     TM_CALL_KIND_INPUT,      /* waits for the next batch */
-    TM_CALL_KIND_STEP,       /* marks a step; the timeline knows this, the name does not show it */
+    TM_CALL_KIND_STEP,       /* marks a step; known from the timeline, not from the name */
     TM_CALL_KIND_OPTIMIZER,  /* an optimizer step */
     TM_CALL_KIND_ZERO_GRAD,  /* the optimizer clears gradients */
     TM_CALL_KIND_MODULE,     /* a module of the model */
-    TM_CALL_KIND_SCOPE, /* another span of a framework; older profilers record these as operators */
+    TM_CALL_KIND_SCOPE, /* another span of a framework, which older profilers record as an operator
+                         */
     TM_CALL_KIND_BACKWARD, /* computes gradients */
     TM_CALL_KIND_COMMUNICATION
 } tm_call_kind;
 
 tm_call_kind tm_call_kind_of(tm_text name);
 
-/** Returns whether a kind is a span that a framework or user adds for profilers, in any category of
- * events. */
+/** Returns whether a kind is a span that a framework or user marks for profilers, in any category
+ * of events. */
 static inline bool tm_call_kind_is_scope(tm_call_kind kind) {
     return kind == TM_CALL_KIND_INPUT || (kind >= TM_CALL_KIND_STEP && kind <= TM_CALL_KIND_SCOPE);
 }
 
-/** Kinds of the names of a dictionary, as a cache. A name is classified on first use. */
+/** Kinds of names, as a cache: a name is classified when it is first needed. */
 typedef struct tm_call_kinds {
     const tm_names *names; /* borrowed */
-    uint8_t *known;        /* [names] tm_call_kind, 0: not yet classified; owned */
-    uint8_t *own; /* [names] 1 + whether it is the program's own code, 0: not yet known; owned */
-    uint8_t *attention; /* [names] 1 + whether it is attention, 0: not yet known; owned */
+    uint8_t *known;        /* [names] tm_call_kind; 0: not yet classified; owned */
+    uint8_t *own;       /* [names] 1 + whether it is the user's own code; 0: not yet known; owned */
+    uint8_t *attention; /* [names] 1 + whether it is attention; 0: not yet known; owned */
     uint8_t *looked;    /* [names] whether traits are set; owned */
     tm_kernel_traits *traits;
     tm_kernel_words words;
 } tm_call_kinds;
 
-/** Returns false if out of memory; free it in either case. Do not add names while it is in use. */
+/** Returns false if out of memory; the caller frees it in either case. No names may be added while
+ * it is in use. */
 bool tm_call_kinds_init(tm_call_kinds *call_kinds, const tm_names *names);
 void tm_call_kinds_free(tm_call_kinds *call_kinds);
 
-/** Returns the kind of a name, which is never TM_CALL_KIND_STEP. */
+/** Returns the kind of a name, never TM_CALL_KIND_STEP. */
 static inline tm_call_kind tm_call_kinds_at(tm_call_kinds *call_kinds, uint32_t name) {
     if (call_kinds->known[name] == 0)
         call_kinds->known[name] = (uint8_t)tm_call_kind_of(tm_names_text(call_kinds->names, name));
     return (tm_call_kind)call_kinds->known[name];
 }
 
-/** Returns the kind of a host event: TM_CALL_KIND_STEP for the mark of a step, otherwise the kind
- * of its name. */
+/** Returns the kind of a host event: TM_CALL_KIND_STEP if it marks a step, otherwise the kind of
+ * its name. */
 static inline tm_call_kind tm_call_kinds_of(tm_call_kinds *call_kinds, const tm_timeline *timeline,
                                             uint32_t row) {
     return tm_timeline_is_step(timeline, row) ? TM_CALL_KIND_STEP
                                               : tm_call_kinds_at(call_kinds, timeline->name[row]);
 }
 
-/** Returns whether a Python function name is the program's own code: not PyTorch, not an installed
- * package, not a builtin. */
+/** Returns whether a Python function is the user's own code, by its name: not PyTorch's, an
+ * installed package's, or a builtin. */
 bool tm_is_own_code(const char *name);
 
 static inline bool tm_call_kinds_own(tm_call_kinds *call_kinds, uint32_t name) {
@@ -77,7 +79,7 @@ static inline bool tm_call_kinds_own(tm_call_kinds *call_kinds, uint32_t name) {
     return call_kinds->own[name] == 2;
 }
 
-/** Returns whether an operator is attention, by its name. */
+/** Returns whether an operator computes attention, by its name. */
 bool tm_is_attention(const char *name);
 
 static inline bool tm_call_kinds_attention(tm_call_kinds *call_kinds, uint32_t name) {
@@ -87,7 +89,7 @@ static inline bool tm_call_kinds_attention(tm_call_kinds *call_kinds, uint32_t n
     return call_kinds->attention[name] == 2;
 }
 
-/** Returns the traits of a kernel by its name. */
+/** Returns the traits of a kernel, from its name. */
 static inline const tm_kernel_traits *tm_call_kinds_kernel(tm_call_kinds *call_kinds,
                                                            uint32_t name) {
     if (!call_kinds->looked[name]) {

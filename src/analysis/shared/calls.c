@@ -5,10 +5,10 @@
 #include "base/vec.h"
 #include "call_kinds.h"
 
-/* An open call of the current thread. */
+/* A call of the current thread that has not ended. */
 typedef struct open_call {
     int64_t begin_ns, end_ns;
-    int64_t covered_ns; /* time before this is already divided between the call and its children */
+    int64_t covered_ns; /* the time before is already divided between the call and its children */
     uint32_t call;
 } open_call;
 
@@ -23,7 +23,7 @@ static open_call *innermost(walk *w) {
     return w->open.n > 0 ? (open_call *)w->open.data + w->open.n - 1 : NULL;
 }
 
-/* Pops the calls that have ended. A zero-length call contains events that start at the same
+/* Pops the calls that have ended. A call without duration contains events that start at the same
  * time. */
 static void leave_ended(walk *w, int64_t begin_ns) {
     for (open_call *top; (top = innermost(w)) != NULL; w->open.n--)
@@ -31,15 +31,15 @@ static void leave_ended(walk *w, int64_t begin_ns) {
             return;
 }
 
-/* Pops the calls that end before a new call ends: they cannot contain it. */
+/* Pops the calls that end before a new call ends, because they cannot contain it. */
 static void leave_crossed(walk *w, int64_t end_ns) {
     for (open_call *top; (top = innermost(w)) != NULL; w->open.n--)
         if (top->end_ns >= end_ns)
             return;
 }
 
-/* Subtracts [begin, end) from the self time of the innermost call, but nothing twice. Call in order
- * of starts. */
+/* Subtracts [begin, end) from the self time of the innermost call, but no time twice. Must be
+ * called in the order of starts. */
 static void cover(walk *w, int64_t begin_ns, int64_t end_ns) {
     open_call *top = innermost(w);
     if (!top)
@@ -52,7 +52,7 @@ static void cover(walk *w, int64_t begin_ns, int64_t end_ns) {
     top->covered_ns = end_ns;
 }
 
-/* Adds a call. First pops open calls that end before it, which cannot contain it. */
+/* Adds a call. Pops open calls that end before it first, because they cannot contain it. */
 static bool enter(walk *w, uint32_t row) {
     int64_t begin = w->timeline->begin_ns[row], end = begin + w->timeline->duration_ns[row];
     leave_crossed(w, end);
@@ -76,7 +76,7 @@ static bool is_of(const tm_call_class *class, const tm_timeline *timeline, uint3
            (!class->is_call || class->is_call(class->context, timeline, row));
 }
 
-/* Rows of a thread are sorted by start, longer events first. So all calls that may contain an event
+/* A thread's rows are sorted by start, longer events first. So all calls that may contain an event
  * are open when the event comes. */
 static bool walk_thread(walk *w, const tm_track *track, const tm_call_class *class) {
     const tm_timeline *timeline = w->timeline;
@@ -102,7 +102,7 @@ static bool walk_thread(walk *w, const tm_track *track, const tm_call_class *cla
     return true;
 }
 
-/* GPU events come last, because the call that launched one may be on a later track. */
+/* GPU events come last, because their launch may be on a later track. */
 static void place_gpu_events(const tm_timeline *timeline, uint32_t *above) {
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];

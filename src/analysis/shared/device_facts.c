@@ -6,14 +6,15 @@
 
 #include "timeline/metadata.h"
 
-/* Returns the number if it is positive and exact in a double, otherwise the value known so far. */
+/* Returns the number in a JSON value if it is positive and exact in a double, otherwise the number
+ * known so far. */
 static double number_of(const cJSON *entry, const char *key, double known) {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(entry, key);
     bool is = cJSON_IsNumber(item) && item->valuedouble > 0 && item->valuedouble < 1e15;
     return is ? item->valuedouble : known;
 }
 
-/* Reads an entry of the list of devices. Returns false if it is for another device. */
+/* Reads an entry of the list of devices. Returns false if the entry is for another device. */
 static bool read_entry(const cJSON *entry, int32_t device, tm_device *out) {
     const cJSON *id = cJSON_GetObjectItemCaseSensitive(entry, "id");
     const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(entry, "name"));
@@ -28,7 +29,7 @@ static bool read_entry(const cJSON *entry, int32_t device, tm_device *out) {
     return true;
 }
 
-/* Reads a device from the list, which is stored apart from the metadata. The list may have many
+/* Reads a device from the list, which is stored apart from other metadata. The list may have many
  * more devices than the rank, so parses only entries that contain the device's id. */
 static bool read_likely(const char *list, int32_t device, tm_device *out) {
     char member[24];

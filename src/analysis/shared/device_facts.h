@@ -1,4 +1,4 @@
-/* Facts about a trace's GPUs from its metadata. */
+/* Properties of a trace's GPUs, from its metadata. */
 #ifndef TMERGE_DEVICE_FACTS_H
 #define TMERGE_DEVICE_FACTS_H
 
@@ -6,7 +6,7 @@
 
 #include "tmerge/timeline.h"
 
-/** One device; unknown numbers are -1, an unknown name is empty. */
+/** A device. Unknown numbers are -1; an unknown name is empty. */
 typedef struct tm_device {
     int64_t memory_bytes;
     int64_t n_sms; /* number of multiprocessors */
@@ -15,8 +15,8 @@ typedef struct tm_device {
     char name[64];       /* truncated to fit */
 } tm_device;
 
-/** Reads a device from `deviceProperties` (2021: `computeProperties`). If several entries have the
- * device's number, each value is from the last entry that has it. */
+/** Reads a device from `deviceProperties` (in 2021: `computeProperties`). If several entries have
+ * the device's number, each value is from the last entry that has it. */
 void tm_device_find(const tm_timeline *timeline, const tm_names *names, int32_t device,
                     tm_device *out);
 

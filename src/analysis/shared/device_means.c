@@ -15,7 +15,7 @@ size_t tm_devices_of(const tm_tables *tables, int64_t rank, size_t *first) {
 
 bool tm_device_works(const tm_tables *tables, size_t row) {
     const tm_cell *works = tm_table_cell(tm_tables_find(tables, "overlap.device"), row, "works");
-    return works->null || works->value.i; /* older stores contain only working devices */
+    return works->null || works->value.i; /* older stores have rows only for working devices */
 }
 
 int64_t tm_device_mean(const tm_tables *tables, size_t row, const char *column) {

@@ -1,21 +1,21 @@
-/* Times of a rank's devices: averages if there are several. */
+/* Times of a rank, as means over its devices if it has several. */
 #ifndef TMERGE_DEVICE_MEANS_H
 #define TMERGE_DEVICE_MEANS_H
 
 #include "tmerge/table.h"
 
-/** Returns the number of rows that a rank has in overlap.device, which start at *first; 0 if it has
- * one device. */
+/** Returns the number of a rank's rows in overlap.device, and sets *first to the first; 0 if the
+ * rank has one device. */
 size_t tm_devices_of(const tm_tables *tables, int64_t rank, size_t *first);
 
 /** Returns whether the device of a row of overlap.device works. */
 bool tm_device_works(const tm_tables *tables, size_t row);
 
-/** Returns a time from a row of overlap.rank; for a rank with several devices, the mean over the
+/** Returns a time from a row of overlap.rank; for a rank with several devices, the mean over its
  * working devices in overlap.device. */
 int64_t tm_device_mean(const tm_tables *tables, size_t row, const char *column);
 
-/** Returns the sum of tm_device_mean over the ranks whose computation is recorded. */
+/** Returns the sum of tm_device_mean over the ranks whose computation was recorded. */
 int64_t tm_device_mean_sum(const tm_tables *tables, const char *column);
 
 #endif

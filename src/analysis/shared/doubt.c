@@ -6,9 +6,10 @@
 
 #include "table/shown.h"
 
-static const double DOUBT_PCT = 5.0; /* figures that could be off by more support no conclusion */
+static const double DOUBT_PCT =
+    5.0; /* if figures may be off by more, they support no conclusion [%] */
 static const double REPORTED_PCT =
-    1.0; /* smaller uncertainties are not shown on the first screen */
+    1.0; /* smaller possible errors are not shown in the summary [%] */
 
 static const tm_table *rows_of(const tm_tables *tables) {
     return tm_tables_find(tables, "job.integrity");
@@ -19,18 +20,18 @@ static int64_t count(const tm_table *table, size_t row, const char *column) {
     return cell->null ? 0 : cell->value.i;
 }
 
-/* Returns a cell's value; 0 for null, which a rank without GPU events has. */
+/* Returns a cell's value; 0 for null, as on ranks without GPU events. */
 static double percent(const tm_table *table, size_t row, const char *column) {
     const tm_cell *cell = tm_table_cell(table, row, column);
     return cell->null ? 0.0 : cell->value.r;
 }
 
-/* Returns by how much the figures of a rank could be off [%]. */
+/* Returns by how much the figures of a rank may be off [%]. */
 static double moves(const tm_table *table, size_t row) {
     return percent(table, row, "moves_pct");
 }
 
-/* Returns whether means over ranks, or many single ranks, are in doubt. All ranks have equal
+/* Returns whether means over ranks are in doubt, or the figures of many ranks. All ranks have equal
  * weight. */
 static bool is_much(const tm_tables *tables, const char *column) {
     const tm_table *table = rows_of(tables);
@@ -92,8 +93,8 @@ static void append_who(const tm_table *table, size_t worst, int64_t n, char out[
     append(out, text);
 }
 
-/* Writes "240 of 256 launches have no kernel"; if all of these are of graphs, "the compute kernels
- * of 40 graph launches were not recorded". */
+/* Writes "240 of 256 launches have no kernel"; if all of these launched graphs, "the compute
+ * kernels of 240 graph launches were not recorded". */
 static void launches_text(const tm_table *table, size_t row, char *out, size_t size) {
     int64_t lost = count(table, row, "launches_lost"), graphs = count(table, row, "graphs_lost");
     if (graphs == lost)
@@ -122,7 +123,7 @@ static void append_lost(const tm_table *table, size_t row, char out[TM_DOUBT_TEX
 
 static void append_impossible(const tm_table *table, size_t row, char out[TM_DOUBT_TEXT]) {
     char text[320], how[64] = "lasts longer than is possible", more[48] = "";
-    /* durations: in doubt; compute time with these kernels; compute time without them */
+    /* durations: in doubt; compute time with the doubtful kernels; compute time without them */
     tm_shown_text times[3];
     int64_t n = count(table, row, "impossible_kernels"), passed = count(table, row, "followers");
     const tm_cell *name = tm_table_cell(table, row, "impossible_kernel");
@@ -138,7 +139,8 @@ static void append_impossible(const tm_table *table, size_t row, char out[TM_DOU
              name->null ? "" : name->value.text, how, more, times[0].text);
     append(out, text);
     if (count(table, row, "compute_ns") == count(table, row, "compute_least_ns"))
-        return; /* it is no compute kernel, or others compute at the same time */
+        return; /* the doubtful kernel does not compute, or other kernels compute at the same time
+                 */
     snprintf(text, sizeof text, " (compute %s with them, %s without)", times[1].text,
              times[2].text);
     append(out, text);

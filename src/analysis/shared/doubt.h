@@ -1,4 +1,4 @@
-/* Decides from job.integrity whether the recording is complete enough to draw conclusions. */
+/* Decides from job.integrity whether the recording is complete enough for conclusions. */
 #ifndef TMERGE_DOUBT_H
 #define TMERGE_DOUBT_H
 
@@ -6,33 +6,33 @@
 
 enum { TM_DOUBT_TEXT = 640 };
 
-/** Returns whether no conclusions about the job can be drawn, because its figures, or those of more
- * than one rank in twenty, could be off by more than 5 %. */
+/** Returns whether no conclusions about the job are possible, because its figures, or those of more
+ * than one rank in twenty, may be off by more than 5 %. */
 bool tm_doubt_of_job(const tm_tables *tables);
 
-/** Returns whether the figures of a rank could be off by more than 5 %. */
+/** Returns whether the figures of a rank may be off by more than 5 %. */
 bool tm_doubt_of_rank(const tm_tables *tables, int64_t rank);
 
-/** Returns whether the figures of any rank could be off by more than 5 %. */
+/** Returns whether the figures of any rank may be off by more than 5 %. */
 bool tm_doubt_of_any(const tm_tables *tables);
 
-/** Returns whether the time between the job's recorded GPU events is in doubt by more than 5 %.
- * If so, no rank is named for making others wait. */
+/** Returns whether the time between the job's first and last recorded GPU events is in doubt by
+ * more than 5 %. If so, no rank is named for making others wait. */
 bool tm_doubt_between(const tm_tables *tables);
 
-/** Returns whether the time between the recorded GPU events of one rank is in doubt by more than 5
- * %. */
+/** Returns whether the time between a rank's first and last recorded GPU events is in doubt by more
+ * than 5 %. */
 bool tm_doubt_between_of_rank(const tm_tables *tables, int64_t rank);
 
 /**
- * Describes what is missing or impossible on the rank whose figures could be off most, as a clause
- * such as "kernels of 30 of 32 steps were not recorded (240 of 256 launches have no kernel)".
+ * Writes what the recording lacks, or what is impossible in it, on the rank whose figures may be
+ * off most: "kernels of 30 of 32 steps were not recorded (240 of 256 launches have no kernel)".
  *
- * @return  false if no figure could be off by 1 % or more; @p out is then not written
- */
+ * @return false if all figures are off by less than 1 %; then @p out is not written */
 bool tm_doubt_text(const tm_tables *tables, char out[TM_DOUBT_TEXT]);
 
-/** Writes the same with its consequences, as a sentence for the head of a screen or page. */
+/** Writes a sentence for the head of a screen or page: the clause of tm_doubt_text, and the
+ * consequences. */
 bool tm_doubt_line(const tm_tables *tables, char out[TM_DOUBT_TEXT]);
 
 #endif

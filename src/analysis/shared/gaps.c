@@ -5,7 +5,7 @@
 #include "lost.h"
 #include "timeline/host_comm.h"
 
-/* Returns whether the call that launched the event is known and started after the gap did. */
+/* Returns whether an event's launch call is known and began after the gap had started. */
 static bool launched_late(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns) {
     uint32_t call = timeline->launch[row];
     return call != TM_NO_EVENT && timeline->begin_ns[call] > gap_begin_ns;
@@ -17,8 +17,8 @@ tm_idle_cause tm_idle_cause_of(const tm_timeline *timeline, size_t row, int64_t 
     return length_ns < TM_SHORT_GAP_NS ? TM_IDLE_KERNEL : TM_IDLE_OTHER;
 }
 
-/* Returns whether the call that launched a kernel ran until long after the start of the gap, as
- * when a first launch loads code. Such a call queues the kernel only when it returns. */
+/* Returns whether a kernel's launch call was still running long after the start of the gap, for
+ * example because a first launch loads code. Such a call queues the kernel only when it returns. */
 static bool launched_slowly(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns) {
     uint32_t call = timeline->launch[row];
     if (call == TM_NO_EVENT || timeline->role[row] == TM_ROLE_MEMORY)
@@ -28,8 +28,8 @@ static bool launched_slowly(const tm_timeline *timeline, size_t row, int64_t gap
     return (end_ns < begin_ns ? end_ns : begin_ns) - gap_begin_ns >= TM_SHORT_GAP_NS;
 }
 
-/* Returns the shortest time from the end of a call to the start of its GPU event, or 0 if that is
- * negative. All of this time may be an offset between the clocks of device and host. */
+/* Returns the shortest time from the end of a call to the start of its GPU event [ns]; 0 if
+ * negative. All of it may be an offset between the clocks of device and host. */
 static int64_t least_lag(const tm_timeline *timeline) {
     const uint32_t end = tm_timeline_work_end(timeline);
     int64_t least = INT64_MAX;
@@ -44,9 +44,9 @@ static int64_t least_lag(const tm_timeline *timeline) {
     return least == INT64_MAX || least < 0 ? 0 : least;
 }
 
-/* Returns the part of a gap in which the next event was in the GPU's queue: from TM_SHORT_GAP_NS, a
- * usual lag, after its launch call. The host does not cause this time; another process on the GPU
- * may. */
+/* Returns the end part of a gap in which the next event was in the GPU's queue [ns]: from
+ * TM_SHORT_GAP_NS (a usual lag) after its launch call. The host does not cause this time, but
+ * another process on the GPU may. */
 static int64_t held_of(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns) {
     const uint32_t call = timeline->launch[row];
     if (call == TM_NO_EVENT)
@@ -56,7 +56,7 @@ static int64_t held_of(const tm_timeline *timeline, size_t row, int64_t gap_begi
     return from_ns < timeline->begin_ns[row] ? timeline->begin_ns[row] - from_ns : 0;
 }
 
-/* Lists the times within the rank's spans in which nothing ran. */
+/* Lists the times within the rank's windows in which nothing ran. */
 static bool find_gaps(const tm_busy *busy, tm_vec *out) {
     tm_intervals idle = TM_INTERVALS();
     bool ok =
@@ -70,8 +70,8 @@ static bool find_gaps(const tm_busy *busy, tm_vec *out) {
     return ok;
 }
 
-/* Of two events that start at the end of a gap, returns whether the first ends it: if it was
- * launched first. */
+/* Two events start at the end of a gap. Returns whether @p row ends it, because it was launched
+ * first. */
 static bool comes_first(const tm_timeline *timeline, uint32_t row, uint32_t other) {
     uint32_t a = timeline->launch[row], b = other == TM_NO_EVENT ? other : timeline->launch[other];
     if (other == TM_NO_EVENT || (a != TM_NO_EVENT && b == TM_NO_EVENT))
@@ -83,8 +83,8 @@ static bool ends_before(const void *gap, const void *ns) {
     return ((const tm_gap *)gap)->end_ns < *(const int64_t *)ns;
 }
 
-/* Returns the first gap that ends at or after a time. Looks at the next few gaps before bisecting:
- * most events need a gap nearby, but events of a rarely used stream are far apart. */
+/* Returns the first gap that ends at or after a time. Tries the next few gaps before bisecting: for
+ * most events the gap is near, but events of a rarely used stream are far apart. */
 static tm_gap *gap_from(tm_gap *gap, const tm_gap *end, int64_t ns) {
     enum { NEAR = 8 };
     for (int i = 0; i < NEAR && gap < end && gap->end_ns < ns; i++)
@@ -94,7 +94,7 @@ static tm_gap *gap_from(tm_gap *gap, const tm_gap *end, int64_t ns) {
     return gap;
 }
 
-/* Finds the events of a stream that end gaps. Both are sorted by time. */
+/* Finds the events of a stream that end gaps. Events and gaps are sorted by time. */
 static void find_next_events(const tm_timeline *timeline, const tm_track *track, tm_vec *found) {
     tm_gap *gap = found->data, *end = gap + found->n;
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
@@ -103,13 +103,14 @@ static void find_next_events(const tm_timeline *timeline, const tm_track *track,
         gap = gap_from(gap, end, timeline->begin_ns[row]);
         if (gap == end)
             return;
-        /* Several streams may resume at the same moment. */
+        /* several streams may resume at the same time */
         if (gap->end_ns == timeline->begin_ns[row] && comes_first(timeline, row, gap->next))
             gap->next = row;
     }
 }
 
-/* Returns the interval of a set that contains a time, or NULL. Times must be ascending. */
+/* Returns the interval of a set that contains a time; NULL if there is none. Times must ascend from
+ * call to call. */
 static const tm_interval *stretch_at(const tm_intervals *set, int64_t ns, size_t *next) {
     const tm_interval *v = set->data;
     while (*next < set->n && v[*next].end_ns <= ns)
@@ -117,11 +118,12 @@ static const tm_interval *stretch_at(const tm_intervals *set, int64_t ns, size_t
     return *next < set->n && v[*next].begin_ns < ns ? &v[*next] : NULL;
 }
 
-/* Sets how long the host had waited for the GPU, if the queue became empty during that wait. A call
- * that also does other work (may_sync) waited at most until the gap started. */
+/* For each gap, sets how long the host had waited for the GPU if the queue became empty during that
+ * wait, whether the launch was late, and held_ns. A call that does not only wait (may_sync) waited
+ * until the gap started at the latest. */
 static void mark_gaps(const tm_timeline *timeline, const tm_host_time *host, tm_vec *found) {
     size_t next_sync = 0, next_may = 0;
-    int64_t lag_ns = -1; /* computed when first needed, because it looks at all events */
+    int64_t lag_ns = -1; /* computed only if needed, because it takes a pass over all events */
     for (size_t i = 0; i < found->n; i++) {
         tm_gap *gap = (tm_gap *)found->data + i;
         const tm_interval *sync = stretch_at(&host->sync, gap->begin_ns, &next_sync);
@@ -140,7 +142,7 @@ static void mark_gaps(const tm_timeline *timeline, const tm_host_time *host, tm_
     }
 }
 
-/* Disjoint sets, and the cause of the part of a gap in each of them. */
+/* Disjoint sets of times, and the cause that explains a gap's time in each. */
 enum { N_SETS = 4 };
 static const tm_idle_cause causes_of_sets[N_SETS] = {TM_IDLE_OTHER, TM_IDLE_INPUT,
                                                      TM_IDLE_COMMUNICATION, TM_IDLE_ALLOCATION};
@@ -151,9 +153,9 @@ static const tm_intervals *set_of(const tm_gaps *gaps, int i) {
     return sets[i];
 }
 
-/* Splits a gap by cause into parts that add up to its length. @p in_ns: part of the gap in each
- * set, before the next event was in the queue. Without its wait for the GPU, the host would have
- * launched earlier by at most the length of that wait. */
+/* Splits a gap by cause. The parts add up to its duration. @p in_ns: part of the gap in each set,
+ * before the next event was queued. The host's wait for the GPU explains at most as much of the gap
+ * as the wait took. */
 static void split(const tm_gap *gap, const int64_t in_ns[N_SETS], int64_t parts[TM_N_IDLE_CAUSES]) {
     int64_t length = gap->end_ns - gap->begin_ns, rest = length - gap->held_ns;
     for (int cause = 0; cause < TM_N_IDLE_CAUSES; cause++)
@@ -173,7 +175,7 @@ static void split(const tm_gap *gap, const int64_t in_ns[N_SETS], int64_t parts[
 
 tm_idle_cause tm_gap_cause(const tm_gaps *gaps, const tm_gap *gap) {
     int64_t parts[TM_N_IDLE_CAUSES], in_ns[N_SETS];
-    /* Ties go to the cause that is first in tm_idle_cause. */
+    /* of equal causes, the first in tm_idle_cause */
     int most = 0;
     for (int i = 0; i < N_SETS; i++)
         in_ns[i] =
@@ -184,8 +186,8 @@ tm_idle_cause tm_gap_cause(const tm_gaps *gaps, const tm_gap *gap) {
     return (tm_idle_cause)most;
 }
 
-/* Returns how long a set overlaps a gap before the next event was in the queue. Gaps come in order;
- * @p next is the first interval that may overlap this or later gaps. */
+/* Returns how long a set overlaps a gap before the next event was queued [ns]. Must be called in
+ * the order of gaps; @p next: first interval that may overlap this or later gaps. */
 static int64_t length_in(const tm_intervals *set, const tm_gap *gap, size_t *next) {
     const tm_interval *v = set->data;
     const int64_t end_ns = gap->end_ns - gap->held_ns;
@@ -210,13 +212,13 @@ static void sum_up(const tm_timeline *timeline, tm_gaps *gaps) {
         for (int cause = 0; cause < TM_N_IDLE_CAUSES; cause++)
             gaps->sums[cause] += parts[cause];
         if (gap->next != TM_NO_EVENT && timeline->launch[gap->next] != TM_NO_EVENT &&
-            parts[TM_IDLE_OTHER] > in_ns[0]) /* in_ns[0] lies in hidden */
+            parts[TM_IDLE_OTHER] > in_ns[0]) /* in_ns[0] is the part in `hidden` */
             gaps->queued_ns += parts[TM_IDLE_OTHER] - in_ns[0];
         gap->sync_ns = parts[TM_IDLE_SYNC];
     }
 }
 
-/* Subtracts the n other sets from a set. */
+/* Subtracts n other sets from a set. */
 static bool leave_out(const tm_intervals *set, const tm_intervals *const *others, size_t n,
                       tm_intervals *out) {
     bool ok = tm_intervals_subtract(set, others[0], out);

@@ -5,24 +5,24 @@
 
 #include "call_kinds.h"
 
-/* Returns whether a name is of a library that communicates on the host. Spans of other libraries
- * only enqueue GPU work. */
+/* Returns whether a name is of a library that communicates on the host. Other libraries' calls only
+ * enqueue GPU work. */
 static bool is_host_communication(const tm_names *names, uint32_t name) {
     tm_text text = tm_names_text(names, name);
     return strncmp(text.bytes, "gloo:", 5) == 0 || strncmp(text.bytes, "mpi:", 4) == 0;
 }
 
-/* Where the pass over the threads puts its results. */
+/* Where to put the results of the pass over the threads. */
 typedef struct finding {
     tm_host_time *time;
     tm_host_work *work;
 } finding;
 
-/* Returns the set that an operator or annotation belongs to; NULL for none. */
+/* Returns the set that an operator or annotation is added to; NULL for none. */
 static tm_intervals *set_of(finding *out, const tm_call_kinds *call_kinds, tm_call_kind kind,
                             uint32_t name) {
     switch (kind) {
-    /* a step contains everything else and is not work by itself */
+    /* a step contains everything else, and is no work itself */
     case TM_CALL_KIND_STEP:
         return NULL;
     case TM_CALL_KIND_INPUT:

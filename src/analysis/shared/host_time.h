@@ -1,33 +1,33 @@
-/* What a rank's host does, as interval sets over all of its threads. */
+/* What a rank's host does: interval sets over all of its threads. */
 #ifndef TMERGE_HOST_TIME_H
 #define TMERGE_HOST_TIME_H
 
 #include "base/intervals.h"
 #include "tmerge/analysis.h"
 
-/** Counts from which the role of a thread can be judged. */
+/** Counts and marks that show the role of a thread. */
 typedef struct tm_thread {
     uint32_t n_operators, n_backward;
     bool marks_steps, optimizes;
 } tm_thread;
 
-/** Time of the host, by kind, over all threads. It is found in one pass over their calls. */
+/** Times of the host by kind, over all threads, found in a pass over their calls. */
 typedef struct tm_host_time {
     tm_intervals input;         /* waiting for the next batch */
-    tm_intervals communication; /* gloo and MPI, which run on the host */
+    tm_intervals communication; /* calls of gloo and MPI, which run on the host */
     int64_t n_inputs;           /* number of waits for a batch */
 
-    tm_intervals any_communication; /* in calls of any communication library */
-    tm_intervals sync;              /* in calls that wait for the GPU */
-    tm_intervals may_sync; /* in calls that may wait for the GPU before they do their own work */
-    tm_vec waits; /* vector of uint32_t: the rows of the calls in sync and may_sync, ascending */
-    tm_thread *threads; /* [n_tracks], all 0 for streams; owned */
+    tm_intervals any_communication; /* calls of any communication library */
+    tm_intervals sync;              /* calls that wait for the GPU */
+    tm_intervals may_sync; /* calls that may wait for the GPU before they do their own work */
+    tm_vec waits;          /* of uint32_t: rows of the calls in sync and may_sync, ascending */
+    tm_thread *threads;    /* [n_tracks]; all 0 for streams; owned */
 } tm_host_time;
 
-/** The rest of the host's time, the largest part. */
+/** The rest of the host's time, which is most of it. */
 typedef struct tm_host_work {
     tm_intervals runtime; /* calls of the CUDA or HIP runtime and driver */
-    tm_intervals cpu;     /* operators and annotations outside of tm_host_time, without steps */
+    tm_intervals cpu; /* operators and annotations (except steps) that are not in tm_host_time */
 } tm_host_work;
 
 /** Returns whether an event is an operator or annotation. */
@@ -37,8 +37,8 @@ static inline bool tm_host_is_scoped(const tm_timeline *timeline, uint32_t row) 
             timeline->category[row] == TM_CAT_USER_ANNOTATION);
 }
 
-/** Computes the sets of a timeline. Release them as below, even on failure. Returns TM_OK;
- * TM_ERR_FAULT. */
+/** Computes the sets of a timeline. The caller frees *out and *work, also on failure. Returns
+ * TM_OK; TM_ERR_FAULT. */
 tm_status tm_host_time_find(const tm_timeline *timeline, struct tm_call_kinds *call_kinds,
                             tm_host_time *out, tm_host_work *work, tm_error *err) TM_MUST_CHECK;
 void tm_host_time_free(tm_host_time *host);

@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-/* The class of a kernel is that of the first row with a word in its name and no exception. The rows
- * were derived from the kernels of some 150 public traces. Exceptions: `norm` is in `normal`,
- * `conv` in `convert`, `gemm` in `fbgemm_gpu`, `flash` in `flashinfer::norm`, `lamb` in `lambda`.
- */
+/* A kernel has the class of the first row with a word, but no exception, that is in the kernel's
+ * name. The rows were derived from the kernels of some 150 public traces. Exceptions: `norm` is in
+ * `normal`, `conv` in `convert`, `gemm` in `fbgemm_gpu`, `flash` in `flashinfer::norm`, `lamb` in
+ * `lambda`. */
 typedef struct rule {
     tm_class work;
     const char *words, *except;
@@ -68,9 +68,9 @@ static const rule rules[] = {
 };
 enum { N_RULES = sizeof rules / sizeof *rules };
 
-/* The first row with a matching word applies. Rows of fewer bits come first, because names also
+/* The first row with a word in the name counts. Rows with fewer bits come first, because names also
  * contain the 32 bits in which kernels accumulate. cuBLAS writes the types of its inputs after
- * nvjet_: q and r are FP8 of e4m3 and e5m2, t is BF16, h FP16. */
+ * nvjet_: q and r are FP8 (e4m3 and e5m2), t is BF16, h is FP16. */
 static const struct {
     tm_precision precision;
     const char *words;
@@ -85,10 +85,10 @@ static const struct {
 };
 enum { N_PRECISION_ROWS = sizeof precisions / sizeof *precisions };
 
-/* Words of kernels that use tensor cores: the list of NVIDIA's PyProf, which TensorBoard also uses;
- * cuDNN on Ampere and later; CUTLASS; cuBLAS on Hopper and Blackwell; attention, without the
- * kernels that prepare it and clean up, which use the ordinary units. For AMD: MFMA instructions,
- * Composable Kernel, MIOpen's implicit GEMM. */
+/* Words in names of kernels that use tensor cores: from the list of NVIDIA's PyProf, which
+ * TensorBoard also uses; cuDNN on Ampere and later; CUTLASS; cuBLAS on Hopper and Blackwell;
+ * attention, but not the kernels before and after it, which use ordinary units. For AMD: MFMA
+ * instructions, Composable Kernel, MIOpen's implicit GEMM. */
 static const char on_tensor_cores[] =
     "h884 s884 h1688 s1688 c1688 i8816 16816 hmma dgrad_1x1_stride_2x2 first_layer_wgrad_kernel "
     "conv1x1 conv2d_c1_k1 direct_group xmma_implicit_gemm xmma_sparse_conv "
@@ -98,10 +98,10 @@ static const char on_tensor_cores[] =
     "native_sdpa MLAPageAttentionHopper "
     "mfma xdlops _xdl _gtc";
 
-/* Words of kernels of the same libraries that use the ordinary units. */
+/* Words in names of kernels of the same libraries that use ordinary units. */
 static const char on_others[] = "simt ffma";
 
-/* Triton's fused kernels, as in PyTorch for ROCm, are called attn_fwd. */
+/* Triton's kernels of fused attention are called attn_fwd, for example in PyTorch for ROCm. */
 static const char flash[] = "flash fmha mla MLA sage PageAttention attn_fwd attn_bwd";
 
 enum {
@@ -147,9 +147,9 @@ static bool begins(const char *name, const char *with) {
     return strncmp(name, with, strlen(with)) == 0;
 }
 
-/* TorchInductor names a kernel after its form and the operators that it fused. These operators may
- * take only a small part of its time, so a pointwise kernel counts as elementwise regardless of
- * them. */
+/* TorchInductor names a kernel by its form and the operators that it fuses. These operators may
+ * take only a small part of its time, so a pointwise kernel counts as elementwise whatever they
+ * are. */
 static tm_class inductor_class(const char *name) {
     if (begins(name, "triton_poi_") || begins(name, "triton_for_"))
         return TM_CLASS_ELEMENTWISE;
@@ -180,7 +180,7 @@ static tm_precision precision_of(uint64_t found, tm_class work) {
     return TM_PRECISION_UNKNOWN;
 }
 
-/* Tensile names matrix instructions as in _MI16x16x16x1_. */
+/* Tensile names matrix instructions like _MI16x16x16x1_. */
 static bool is_tensile_matrix(const char *name) {
     const char *tile = begins(name, "Cijk_") ? strstr(name, "_MI") : NULL;
     return tile && tile[3] >= '1' && tile[3] <= '9';

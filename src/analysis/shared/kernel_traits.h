@@ -1,10 +1,10 @@
-/* Classifies kernels by name: class of work, numeric precision, and use of tensor cores. */
+/* Classifies kernels by name: class of work, precision of numbers, use of tensor cores. */
 #ifndef TMERGE_KERNEL_TRAITS_H
 #define TMERGE_KERNEL_TRAITS_H
 
 #include "base/finder.h"
 
-/* Classes of work: id and displayed word. */
+/* Classes of work: id and word for display. */
 #define TM_CLASS_LIST(X)                                                                           \
     X(TM_CLASS_COMMUNICATION, "communication")                                                     \
     X(TM_CLASS_MATRIX, "matrix multiply")                                                          \
@@ -31,53 +31,53 @@ typedef enum tm_class {
         TM_N_CLASSES
 } tm_class;
 
-/** Returns the word of a class: "matrix multiply", ... */
+/** Returns the word of a class, such as "matrix multiply". */
 const char *tm_class_word(tm_class work);
 
-/** Returns whether kernels of a class multiply matrices, as far as names show. Only these have a
+/** Returns whether kernels of a class multiply matrices. Only names of such kernels show a
  * precision. */
 static inline bool tm_class_multiplies(tm_class work) {
     return work == TM_CLASS_MATRIX || work == TM_CLASS_CONVOLUTION || work == TM_CLASS_ATTENTION;
 }
 
-/* Precision of the numbers that a kernel multiplies, if its name shows it. */
+/* Precision of the numbers that a kernel multiplies, if its name shows the precision. */
 typedef enum tm_precision {
     TM_PRECISION_UNKNOWN,
     TM_PRECISION_8,    /* FP8, INT8 */
     TM_PRECISION_16,   /* FP16, BF16 */
-    TM_PRECISION_TF32, /* numbers of 32 bits; tensor cores use 19 of them */
+    TM_PRECISION_TF32, /* FP32 numbers, of which tensor cores use 19 bits */
     TM_PRECISION_32,
     TM_PRECISION_64,
     TM_N_PRECISIONS
 } tm_precision;
 
 typedef struct tm_kernel_traits {
-    uint8_t work;      /* tm_class, as the name alone shows it */
+    uint8_t work;      /* tm_class, from the name only */
     uint8_t precision; /* tm_precision; only for classes that multiply */
-    bool tensor_cores; /* runs on matrix units of NVIDIA or AMD; false for kernels that compilers
-                          (Triton, TorchInductor) generated, whose names do not say */
-    bool flash;        /* fused attention, which does not write the scores to memory */
+    bool tensor_cores; /* uses matrix units of NVIDIA or AMD; false for kernels that compilers
+                          (Triton, TorchInductor) generate, whose names do not show it */
+    bool flash;        /* fused attention, which never writes its scores to memory */
 } tm_kernel_traits;
 
-/** Returns the class of a kernel. @p communicates, which is known from more than the name, decides
- * about TM_CLASS_COMMUNICATION. */
+/** Returns the class of a kernel. @p communicates decides about TM_CLASS_COMMUNICATION, because
+ * more than the name shows it. */
 static inline tm_class tm_class_of_kernel(tm_kernel_traits traits, bool communicates) {
     if (communicates)
         return TM_CLASS_COMMUNICATION;
     return traits.work == TM_CLASS_COMMUNICATION ? TM_CLASS_OTHER : (tm_class)traits.work;
 }
 
-/** The words of all rules, prepared for searching names. */
+/** Words of all rules, prepared for searches in names. */
 typedef struct tm_kernel_words {
     tm_finder finder;
 } tm_kernel_words;
 
-/** Returns false if out of memory; free it in either case. */
+/** Returns false if out of memory; the caller frees it in either case. */
 bool tm_kernel_words_init(tm_kernel_words *words);
 void tm_kernel_words_free(tm_kernel_words *words);
 
-/** Classifies a name. It must be demangled and complete: short names of templates ("Kernel2") lack
- * the words. */
+/** Classifies a name, which must be demangled and complete: short names of templates ("Kernel2")
+ * lack the words. */
 tm_kernel_traits tm_kernel_traits_of(const tm_kernel_words *words, const char *name);
 
 #endif

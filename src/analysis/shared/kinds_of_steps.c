@@ -4,9 +4,9 @@
 
 #include "base/sorted.h"
 
-enum { M_RANK, M_STEP, M_KIND }; /* leading columns of steps.mark */
+enum { M_RANK, M_STEP, M_KIND }; /* first columns of steps.mark */
 
-/* Inserts a name in alphabetical order, unless it is there. Returns false if there are too many. */
+/* Inserts a name in alphabetical order, if it is new. Returns false if there are too many. */
 static bool add_name(tm_step_kinds *kinds, const char *name) {
     int at = 0;
     while (at < kinds->n && strcmp(kinds->names[at], name) < 0)
@@ -46,7 +46,7 @@ static bool is_of_rank(const void *row, const void *rank) {
     return ((const tm_cell *)row)[M_RANK].value.i <= *(const int64_t *)rank;
 }
 
-/* Returns the end of the rows that have the same rank as @p row. */
+/* Returns the end of the rows with the rank of @p row. */
 static size_t rank_end(const tm_table *marks, size_t row) {
     int64_t rank = tm_table_row(marks, row)[M_RANK].value.i;
     return tm_bisect(marks->cells, marks->n_rows,

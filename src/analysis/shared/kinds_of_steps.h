@@ -1,33 +1,32 @@
-/* The kinds of a job's steps from steps.mark. Results about steps are reported per kind. */
+/* The kinds of a job's steps, from steps.mark. Results about steps are reported for each kind. */
 #ifndef TMERGE_KINDS_OF_STEPS_H
 #define TMERGE_KINDS_OF_STEPS_H
 
 #include "tmerge/table.h"
 
-/** Maximum number of kinds. More names are not kinds: they contain, for example, a loss or the id
- * of a request. */
+/** Maximum number of kinds. If there are more names, they are no kinds: they contain, for example,
+ * a loss or the id of a request. */
 enum { TM_STEP_KINDS_MAX = 8 };
 
 typedef struct tm_step_kinds {
-    const tm_table *marks;                /* borrowed; so are the names */
+    const tm_table *marks;                /* borrowed */
     const char *names[TM_STEP_KINDS_MAX]; /* [n] in alphabetical order */
-    int n; /* 0: no steps are marked, or their kinds cannot be distinguished */
+    int n; /* 0: no step is marked, or kinds cannot be distinguished */
 } tm_step_kinds;
 
-/** Finds the kinds in steps.mark, whose rows must be sorted by rank and step. @param tables with
- * steps.mark */
+/** Finds the kinds in steps.mark, whose rows must be sorted by rank and step. */
 tm_step_kinds tm_step_kinds_find(const tm_tables *tables);
 
-/** Returns the kind of a rank's step; for a negative @p rank, the kind of the step on all ranks. -1
- * if it has none or they differ. */
+/** Returns the kind of a rank's step; for a negative @p rank, the kind that the step has on all
+ * ranks. -1 if it has no kind, or kinds differ. */
 int tm_step_kind(const tm_step_kinds *kinds, int64_t rank, int64_t step);
 
-/** Returns whether all steps are captures of graphs. @p steps is steps.kind, or steps.mark while
- * steps.kind is empty. */
+/** Returns whether all steps are captures of graphs. @p steps is steps.kind, or steps.mark if
+ * steps.kind is still empty. */
 bool tm_steps_all_capture(const tm_table *steps);
 
-/** Returns whether all kinds of steps.kind are graph captures. Captured kernels do not run, so the
- * device's work during a capture is not the work of a step. */
+/** Returns whether all kinds in steps.kind are captures of graphs. Captured kernels do not run, so
+ * device work during a capture is not work of the step. */
 bool tm_steps_capture(const tm_tables *tables);
 
 #endif

@@ -8,15 +8,15 @@
 #include "same_kernels.h"
 #include "words.h"
 
-/* Relative speeds: below SLOW, the GPU is slow; above NORMAL, it is not; between them, this is
- * unknown. From SAME on, kernels are as fast as on other ranks. */
+/* Relative speeds: below SLOW, a GPU is slow; above NORMAL, it is not; in between, it is unknown.
+ * From SAME on, kernels are as fast as on other ranks. */
 static const double SLOW = 0.95, NORMAL = TM_LATE_NORMAL_SPEED, SAME = 0.99;
-/* If idle time costs this many times as much as slower kernels, only idle time counts. */
+/* If idle time costs this many times as much as slower kernels, the cause is idle time. */
 static const double FAR = 10.0;
-/* Minimum share of step time in which waiting for batches may be the cause. */
+/* Minimum share of step time in which a rank waits for batches, for input to be the cause. */
 static const double STALLED = 0.05;
 
-/* Minimum length of a gap that is a host stall, as for the stall kind of whatif.item. */
+/* Minimum duration of a gap that is a stall of the host, as for the kind stall in whatif.item. */
 static const int64_t STALL_NS = 1000000;
 
 /* Sums over the steps of a rank. */
@@ -24,30 +24,29 @@ typedef struct sums {
     int64_t rank, n, compute_ns, idle_ns;
 } sums;
 
-/* Returns whether a rank's idle time is the longest, and its excess explains most of the lateness.
- */
+/* Returns whether a rank idles longest of all, and its excess explains most of the lateness. */
 static bool explains(const tm_late_cause *c, int64_t most_idle_ns, int64_t late_ns) {
     return late_ns > 0 && c->idle_ns > most_idle_ns &&
            2 * (c->idle_ns - c->median_idle_ns) > late_ns;
 }
 
-/* Returns whether a rank is late because it computes longer, not because it is idle longer. @param
- * far whether most of the delay is idle time, even if kernels are slow */
+/* Returns whether a rank is late because it computes longer rather than idles longer. @param far
+ * whether idle time costs FAR times as much as slower kernels */
 static bool computes_longer(double speed, double slower_ns, double idle_ns, bool far) {
     return (speed < SLOW && !far) || (speed < SAME && slower_ns > 2.0 * fmax(idle_ns, 0.0));
 }
 
-/* Times of the ranks that a rank is compared with, and its own times. */
+/* Times of a rank, and of the ranks that it is compared with. */
 typedef struct peers {
     int64_t *compute_ns, *idle_ns; /* [n] */
     size_t n;
-    int64_t rank;  /* rank of the last one */
-    bool equal;    /* the peers have the same amount of work */
-    bool with_own; /* the rank's speed is relative to a median that includes its own time */
+    int64_t rank;  /* the last of them */
+    bool equal;    /* whether the peers have the same amount of work */
+    bool with_own; /* whether the rank's speed is relative to a median that includes its own time */
     int64_t own_compute_ns, own_idle_ns;
 } peers;
 
-/* Decides whether a rank is late because it computes longer or because it is idle longer.
+/* Decides whether a rank is late because it computes longer or because it idles longer.
  * @param same  speed relative to the same kernels on other ranks
  * @param p     its arrays are reordered */
 static void judge(tm_late_cause *c, tm_same_kernels_speed same, const peers *p, int64_t late_ns) {
@@ -64,7 +63,7 @@ static void judge(tm_late_cause *c, tm_same_kernels_speed same, const peers *p, 
     double idle_ns = (double)(c->idle_ns - c->median_idle_ns);
     if (c->speed < 0.0)
         return;
-    /* a slow GPU does not matter if idle time costs far more */
+    /* even if the GPU is slow */
     bool far = compute_ns > 0 && idle_ns > FAR * slower_ns;
     if (p->equal && computes_longer(speed, slower_ns, idle_ns, far))
         c->kind = TM_LATE_GPU;
@@ -78,8 +77,8 @@ static void judge(tm_late_cause *c, tm_same_kernels_speed same, const peers *p, 
     const bool of_same = same.speed >= 0.0 && (c->kind == TM_LATE_GPU || c->kind == TM_LATE_HOST);
     if (of_same)
         c->speed = speed;
-    else if (c->peer >= 0 && p->with_own) /* the median of two is (own + other) / 2, so speed is (1
-                                             + other / own) / 2 */
+    else if (c->peer >= 0 && p->with_own) /* with two ranks, the median is (own + other) / 2, and
+                                             speed is (1 + other / own) / 2 */
         c->speed = 2.0 * c->speed - 1.0;
 }
 
@@ -87,8 +86,8 @@ static int64_t number(const tm_table *table, size_t row, const char *column) {
     return tm_table_cell(table, row, column)->value.i;
 }
 
-/* Returns the minimum length of the gaps that count, which is that of the 100th longest. idle.gap
- * may have more, because each process adds its longest gaps. */
+/* Returns the minimum duration of gaps that count: that of the 100th longest gap. idle.gap may have
+ * more gaps, because each process adds its longest ones. */
 static int64_t least_gap(const tm_table *gaps) {
     enum { LONGEST = 100 };
     int64_t *lengths = malloc((gaps->n_rows + 1) * sizeof *lengths), ns = lengths ? 0 : INT64_MAX;
@@ -100,7 +99,7 @@ static int64_t least_gap(const tm_table *gaps) {
     return ns;
 }
 
-/* Returns whether a row of idle.gap is a long gap of the rank in the given steps, caused by host
+/* Returns whether a row of idle.gap is a long gap of the rank in steps [from, to], caused by host
  * work. */
 static bool is_late_gap(const tm_table *gaps, size_t row, int64_t rank, int64_t from, int64_t to,
                         int64_t least_ns) {
@@ -112,7 +111,7 @@ static bool is_late_gap(const tm_table *gaps, size_t row, int64_t rank, int64_t 
            strcmp(tm_table_cell(gaps, row, "cause")->value.text, "host_work") == 0;
 }
 
-/* Finds the call in which the host was for most of the time of a rank's longest gaps. */
+/* Finds the call in which the host spent most of the time of a rank's longest gaps. */
 static void find_call(const tm_tables *tables, int64_t rank, int64_t from, int64_t to,
                       tm_late_cause *c) {
     const tm_table *gaps = tm_tables_find(tables, "idle.gap");
@@ -134,8 +133,8 @@ static void find_call(const tm_tables *tables, int64_t rank, int64_t from, int64
         most = ns > most_ns ? call->value.text : most;
         most_ns = ns > most_ns ? ns : most_ns;
     }
-    /* Gives no call if gaps are short, because the host is then in the launching call on every
-     * rank, or if gaps in total are too short to explain the lateness. */
+    /* Reports no call if gaps are short, because the host then spends them in the launch call on
+     * every rank; nor if the sum of the gaps is too short to explain the lateness. */
     if (most_ns == 0 || 2 * most_ns < gaps_ns || gaps_ns < n * STALL_NS ||
         10 * gaps_ns < c->idle_ns - c->median_idle_ns)
         return;
@@ -144,7 +143,7 @@ static void find_call(const tm_tables *tables, int64_t rank, int64_t from, int64
     c->gaps_ns = gaps_ns;
 }
 
-/* Sums the work in steps [from, to] that the rank's peers do not run. */
+/* Sums the rank's work in steps [from, to] that its peers do not run. */
 static void find_extra(const tm_tables *tables, int64_t rank, int64_t from, int64_t to,
                        int64_t late_ns, tm_late_cause *c) {
     const tm_table *table = tm_tables_find(tables, "stragglers.extra");
@@ -167,13 +166,14 @@ static void find_extra(const tm_tables *tables, int64_t rank, int64_t from, int6
             c->extra.name = name->value.text;
         }
     }
-    /* GPU and host may work at the same time, so the longer time counts, not the sum. */
+    /* The longer of the two times counts, not the sum, because GPU and host may work at the same
+     * time. */
     const int64_t longer_ns = c->extra.ns > c->extra.host_ns ? c->extra.ns : c->extra.host_ns;
     if (late_ns > 0 && c->extra.kernels > 0 && 2 * longer_ns >= late_ns)
         c->kind = TM_LATE_EXTRA;
 }
 
-/* Returns the rank's pipeline stage; -1 if it is in no pipeline. Only ranks of one stage are
+/* Returns the rank's pipeline stage; -1 if it is in no pipeline. Only ranks of the same stage are
  * compared, because stages may have unequal work. */
 static int64_t stage_of(const tm_tables *tables, int64_t rank) {
     const tm_table *places = tm_tables_find(tables, "bubble.place");
@@ -182,7 +182,7 @@ static int64_t stage_of(const tm_tables *tables, int64_t rank) {
 }
 
 /* Returns the speed of the rank's kernels relative to the same kernels on other ranks; in a
- * pipeline, on other ranks of its stage.
+ * pipeline, only on ranks of its stage.
  * @param values  scratch space [ranks] */
 static tm_same_kernels_speed same_kernels(const tm_tables *tables, int64_t rank, double *values) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
@@ -201,13 +201,14 @@ static tm_same_kernels_speed same_kernels(const tm_tables *tables, int64_t rank,
     return own;
 }
 
-/* Returns whether a rank's idle time is known. It is unknown if only communication was recorded. */
+/* Returns whether a rank's idle time is known. It is not if only communication was recorded. */
 static bool knows_idle(const tm_table *overlap, size_t row) {
     return !tm_table_cell(overlap, row, "compute_ns")->null ||
            !tm_table_cell(overlap, row, "idle_ns")->null;
 }
 
-/* Collects the times of the other ranks of a rank's stage, or else of all other ranks. */
+/* Collects the times of the other ranks of the rank's stage; if there are none, those of all other
+ * ranks. */
 static bool find_peers(const tm_tables *tables, int64_t rank, peers *p) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     const int64_t stage = stage_of(tables, rank);
@@ -233,8 +234,8 @@ static bool find_peers(const tm_tables *tables, int64_t rank, peers *p) {
     return p->compute_ns && p->idle_ns;
 }
 
-/* Returns a rank's speed: within its stage for a rank in a pipeline, otherwise from
- * stragglers.rank. */
+/* Returns a rank's speed: relative to its stage if it is in a pipeline, otherwise from
+ * stragglers.rank; -1 if unknown. */
 static double speed_of(const tm_tables *tables, int64_t rank, const peers *p) {
     const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
     size_t at = tm_table_find_row(ranks, &rank, 1);
@@ -245,8 +246,8 @@ static double speed_of(const tm_tables *tables, int64_t rank, const peers *p) {
     return tm_table_cell(ranks, at, "relative_speed")->value.r;
 }
 
-/* Returns whether most of the excess of a rank's idle time over the other ranks is in one column of
- * idle.rank. */
+/* Returns whether one column of idle.rank explains most of the rank's excess of idle time over the
+ * other ranks. */
 static bool idles_in(const tm_tables *tables, int64_t rank, const tm_late_cause *c,
                      const char *column) {
     const tm_table *idle = tm_tables_find(tables, "idle.rank");
@@ -262,16 +263,16 @@ static bool idles_in(const tm_tables *tables, int64_t rank, const tm_late_cause 
     return 2 * more > c->idle_ns - c->median_idle_ns;
 }
 
-/* Returns why a rank idles longer. The host is not the cause if the next kernel was certainly
- * queued. */
+/* Returns why a rank idles longer. If the next kernel was certainly queued, the host is not the
+ * cause. */
 static tm_late_kind idle_kind(const tm_tables *tables, int64_t rank, const tm_late_cause *c) {
     return idles_in(tables, rank, c, "queued_ns")  ? TM_LATE_QUEUE
            : idles_in(tables, rank, c, "other_ns") ? TM_LATE_UNKNOWN
                                                    : TM_LATE_HOST;
 }
 
-/* Returns whether a rank runs on a slow CPU, which explains slow operators and longer idle time:
- * the work between operators is as slow. */
+/* Returns whether a rank's CPU is slow, which explains both slow operators and longer idle time:
+ * work between operators is equally slow. */
 static bool is_slow_cpu(const tm_tables *tables, int64_t rank, const tm_late_cause *c) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     const size_t row = tm_table_find_row(overlap, &rank, 1);
@@ -282,8 +283,8 @@ static bool is_slow_cpu(const tm_tables *tables, int64_t rank, const tm_late_cau
     return (double)(c->idle_ns - c->median_idle_ns) <= 2.0 * slower_ns;
 }
 
-/* Sets the cause by the kind of work that takes longer. Does not replace TM_LATE_EXTRA,
- * TM_LATE_QUEUE or a slow CPU. */
+/* Sets the cause by the kind of work that takes longer. Keeps TM_LATE_EXTRA, TM_LATE_QUEUE, and
+ * TM_LATE_GPU on a slow CPU. */
 static void set_by_work(const tm_tables *tables, tm_late_cause *cause, int64_t rank,
                         const char *work) {
     if (cause->kind == TM_LATE_QUEUE || cause->kind == TM_LATE_EXTRA ||
@@ -319,7 +320,7 @@ static tm_late_cause late_throughout(const tm_tables *tables, int64_t rank, int6
     return c;
 }
 
-/* Sums the steps of each rank into v, in the order of ranks. Returns the number of ranks. */
+/* Sums the steps of each rank into @p v, in the order of ranks. Returns the number of ranks. */
 static size_t sum_ranks(const tm_table *steps, int64_t from, int64_t to, sums *v) {
     size_t n = 0;
     for (size_t i = 0; i < steps->n_rows; i++) {
@@ -335,8 +336,8 @@ static size_t sum_ranks(const tm_table *steps, int64_t from, int64_t to, sums *v
     return n;
 }
 
-/* Returns whether `own` is compared with `other`: it must have as many steps and be in the given
- * stage (-1: any). */
+/* Returns whether `own` is compared with `other`: `other` must have as many steps, and be in the
+ * stage (-1: in any). */
 static bool is_compared(const tm_tables *tables, const sums *other, const sums *own,
                         int64_t stage) {
     return other->n == own->n && (stage < 0 || stage_of(tables, other->rank) == stage);

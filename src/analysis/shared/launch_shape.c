@@ -8,7 +8,7 @@
 
 uint32_t *tm_launch_shapes_alike(const tm_timeline *timeline, size_t size) {
     tm_keys keys = {.keys = {.size = size}};
-    tm_vec firsts = TM_VEC(uint32_t); /* by number of the key: 1 + index of the shape */
+    tm_vec firsts = TM_VEC(uint32_t); /* [keys] 1 + index of the shape */
     uint32_t *alike = malloc((timeline->n_shapes + 1) * sizeof *alike);
     bool ok = alike != NULL;
     for (size_t i = 0; i < timeline->n_shapes && ok; i++) {
@@ -28,7 +28,7 @@ uint32_t *tm_launch_shapes_alike(const tm_timeline *timeline, size_t size) {
 
 void tm_launch_shape_text(const int64_t axes[3], char out[TM_LAUNCH_SHAPE_MAX]) {
     out[0] = '\0';
-    /* either all three numbers were recorded or none */
+    /* all three numbers were recorded, or none */
     if (axes[0] >= 0)
         snprintf(out, TM_LAUNCH_SHAPE_MAX, "%" PRId64 ",%" PRId64 ",%" PRId64, axes[0], axes[1],
                  axes[2]);

@@ -10,13 +10,13 @@
 #include "rank_sums.h"
 #include "table/levels.h"
 
-/* Maximum number of rows that a level shows. The others are merged into one row. */
+/* Maximum number of rows of a level in the table. All others are merged into one row. */
 enum { LISTED = 5000 };
 
 /* Special values of an operator's name id. */
 enum { UNKNOWN = -2, OUTSIDE = -1 };
 
-/* Levels, in the order of their words, and the columns of a part row, keys first. */
+/* Levels, in the order of their words. Then the columns of a row of the part table, keys first. */
 enum { BY_KERNEL, BY_OPERATOR, N_LEVELS };
 enum { P_LEVEL, P_KERNEL, P_OPERATOR, P_INSIDE, P_RANK, P_CALLS, P_TOTAL, N_PART };
 
@@ -26,7 +26,7 @@ static const tm_column part_columns[N_PART] = {
     [P_LEVEL] = {"level", TM_INT, "", "Number of the level."},
     [P_KERNEL] = {"kernel", TM_INT, "", "Name id of the GPU event."},
     [P_OPERATOR] = {"operator", TM_INT, "", "Name id of the operator."},
-    [P_INSIDE] = {"inside", TM_INT, "", "Name id of the code location."},
+    [P_INSIDE] = {"inside", TM_INT, "", "Name id of the function, module or annotation."},
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
     [P_CALLS] = {"calls", TM_INT, "", "Number of events."},
     [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of the events."},
@@ -55,27 +55,27 @@ static const tm_column columns[N_SHOWN] = {
         TM_LEVEL_COLUMN("kernel (with its operator and place) or operator (with its kernel)"),
     [S_KERNEL] = {"kernel", TM_TEXT, "", "Name of the kernel, copy or set."},
     [S_OPERATOR] = {"operator", TM_TEXT, "",
-                    "Innermost operator that launched the event, or why there is none: launched "
+                    "Innermost operator that launched the event. If there is none, why: launched "
                     "outside of all operators, or launch not in the trace."},
     [S_INSIDE] = {"inside", TM_TEXT, "",
-                  "Innermost of the program's own Python functions, modules and annotations "
-                  "(except steps) around the launch; null if none was recorded, and on level "
-                  "operator, which sums over them."},
-    [S_CALLS] = {"calls", TM_INT, "", "Number of GPU events of the row."},
-    [S_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of the GPU events."},
-    [S_MEAN] = {"mean_ns", TM_INT, "ns", "total_ns / calls."},
+                  "Innermost function, module or annotation (except steps) of the user's program "
+                  "around the launch. Null if none was recorded, and on level operator, whose rows "
+                  "sum over all of these."},
+    [S_CALLS] = {"calls", TM_INT, "", "Number of GPU events, over all ranks."},
+    [S_TOTAL] = {"total_ns", TM_INT, "ns",
+                 "Sum of the durations of the GPU events, over all ranks."},
+    [S_MEAN] = {"mean_ns", TM_INT, "ns", "Mean duration of an event: total_ns / calls."},
     [S_SHARE] = {"share_pct", TM_REAL, "%",
-                 "100 total_ns / the total_ns of all rows of this kernel; on level operator, of "
-                 "this operator."},
+                 "Share of the row in the time of its kernel: 100 total_ns / the sum over all rows "
+                 "of the kernel. On level operator: share in the time of its operator."},
     [S_RANKS] = TM_OVER_RANKS_COLUMNS("total_ns"),
 };
 
 const tm_table_def tm_launched_table = {
     .name = "kernels.launched",
-    .doc =
-        "A row for each kernel, copy or set and its launcher, over all ranks. Each level has the "
-        "5000 rows with the largest total_ns, and one row for the rest; its rows add up to the "
-        "time of all streams.",
+    .doc = "A row for each kernel, copy or set and its launcher, over all ranks. Each level has "
+           "the 5000 rows with the largest total_ns and a row for the rest. The rows of a level "
+           "add up to the time of all streams.",
     .columns = columns,
     .n_columns = N_SHOWN,
     .n_keys = S_INSIDE + 1,
@@ -118,7 +118,7 @@ static bool add(tm_rank_sums *sums, launch_key key, launch_sum one) {
     return true;
 }
 
-/* Sums GPU events by name, operator and code location. */
+/* Sums GPU events by name, operator and place in the code. */
 static bool sum_events(const tm_rank_view *view, tm_rank_sums *sums) {
     const tm_timeline *timeline = view->timeline;
     for (size_t t = 0; t < timeline->n_tracks; t++) {
@@ -137,7 +137,7 @@ static bool sum_events(const tm_rank_view *view, tm_rank_sums *sums) {
     return true;
 }
 
-/* Adds up the sums over code locations, for level BY_OPERATOR. */
+/* Adds sums over places in the code, for level BY_OPERATOR. */
 static bool sum_places(tm_rank_sums *sums) {
     bool ok = true;
     for (size_t i = 0, n = sums->values.n; i < n && ok; i++) {
@@ -183,13 +183,13 @@ tm_status tm_launched_merge(const tm_names *names, tm_tables *tables, tm_error *
     return tm_over_ranks_merge(&tm_launched_part, &tm_launched_table, names, tables, set_row, err);
 }
 
-/* A name without text is null. Two nulls are equal. */
+/* Names without text are null; two nulls are equal. */
 static bool same_text(const tm_cell *a, const tm_cell *b) {
     return a->null == b->null && (a->null || strcmp(a->value.text, b->value.text) == 0);
 }
 
-/* Sets each row's share of the total over rows with its name. @p column has the name; rows of the
- * level are sorted by it. */
+/* Sets each row's share in the total of the rows with its name. @p column has the name; the rows of
+ * the level are sorted by it. */
 static void set_shares(tm_table *shown, const char *level, int column) {
     size_t last;
     for (size_t end, first = tm_table_level(shown, level, &last); first < last; first = end) {
@@ -204,7 +204,7 @@ static void set_shares(tm_table *shown, const char *level, int column) {
     }
 }
 
-/* Sums the rows of a level after the first LISTED. */
+/* Merges the rows of a level after the first LISTED into one. */
 static launch_sum rest_of(const tm_table *shown, const char *level) {
     launch_sum rest = {0};
     size_t end;

@@ -7,28 +7,30 @@
 #include "busy.h"
 #include "call_kinds.h"
 
-/* Launches in the first or last 1 / EDGE_PART of a recording may lack kernels, because the profiler
- * does not start and stop on host and GPU at the same time. Fewer than 1 / LITTLE_PART is few. */
+/* Launches in the first or last 1 / EDGE_PART of a recording may lack kernels, because profilers do
+ * not start and stop on host and GPU at the same time. A share under 1 / LITTLE_PART is few. */
 enum { EDGE_PART = 10, LITTLE_PART = 100 };
 
-/* A graph starts within this time after its launch, and has no longer pauses. */
+/* Maximum time from the launch of a graph to its start, and maximum pause within a graph [ns]. */
 static const int64_t QUIET_NS = 200000;
 
-/* In place of a launch's device. UNSEEN_DEVICE: its thread launched no recorded GPU event. */
+/* Special values of a launch's device. UNSEEN_DEVICE: no GPU event was recorded for any launch of
+ * its thread. */
 static const int32_t UNSEEN_DEVICE = -3, ANY_DEVICE = -2, UNKNOWN_DEVICE = -1;
 
 /* A call that launches work, copies, or waits for the GPU. */
 typedef struct made {
     int64_t begin_ns, end_ns;
-    int64_t ran_ns; /* start of the first event that it launched; INT64_MAX: nothing was recorded */
+    int64_t ran_ns; /* start of the first event that the call launched; INT64_MAX: no event was
+                       recorded */
     uint32_t row;
-    int32_t device; /* device on which the call runs work */
+    int32_t device; /* device on which the call's work runs */
     uint8_t kind;   /* tm_call_kind */
-    bool part;      /* some events were recorded, but no compute kernel */
+    bool part;      /* events were recorded, but no compute kernel */
     bool lost, edge, between;
 } made;
 
-/* In survey.ran: the call launched a graph that was only partly recorded. */
+/* Value in survey.ran: only a part of the graph that the call launched was recorded. */
 static const uint32_t PART_ALONE = TM_NO_EVENT - 1;
 
 /* An event of a graph that is not a compute kernel. */
@@ -44,12 +46,12 @@ static bool has_run(const made *call) {
     return call->ran_ns < INT64_MAX;
 }
 
-/* What has been found about a rank so far. */
+/* What is known about a rank so far. */
 typedef struct survey {
     const tm_rank_view *view;
-    uint32_t *ran; /* [n_events] by row of the call: first event that it launched; TM_NO_EVENT;
+    uint32_t *ran; /* [n_events] for the row of a call: first event that it launched; TM_NO_EVENT;
                       PART_ALONE */
-    uint8_t *step_kernels; /* [n_steps] whether any recorded kernel belongs to the step */
+    uint8_t *step_kernels; /* [n_steps] whether a recorded kernel belongs to the step */
     tm_vec calls;          /* of made, ascending by begin */
     tm_vec unlinked;       /* of int64_t: starts of kernels without a known launch */
     tm_vec others;         /* of reported */
@@ -61,8 +63,8 @@ static void set_run(survey *s, uint32_t call, uint32_t row) {
         s->ran[call] = row;
 }
 
-/* Notes that a call launched an event. No graph has only copies, so a graph with only copies
- * recorded lacks its kernels. A graph with only communication is possible. */
+/* Notes that a call launched an event. If only copies of a graph were recorded, its kernels are
+ * missing, because no graph has only copies. A graph may have only communication. */
 static bool note_run(survey *s, uint32_t call, uint32_t row) {
     const tm_timeline *timeline = s->view->timeline;
     const reported other = {call, row};
@@ -76,7 +78,8 @@ static bool note_run(survey *s, uint32_t call, uint32_t row) {
     return true;
 }
 
-/* Returns the time in which a device was busy, or if it has no set of its own, any device. */
+/* Returns the times in which a device was busy; if they are not known by device, those of any
+ * device. */
 static const tm_intervals *busy_of(const tm_rank_view *view, int32_t device) {
     const tm_device_busy *v = view->devices->data;
     for (size_t i = 0; i < view->devices->n; i++)
@@ -89,9 +92,9 @@ static int32_t device_of(const tm_timeline *timeline, uint32_t row) {
     return tm_timeline_track(timeline, row)->device;
 }
 
-/* Returns whether a graph lacks its compute kernels: only copies were recorded, or its device was
+/* Returns whether compute kernels of a graph were not recorded: only copies were, or the device was
  * mostly idle from the launch to the end of the graph's communication.
- * @param v  [n] events that the graph ran */
+ * @param v  [n] recorded events of the graph */
 static bool lacks_computation(const survey *s, const reported *v, size_t n) {
     const tm_timeline *timeline = s->view->timeline;
     const uint32_t call = v->call;
@@ -117,7 +120,7 @@ static int by_call(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->row, y->row);
 }
 
-/* Decides which graphs were recorded completely. */
+/* Decides which graphs were completely recorded. */
 static void settle_graphs(survey *s) {
     const uint8_t *role = s->view->timeline->role;
     const reported *v = s->others.data;
@@ -135,8 +138,8 @@ static void settle_graphs(survey *s) {
     }
 }
 
-/* Notes which calls launched the recorded events. If the call that enqueued an event is not the one
- * that launched it, both count. */
+/* Notes which calls launched the recorded events. If one call enqueued an event and another
+ * launched it, both count. */
 static bool look_at_device(survey *s) {
     const tm_timeline *timeline = s->view->timeline;
     for (size_t t = 0; t < timeline->n_tracks && timeline->tracks[t].kind == TM_TRACK_GPU; t++) {
@@ -159,8 +162,8 @@ static bool look_at_device(survey *s) {
     return true;
 }
 
-/* Assigns launches without recorded events to a device: that of the launches before and after them
- * on their thread, if these agree. */
+/* Assigns launches without recorded events to the device of the launches before and after them on
+ * their thread, if these have the same device. */
 static void place(made *v, size_t n) {
     int32_t before = UNKNOWN_DEVICE, after = UNKNOWN_DEVICE;
     for (size_t i = 0; i < n; i++) {
@@ -183,11 +186,12 @@ static void place(made *v, size_t n) {
     }
 }
 
-/* Collects the calls of one thread. Skips launches within another one (driver in runtime). */
+/* Collects the calls of a thread. Skips launches within a launch (driver within runtime). */
 static bool look_at_thread(survey *s, const tm_track *track) {
     const tm_timeline *timeline = s->view->timeline;
     const size_t first = s->calls.n;
-    const tm_track *stream = NULL; /* stream of the last launch, and usually of the next one */
+    const tm_track *stream =
+        NULL; /* stream of the last launch, which is usually that of the next one */
     bool capturing = false;
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
         if (timeline->kind[row] != TM_DURATION ||
@@ -207,7 +211,7 @@ static bool look_at_thread(survey *s, const tm_track *track) {
                      .kind = (uint8_t)kind};
         made *last = s->calls.n > first ? (made *)s->calls.data + s->calls.n - 1 : NULL;
         if (kind == TM_CALL_KIND_CAPTURED && !capturing)
-            /* the capture began before the recording: these calls were captured */
+            /* the capture began before the recording, so these calls were captured */
             s->calls.n = first;
         if (kind == TM_CALL_KIND_CAPTURE || kind == TM_CALL_KIND_CAPTURED)
             capturing = kind == TM_CALL_KIND_CAPTURE;
@@ -249,14 +253,14 @@ static bool look(survey *s) {
     return ok;
 }
 
-/* Returns whether any event of a launch was recorded. */
+/* Returns whether an event of a launch was recorded. */
 static bool was_recorded(const made *call) {
     return is_launch(call) && (has_run(call) || call->part);
 }
 
-/* Marks the launches of one recording that have no recorded events. They are at an edge if they
- * come before the first or after the last launch with events, in a small part of the recording. If
- * no launch has events, there is no edge. */
+/* Marks the launches of a recording that have no recorded events. A launch is at the edge if it is
+ * before the first or after the last launch with events, and these edges are a small part of the
+ * recording. If no launch has events, there is no edge. */
 static void mark_span(const tm_span *span, made *v, size_t n) {
     int64_t edge_ns = (span->end_ns - span->begin_ns) / EDGE_PART;
     size_t first = 0, end = n;
@@ -276,15 +280,15 @@ static int64_t earlier(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* Returns whether a call counts for a device. For UNKNOWN_DEVICE, each launch with events counts:
- * it may be the next one on that device. */
+/* Returns whether a call counts for a device. For UNKNOWN_DEVICE, each launch with events counts,
+ * because its device may be the unknown one. */
 static bool is_for(const made *call, int32_t device) {
     return device == ANY_DEVICE || call->device == device ||
            (device == UNKNOWN_DEVICE && !call->lost);
 }
 
-/* Adds the times in which lost launches for a device may have run: from a launch until the host has
- * waited for the GPU or the next launch with events starts. */
+/* Adds the times in which lost launches of a device may have run: from a launch until the host has
+ * waited for the GPU, or until the next launch with events starts. */
 static bool hide_span(const tm_span *span, const made *v, size_t n, int32_t device,
                       tm_intervals *out) {
     int64_t open_ns = INT64_MAX, waited_ns = INT64_MIN;
@@ -310,7 +314,7 @@ static bool hide_span(const tm_span *span, const made *v, size_t n, int32_t devi
     return open_ns == INT64_MAX || tm_intervals_add(out, open_ns, earlier(end_ns, span->end_ns));
 }
 
-/* Returns how many kernels without launch may belong to launches without kernel. */
+/* Returns how many kernels without a known launch may belong to launches without events. */
 static int64_t explained(const survey *s) {
     const made *v = s->calls.data;
     const int64_t *begins = s->unlinked.data;
@@ -322,9 +326,9 @@ static int64_t explained(const survey *s) {
     return (int64_t)(s->unlinked.n - k);
 }
 
-/* Decides which launches are lost: none, if all missing kernels away from the edges are explained.
- * If few of them are unexplained, launches at the edges are not lost, because kernels normally miss
- * there. */
+/* Decides which launches are lost. None is, if kernels without a launch explain all launches
+ * without events that are not at an edge. If only few of these are unexplained, launches at the
+ * edges are not lost, because kernels are normally missing there. */
 static void settle(survey *s, tm_lost *out) {
     made *v = s->calls.data;
     int64_t inside = 0, found = explained(s);
@@ -361,7 +365,7 @@ static void count_steps(const survey *s, tm_lost *out) {
     }
 }
 
-/* Returns how many calls from @p first on are in a span. Earlier calls are in earlier spans. */
+/* Returns how many calls from @p first on are in a span. All earlier calls are in earlier spans. */
 static size_t calls_of(const survey *s, size_t span, size_t first) {
     const tm_timeline *timeline = s->view->timeline;
     const made *v = s->calls.data;
@@ -372,7 +376,7 @@ static size_t calls_of(const survey *s, size_t span, size_t first) {
     return end - first;
 }
 
-/* Finds when lost launches may have run on a device: only while none of its recorded events ran. */
+/* Finds when lost launches may have run on a device: only when none of its recorded events ran. */
 static bool hide(const survey *s, int32_t device, const tm_intervals *busy, tm_intervals *out) {
     const tm_timeline *timeline = s->view->timeline;
     const made *v = s->calls.data;
@@ -396,7 +400,7 @@ static bool add_hidden(const survey *s, int32_t device, const tm_intervals *busy
     return ok;
 }
 
-/* Sums the hidden time over devices, with one more device for launches whose device is unknown. */
+/* Sums the hidden time over devices. Launches whose device is unknown count as one more device. */
 static bool hide_all(survey *s, tm_lost *out) {
     const tm_rank_view *view = s->view;
     const tm_device_busy *devices = view->devices->data;
@@ -429,10 +433,10 @@ static bool count(survey *s, tm_lost *out) {
     return hide_all(s, out);
 }
 
-/* CUPTI numbers every call of a process. Profilers leave some kinds of calls out: half of the
- * consecutive numbers are at most 11 apart in 46 real traces, but 36 apart in a trace that keeps
- * 0.5 % of the calls (HolisticTraceAnalysis, trace_filter). A pause of the profiler is one large
- * gap, and a short trace may have many. */
+/* CUPTI numbers all calls of a process. Profilers omit some kinds of calls: in 46 real traces, half
+ * of the distances between consecutive numbers are at most 11; in a trace that keeps 0.5 % of the
+ * calls (HolisticTraceAnalysis, trace_filter), at most 36. A pause of the profiler is a single
+ * large distance; a short trace may have many. */
 enum { SAMPLE_LEAST = 100, SAMPLE_GAP = 20, SAMPLE_PART = 50 };
 
 static bool is_of_cuda(const survey *s, uint32_t row) {
@@ -440,17 +444,18 @@ static bool is_of_cuda(const survey *s, uint32_t row) {
     return name.size > 2 && name.bytes[0] == 'c' && name.bytes[1] == 'u';
 }
 
-/* Returns whether a call's number may be from CUPTI. */
+/* Returns whether CUPTI may have given the call its number. */
 static bool has_number(const tm_launch_attr *call) {
     return call->correlation > 0 && call->correlation <= UINT32_MAX;
 }
 
-/* Returns whether n numbers cover so wide a range that half of them may be far apart. */
+/* Returns whether the range of n numbers is so wide that half of them may be far apart. */
 static bool may_be_sparse(int64_t least, int64_t most, size_t n) {
     return n >= SAMPLE_LEAST && (most - least) / SAMPLE_PART >= (int64_t)n;
 }
 
-/* Returns whether most of n ascending numbers are far apart. Replaces them with their distances. */
+/* Returns whether the median distance of n ascending numbers is large. Replaces the numbers by
+ * distances. */
 static bool is_sparse(int64_t *v, size_t n) {
     if (n == 0 || !may_be_sparse(v[0], v[n - 1], n))
         return false;
@@ -474,7 +479,7 @@ static bool find_sample(const survey *s, tm_lost *out) {
         least = calls[i].correlation < least ? calls[i].correlation : least;
         most = calls[i].correlation > most ? calls[i].correlation : most;
     }
-    /* no trace has calls of CUDA and of other runtimes, so names are looked at last */
+    /* checks names last; no trace has calls of both CUDA and another runtime */
     if (!may_be_sparse(least, most, n_numbered))
         return true;
     for (size_t i = 0; i < n && ok; i++)

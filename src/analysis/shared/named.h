@@ -5,7 +5,7 @@
 #include "tmerge/names.h"
 #include "tmerge/table.h"
 
-/** Sets a text cell to the name of an id; TM_NO_NAME leaves it null. Returns TM_OK;
+/** Sets a text cell to the name with an id; leaves it null for TM_NO_NAME. Returns TM_OK;
  * TM_ERR_FAULT. */
 static inline tm_status tm_set_named(const tm_names *names, int64_t id, tm_table *table,
                                      tm_cell *cell, tm_error *err) {

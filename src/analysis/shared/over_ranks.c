@@ -5,7 +5,7 @@
 #include "base/median.h"
 #include "base/sums.h"
 
-/* Keys are integers, because merged tables have no texts. */
+/* Keys must be integers, because merged tables have no texts. */
 static bool same_key(const tm_table *part, size_t a, size_t b) {
     const tm_cell *x = tm_table_row(part, a), *y = tm_table_row(part, b);
     for (int c = 0; c < part->def->n_merged; c++)
@@ -53,7 +53,7 @@ tm_status tm_over_ranks_column(const tm_rank_rows *rows, int column, tm_over_ran
         if (row[column].null)
             continue;
         int64_t value = row[column].value.i;
-        /* Rows are sorted by rank, so in a tie the lowest rank is kept. */
+        /* Rows are sorted by rank, so of several ranks with the maximum, the lowest stays. */
         if (n == 0 || value > found.max) {
             found.max = value;
             found.max_rank = row[rows->part->def->n_merged].value.i;

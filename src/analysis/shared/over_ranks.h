@@ -1,25 +1,25 @@
-/* Merges rows of all ranks that share a key: sums, and differences between ranks. */
+/* Merges the rows of all ranks that share a key: sums, and how much ranks differ. */
 #ifndef TMERGE_OVER_RANKS_H
 #define TMERGE_OVER_RANKS_H
 
 #include "tmerge/names.h"
 #include "tmerge/table.h"
 
-/** The rows [first, end) of a part table with one key. One row for each rank, in the order of
- * ranks. The rank is in the column after the n_merged keys. */
+/** Rows [first, end) of a part table, which share a key: one row per rank, in the order of ranks.
+ * The rank is in the column after the n_merged keys. */
 typedef struct tm_rank_rows {
     const tm_table *part;
     size_t first, end;
 } tm_rank_rows;
 
-/** Statistics of one column over the ranks that have a value. */
+/** Statistics of a column over the ranks that have a value. */
 typedef struct tm_over_ranks {
-    int64_t ranks; /* number of ranks with a value; if it is 0, all other members are 0 */
+    int64_t ranks; /* number of ranks with a value; if 0, all other members are 0 */
     int64_t sum, min, median, max;
-    int64_t max_rank; /* rank with the maximum, the lowest in a tie */
+    int64_t max_rank; /* rank with the maximum; the lowest if there are several */
 } tm_over_ranks;
 
-/** The columns that tm_over_ranks_set sets. @p text for the compared values, such as "total_ns"
+/** The columns that tm_over_ranks_set sets. @p text names the compared values, such as "total_ns"
  */
 #define TM_OVER_RANKS_COLUMNS(of)                                                                  \
     {"ranks", TM_INT, "", "Number of ranks with this row."},                                       \
@@ -29,7 +29,7 @@ typedef struct tm_over_ranks {
 #define TM_MAX_RANK_COLUMN                                                                         \
     { "max_rank", TM_INT, "", "Rank with max_rank_ns; the lowest if there are several." }
 
-/** Returns the rows that have the same n_merged keys as row @p first. */
+/** Returns the rows whose n_merged keys equal those of row @p first. */
 tm_rank_rows tm_rank_rows_at(const tm_table *part, size_t first);
 
 /** Returns the first of the rows, which has the keys. */
@@ -39,12 +39,11 @@ const tm_cell *tm_rank_rows_key(const tm_rank_rows *rows);
  * INT64_MAX. */
 int64_t tm_over_ranks_sum(const tm_rank_rows *rows, int column);
 
-/** Returns the sum of an integer column whose sum may exceed int64, such as FLOP. The column has no
- * nulls. */
+/** Returns the sum of an integer column without nulls whose sum may exceed int64, such as FLOP. */
 double tm_over_ranks_real_sum(const tm_rank_rows *rows, int column);
 
 /**
- * Computes the statistics of one column.
+ * Computes the statistics of a column.
  *
  * @param column  column of non-negative integers
  * @param out     set only on TM_OK
@@ -56,13 +55,12 @@ tm_status tm_over_ranks_column(const tm_rank_rows *rows, int column, tm_over_ran
 /** Sets four adjacent cells: number of ranks, median, maximum, and rank of the maximum. */
 void tm_over_ranks_set(tm_cell *cells, const tm_over_ranks *of);
 
-/** Sets the cells of a new row of the shown table, initially null. */
+/** Sets the cells of a new row of the result table. Initially all are null. */
 typedef tm_status tm_merge_row(const tm_names *names, const tm_rank_rows *rows, tm_table *shown,
                                tm_cell *row, tm_error *err);
 
-/** Adds a row to the shown table for each key of the part. Returns TM_OK; TM_ERR_FAULT; errors of
- * @p set.
- */
+/** Adds a row to the result table for each key of the part table. Returns TM_OK; TM_ERR_FAULT;
+ * errors of @p set. */
 tm_status tm_over_ranks_merge(const tm_table_def *part, const tm_table_def *shown,
                               const tm_names *names, tm_tables *tables, tm_merge_row *set,
                               tm_error *err) TM_MUST_CHECK;

@@ -5,34 +5,33 @@
 #include "calls.h"
 
 typedef enum tm_pass {
-    TM_PASS_FORWARD, /* also other work outside of the backward pass */
+    TM_PASS_FORWARD, /* includes all work outside of the backward pass */
     TM_PASS_RECOMPUTED,
     TM_PASS_BACKWARD,
     TM_N_PASSES
 } tm_pass;
 
 /**
- * The pass of each operator. An operator in a node of autograd's graph is backward. If it records
- * for autograd there, as a forward operator does, it is recomputed (activation checkpointing),
- * because computing gradients normally records nothing. If a rank computes gradients of gradients,
- * this also records, so all operators in nodes count as backward.
- */
+ * The pass of each operator. Operators in nodes of autograd's graph are backward. Computing
+ * gradients normally records nothing for autograd, so an operator in a node that does record, like
+ * a forward operator, is recomputed (activation checkpointing). If a rank computes gradients of
+ * gradients, this also records, so all operators in nodes count as backward. */
 typedef struct tm_passes {
-    uint8_t *pass;     /* [operators->n] tm_pass; owned */
-    uint32_t *forward; /* [operators->n] by operator: row of the forward operator whose gradient the
-                          innermost node around the operator computes; TM_NO_EVENT: in no node, or
-                          unknown; owned */
-    bool twice;        /* the rank computes gradients of gradients */
+    uint8_t *pass; /* [operators->n] tm_pass; owned */
+    uint32_t
+        *forward; /* [operators->n] row of the forward operator whose gradient the innermost node
+                     around the operator computes; TM_NO_EVENT: in no node, or unknown; owned */
+    bool twice;   /* whether the rank computes gradients of gradients */
 } tm_passes;
 
-/** Finds the passes. Free them with tm_passes_free, even on failure. Returns TM_OK;
+/** Finds the passes. The caller frees them with tm_passes_free, also on failure. Returns TM_OK;
  * TM_ERR_FAULT. */
 tm_status tm_passes_find(const tm_rank_view *view, tm_passes *out, tm_error *err) TM_MUST_CHECK;
 void tm_passes_free(tm_passes *passes);
 
 /** Returns the row of the forward operator whose gradient a device event computes; TM_NO_EVENT if
- * none or unknown. None for recomputed work, which counts for the calls that are open at its
- * launch. */
+ * there is none, if unknown, or if the work is recomputed (it counts for the calls that are open at
+ * its launch). */
 static inline uint32_t tm_pass_of_event(const tm_rank_view *view, uint32_t row) {
     const tm_passes *passes = view->passes;
     uint32_t op = view->operators->above[row];
@@ -40,8 +39,9 @@ static inline uint32_t tm_pass_of_event(const tm_rank_view *view, uint32_t row) 
                                                                     : TM_NO_EVENT;
 }
 
-/** Returns the same for an operator's host time; TM_NO_EVENT also if the time is part of that of an
- * operator around it that has a result. */
+/** Returns the row of the forward operator whose gradient an operator computes; TM_NO_EVENT if
+ * there is none. Also TM_NO_EVENT inside an operator that has such a row, because its host time
+ * includes that of the inner operator. */
 static inline uint32_t tm_pass_of_operator(const tm_rank_view *view, size_t op) {
     uint32_t parent = view->operators->calls[op].parent;
     bool inside = parent != TM_NO_CALL && view->passes->forward[parent] != TM_NO_EVENT;

@@ -1,4 +1,4 @@
-/* A rank's sums by key, to be written to a part table with a row per key. */
+/* Sums of a rank by key, for a part table with a row per key. */
 #ifndef TMERGE_RANK_SUMS_H
 #define TMERGE_RANK_SUMS_H
 
@@ -14,16 +14,16 @@ typedef struct tm_rank_sums {
 
 enum { TM_RANK_SUMS_COLUMNS = 16 };
 
-/** Sets the cells of a row except the rank. All are integers. */
+/** Sets the cells of a row, except the rank. All are integers. */
 typedef void tm_rank_sums_cells(const void *key, const void *value, int64_t *cells);
 
-/** Returns the value of a key, zeroed if the key is new; NULL if out of memory. */
+/** Returns the sums of a key, which start at zero; NULL if out of memory. */
 void *tm_rank_sums_at(tm_rank_sums *sums, const void *key);
 
 /**
  * Adds a row for each key, and frees the sums.
- * @param ok    false if the sums are incomplete for lack of memory: no row is added
- * @param part  table with at most TM_RANK_SUMS_COLUMNS columns; the rank is the column after its
+ * @param ok    false if the sums are incomplete because memory ran out; then no row is added
+ * @param part  table with at most TM_RANK_SUMS_COLUMNS columns; the rank is in the column after the
  * merged keys
  * @return      TM_OK; TM_ERR_FAULT
  */

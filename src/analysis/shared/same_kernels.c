@@ -4,7 +4,7 @@
 #include "base/sorted.h"
 #include "base/sums.h"
 
-/* A kernel that takes more than this times its usual time is slow, not by chance. */
+/* A kernel that takes more than this many times its usual duration is slow, not by chance. */
 static const double SLOWER = 1.02;
 
 enum { A_RANK, A_OWN, A_ALIKE, A_USUAL, A_SLOWER, A_KERNELS, N_COLUMNS };
@@ -13,13 +13,13 @@ static const tm_column columns[N_COLUMNS] = {
     {"rank", TM_INT, "", "Global rank."},
     {"own_ns", TM_INT, "ns", "Time of the rank's compute kernels."},
     {"alike_ns", TM_INT, "ns",
-     "Part of own_ns in kernels that other ranks also run (same name and shape)."},
+     "Part of own_ns in kernels that other ranks also run, with the same name and shape."},
     {"usual_ns", TM_INT, "ns",
-     "Time that these kernels would take if each had its usual duration: the median over the other "
-     "ranks of their mean durations."},
+     "Time that the kernels in alike_ns would take at their usual duration: the median of the "
+     "other ranks' mean durations."},
     {"slower_ns", TM_INT, "ns",
-     "Part of alike_ns in kernels that take over 2 % longer than usual."},
-    {"kernels", TM_INT, "", "Number of different kernels (name and shape) that are compared."},
+     "Part of alike_ns in kernels that take over 2 % longer than their usual duration."},
+    {"kernels", TM_INT, "", "Number of distinct kernels (name and shape) in alike_ns."},
 };
 
 const tm_table_def tm_same_kernels_table = TM_INTERNAL_TABLE(
@@ -42,7 +42,7 @@ void tm_same_kernels_free(tm_same_kernels *same) {
     tm_vec_free(&same->means);
 }
 
-/* Returns the median of ascending means without the rank's own mean, @p own. */
+/* Returns the median of ascending means, without the rank's own mean @p own. */
 static int64_t median_of_others(const tm_vec *means, int64_t own) {
     const int64_t *v = means->data;
     const size_t n = means->n - 1, place = tm_lower_bound(v, means->n, own);
@@ -101,10 +101,11 @@ tm_status tm_same_kernels_put(const tm_same_kernels *same, tm_table *table, tm_e
 }
 
 tm_same_kernels_speed tm_same_kernels_of(const tm_tables *tables, int64_t rank) {
-    /* Minimum shares: time of kernels that other ranks run, too / time of all; and of these, time
-     * of slower ones (`all`). `all` is close to 1, because a rank with more data is also slower,
-     * except in work that does not grow with data, such as the few percent of the optimizer.
-     * Several kernels are needed, because one may be slow for its own reasons. */
+    /* `most`: minimum share of the rank's time in kernels that other ranks also run. `all`: minimum
+     * share of slower kernels in the time of these kernels. It is close to 1, because a rank with
+     * more data is also slower, except in work that does not grow with data, such as the few
+     * percent of the optimizer. Several kernels are needed, because a single kernel may be slow for
+     * its own reasons. */
     const double most = 0.9, all = 0.98;
     enum { KERNELS_LEAST = 3 };
     const tm_table *table = tm_tables_find(tables, tm_same_kernels_table.name);

@@ -1,16 +1,15 @@
-/* Speed of a rank's kernels relative to the same kernels on other ranks. Compares only kernels with
- * the same name and launch shape, so that a rank with more work does not seem to have a slow GPU.
- */
+/* Speed of a rank's kernels relative to the same kernels on other ranks. Only kernels with equal
+ * names and launch shapes are compared, so that more work does not look like a slow GPU. */
 #ifndef TMERGE_SAME_KERNELS_H
 #define TMERGE_SAME_KERNELS_H
 
 #include "base/keys.h"
 #include "over_ranks.h"
 
-/** Internal table. Each process adds rows for a rank; the values of a rank's rows are added up. */
+/** Internal table. Each process adds rows for a rank; the rows of a rank are summed. */
 extern const tm_table_def tm_same_kernels_table;
 
-/** Indices of the columns of a part table that are read. */
+/** Indices of the columns of a part table to read. */
 typedef struct tm_same_kernels_columns {
     int rank, grid, calls, total, communication;
 } tm_same_kernels_columns;
@@ -24,19 +23,19 @@ typedef struct tm_same_kernels {
 void tm_same_kernels_init(tm_same_kernels *same);
 void tm_same_kernels_free(tm_same_kernels *same);
 
-/** Adds the rows of one kernel and shape. Returns false if out of memory. */
+/** Adds the rows of a kernel with a shape. Returns false if out of memory. */
 bool tm_same_kernels_add(tm_same_kernels *same, const tm_rank_rows *rows,
                          const tm_same_kernels_columns *at);
 
-/** Writes the sums as table rows. Returns TM_OK; TM_ERR_FAULT. */
+/** Writes the sums as rows of the table. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_same_kernels_put(const tm_same_kernels *same, tm_table *table,
                               tm_error *err) TM_MUST_CHECK;
 
 /** A rank's speed relative to the other ranks. */
 typedef struct tm_same_kernels_speed {
-    double speed;    /* time of its kernels at the medians of the other ranks / time on this rank;
-                        negative if too few of them run on other ranks */
-    bool all_slower; /* nearly all of its kernels take longer than on the other ranks */
+    double speed;    /* time of the rank's kernels at the medians of the other ranks / their time on
+                        this rank; negative if other ranks run too few of them */
+    bool all_slower; /* whether nearly all of its kernels take longer than on the other ranks */
 } tm_same_kernels_speed;
 
 tm_same_kernels_speed tm_same_kernels_of(const tm_tables *tables, int64_t rank);

@@ -14,13 +14,13 @@
 
 enum { PHRASE_MAX = 320 };
 
-/* Inputs of the sentences, all borrowed. */
+/* What the sentences need; all borrowed. */
 typedef struct topic {
     const tm_tables *tables;
     const tm_table *items, *findings, *job;
-    const char *whole; /* what percentages refer to */
-    bool alone;        /* the job has one rank, so its steps are compared with one another */
-    bool operations;   /* the traces contain operations, not kernels */
+    const char *whole; /* noun that percentages refer to */
+    bool alone; /* whether the job has one rank, so that its steps are compared with one another */
+    bool operations; /* whether the traces contain operations, not kernels */
 } topic;
 
 static bool is_text(const tm_table *table, size_t row, const char *column, const char *word) {
@@ -37,8 +37,8 @@ static bool is_sure(const topic *t, size_t item) {
     return !cell->null && cell->value.i != 0;
 }
 
-/* Returns the last row of the plan that lists one rank, or at most half of the ranks: longer lists
- * single out no rank. Returns n_rows if there is none. */
+/* Returns the last row of the plan whose ranks are at most half of all ranks, or one rank: longer
+ * lists single out no rank. Returns n_rows if there is none. */
 static size_t find_plan(const topic *t) {
     size_t found = t->items->n_rows, n_ranks = 0;
     for (size_t i = 0; i < t->items->n_rows; i++)
@@ -52,8 +52,8 @@ static size_t find_plan(const topic *t) {
     return found;
 }
 
-/* Writes "1.2 % of a step (0.64 ms)", in a unit that also suits the time of row @p beside (n_rows:
- * none). */
+/* Writes "1.2 % of a step (0.64 ms)", in a unit that also suits the time in row @p beside (n_rows:
+ * no row). */
 static void amount_text(const topic *t, size_t item, size_t beside, char *out, size_t size) {
     tm_shown_text times[2];
     double percent = saved_pct(t, item);
@@ -69,14 +69,14 @@ static void amount_text(const topic *t, size_t item, size_t beside, char *out, s
              times[0].text);
 }
 
-/* Returns whether it can be said that nothing helps: unmatched communication or unknown times could
- * hide savings. */
+/* Returns whether "nothing helps" is a safe statement. It is not if unmatched communication or time
+ * without a cause may hide savings. */
 static bool is_known(const topic *t) {
     return tm_table_cell(t->job, 0, "sure")->value.i != 0;
 }
 
-/* Writes ", or more: 18.8 ms have no recorded cause" if such time makes the saving doubtful;
- * otherwise "". */
+/* If time without a recorded cause makes the saving doubtful, writes ", or more: 18.8 ms have no
+ * recorded cause"; otherwise "". */
 static void unexplained_text(const topic *t, char *out, size_t size) {
     const tm_cell *error = tm_table_cell(t->job, 0, "replay_error_pct");
     const double step_ns = (double)tm_table_cell(t->job, 0, "step_ns")->value.i;
@@ -102,7 +102,7 @@ static void saves_text(const topic *t, size_t item, size_t beside, char *out, si
         return;
     }
     double most_pct = step_ns > 0.0 ? 100.0 * (double)most->value.i / step_ns : 0.0;
-    /* in a narrower range, only whether the fix saves time is uncertain, not how much */
+    /* if the range is narrower, it is uncertain whether the fix saves time, not how much */
     if (most->value.i <= least->value.i ||
         most_pct < saved_pct(t, item) + fmax(0.1, 0.02 * saved_pct(t, item))) {
         char more[96];
@@ -117,7 +117,7 @@ static void saves_text(const topic *t, size_t item, size_t beside, char *out, si
              least->value.i > 0 ? times[0].text : "0", times[1].text);
 }
 
-/* Names the work to improve, for traces of operations. Their ideal is the same for all ranks. */
+/* Names the work to improve in traces of operations, whose ideal is the same for all ranks. */
 static void operations_text(const topic *t, size_t item, char *out, size_t size) {
     const char *name = tm_table_cell(t->items, item, "name")->value.text;
     const char *what = strcmp(name, "compute") == 0    ? "computation"
@@ -127,7 +127,8 @@ static void operations_text(const topic *t, size_t item, char *out, size_t size)
     snprintf(out, size, "Bringing %.60s to the usual time of its type in this job", what);
 }
 
-/* Describes an uneven split of a pipeline, and its remedy. No rank or kind of work is the cause. */
+/* Describes an uneven split of a pipeline and its remedy. No rank and no kind of work is the cause.
+ */
 static void split_text(const topic *t, char *out, size_t size) {
     char stages[TM_UNEVEN_MAX], remedy[TM_UNEVEN_MAX];
     tm_uneven_text(t->tables, stages);
@@ -141,8 +142,8 @@ static void network_text(const topic *t, char *out, size_t size) {
     snprintf(out, size, "%.270s; a network as fast as that of the other hosts", transfers);
 }
 
-/* Names the times that the work would take after a fix. With two ranks, that is the shorter time
- * (replay/job/peers.h). */
+/* Returns whose time for the work is the goal of a fix, such as "on the median rank". Of two ranks
+ * or steps, it is the quicker one (replay/job/peers.h). */
 static const char *usual_text(const topic *t) {
     static const char *const of[][2] = {{"on the median rank", "in the median step"},
                                         {"on the other rank", "in the other step"},
@@ -182,7 +183,7 @@ static void subject_text(const topic *t, size_t item, char *out, size_t size) {
             snprintf(out, size, "Making %s as short as %s", kinds[k].text, where);
 }
 
-/* Returns whether an item is due to the work of no rank: an uneven split, or the network. */
+/* Returns whether no rank's work causes an item: an uneven split, or the network. */
 static bool is_nobody(const topic *t, size_t item) {
     return is_text(t->items, item, "what", "split") || is_text(t->items, item, "what", "network");
 }
@@ -191,8 +192,8 @@ static bool is_kind(const topic *t, size_t item) {
     return is_text(t->items, item, "what", "kind") || is_text(t->items, item, "what", "kernel");
 }
 
-/* If the item is all host work, returns a kind of host work that saves nearly as much, which is
- * more specific. Otherwise returns the item. */
+/* If the item is all host work and a kind of host work saves nearly as much, returns that kind,
+ * which is more specific. Otherwise returns the item. */
 static size_t narrowed(const topic *t, size_t item) {
     static const char *const parts[] = {"input", "gc", "stall"};
     const double nearly = 0.9;
@@ -206,13 +207,13 @@ static size_t narrowed(const topic *t, size_t item) {
     return item;
 }
 
-/* Returns the item with the largest saving that is worth fixing; n_rows if there is none. */
+/* Returns the item that saves most, if it is worth fixing; n_rows if there is none. */
 static size_t best_of(const topic *t, bool (*is)(const topic *, size_t)) {
     size_t best = t->items->n_rows;
     double most = TM_FIX_LEAST_PCT;
     for (size_t i = 0; i < t->items->n_rows; i++)
         if (is(t, i) && saved_pct(t, i) >= most) {
-            /* in a tie, the later row: a kernel is more specific than its kind */
+            /* of equal savings, the later row: a kernel is more specific than its kind */
             most = saved_pct(t, i);
             best = i;
         }
@@ -227,8 +228,8 @@ static size_t best_kind(const topic *t) {
                                                                                         : nobody;
 }
 
-/* Returns the row of the plan if it saves enough; otherwise n_rows, also if ranks are missing,
- * which may be as late. */
+/* Returns the row of the plan if it saves enough; otherwise n_rows. Also n_rows if ranks are
+ * missing, because these may be as late. */
 static size_t worth_plan(const topic *t) {
     const size_t plan = find_plan(t), none = t->items->n_rows;
     return plan < none && !is_text(t->job, 0, "doubt", "missing_ranks") &&
@@ -237,7 +238,7 @@ static size_t worth_plan(const topic *t) {
                : none;
 }
 
-/* Writes the combined saving of the plan's ranks; nothing if it is not worth naming. */
+/* Writes what fixing all ranks of the plan saves; nothing if it is not worth naming. */
 static void plan_text(const topic *t, char *out, size_t size) {
     const size_t plan = worth_plan(t);
     char saves[192];
@@ -263,8 +264,8 @@ static bool plan_is_more(const topic *t, size_t plan) {
            saved_pct(t, plan) >= (kind < none ? saved_pct(t, kind) : TM_FIX_LEAST_PCT);
 }
 
-/* Returns whether each stage of a pipeline has only one rank. Such ranks have no peers to compare
- * with. */
+/* Returns whether every stage of a pipeline has one rank. Such ranks have no peers to compare with.
+ */
 static bool lacks_peers(const topic *t) {
     size_t stages = 0, single = 0;
     for (size_t i = 0; i < t->items->n_rows; i++)
@@ -275,11 +276,11 @@ static bool lacks_peers(const topic *t) {
     return stages > 0 && single == stages;
 }
 
-/* Writes what is worth fixing instead, or that nothing is. @param rank_tried whether the sentence
- * before was about fixing ranks */
+/* Writes what is worth fixing instead, or that nothing is. @param rank_tried whether the previous
+ * sentence was about fixing ranks */
 static void instead_text(const topic *t, bool rank_tried, char *out, size_t size) {
     size_t kind = best_kind(t), plan = find_plan(t);
-    /* for operations, waits are unknown: only the plan says which ranks to look at */
+    /* waits of operations are unknown, so only the plan shows which ranks to look at */
     rank_tried =
         rank_tried || (t->operations && plan < t->items->n_rows &&
                        (kind == t->items->n_rows || saved_pct(t, plan) >= saved_pct(t, kind)));
@@ -310,8 +311,8 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
     }
 }
 
-/* Returns the row about the named ranks: that of a host, of the plan with all of them, or of the
- * rank. Sets the pronoun for it. */
+/* Returns the row about the named ranks: of a host, of the plan with all of them, or of a rank.
+ * Sets the pronoun for what is fixed. */
 static size_t named_item(const topic *t, const char **it) {
     const size_t none = t->items->n_rows;
     size_t named = 0, plan = none;
@@ -348,7 +349,7 @@ static bool names_nobody(const topic *t) {
     return t->findings->n_rows == 0 || is_text(t->findings, 0, "level", "job");
 }
 
-/* Returns how much longer an average step takes if only this rank is slow [ns]; 0 if unknown. */
+/* Returns how much longer a mean step takes if only this rank is slow [ns]; 0 if unknown. */
 static int64_t delay_of(const topic *t, size_t item) {
     const tm_cell *slowdown = tm_table_cell(t->items, item, "slowdown");
     const tm_cell *ideal = tm_table_cell(t->job, 0, "ideal_ns");
@@ -356,10 +357,10 @@ static int64_t delay_of(const topic *t, size_t item) {
     return known ? llround((slowdown->value.r - 1.0) * (double)ideal->value.i) : 0;
 }
 
-/* If fixing a rank saves less than half of the time by which the rank delays a step, writes why: ",
- * because rank 2 is late by 5.90 ms (rank 1 by 6.54 ms)". Waits are blamed on the rank that comes
- * last, but a fix saves only the time in which no other rank is late. Writes nothing if the reason
- * is another one or in doubt. */
+/* If fixing a rank saves less than half of the time by which it delays a step, writes why: ",
+ * because rank 2 is late by 5.90 ms (rank 1 by 6.54 ms)". The last rank is blamed for all waits,
+ * but fixing it saves only the time in which no other rank is late. Writes nothing if the reason is
+ * different or in doubt. */
 static void because_text(const topic *t, size_t item, char *out, size_t size) {
     const tm_cell *saved = tm_table_cell(t->items, item, "saved_ns");
     const int64_t own = delay_of(t, item);
@@ -381,7 +382,7 @@ static void because_text(const topic *t, size_t item, char *out, size_t size) {
              tm_table_cell(t->items, item, "name")->value.text, times[1].text);
 }
 
-/* For a named rank or host whose fix saves little: writes the saving, its reason, and what helps
+/* If fixing a named rank or host saves little: writes the saving, the reason, and what helps
  * instead. */
 static void little_text(const topic *t, size_t item, const char *it, const char *instead, char *out,
                         size_t size) {
@@ -392,8 +393,8 @@ static void little_text(const topic *t, size_t item, const char *it, const char 
              instead[0] ? ". " : "", instead);
 }
 
-/* Opens the tables. Returns false if effects between ranks are unknown, or if there is nothing to
- * compare. */
+/* Opens the tables. Returns false if it is unknown how ranks delay one another, or if there is
+ * nothing to compare. */
 static bool open_topic(const tm_tables *tables, topic *t) {
     const tm_table *whole = tm_tables_find(tables, "job.job");
     const tm_table *check = tm_tables_find(tables, "clock.check");
@@ -479,8 +480,7 @@ tm_lead tm_savings_lead(const tm_tables *tables) {
     const double least[] = {named ? lead.named_pct : 0.0,
                             !named ? alone_pct : (held ? times : 1.0) * lead.named_pct};
     for (size_t k = 0; k < 2; k++)
-        /* the division of work, and bandwidths, are known even if clocks, and so savings, are
-         * uncertain */
+        /* how work is divided, and bandwidths, do not depend on uncertain clocks, as savings do */
         if (kinds[k] < t.items->n_rows && (k == 0 ? is_known(&t) : is_sure(&t, kinds[k])) &&
             saved_pct(&t, kinds[k]) > least[k] &&
             (lead.kind == t.items->n_rows || saved_pct(&t, kinds[k]) > saved_pct(&t, lead.kind)))
@@ -509,7 +509,8 @@ const char *tm_savings_ranks(const tm_tables *tables) {
     return plan < items->n_rows ? tm_table_cell(items, plan, "name")->value.text : "";
 }
 
-/* Returns whether fixing all ranks of a plan saves clearly more than an item could at most. */
+/* Returns whether fixing all ranks of a plan saves clearly more than fixing the item can save at
+ * most. */
 static bool saves_more(const topic *t, size_t plan, size_t item) {
     const double least = fmax(TM_FIX_LEAST_PCT, saved_pct(t, plan) / 10.0);
     const tm_cell *most = tm_table_cell(t->items, item, "saved_most_ns");
@@ -518,8 +519,8 @@ static bool saves_more(const topic *t, size_t plan, size_t item) {
            (most->null || tm_table_cell(t->items, plan, "saved_ns")->value.i > most->value.i);
 }
 
-/* Writes what fixing the named ranks saves. @param item their row @param it their name in the
- * sentence */
+/* Writes what fixing the named ranks saves. @param item row of the named ranks @param it their name
+ * in the sentence */
 static void named_text(const topic *t, size_t item, const char *it, char *out, size_t size) {
     char saves[192], because[160], more[224] = "";
     const size_t plan = find_plan(t);
@@ -535,9 +536,8 @@ static void named_text(const topic *t, size_t item, const char *it, char *out, s
     snprintf(out, size, "Fixing %s %s%s%s", it, saves, because, more);
 }
 
-/* Writes the sentences after the one about the leading kind of work: about the named ranks, and
- * about the plan. Writes no plan if an uneven split or a slow network leads, because these are due
- * to no rank. */
+/* Writes the sentences after the one on the leading kind of work: on the named ranks, and on the
+ * plan. If an uneven split or a slow network leads, no rank is the cause, so it writes no plan. */
 static void after_kind(const topic *t, size_t lead, size_t item, char *out, size_t size) {
     char whose[96], plan[PHRASE_MAX] = "";
     if (!is_nobody(t, lead))
@@ -567,7 +567,7 @@ size_t tm_savings_sentence(const tm_tables *tables, char out[TM_SAVINGS_MAX]) {
     const size_t item = named_item(&t, &it), lead = tm_savings_lead(tables).kind;
     char whose[48];
     if (item < t.items->n_rows && is_text(t.findings, 0, "shape", "event")) {
-        /* the headline of an event is about operations, so "it" would be unclear */
+        /* the headline on an event is about operations, so "it" would be unclear */
         snprintf(whose, sizeof whose, "rank %.32s",
                  tm_table_cell(t.items, item, "name")->value.text);
         it = whose;

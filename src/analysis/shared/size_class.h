@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/** Returns the largest power of two that is at most @p bytes; 0 for 0; -1 if the size is negative,
- * i.e. unknown. */
+/** Returns the largest power of two that is at most @p bytes; 0 for 0; -1 for negative (unknown)
+ * sizes. */
 static inline int64_t tm_size_class(int64_t bytes) {
     int64_t power = 1;
     if (bytes <= 0)

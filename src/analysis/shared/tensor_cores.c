@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Operators with kernels for tensor cores: forward operators, then backward operators. */
+/* Operators with tensor-core kernels: forward operators, then backward operators. */
 #define N(name)                                                                                    \
     { name, sizeof(name) - 1 }
 static const struct {

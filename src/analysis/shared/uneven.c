@@ -7,20 +7,21 @@
 
 #include "table/shown.h"
 
-/* If work and layers differ by the same factor, up to this tolerance, layers explain the work. */
+/* Layers explain unequal work if layers and work differ by the same factor, within this tolerance.
+ */
 static const double SAME = 0.03;
 
 /* Sums over the stages that differ, or over the other stages. */
 typedef struct side {
     size_t n;
     double work_ns, usual_ns, own_ns, ranks;
-    /* sum, maximum and minimum over the stages; minimum 0: unknown for some stages */
+    /* sum, maximum and minimum over the stages; minimum 0: unknown for a stage */
     int64_t layers, most, least;
 } side;
 
 typedef struct sides {
     side differ, other;
-    int64_t each, moved; /* layers of each stage after an even split (0: impossible); number of
+    int64_t each, moved; /* each: layers of every stage after an even split (0: impossible); moved:
                             layers to move */
     char names[96];      /* "stage 2", "stages 0 and 1" */
 } sides;
@@ -54,7 +55,7 @@ static void name(const tm_table *table, size_t n_differ, char *out, size_t size)
     }
 }
 
-/* Counts the layers that must be moved so that all stages have the same number. */
+/* Counts the layers to move so that all stages have equally many. */
 static void count_moved(const tm_table *table, sides *s) {
     const int64_t n = (int64_t)table->n_rows, all = s->differ.layers + s->other.layers;
     const double by_layers = (double)s->differ.layers / (double)s->differ.n /
@@ -83,7 +84,7 @@ static bool read(const tm_tables *tables, sides *s) {
     return true;
 }
 
-/* Returns the ratio of a time per stage: stages that differ / other stages. */
+/* Returns the mean time of stages that differ / the mean time of other stages. */
 static double times(const sides *s, double differ, double other) {
     return other > 0.0 ? differ / (double)s->differ.n / (other / (double)s->other.n)
                        : (double)INFINITY;
@@ -112,7 +113,8 @@ void tm_uneven_remedy(const tm_tables *tables, char out[TM_UNEVEN_MAX]) {
 }
 
 void tm_uneven_why(const tm_tables *tables, char out[TM_UNEVEN_MAX]) {
-    const double much = 0.5; /* minimum share of the difference in work */
+    const double much =
+        0.5; /* minimum share of the difference in work that a reason must explain */
     char own[32];
     sides s;
     out[0] = '\0';
@@ -139,7 +141,7 @@ void tm_uneven_why(const tm_tables *tables, char out[TM_UNEVEN_MAX]) {
                  s.differ.layers + s.other.layers, s.differ.n + s.other.n);
 }
 
-/* Writes the names of hosts: "host3"; "host0 and host1". */
+/* Writes the names of hosts, such as "host3" or "host0 and host1". */
 static void name_hosts(const tm_table *items, char *out, size_t size) {
     out[0] = '\0';
     for (size_t i = 0; i < items->n_rows; i++) {

@@ -29,7 +29,7 @@ const char *tm_words_whole(const tm_tables *tables) {
     return marked ? "a step" : "the time from the devices' first event to their last";
 }
 
-/* Phrases that are right only for GPUs, and the wording for other devices. A TPU has no streams. It
+/* Phrases that are right only for GPUs, with the words for other devices. A TPU has no streams, and
  * runs programs that XLA compiled from many kernels. */
 static const struct {
     const char *device; /* NULL: any other device */
@@ -66,8 +66,8 @@ static bool is_letter(char c) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Returns how many bytes at p are replaced by *said; 0 if none. @p before is the character before
- * p. */
+/* Returns how many bytes at p to replace by *said; 0 if none. @p before is the character before p.
+ */
 static size_t said_otherwise(const char *device, const char *p, char before, const char **said) {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         size_t size = strlen(words[i].of_gpus);

@@ -1,5 +1,5 @@
-/* Data that only ranks of XLA and TensorFlow have: their profiles name the operation and program of
- * each device event (TM_ATTR_XLA). */
+/* What only traces of XLA and TensorFlow have: the operation and the program of each device event
+ * (TM_ATTR_XLA). */
 #ifndef TMERGE_ANALYSIS_XLA_H
 #define TMERGE_ANALYSIS_XLA_H
 
@@ -7,20 +7,20 @@
 
 #include "tmerge/analysis.h"
 
-/** Returns whether a profiler of TensorFlow or JAX wrote the rank's trace as an XSpace. */
+/** Returns whether the rank's trace is an XSpace from a profiler of TensorFlow or JAX. */
 static inline bool tm_xla_is(const tm_rank_view *view) {
     uint32_t format = view->timeline->format;
     return format != TM_NO_NAME && strcmp(tm_names_text(view->names, format).bytes, "xplane") == 0;
 }
 
-/** Returns whether the device is a TPU core, which runs only XLA programs. */
+/** Returns whether the device is a TPU core. TPU cores run only XLA programs. */
 static inline bool tm_xla_is_tpu(const tm_rank_view *view) {
     const char *metadata = view->timeline->metadata;
     return metadata && strstr(metadata, "\"device_kind\":\"TPU\"") != NULL;
 }
 
-/** Returns the attribute of a row; NULL if none.
- * @param next  where to search from; 0 at first. Rows must be ascending */
+/** Returns the attribute of a row; NULL if there is none. Rows must ascend from call to call.
+ * @param next where to search from; initially 0 */
 static inline const tm_xla_attr *tm_xla_of(const tm_timeline *timeline, uint32_t row,
                                            size_t *next) {
     const tm_xla_attr *v = timeline->attrs[TM_ATTR_XLA];

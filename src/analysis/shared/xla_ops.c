@@ -4,7 +4,7 @@
 
 #include "base/letters.h"
 
-/* The operations of a track that are still open and may contain others, innermost last. */
+/* Operations of a track that have not ended and may contain others, innermost last. */
 typedef struct nest {
     const tm_timeline *timeline;
     tm_vec *ops;  /* of tm_xla_op */
@@ -20,7 +20,7 @@ static int64_t end_of(const tm_timeline *timeline, uint32_t row) {
 }
 
 /* Returns which part of an operation an event is. Events that only start or await an operation have
- * no role, because another event is the whole operation. */
+ * no role, because another event covers the whole operation. */
 static tm_xla_part part_of(const tm_timeline *timeline, const tm_names *names,
                            const tm_xla_attr *attr) {
     bool counts = timeline->role[attr->event] != TM_ROLE_NONE;
@@ -37,7 +37,7 @@ static bool is_same(const tm_xla_attr *a, const tm_xla_attr *b) {
     return a->hlo == b->hlo && a->program == b->program;
 }
 
-/* Returns the innermost open operation around a row, or NULL. */
+/* Returns the innermost open operation around a row; NULL if there is none. */
 static tm_xla_op *around(nest *n, uint32_t row) {
     const uint32_t *open = n->stack.data;
     while (n->stack.n > 0 && end_of(n->timeline, op_at(n, open[n->stack.n - 1])->attr->event) <=
@@ -56,8 +56,7 @@ static bool add(nest *n, const tm_names *names, const tm_xla_attr *attr) {
         tm_xla_op *holder = around(n, attr->event);
         op.self_ns = n->timeline->duration_ns[attr->event];
         if (holder && is_same(holder->attr, attr))
-            return true; /* an event of the loop within the loop: its time is the loop's self
-                            time */
+            return true; /* an event of a loop within the loop: its time is the loop's self time */
         if (holder)
             holder->self_ns -= op.self_ns;
     }
@@ -76,7 +75,7 @@ tm_status tm_xla_ops_find(const tm_timeline *timeline, const tm_names *names, tm
     *out = TM_VEC(tm_xla_op);
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_XLA] && ok; i++) {
         for (; track < end && attrs[i].event - track->first >= track->count; track++)
-            n.stack.n = 0; /* an operation is not nested in one of another track */
+            n.stack.n = 0; /* an operation is not nested in an operation of another track */
         ok = add(&n, names, &attrs[i]);
     }
     tm_vec_free(&n.stack);

@@ -7,17 +7,17 @@
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
 
-/* The start or end of a kernel, which changes the number of blocks per multiprocessor. In
- * millionths, so that additions and subtractions cancel exactly. */
+/* The start or end of a kernel, with the change in the number of blocks per multiprocessor, in
+ * millionths: as integers, additions and subtractions cancel exactly. */
 typedef struct edge {
     int64_t time_ns, millionths;
-    size_t stream; /* for a start, its stream, whose next kernel is then added; for an end,
-                      NO_STREAM */
+    size_t
+        stream; /* of a start: the stream, whose next kernel is then added; of an end: NO_STREAM */
 } edge;
 
 #define NO_STREAM SIZE_MAX
 
-/* The kernels of a stream that are still to be added: rows [next, end) of TM_ATTR_KERNEL. */
+/* Kernels of a stream that have not been added: rows [next, end) of TM_ATTR_KERNEL. */
 typedef struct stream {
     size_t next, end;
 } stream;
@@ -26,14 +26,14 @@ typedef struct state {
     const tm_timeline *timeline;
     const tm_intervals *within;
     bool of_gpus;
-    size_t last;    /* index of the last used interval of `within`: mostly that of the next event */
+    size_t last; /* index of the last used interval of `within`, which mostly fits the next event */
     tm_vec streams; /* of stream */
-    tm_vec edges;   /* of edge, the latest first: next start of each stream, and ends of running
+    tm_vec edges;   /* of edge, latest first: the next start of each stream, and the ends of running
                        kernels */
 } state;
 
-/* Returns how much of [begin, end) is in `within` [ns]. Fast for events in the last used interval
- * or the next one, as most are. */
+/* Returns how much of [begin, end) is in `within` [ns]. Fast if it is in the last used interval or
+ * the next one, as most are. */
 static int64_t inside(state *s, int64_t begin_ns, int64_t end_ns) {
     const tm_interval *v = s->within->data;
     for (size_t i = s->last; i < s->within->n && i < s->last + 2; i++)
@@ -47,7 +47,7 @@ static int64_t inside(state *s, int64_t begin_ns, int64_t end_ns) {
     return tm_intervals_length_in(s->within, begin_ns, end_ns);
 }
 
-/* Adds a kernel to the sums of the figures that the trace has for it. */
+/* Adds a kernel to the sums of the figures that are recorded for it. */
 static void add_kernel(state *s, tm_call_kinds *call_kinds, const tm_kernel_attr *kernel,
                        tm_gpu_use *out) {
     const tm_timeline *timeline = s->timeline;
@@ -62,8 +62,8 @@ static void add_kernel(state *s, tm_call_kinds *call_kinds, const tm_kernel_attr
         out->occupied_ns = tm_sum(out->occupied_ns, time_ns);
         out->occupancy += (double)shape->occupancy_pct * (double)time_ns;
     }
-    /* The share leaves out communication, which does not use tensor cores, and devices other than
-     * GPUs, whose kernel names do not show it. */
+    /* Leaves out communication, which does not use tensor cores, and devices other than GPUs, whose
+     * kernel names do not show tensor cores. */
     if (timeline->role[kernel->event] == TM_ROLE_COMPUTE && s->of_gpus) {
         out->compute_ns = tm_sum(out->compute_ns, time_ns);
         if (tm_call_kinds_kernel(call_kinds, timeline->name[kernel->event])->tensor_cores)
@@ -100,8 +100,7 @@ static bool add_edge(tm_vec *edges, edge added) {
     return true;
 }
 
-/* Returns the blocks of a kernel per multiprocessor, in millionths; -1 if the kernel does not
- * count. */
+/* Returns a kernel's blocks per multiprocessor, in millionths; -1 if the kernel does not count. */
 static int64_t millionths_of(state *s, const tm_kernel_attr *kernel) {
     const tm_timeline *timeline = s->timeline;
     int64_t begin = timeline->begin_ns[kernel->event];
@@ -109,11 +108,11 @@ static int64_t millionths_of(state *s, const tm_kernel_attr *kernel) {
     if (timeline->role[kernel->event] == TM_ROLE_NONE || !(blocks >= 0) || /* NaN: not recorded */
         inside(s, begin, begin + timeline->duration_ns[kernel->event]) == 0)
         return -1;
-    /* at most a million blocks, as an integer, so that sums are exact */
+    /* at most a million blocks; an integer, so that sums are exact */
     return (int64_t)((blocks < 1e6 ? blocks : 1e6) * 1e6 + 0.5);
 }
 
-/* Adds the start and end of a stream's next kernel that counts. */
+/* Adds the start and the end of a stream's next kernel that counts. */
 static bool add_edges(state *s, size_t number) {
     stream *its = (stream *)s->streams.data + number;
     const tm_kernel_attr *kernels = s->timeline->attrs[TM_ATTR_KERNEL];
@@ -128,8 +127,8 @@ static bool add_edges(state *s, size_t number) {
     return true;
 }
 
-/* Integrates how full multiprocessors are. Applies all edges of one time before it adds the time
- * until the next one. */
+/* Integrates over time how full multiprocessors are. All edges at one time come before the time
+ * until the next edge. */
 static bool find_fill(state *s, double *sum) {
     bool ok = find_streams(s);
     for (size_t i = 0; i < s->streams.n && ok; i++)

@@ -5,17 +5,16 @@
 #include "base/intervals.h"
 #include "tmerge/analysis.h"
 
-/** How kernels use the GPU. Only time within the given set counts. Kernels of zero length do not
- * count. */
+/** How kernels use the GPU. Counts only time in a given set, and only kernels with a duration. */
 typedef struct tm_gpu_use {
-    bool has_blocks;     /* the number of blocks per multiprocessor is known for some kernel */
-    double filled_ns;    /* integral over time of min(1, blocks per multiprocessor, summed over the
-                            running kernels) */
-    int64_t kernel_ns;   /* summed time of kernels */
-    int64_t occupied_ns; /* summed time of kernels with an occupancy */
-    double occupancy;    /* sum of time x occupancy over these kernels [% ns] */
-    int64_t compute_ns;  /* summed time of kernels that do not communicate */
-    int64_t tensor_ns;   /* part of it in kernels that use tensor cores, by their names */
+    bool has_blocks;   /* whether the number of blocks per multiprocessor is known for any kernel */
+    double filled_ns;  /* integral over time of min(1, sum of blocks per multiprocessor over the
+                          running kernels) [ns] */
+    int64_t kernel_ns; /* sum of the kernels' durations */
+    int64_t occupied_ns; /* sum of the durations of kernels whose occupancy is known */
+    double occupancy;    /* sum of duration x occupancy over these kernels [% ns] */
+    int64_t compute_ns;  /* sum of the durations of kernels that do not communicate */
+    int64_t tensor_ns;   /* part of it in kernels that use tensor cores, judged by names */
 } tm_gpu_use;
 
 /** Computes the figures of a rank. @param within a normalised set @return false if out of memory */

@@ -10,7 +10,7 @@
 #include "base/sorted.h"
 #include "base/vec.h"
 
-/* Columns that both tables have, relative to the column after the step. */
+/* Columns of both tables, relative to the column after the step. */
 enum {
     I_MEAN,
     I_MAX,
@@ -28,22 +28,34 @@ enum {
 
 #define SHARED_COLUMNS                                                                             \
     {"mean_compute_ns", TM_INT, "ns",                                                              \
-     "Mean of overlap.step.compute_ns over the ranks that have GPU events."},                      \
-        {"max_compute_ns", TM_INT, "ns", "Largest overlap.step.compute_ns of a rank."},            \
-        {"max_rank", TM_INT, "", "Rank with max_compute_ns; the lowest if there are several."},    \
-        {"imbalance_pct", TM_REAL, "%", "100 (max_compute_ns / mean_compute_ns - 1)."},            \
-        {"imbalance_ns", TM_INT, "ns", "max_compute_ns - mean_compute_ns."},                       \
-        {"load_balance", TM_REAL, "", "mean_compute_ns / max_compute_ns."},                        \
+     "Compute time of a rank in the step (overlap.step.compute_ns): mean over the ranks that "     \
+     "have GPU events."},                                                                          \
+        {"max_compute_ns", TM_INT, "ns",                                                           \
+         "Largest compute time of a rank in the step (overlap.step.compute_ns)."},                 \
+        {"max_rank", TM_INT, "",                                                                   \
+         "Rank with the largest compute time (max_compute_ns); the lowest if there are several."}, \
+        {"imbalance_pct", TM_REAL, "%",                                                            \
+         "How much longer the rank with the most work computes than the mean, as a share of the "  \
+         "mean: 100 (max_compute_ns / mean_compute_ns - 1)."},                                     \
+        {"imbalance_ns", TM_INT, "ns",                                                             \
+         "How much longer the rank with the most work computes than the mean: max_compute_ns - "   \
+         "mean_compute_ns."},                                                                      \
+        {"load_balance", TM_REAL, "",                                                              \
+         "Load balance: mean_compute_ns / max_compute_ns. 1 if all ranks compute equally long."},  \
         {"cov", TM_REAL, "",                                                                       \
-         "Coefficient of variation of compute_ns: population standard deviation over the ranks / " \
+         "Coefficient of variation of the ranks' compute time: population standard deviation / "   \
          "mean_compute_ns."},                                                                      \
         {"gini", TM_REAL, "",                                                                      \
-         "Gini coefficient of compute_ns over the ranks: 0 if all ranks compute equally long."},   \
+         "Gini coefficient of the ranks' compute time: 0 if all ranks compute equally long."},     \
         {"step_ns", TM_INT, "ns",                                                                  \
-         "Window of the rank with the longest window; for a step that no trace marks, window_ns "  \
-         "of overlap.rank."},                                                                      \
-        {"parallel_efficiency", TM_REAL, "", "mean_compute_ns / step_ns."}, {                      \
-        "communication_efficiency", TM_REAL, "", "max_compute_ns / step_ns."                       \
+         "Longest window of any rank in the step; if no trace marks steps, the longest "           \
+         "overlap.rank.window_ns."},                                                               \
+        {"parallel_efficiency", TM_REAL, "",                                                       \
+         "Share of the step in which a rank computes, on average: mean_compute_ns / step_ns."},    \
+    {                                                                                              \
+        "communication_efficiency", TM_REAL, "",                                                   \
+            "Share of the step in which the rank with the most work computes: max_compute_ns / "   \
+            "step_ns."                                                                             \
     }
 
 static const tm_column step_columns[] = {
@@ -56,13 +68,13 @@ enum { J_RANKS = N_SHARED, J_STEPS, J_PARTIAL, N_JOB_COLUMNS };
 static const tm_column job_columns[] = {
     SHARED_COLUMNS,
     {"ranks", TM_INT, "",
-     "Number of ranks that are compared: those with GPU events and a whole step. Leaves out ranks "
-     "whose trace was cut short, if two others remain."},
+     "Number of ranks that are compared: those with GPU events that recorded the whole step. "
+     "Without ranks whose trace was cut short, unless fewer than two ranks remain."},
     {"steps", TM_INT, "",
-     "Number of steps that all compared ranks recorded completely. Only these steps are compared."},
+     "Number of steps that are compared: those that all compared ranks recorded completely."},
     {"partial_steps", TM_INT, "",
-     "Number of steps of ranks that are not compared, because the recording started or ended in "
-     "them."},
+     "Number of steps, summed over ranks, that are not compared because the recording started or "
+     "ended in them."},
 };
 
 static const tm_table_def step_def = {
@@ -87,7 +99,7 @@ static const tm_table_def job_def = {
 
 static const tm_table_def *const defs[] = {&job_def, &step_def};
 
-/* Computation of one rank in a step, or in all steps. */
+/* Compute time of a rank in a step, or in all steps. */
 typedef struct load {
     int64_t step, rank, compute_ns, window_ns;
 } load;
@@ -113,7 +125,7 @@ static double gini_of(int64_t *sorted, size_t n, double sum) {
     return weighted / ((double)n * sum);
 }
 
-/* Sets the standard deviation relative to the mean, and the Gini coefficient; null if no rank
+/* Sets the standard deviation divided by the mean, and the Gini coefficient; null if no rank
  * computes. */
 static void set_spread(tm_cell *cells, const load *loads, size_t n, int64_t sum, int64_t *scratch) {
     double mean = (double)sum / (double)n, squares = 0.0;
@@ -128,8 +140,8 @@ static void set_spread(tm_cell *cells, const load *loads, size_t n, int64_t sum,
     tm_cell_set_real(&cells[I_GINI], gini_of(scratch, n, (double)sum));
 }
 
-/* Sets the shared columns from the loads of one step, ascending in rank. Comparisons stay null if
- * only one of several ranks has the step. */
+/* Sets the shared columns from the loads of a step, ascending in rank. If only one of several ranks
+ * has the step, comparisons stay null. */
 static tm_status set_loads(tm_cell *cells, const load *loads, size_t n, bool several,
                            tm_error *err) {
     const load *most = loads;
@@ -148,7 +160,7 @@ static tm_status set_loads(tm_cell *cells, const load *loads, size_t n, bool sev
     tm_cell_set_int(&cells[I_MAX_RANK], most->rank);
     tm_cell_set_int(&cells[I_STEP], window);
     bool compared = n > 1 || !several;
-    if (compared) /* computed from integers, so it is rounded only once */
+    if (compared) /* from integers, so that it is rounded only once */
         tm_cell_set_int(&cells[I_NS], tm_round_ratio(most->compute_ns * count - sum, count));
     if (compared && sum > 0) {
         tm_cell_set_real(&cells[I_PCT], 100.0 * (max / mean - 1.0));
@@ -172,14 +184,15 @@ static bool lacks_work(const tm_tables *tables, int64_t rank) {
            (row < ranks->n_rows && tm_table_cell(ranks, row, "truncated")->value.i != 0);
 }
 
-/* Returns whether a rank has no recorded work in a step, and its trace lacks much of its work. */
+/* Returns whether a rank has no recorded work in a step although its trace lacks much of its work.
+ */
 static bool is_lost(const tm_tables *tables, const tm_table *steps, size_t row) {
     return tm_table_cell(steps, row, "idle_ns")->value.i ==
                tm_table_cell(steps, row, "window_ns")->value.i &&
            tm_doubt_of_rank(tables, tm_table_cell(steps, row, "rank")->value.i);
 }
 
-/* Collects the rows of overlap.step that count: of whole, recorded steps of ranks with GPU events
+/* Collects the rows of overlap.step that count: of whole, recorded steps, on ranks with GPU events
  * (window above 0). */
 static tm_status read_loads(const tm_tables *tables, tm_vec *out, int64_t *n_partial,
                             tm_error *err) {
@@ -201,7 +214,7 @@ static tm_status read_loads(const tm_tables *tables, tm_vec *out, int64_t *n_par
     return TM_OK;
 }
 
-/* Drops ranks whose trace lacks steps or work, unless fewer than two remain. */
+/* Drops ranks whose trace lacks steps or work. Drops none if fewer than two ranks would remain. */
 static void drop_lacking(const tm_tables *tables, tm_vec *loads) {
     load *v = loads->data;
     size_t n_whole = 0, n_kept = 0;
@@ -226,14 +239,14 @@ static void drop_lacking(const tm_tables *tables, tm_vec *loads) {
 }
 
 static size_t count_ranks(const load *loads, size_t n) {
-    /* the loads of a step are sorted by rank; a rank may have the same step in two spans */
+    /* the loads of a step are sorted by rank; a rank may have a step in two spans */
     size_t ranks = n > 0;
     for (size_t i = 1; i < n; i++)
         ranks += loads[i].rank != loads[i - 1].rank;
     return ranks;
 }
 
-/* Counts the ranks that have at least one step. */
+/* Counts the ranks that have a step. */
 static tm_status total_ranks(const tm_vec *loads, size_t *out, tm_error *err) {
     tm_vec copy = TM_VEC(load);
     if (!tm_vec_append(&copy, loads->data, loads->n))
@@ -245,8 +258,7 @@ static tm_status total_ranks(const tm_vec *loads, size_t *out, tm_error *err) {
     return TM_OK;
 }
 
-/* Adds up the loads of each rank in `common`, and sorts them by rank. Returns the number of
- * ranks. */
+/* Sums the loads of each rank into `common`, sorted by rank. Returns the number of ranks. */
 static size_t sum_ranks(load *common, size_t n) {
     size_t kept = 0;
     if (n > 1)
@@ -262,12 +274,12 @@ static size_t sum_ranks(load *common, size_t n) {
     return kept;
 }
 
-/* Adds the rows. A rank has two loads for a step if two recordings each have a part of it.
- * sum_ranks merges them in place, after the loads for the job's row are copied. */
+/* Adds the rows. If two recordings each have a part of a step, a rank has two loads for it.
+ * sum_ranks merges these in place, so the loads for the job's row are copied before. */
 static tm_status add_steps(const tm_vec *loads, bool several, int64_t n_partial, tm_tables *out,
                            tm_error *err) {
     load *v = loads->data;
-    tm_vec common = TM_VEC(load); /* loads of the steps that all ranks have */
+    tm_vec common = TM_VEC(load); /* loads of steps that all ranks have */
     size_t n_ranks = 0;
     int64_t n_common = 0;
     tm_status status = total_ranks(loads, &n_ranks, err);
@@ -275,8 +287,8 @@ static tm_status add_steps(const tm_vec *loads, bool several, int64_t n_partial,
         for (i = first + 1; i < loads->n && v[i].step == v[first].step; i++)
             ;
         tm_cell *row = tm_table_add_row(tm_tables_find(out, step_def.name));
-        /* The job's row has only steps that all ranks have: a rank that lacks a step would seem to
-         * have less work. */
+        /* The job's row counts only steps that all ranks have, because a rank that lacks a step
+         * would seem to have less work. */
         bool all = count_ranks(v + first, i - first) == n_ranks;
         if (!row || (all && !tm_vec_append(&common, v + first, i - first))) {
             status = tm_fail_memory(err);

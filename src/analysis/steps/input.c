@@ -4,19 +4,23 @@
 #include "analysis/shared/busy.h"
 #include "analysis/shared/host_time.h"
 
-/* Columns with times of input.step and input.rank, relative to the first of them. */
+/* Columns with times in input.step and input.rank, relative to the first such column. */
 enum { T_STEP, T_LOAD, T_LOAD_PCT, T_STALL, T_STALL_PCT, N_TIMES };
 
 #define TIME_COLUMNS                                                                               \
-    {"step_ns", TM_INT, "ns", "Window of the step; for a rank, the sum over its steps."},          \
+    {"step_ns", TM_INT, "ns",                                                                      \
+     "Duration of the step's window; for a rank, the sum over its steps."},                        \
         {"load_ns", TM_INT, "ns",                                                                  \
-         "Time in which at least one thread waited for the next batch (enumerate(DataLoader), "    \
+         "Time in which a thread waits for the next batch (enumerate(DataLoader), "                \
          "enumerate(DataPipe))."},                                                                 \
-        {"load_pct", TM_REAL, "%", "100 load_ns / step_ns."},                                      \
+        {"load_pct", TM_REAL, "%",                                                                 \
+         "Share of the step in which the rank waits for a batch: 100 load_ns / step_ns."},         \
         {"stall_ns", TM_INT, "ns",                                                                 \
-         "Part of load_ns in which the GPU was idle: an upper bound of the cost of loading."},     \
+         "Part of load_ns in which the GPU is idle: an upper bound of the cost of loading."},      \
     {                                                                                              \
-        "stall_pct", TM_REAL, "%", "100 stall_ns / step_ns; null without GPU events."              \
+        "stall_pct", TM_REAL, "%",                                                                 \
+            "Share of the step in which the GPU is idle while the rank waits for a batch: 100 "    \
+            "stall_ns / step_ns. Null without GPU events."                                         \
     }
 
 enum { S_RANK, S_STEP, S_TIMES };
@@ -34,11 +38,13 @@ static const tm_column rank_columns[] = {
     {"waits", TM_INT, "", "Number of waits for a batch in the whole trace."},
     TIME_COLUMNS,
     {"slowest_step", TM_INT, "",
-     "Step with the largest load_ns, the first if there are several; null if the rank has no "
+     "Step with the largest load_ns; the first if there are several. Null if the rank has no "
      "steps."},
-    {"slowest_step_load_ns", TM_INT, "ns", "load_ns of the step in slowest_step."},
+    {"slowest_step_load_ns", TM_INT, "ns",
+     "Time that the rank waits for a batch in slowest_step (load_ns)."},
     {"slowest", TM_BOOL, "",
-     "True for the rank with the largest load_ns; the lowest if there are several."},
+     "Whether the rank has the largest load_ns of all ranks; only the lowest if there are "
+     "several."},
 };
 
 static const tm_table_def step_def = {
@@ -107,7 +113,7 @@ static bool add_rows(const tm_rank_view *view, const tm_intervals *stalls, tm_ta
         tm_cell_set_int(&row[S_RANK], timeline->rank);
         tm_cell_set_int(&row[S_STEP], step->number);
         set_times(&row[S_TIMES], &t, view->busy->any && !view->busy->comm_alone);
-        /* Keeps the first of several steps with the same maximum; none if no step loads. */
+        /* Keeps the first of several steps with the same maximum; no step if none loads. */
         if (t.load_ns > slowest.load_ns) {
             slowest = t;
             slowest_step = step->number;
@@ -141,7 +147,7 @@ static tm_status input_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     (void)err;
     const tm_table *ranks = tm_tables_find(out, rank_def.name);
-    /* Rows are sorted by rank, so in a tie the lowest rank is kept. */
+    /* Rows are sorted by rank, so of equal values the lowest rank's stays. */
     size_t slowest = 0;
     for (size_t i = 1; i < ranks->n_rows; i++)
         if (tm_table_row(ranks, i)[R_TIMES + T_LOAD].value.i >

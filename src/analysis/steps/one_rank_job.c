@@ -10,7 +10,7 @@
 #include "analysis/shared/words.h"
 #include "table/shown.h"
 
-/* A column with a part of the device's time or idle time, and words for it. */
+/* A column with a part of the device's time or idle time, and its words. */
 typedef struct part {
     const char *column, *what;
 } part;
@@ -40,12 +40,12 @@ static const part causes[] = {
                  "not recorded"},
 };
 
-/* Used instead of other_ns if queued_ns is nearly all of it. */
+/* Replaces other_ns if queued_ns is nearly all of it. */
 static const part queued = {"queued_ns",
                             "the next work was already queued and waited for something else"};
 enum { QUEUED_PCT = 95 };
 
-/* Causes of the time between operators, for a CPU that is itself the device. */
+/* Causes of the time between operators, if the CPU is the device. */
 static const part cpu_causes[] = {
     {"input_ns", "it waited for its next batch"},
     {"host_comm_ns", "it was in a call that communicates"},
@@ -101,7 +101,7 @@ static void add_idle(const tm_table *idle, bool several, bool of_cpu, char out[T
              times[0].text, times[1].text, share(ns, idle_ns).text, cause->what, gap);
 }
 
-/* Returns the largest part except computation; *ns is -1 if there is none. */
+/* Returns the largest part, except computation. *ns is -1 if there is none. */
 static const part *largest_beside(const tm_tables *tables, bool several, int64_t *ns) {
     const part *parts = several ? besides_of_several : besides, *found = parts;
     *ns = -1;
@@ -114,8 +114,8 @@ static const part *largest_beside(const tm_tables *tables, bool several, int64_t
 }
 
 /* Writes " on average (device 0: 30.0 %, 1: 20.0 %, 2: idle except for 0.1 %)": the share of the
- * window in which each of n devices computes. Of many devices, lists mainly those that hardly work.
- */
+ * window in which each of n devices computes. If there are many devices, lists mainly those that
+ * hardly work. */
 static void devices_text(const tm_tables *tables, size_t first, size_t n, size_t n_working,
                          char *out, size_t size) {
     enum { SHOWN = 8 };
@@ -139,8 +139,8 @@ static void devices_text(const tm_tables *tables, size_t first, size_t n, size_t
 
 enum { WHOSE_TEXT = 128 };
 
-/* Writes "its GPU computes", "3 of its 4 GPUs compute", and the share of each device if there are
- * several. Returns whether several work. */
+/* Writes "its GPU computes" or "3 of its 4 GPUs compute", and if there are several devices, the
+ * share of each. Returns whether several devices work. */
 static bool whose_text(const tm_tables *tables, char whose[WHOSE_TEXT], char *each, size_t size) {
     const int64_t rank = number(tm_tables_find(tables, "overlap.rank"), 0, "rank");
     const char *device = tm_words_device(tables);
@@ -160,8 +160,8 @@ static bool whose_text(const tm_tables *tables, char whose[WHOSE_TEXT], char *ea
     return working > 1;
 }
 
-/* Writes how much of the steps is before the device's first work or after its last, i.e. outside of
- * the window that shares refer to. Nothing if it is little. */
+/* Writes how much of the steps is before the device's first work or after its last, outside of the
+ * window that shares refer to. Writes nothing if it is little. */
 static void outside_text(const tm_tables *tables, int64_t window_ns, char *out, size_t size) {
     const tm_table *job = tm_tables_find(tables, "overview.job");
     const int64_t steps_ns = number(job, 0, "step_ns"), outside_ns = steps_ns - window_ns;

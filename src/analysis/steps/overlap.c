@@ -6,7 +6,7 @@
 #include "analysis/shared/busy.h"
 #include "base/sorted.h"
 
-/* Columns with times of overlap.rank and overlap.step, relative to the first of them. */
+/* Columns with times in overlap.rank and overlap.step, relative to the first such column. */
 enum {
     T_WINDOW,
     T_COMPUTE,
@@ -41,34 +41,39 @@ enum {
         {"overlap_ns", TM_INT, "ns",                                                               \
          "Time in which communication kernels and compute kernels run at once: communication "     \
          "hidden by computation."},                                                                \
-        {"overlap_pct", TM_REAL, "%", "100 overlap_ns / comm_ns."},                                \
+        {"overlap_pct", TM_REAL, "%",                                                              \
+         "Share of communication that computation hides: 100 overlap_ns / comm_ns."},              \
         {"exposed_comm_ns", TM_INT, "ns",                                                          \
          "Time in which communication kernels but no compute kernels run."},                       \
-        {"exposed_memory_ns", TM_INT, "ns", "Time in which copies or sets but no kernels run."},   \
+        {"exposed_memory_ns", TM_INT, "ns", "Time in which copies or sets run, but no kernels."},  \
         {"busy_ns", TM_INT, "ns", "Time in which at least one kernel, copy or set runs."},         \
         {"idle_ns", TM_INT, "ns",                                                                  \
-         "window_ns - busy_ns. The window consists of compute_ns, exposed_comm_ns, "               \
-         "exposed_memory_ns and idle_ns."},                                                        \
+         "Time in which no kernel, copy or set runs: window_ns - busy_ns. The window consists of " \
+         "compute_ns, exposed_comm_ns, exposed_memory_ns and idle_ns."},                           \
         {"wait_ns", TM_INT, "ns",                                                                  \
-         "Time of the rank's communication kernels before the last rank arrived, summed over the " \
-         "complete synchronising collectives of the rank; null if there are none."},               \
+         "Time of the rank's communication kernels before the last rank arrived: sum over the "    \
+         "rank's complete, synchronising collectives. Null if there are none."},                   \
         {"transfer_ns", TM_INT, "ns",                                                              \
-         "Time of the rank's communication kernels after the last rank arrived, summed over the "  \
-         "complete synchronising collectives of the rank; null if there are none."},               \
+         "Time of the rank's communication kernels after the last rank arrived: sum over the "     \
+         "rank's complete, synchronising collectives. Null if there are none."},                   \
         {"exposed_wait_ns", TM_INT, "ns",                                                          \
-         "Part of exposed_comm_ns in which the rank only waits for other ranks: no communication " \
-         "kernel of the rank transfers. Null if the rank has no complete synchronising "           \
+         "Part of exposed_comm_ns in which the rank only waits for other ranks, i.e. none of its " \
+         "communication kernels transfers. Null if the rank has no complete, synchronising "       \
          "collective."},                                                                           \
         {"exposed_transfer_ns", TM_INT, "ns",                                                      \
          "Part of exposed_comm_ns in which a communication kernel of the rank transfers, after "   \
-         "the last rank arrived. Null if the rank has no complete synchronising collective."},     \
+         "the last rank arrived. Null if the rank has no complete, synchronising collective."},    \
         {"exposed_unmatched_ns", TM_INT, "ns",                                                     \
-         "Rest of exposed_comm_ns: communication whose wait and transfer are unknown."},           \
+         "Rest of exposed_comm_ns: communication of which it is unknown how much is waiting and "  \
+         "how much is transfer."},                                                                 \
         {"exposed_least_wait_ns", TM_INT, "ns",                                                    \
          "Part of exposed_unmatched_ns that is certainly waiting: in collectives that lack "       \
          "ranks, the time until the last of the recorded ranks arrived."},                         \
-        {"comm_to_compute", TM_REAL, "", "comm_ns / compute_ns."}, {                               \
-        "exposed_to_window", TM_REAL, "", "exposed_comm_ns / window_ns."                           \
+        {"comm_to_compute", TM_REAL, "",                                                           \
+         "Ratio of communication to computation: comm_ns / compute_ns."},                          \
+    {                                                                                              \
+        "exposed_to_window", TM_REAL, "",                                                          \
+            "Share of the window in exposed communication: exposed_comm_ns / window_ns."           \
     }
 
 enum { R_TIMES = 1, R_BEFORE = R_TIMES + N_TIMES, N_RANK_COLUMNS };
@@ -77,8 +82,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     {"rank", TM_INT, "", "Global rank."},
     TIME_COLUMNS,
     {"before_ns", TM_INT, "ns",
-     "Time from the start of the first step to the first GPU work, where the window starts. Null "
-     "if the trace marks no steps."},
+     "Time from the start of the first step to the first GPU work, which is the start of the "
+     "window. Null if the trace marks no steps."},
 };
 
 enum { S_RANK, S_STEP, S_BEGIN, S_PARTIAL, S_TIMES };
@@ -91,9 +96,9 @@ static const tm_column step_columns[] = {
      "the step if that is later."},
     {"partial", TM_BOOL, "",
      "Whether the recording started or ended within the step: the rank's trace was cut short "
-     "before the step's end, or the step is the first or last of a trace and its window is under "
-     "80 % of the ranks' median window for the step (if no trace marks steps, of overlap.rank's "
-     "windows)."},
+     "before the step's end; or the step is the first or last of a trace, and its window is under "
+     "80 % of the median window of the ranks in this step (if no trace marks steps, of the windows "
+     "in overlap.rank)."},
     TIME_COLUMNS,
 };
 
@@ -101,16 +106,18 @@ enum { K_RANK, K_KIND, K_COUNT, K_COMM, K_OVERLAP, K_OVERLAP_PCT, K_EXPOSED, N_K
 
 static const tm_column kind_columns[N_KIND_COLUMNS] = {
     [K_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [K_KIND] = {"kind", TM_TEXT, "", "Kind of collective: allreduce, allgather, ..."},
+    [K_KIND] = {"kind", TM_TEXT, "", "Kind of collective, such as allreduce or allgather."},
     [K_COUNT] = {"count", TM_INT, "", "Number of communication kernels of this kind."},
     [K_COMM] = {"comm_ns", TM_INT, "ns",
                 "Time in which at least one communication kernel of this kind runs."},
     [K_OVERLAP] =
         {"overlap_ns", TM_INT, "ns",
-         "Time in which communication kernels of this kind and compute kernels run at once."},
-    [K_OVERLAP_PCT] = {"overlap_pct", TM_REAL, "%", "100 overlap_ns / comm_ns."},
+         "Time in which both communication kernels of this kind and compute kernels run."},
+    [K_OVERLAP_PCT] =
+        {"overlap_pct", TM_REAL, "%",
+         "Share of this communication that computation hides: 100 overlap_ns / comm_ns."},
     [K_EXPOSED] = {"exposed_comm_ns", TM_INT, "ns",
-                   "Time in which communication kernels of this kind but no compute kernels run."},
+                   "Time in which communication kernels of this kind run, but no compute kernels."},
 };
 
 static const tm_table_def rank_def = {
@@ -150,12 +157,12 @@ enum { D_RANK, D_DEVICE, D_WORKS, D_TIMES, N_DEVICE_TIMES = T_IDLE + 1 };
 
 static const tm_column device_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"device", TM_INT, "", "Number of the device on its host, as counted by the profiler."},
+    {"device", TM_INT, "", "Number of the device on its host, as the profiler counts."},
     {"works", TM_BOOL, "",
-     "Whether the device is busy for over 1 % of the busy time of the rank's busiest device. Other "
-     "devices have a row only if the rank is the whole job and several of its devices work; or if "
-     "they compute in at least five tenths of the recording, and the rank is the whole job or "
-     "several of its devices work."},
+     "Whether the device works: it is busy for over 1 % of the busy time of the rank's busiest "
+     "device. A device that hardly works has a row only if the rank is the whole job and several "
+     "of its devices work; or if the device computes in at least five of ten equal parts of the "
+     "recording, and the rank is the whole job or has several working devices."},
     TIME_COLUMNS,
 };
 
@@ -184,7 +191,7 @@ static const tm_table_def unmarked_def = TM_INTERNAL_TABLE(
 static const tm_table_def *const defs[] = {&rank_def, &step_def, &kind_def, &device_def,
                                            &unmarked_def};
 
-/* Sets the times. If only communication was recorded, all other times are null. */
+/* Sets the times. If only communication was recorded, sets only the window and comm_ns. */
 static void set_times(tm_cell *cells, const tm_busy *busy, const tm_busy_times *t) {
     tm_cell_set_int(&cells[T_WINDOW], t->window_ns);
     tm_cell_set_int(&cells[T_COMM], t->comm_ns);
@@ -207,9 +214,9 @@ static void set_ratios(tm_cell *cells, const tm_busy *busy, const tm_busy_times 
     tm_cell_set_ratio(&cells[T_EXPOSED_TO_WINDOW], 1.0, t->exposed_comm_ns, t->window_ns);
 }
 
-/* Sums over a rank's communication kernels with a known wait, of all steps or of one. */
+/* Sums over communication kernels with a known wait: of a rank, or of a rank in a step. */
 typedef struct wait_sum {
-    int64_t step; /* step of the operations; the rank's own kernels may be in another step */
+    int64_t step; /* step of the operation; the rank's own kernel may be in another step */
     int64_t wait_ns, transfer_ns, n;
 } wait_sum;
 
@@ -221,20 +228,20 @@ static int by_step(const void *a, const void *b) {
     return tm_order_i64(((const wait_sum *)a)->step, ((const wait_sum *)b)->step);
 }
 
-/* Returns the sum of a step in n sums sorted by step, or where to insert it. */
+/* Returns the sum of a step among n sums that are sorted by step, or the place to insert it. */
 static wait_sum *sum_of(wait_sum *sums, size_t n, int64_t step) {
     return sums + tm_bisect(sums, n, sizeof *sums, &step, is_of_earlier);
 }
 
-/* Returns the time of a kernel, without the time before all profilers of the job were running, as
- * in busy time. */
+/* Returns the time of a kernel. As in busy time, the time before all profilers of the job were
+ * running does not count. */
 static tm_interval opened(const tm_timeline *timeline, uint32_t row) {
     const int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
     const int64_t from = tm_opened(timeline, begin);
     return (tm_interval){from < end ? from : end, end};
 }
 
-/* Adds each kernel to the first sum (all kernels), and to the sum of its step, one of the n others.
+/* Adds each kernel to the first sum (all kernels), and to its step's sum, which is one of n others.
  */
 static void add_waits(const tm_timeline *timeline, wait_sum *all, size_t n) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
@@ -252,8 +259,7 @@ static void add_waits(const tm_timeline *timeline, wait_sum *all, size_t n) {
     }
 }
 
-/* Returns the sum of the rank, followed by those of its steps in ascending order; NULL when out of
- * memory. */
+/* Returns the sum of the rank, then the sums of its steps, ascending; NULL if out of memory. */
 static wait_sum *sum_waits(const tm_timeline *timeline) {
     size_t n = timeline->n_steps;
     wait_sum *all = calloc(n + 1, sizeof *all);
@@ -266,7 +272,7 @@ static wait_sum *sum_waits(const tm_timeline *timeline) {
     return all;
 }
 
-/* Sets the waits. They are null if no kernel has a known wait. */
+/* Sets the waits; null if no kernel has a known wait. */
 static void set_waits(tm_cell *cells, const tm_rank_view *view, const wait_sum *sum,
                       const tm_busy_times *t) {
     if (!view->timeline->answers)
@@ -299,9 +305,9 @@ static bool is_at_border(const tm_timeline *timeline, size_t i) {
     return border;
 }
 
-/* Returns whether a step is cut: a trace of the rank ended before it, or other ranks' profilers
- * started during it (if steps are marked). A profiler writes the host's events before the GPU's, so
- * the last GPU event shows how far the trace reaches. */
+/* Returns whether a step is cut: a trace of the rank ended within it, or steps are marked and other
+ * ranks' profilers started within it. A profiler writes the host's events before the GPU's, so the
+ * last GPU event shows where the trace ends. */
 static bool is_cut(const tm_timeline *timeline, size_t i) {
     const tm_step *step = &timeline->steps[i];
     bool cut = false;
@@ -315,13 +321,13 @@ static bool is_cut(const tm_timeline *timeline, size_t i) {
     return cut;
 }
 
-/* Adds the rows of the steps. `partial`: true if the trace was cut; false: overlap_job decides by
- * the other ranks' windows; null: overlap_job sets it to false. */
+/* Adds the rows of the steps. Sets `partial` to true if the trace was cut in the step; to false if
+ * overlap_job shall compare windows. Otherwise leaves it null; overlap_job then sets false. */
 static tm_status overlap_steps(const tm_rank_view *view, wait_sum *waits, tm_tables *out,
                                tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_table *table = tm_tables_find(out, step_def.name);
-    if (view->busy->comm_alone) /* without steps, the recording would count as one */
+    if (view->busy->comm_alone) /* without steps, the recording would count as a step */
         return TM_OK;
     for (size_t i = 0; i < timeline->n_steps; i++) {
         const tm_step *step = &timeline->steps[i];
@@ -341,8 +347,7 @@ static tm_status overlap_steps(const tm_rank_view *view, wait_sum *waits, tm_tab
     return TM_OK;
 }
 
-/* Collects the times of the kernels of one kind, and counts them. Returns false if out of memory.
- */
+/* Collects the times of the kernels of a kind, and counts them. Returns false if out of memory. */
 static bool collect_kind(const tm_timeline *timeline, int kind, tm_intervals *out, int64_t *n) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     *n = 0;
@@ -360,7 +365,7 @@ static bool collect_kind(const tm_timeline *timeline, int kind, tm_intervals *ou
     return true;
 }
 
-/* Adds a row for a kind of collective, if the rank has it. `kernels` is scratch space. */
+/* If the rank has collectives of a kind, adds a row. `kernels` is scratch space. */
 static tm_status add_kind(const tm_rank_view *view, int kind, tm_intervals *kernels,
                           tm_table *table, tm_error *err) {
     int64_t n;
@@ -399,7 +404,7 @@ static tm_status overlap_kinds(const tm_rank_view *view, tm_tables *out, tm_erro
     return status;
 }
 
-/* Adds the window of a rank whose trace marks no steps. */
+/* If the rank's trace marks no steps, adds its window. */
 static tm_status add_unmarked(const tm_rank_view *view, const tm_busy_times *t, tm_table *table,
                               tm_error *err) {
     if (view->timeline->n_steps == 0 || view->timeline->steps[0].annotated)
@@ -458,34 +463,34 @@ static tm_status overlap_rank(const tm_rank_view *view, tm_tables *out, tm_error
     return status == TM_OK ? overlap_kinds(view, out, err) : status;
 }
 
-/* A row of overlap.step, and the values by which it is compared with other ranks. */
+/* A row of overlap.step, with what it is sorted by. */
 typedef struct compared {
     tm_cell *row;
     int64_t step, window_ns;
 } compared;
 
-/* Rows with equal windows may be in any order. */
+/* The order of rows with equal windows does not matter. */
 static int by_step_then_window(const void *a, const void *b) {
     const compared *x = a, *y = b;
     return x->step != y->step ? tm_order_i64(x->step, y->step)
                               : tm_order_i64(x->window_ns, y->window_ns);
 }
 
-/* Marks the partial rows of one step: rows [0, n), sorted by window. A row is partial if its window
- * is much shorter than their median. Rows of ranks without GPU events have no window and do not
- * count. */
+/* Marks the partial rows of a step: rows [0, n), sorted by window. Such rows have a window that is
+ * much shorter than the median. Rows of ranks without GPU events have no window, and do not count.
+ */
 static void mark_partial(const compared *rows, size_t n) {
     size_t empty = 0;
     while (empty < n && rows[empty].window_ns == 0)
         empty++;
     size_t counted = n - empty;
-    /* Twice the median: the sum of the middle two, or twice the middle one. */
+    /* twice the median: the sum of the middle two windows, or twice the middle window */
     int64_t twice = counted == 0 ? 0
                                  : rows[empty + (counted - 1) / 2].window_ns +
                                        rows[empty + counted / 2].window_ns;
     for (size_t i = 0; i < n; i++) {
-        /* The test is window < 0.8 median, i.e. 5 window < 2 twice. To avoid overflow, `over` is
-         * window - 0.4 twice, rounded; only if it is 0 or 1, the remainder decides. */
+        /* Tests window < 0.8 median, which is 5 window < 2 twice. To avoid overflow, `over` is
+         * window - 0.4 twice, rounded. Only if it is 0 or 1, the remainder decides. */
         int64_t over = rows[i].window_ns - twice / 5 * 2;
         bool under = over < 0 || (over < 2 && 5 * over < 2 * (twice % 5));
         tm_cell *partial = &rows[i].row[S_PARTIAL];
@@ -494,8 +499,7 @@ static void mark_partial(const compared *rows, size_t n) {
     }
 }
 
-/* Sets `partial`. Sorts pointers to the rows, because the table must stay in the order of its
- * keys. */
+/* Sets `partial`. Sorts pointers to the rows, so that the table stays in the order of its keys. */
 static tm_status overlap_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     tm_table *table = tm_tables_find(out, step_def.name);
@@ -510,7 +514,7 @@ static tm_status overlap_job(const tm_job *job, tm_tables *out, tm_error *err) {
             tm_busy_compared(unmarked, row[S_RANK].value.i, row[S_TIMES + T_WINDOW].value.i)};
     }
     qsort(rows, table->n_rows, sizeof *rows, by_step_then_window);
-    /* i runs to the end, so that the last step is marked, too */
+    /* up to n_rows, so that the last step is marked, too */
     for (size_t first = 0, i = 1; i <= table->n_rows; i++) {
         if (i < table->n_rows && rows[i].step == rows[first].step)
             continue;

@@ -10,7 +10,7 @@
 #include "one_rank_job.h"
 #include "timeline/host_comm.h"
 
-/* Parts of a step's time. If several happen at once, the time counts for the first of them in this
+/* Parts of a step's time. Time in which several activities run counts for the first of them in this
  * order. */
 enum { KERNEL, COMM, MEMCPY, MEMSET, RUNTIME, INPUT, CPU, OTHER, N_PARTS };
 
@@ -19,25 +19,25 @@ enum { KERNEL, COMM, MEMCPY, MEMSET, RUNTIME, INPUT, CPU, OTHER, N_PARTS };
      "Time in which compute kernels run on the GPU. The eight parts from kernel_ns to other_ns "   \
      "add up to step_ns, because each part excludes the time of the parts before it."},            \
         {"comm_ns", TM_INT, "ns",                                                                  \
-         "Time of communication (kernels, and gloo and MPI on the host) during which no compute "  \
-         "kernel runs. On ranks whose device is the CPU, only the part that the calling thread "   \
-         "waits for."},                                                                            \
-        {"memcpy_ns", TM_INT, "ns", "Time of copies on the GPU during which no kernel runs."},     \
+         "Time of communication (kernels, and gloo and MPI on the host) while no compute kernel "  \
+         "runs. On ranks whose device is the CPU, only the part that the calling thread waits "    \
+         "for."},                                                                                  \
+        {"memcpy_ns", TM_INT, "ns", "Time in which copies run on the GPU, but no kernels."},       \
         {"memset_ns", TM_INT, "ns",                                                                \
-         "Time of sets on the GPU during which no kernel and no copy runs."},                      \
+         "Time in which sets run on the GPU, but no kernels or copies."},                          \
         {"runtime_ns", TM_INT, "ns",                                                               \
-         "Time in calls of the CUDA or HIP runtime and driver during which the GPU is idle."},     \
+         "Time in calls of the CUDA or HIP runtime and driver while the GPU is idle."},            \
         {"input_ns", TM_INT, "ns",                                                                 \
          "Time in which the host waits for the next batch, the GPU is idle, and the host makes "   \
          "no runtime or driver calls."},                                                           \
         {"cpu_ns", TM_INT, "ns",                                                                   \
-         "Time in operators and annotations on the CPU during which the GPU is idle and the host " \
+         "Time in operators and annotations on the CPU while the GPU is idle and the host "        \
          "neither makes runtime or driver calls nor waits for a batch."},                          \
     {                                                                                              \
         "other_ns", TM_INT, "ns", "Rest of the step: time without recorded activity."              \
     }
 
-/* Columns on how well the GPU was used during steps. */
+/* Columns on how well the GPU is used in steps. */
 enum { UTILIZATION, SM_EFFICIENCY, OCCUPANCY, KNOWN, TENSOR, N_USES };
 
 #define USE_COLUMNS                                                                                \
@@ -45,20 +45,20 @@ enum { UTILIZATION, SM_EFFICIENCY, OCCUPANCY, KNOWN, TENSOR, N_USES };
      "Percentage of step_ns in which a kernel ran, including communication; if the rank has "      \
      "several devices, the mean over them. Null without GPU events."},                             \
         {"sm_efficiency_pct", TM_REAL, "%",                                                        \
-         "Estimate of how many multiprocessors are used: the mean over step_ns of min(1, blocks "  \
-         "per multiprocessor of the running kernels). Null if no kernel in the steps has that "    \
-         "number."},                                                                               \
+         "Estimated share of the multiprocessors that are used: mean over step_ns of min(1, "      \
+         "blocks per multiprocessor of the running kernels). Null if this number is not recorded " \
+         "for any kernel in the steps."},                                                          \
         {"occupancy_pct", TM_REAL, "%",                                                            \
-         "Occupancy of kernels that the profiler estimated: the mean weighted by time, over the "  \
-         "kernels with a value."},                                                                 \
+         "Occupancy of kernels, as the profiler estimated: mean over the kernels with a value, "   \
+         "weighted by time."},                                                                     \
         {"occupancy_known_pct", TM_REAL, "%",                                                      \
-         "Percentage of the time of all kernels in kernels with a value for occupancy_pct. "       \
-         "Profilers do not know the occupancy of kernels with much shared memory, such as many "   \
-         "of cuBLAS, CUTLASS and flash attention."},                                               \
+         "Share of kernel time in kernels whose occupancy is known. Profilers do not know the "    \
+         "occupancy of kernels with much shared memory, such as many of cuBLAS, CUTLASS and "      \
+         "flash attention."},                                                                      \
     {                                                                                              \
         "tensor_core_pct", TM_REAL, "%",                                                           \
-            "Percentage of the time of compute kernels in kernels that use tensor cores, judged "  \
-            "by their names."                                                                      \
+            "Share of compute kernel time in kernels that use tensor cores, judged by their "      \
+            "names."                                                                               \
     }
 
 enum { S_RANK, S_STEP, S_LENGTH, S_PARTS, S_UTILIZATION = S_PARTS + N_PARTS };
@@ -66,11 +66,11 @@ enum { S_RANK, S_STEP, S_LENGTH, S_PARTS, S_UTILIZATION = S_PARTS + N_PARTS };
 static const tm_column step_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
     {"step", TM_INT, "", "Number of the step; 0 if the trace marks no steps."},
-    {"step_ns", TM_INT, "ns", "Window of the step."},
+    {"step_ns", TM_INT, "ns", "Duration of the step's window."},
     PART_COLUMNS,
     {"gpu_utilization_pct", TM_REAL, "%",
-     "Percentage of step_ns in which a kernel ran, including communication; if the rank has "
-     "several devices, the mean over them. Null without GPU events."},
+     "Share of step_ns in which a kernel runs, including communication. If the rank has several "
+     "devices, the mean over them. Null without GPU events."},
 };
 
 enum { R_RANK, R_STEPS, R_LENGTH, R_PARTS, R_USES = R_PARTS + N_PARTS };
@@ -79,7 +79,7 @@ static const tm_column rank_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
     {"steps", TM_INT, "", "Number of steps of the rank."},
     {"step_ns", TM_INT, "ns",
-     "Sum of the windows of the rank's steps. The next columns are also sums over steps."},
+     "Sum of the durations of the rank's steps. The next columns are also sums over steps."},
     PART_COLUMNS,
     USE_COLUMNS,
 };
@@ -105,47 +105,57 @@ enum {
 
 static const tm_column job_columns[] = {
     {"ranks", TM_INT, "", "Number of ranks that have steps."},
-    {"steps", TM_INT, "", "Sum of the number of steps of all ranks."},
+    {"steps", TM_INT, "", "Number of steps, summed over all ranks."},
     {"mean_step_ns", TM_INT, "ns",
-     "Mean of overview.step.step_ns over the steps that are not partial, or over all steps if all "
-     "are partial. Null if there are several kinds of steps; steps.kind has the mean of each "
-     "kind."},
+     "Mean of overview.step.step_ns over the steps that are not partial; if all are partial, over "
+     "all steps. Null if there are several kinds of steps; steps.kind has the mean of each kind."},
     {"step_ns", TM_INT, "ns",
-     "Sum of the windows of all steps of all ranks. The next columns are also sums over ranks and "
-     "steps."},
+     "Sum of the durations of all steps of all ranks. The next columns are also sums over ranks "
+     "and steps."},
     PART_COLUMNS,
-    {"kernel_pct", TM_REAL, "%", "100 kernel_ns / step_ns."},
-    {"comm_pct", TM_REAL, "%", "100 comm_ns / step_ns."},
-    {"memcpy_pct", TM_REAL, "%", "100 memcpy_ns / step_ns."},
-    {"memset_pct", TM_REAL, "%", "100 memset_ns / step_ns."},
-    {"runtime_pct", TM_REAL, "%", "100 runtime_ns / step_ns."},
-    {"input_pct", TM_REAL, "%", "100 input_ns / step_ns."},
-    {"cpu_pct", TM_REAL, "%", "100 cpu_ns / step_ns."},
-    {"other_pct", TM_REAL, "%", "100 other_ns / step_ns."},
+    {"kernel_pct", TM_REAL, "%", "Share of the steps in compute kernels: 100 kernel_ns / step_ns."},
+    {"comm_pct", TM_REAL, "%",
+     "Share of the steps in exposed communication: 100 comm_ns / step_ns."},
+    {"memcpy_pct", TM_REAL, "%",
+     "Share of the steps in copies without kernels: 100 memcpy_ns / step_ns."},
+    {"memset_pct", TM_REAL, "%",
+     "Share of the steps in sets without kernels and copies: 100 memset_ns / step_ns."},
+    {"runtime_pct", TM_REAL, "%",
+     "Share of the steps in runtime and driver calls while the GPU is idle: 100 runtime_ns / "
+     "step_ns."},
+    {"input_pct", TM_REAL, "%",
+     "Share of the steps in waits for a batch while the GPU is idle: 100 input_ns / step_ns."},
+    {"cpu_pct", TM_REAL, "%",
+     "Share of the steps in work on the CPU while the GPU is idle: 100 cpu_ns / step_ns."},
+    {"other_pct", TM_REAL, "%",
+     "Share of the steps without recorded activity: 100 other_ns / step_ns."},
     USE_COLUMNS,
-    {"partial_steps", TM_INT, "", "Number of steps that are partial in overlap.step."},
+    {"partial_steps", TM_INT, "",
+     "Number of partial steps, summed over all ranks (overlap.step.partial)."},
     {"samples_per_step", TM_INT, "",
-     "Number of samples in a step of the whole job, from --samples-per-step. This, and the columns "
-     "derived from it, are null if not given."},
+     "Number of samples in a step of the whole job, as given by --samples-per-step. If not given, "
+     "null, as are the columns derived from it."},
     {"tokens_per_step", TM_INT, "",
-     "Number of tokens in a step of the whole job, from --tokens-per-step. This, and the columns "
-     "derived from it, are null if not given."},
+     "Number of tokens in a step of the whole job, as given by --tokens-per-step. If not given, "
+     "null, as are the columns derived from it."},
     {"samples_per_s", TM_REAL, "",
-     "samples_per_step / mean_step_ns. Null if no step is marked, all steps are partial, or there "
-     "are several kinds of steps."},
+     "Throughput of the job: samples_per_step / mean_step_ns. Null if no step is marked, if all "
+     "steps are partial, or if there are several kinds of steps."},
     {"tokens_per_s", TM_REAL, "",
-     "tokens_per_step / mean_step_ns. Null if no step is marked, all steps are partial, or there "
-     "are several kinds of steps."},
+     "Throughput of the job: tokens_per_step / mean_step_ns. Null if no step is marked, if all "
+     "steps are partial, or if there are several kinds of steps."},
     {"device_samples_per_s", TM_REAL, "",
-     "samples_per_s / number of ranks of the job, including ranks without a trace."},
+     "Throughput per rank: samples_per_s / number of ranks of the job, including ranks without a "
+     "trace."},
     {"device_tokens_per_s", TM_REAL, "",
-     "tokens_per_s / number of ranks of the job, including ranks without a trace."},
+     "Throughput per rank: tokens_per_s / number of ranks of the job, including ranks without a "
+     "trace."},
     {"headline", TM_TEXT, "",
-     "Sentence on what the device did, for a job of one rank. Null for several ranks, and without "
-     "device events."},
+     "Sentence on how the device spends its time, for a job of one rank. Null for several ranks, "
+     "or without device events."},
     {"evidence", TM_TEXT, "",
-     "Why the device idles, and how much of the steps lies before its first recorded work or after "
-     "its last."},
+     "Sentence on why the device idles, and how much of the steps is before its first recorded "
+     "work or after its last."},
 };
 
 static const tm_table_def step_def = {
@@ -183,13 +193,13 @@ static const tm_table_def *const defs[] = {&job_def, &rank_def, &step_def};
 
 typedef struct part_sets {
     tm_intervals comm, copies, sets, none;
-    const tm_intervals *raw[OTHER]; /* sets of the parts, in the order of the columns */
+    const tm_intervals *raw[OTHER]; /* set of each part, in the order of the columns */
     const tm_busy *busy;            /* busy time of the rank */
-    bool of_cpu;                    /* the rank's device is the CPU */
-    const tm_vec *devices;          /* of tm_device_busy: the rank's devices if it has several */
-    tm_intervals steps;             /* windows of the steps */
-    tm_intervals up_to[2];          /* union of the parts of a step so far, before and after the
-                                       next part */
+    bool of_cpu;                    /* whether the rank's device is the CPU */
+    const tm_vec *devices; /* of tm_device_busy: the rank's devices, if there are several */
+    tm_intervals steps;    /* windows of the steps */
+    tm_intervals
+        up_to[2]; /* union of the parts of a step so far: without the next part, and with it */
 } part_sets;
 
 static void open_sets(part_sets *s, const tm_rank_view *view) {
@@ -214,7 +224,7 @@ static void open_sets(part_sets *s, const tm_rank_view *view) {
         .up_to = {TM_INTERVALS(), TM_INTERVALS()},
     };
     if (s->of_cpu)
-        s->raw[KERNEL] = &s->none; /* there is no kernel; the CPU's operators are its computation */
+        s->raw[KERNEL] = &s->none; /* without kernels, operators on the CPU are computation */
 }
 
 static void close_sets(part_sets *s) {
@@ -226,7 +236,7 @@ static void close_sets(part_sets *s) {
     tm_vec_free(&s->up_to[1]);
 }
 
-/* Separates copies from sets of memory, which tm_busy combines. */
+/* Separates copies from sets, which tm_busy combines. */
 static bool split_memory(const tm_timeline *timeline, tm_intervals *copies, tm_intervals *sets) {
     const tm_copy_attr *attrs = timeline->attrs[TM_ATTR_COPY];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COPY]; i++) {
@@ -255,7 +265,7 @@ static bool find_sets(const tm_rank_view *view, part_sets *s) {
     return ok;
 }
 
-/* Returns the intervals of a set that overlap a step; borrowed. */
+/* Returns the intervals of a set that overlap a step. Borrowed. */
 static tm_intervals near_step(const tm_intervals *set, const tm_step *step) {
     size_t first = tm_intervals_first_behind(set, step->begin_ns), end = first;
     tm_interval *v = set->data;
@@ -266,7 +276,7 @@ static tm_intervals near_step(const tm_intervals *set, const tm_step *step) {
 }
 
 /* Sets a step's parts, and adds them to those of the rank. A part is the time that it adds to the
- * union of the parts before it, so time with several activities counts for the first of them. */
+ * union of the parts before it. Thus time with several activities counts for the first of them. */
 static bool add_parts(part_sets *s, const tm_step *step, int64_t window_ns, int64_t *sums,
                       tm_cell *cells) {
     int64_t before = 0;
@@ -286,13 +296,13 @@ static bool add_parts(part_sets *s, const tm_step *step, int64_t window_ns, int6
     return true;
 }
 
-/* Returns the length of P u C in a step: P plus C \ P. */
+/* Returns the duration of P u C in a step, as that of P plus that of C \ P. */
 static int64_t kernels_in(const tm_busy *busy, const tm_step *step) {
     return tm_intervals_length_in(&busy->compute, step->begin_ns, step->end_ns) +
            tm_intervals_length_in(&busy->exposed_comm, step->begin_ns, step->end_ns);
 }
 
-/* Returns the same, or if several devices work, the mean over them. */
+/* Returns the duration of P u C in a step; if several devices work, the mean over them. */
 static int64_t kernels_of_devices(const part_sets *s, const tm_step *step) {
     const tm_device_busy *v = s->devices->data;
     int64_t sum = 0, n = 0;
@@ -303,7 +313,7 @@ static int64_t kernels_of_devices(const part_sets *s, const tm_step *step) {
     return n > 0 ? sum / n : kernels_in(s->busy, step);
 }
 
-/* Adds the rows of the steps, and sets `sums` [N_PARTS] and `length` of the rank. */
+/* Adds the rows of the steps. Sets `sums` [N_PARTS] and `length` to the rank's sums over steps. */
 static bool add_steps(const tm_rank_view *view, part_sets *s, tm_table *table, int64_t *sums,
                       int64_t *length) {
     const tm_timeline *timeline = view->timeline;
@@ -325,7 +335,7 @@ static bool add_steps(const tm_rank_view *view, part_sets *s, tm_table *table, i
     return true;
 }
 
-/* Adds the row of the rank. It covers only time within steps. */
+/* Adds the row of the rank, which covers only time within steps. */
 static bool add_rank(const tm_rank_view *view, const part_sets *s, const int64_t *sums,
                      int64_t length, tm_table *table) {
     tm_cell *row = tm_table_add_row(table);
@@ -362,8 +372,8 @@ static tm_status overview_rank(const tm_rank_view *view, tm_tables *out, tm_erro
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Sets the mean of a column over the ranks that have a value, weighted by the length of their
- * steps. */
+/* Sets the mean of a column over the ranks with a value, weighted by the duration of their steps.
+ */
 static void set_mean(const tm_table *ranks, int column, tm_cell *cell) {
     double sum = 0, length = 0;
     for (size_t i = 0; i < ranks->n_rows; i++) {
@@ -384,8 +394,8 @@ static int64_t sum_of(const tm_table *ranks, int column) {
     return sum;
 }
 
-/* Sets the mean length of a step, and the number of partial steps. Both tables have a row for each
- * step and rank, in the same order. The mean is null if steps are of several kinds. */
+/* Sets the mean duration of a step (null if there are several kinds), and the number of partial
+ * steps. Both tables have a row for each step and rank, in the same order. */
 static void set_mean_step(const tm_tables *tables, tm_cell *row) {
     const tm_table *steps = tm_tables_find(tables, step_def.name);
     const tm_table *windows = tm_tables_find(tables, "overlap.step");
@@ -403,8 +413,8 @@ static void set_mean_step(const tm_tables *tables, tm_cell *row) {
                         n_whole > 0 ? tm_round_ratio(whole, n_whole) : tm_round_ratio(all, n));
 }
 
-/* Sets the rates: the given numbers of samples and tokens, divided by the mean length of whole
- * marked steps. */
+/* Sets the throughput: the given numbers of samples and tokens / the mean duration of whole marked
+ * steps. */
 static void set_rates(const tm_job *job, const tm_tables *tables, tm_cell *row) {
     const int64_t given[2] = {job->samples, job->tokens};
     const tm_table *jobs = tm_tables_find(tables, "job.job");
@@ -452,7 +462,7 @@ static tm_status overview_job(const tm_job *job, tm_tables *out, tm_error *err) 
         tm_cell_set_int(&row[J_PARTS + p], sum);
         tm_cell_set_ratio(&row[J_SHARES + p], 100, sum, length);
     }
-    /* weighted, so that a rank with few steps counts less */
+    /* weighted, so that ranks with few steps count less */
     for (int u = 0; u < N_USES; u++)
         set_mean(ranks, R_USES + u, &row[J_USES + u]);
     return set_alone(out, row, err);

@@ -7,25 +7,25 @@
 #include "base/median.h"
 #include "timeline/host_comm.h"
 
-/* What threads do, before it is divided into phases. */
+/* What threads do, before their time is divided into phases. */
 typedef struct raw_time {
     const tm_rank_view *view;
-    tm_intervals optimizer, updates; /* with and without the clearing of gradients */
+    tm_intervals optimizer, updates; /* with and without the time that clears gradients */
     tm_intervals backward;
     tm_intervals calls; /* operators and runtime calls on main threads */
     tm_vec marks;       /* of int64_t: starts of steps, ascending */
-    bool of_cpu; /* the device is the CPU: backward runs on the main thread, which also waits for
-                    gloo */
+    bool of_cpu; /* whether the device is the CPU: backward then runs on the main thread, which also
+                    waits for gloo */
 } raw_time;
 
-/* Returns whether a thread is one of autograd's: it runs nodes of the graph, but marks no steps and
- * runs no optimizer. */
+/* Returns whether a thread is autograd's: it runs nodes of the graph, but does not mark steps or
+ * run an optimizer. */
 static bool is_autograd(const tm_thread *thread) {
     return thread->n_backward > 0 && !thread->marks_steps && !thread->optimizes;
 }
 
-/* Returns whether a call averages or copies gradients for DDP during backward, possibly on the
- * thread that called backward. Sets *asks if the call starts a collective, and so belongs to no
+/* Returns whether a call averages or copies gradients for DDP during backward, which may run on the
+ * thread that called backward. Sets *asks if the call starts a collective, so that it belongs to no
  * set. */
 static bool reduces_gradients(const raw_time *raw, uint32_t row, bool *asks) {
     static const char *const starts[] = {"torch::distributed::reducer::",
@@ -39,13 +39,13 @@ static bool reduces_gradients(const raw_time *raw, uint32_t row, bool *asks) {
     return false;
 }
 
-/* Returns the set that an operator or annotation belongs to; NULL if none. @param rest set for
- * calls whose names do not show a phase */
+/* Returns the set that an operator or annotation is added to; NULL for none. @param rest set for
+ * calls whose names show no phase */
 static tm_intervals *set_of(raw_time *raw, tm_call_kind kind, uint8_t category,
                             tm_intervals *rest) {
     if (kind == TM_CALL_KIND_OPTIMIZER || kind == TM_CALL_KIND_ZERO_GRAD)
         return kind == TM_CALL_KIND_OPTIMIZER ? &raw->updates : &raw->optimizer;
-    /* on any thread, because a program may run autograd's nodes itself */
+    /* on any thread, because programs may run autograd's nodes themselves */
     if (kind == TM_CALL_KIND_BACKWARD && category == TM_CAT_CPU_OP)
         return &raw->backward;
     if (category == TM_CAT_USER_ANNOTATION || tm_call_kind_is_scope(kind))
@@ -53,7 +53,7 @@ static tm_intervals *set_of(raw_time *raw, tm_call_kind kind, uint8_t category,
     return rest;
 }
 
-/* Adds the calls of a thread. Sets are normalised later, since several threads add to them. */
+/* Adds the calls of a thread. Several threads add to a set, so sets are normalised later. */
 static bool add_thread(raw_time *raw, const tm_track *track, bool main_thread, bool autograd) {
     const tm_timeline *timeline = raw->view->timeline;
     tm_intervals *rest = autograd ? &raw->backward : main_thread ? &raw->calls : NULL;
@@ -79,7 +79,7 @@ static bool add_thread(raw_time *raw, const tm_track *track, bool main_thread, b
     return true;
 }
 
-/* Adds one set to another and normalises it. */
+/* Adds a set to another set, and normalises the latter. */
 static bool join(tm_intervals *into, const tm_intervals *from) {
     const tm_interval *v = from->data;
     for (size_t i = 0; i < from->n; i++)
@@ -89,7 +89,7 @@ static bool join(tm_intervals *into, const tm_intervals *from) {
     return true;
 }
 
-/* Finds autograd's threads and the main threads, and collects their calls. */
+/* Finds autograd's threads and the main threads, and adds their calls. */
 static bool collect(raw_time *raw) {
     const tm_timeline *timeline = raw->view->timeline;
     const tm_thread *threads = raw->view->host->threads;
@@ -117,8 +117,8 @@ static bool collect(raw_time *raw) {
     return ok;
 }
 
-/* Returns whether the set has time in [begin, end). Starts must be ascending; *from is the interval
- * to search from. */
+/* Returns whether the set has time in [begin, end). Starts must ascend from call to call; *from is
+ * the interval to search from. */
 static bool has_time_in(const tm_intervals *set, size_t *from, int64_t begin_ns, int64_t end_ns) {
     const tm_interval *v = set->data;
     while (*from < set->n && v[*from].end_ns <= begin_ns)
@@ -133,8 +133,8 @@ static bool has_mark_in(const tm_vec *marks, size_t *from, int64_t begin_ns, int
     return *from < marks->n && v[*from] < end_ns;
 }
 
-/* Adds to backward its gaps in which the main thread does nothing else, but waits for autograd's
- * threads. Gaps ascend, so each other set is read once. */
+/* Adds the gaps of backward in which the main thread only waits for autograd's threads. Gaps
+ * ascend, so each other set is read once. */
 static bool close_gaps(const raw_time *raw, tm_intervals *out) {
     const tm_interval *v = raw->backward.data;
     size_t call = 0, optimizer = 0, input = 0, mark = 0;
@@ -159,8 +159,8 @@ static int64_t next_begin(const tm_intervals *set, size_t *from, int64_t time_ns
 }
 
 /* Joins the main threads' calls that are in no other phase, up to the start of another phase or
- * step. They are forward if backward comes next, or if there is no backward. Clearing gradients is
- * no other phase here, because it may come before or after forward. */
+ * step. They are forward if backward comes next, or if there is no backward. Clearing gradients may
+ * come before or after forward, so it ends no stretch of calls. */
 static bool find_forward(const raw_time *raw, const tm_intervals *calls, tm_phase_time *out,
                          tm_intervals *forward_and_clearing) {
     const tm_interval *v = calls->data;
@@ -178,7 +178,7 @@ static bool find_forward(const raw_time *raw, const tm_intervals *calls, tm_phas
         next = d < next ? d : next;
         bool forward = b < next || out->host[TM_PHASE_BACKWARD].n == 0;
         next = b < next ? b : next;
-        /* Gaps between calls, such as Python code, belong to the surrounding phase. */
+        /* gaps between calls, for example Python code, belong to the phase around them */
         for (k = i + 1; k < calls->n && v[k].begin_ns < next; k++)
             ;
         int64_t end = v[k - 1].end_ns < next ? v[k - 1].end_ns : next;
@@ -190,7 +190,7 @@ static bool find_forward(const raw_time *raw, const tm_intervals *calls, tm_phas
 }
 
 /* Gives each phase the time that no phase before it has, in the order of precedence in the header.
- * NONE stays empty: the union of a set with it copies the set. */
+ * NONE stays empty: uniting a set with it copies the set. */
 static bool split_host(const raw_time *raw, tm_phase_time *out) {
     enum { BACKWARD, TAKEN, ALL, CALLS, FORWARD, NONE, N_SETS };
     const tm_intervals *input = &raw->view->host->input, *optimizer = &raw->optimizer;
@@ -217,13 +217,13 @@ static const tm_interval *interval_at(const tm_intervals *set, int64_t time_ns) 
     return i < set->n && v[i].begin_ns <= time_ns ? &v[i] : NULL;
 }
 
-/* Interval and phase of the last launch: mostly those of the next launch. */
+/* Interval and phase of the last launch, which are mostly those of the next launch. */
 typedef struct place {
     const tm_interval *interval;
     int phase;
 } place;
 
-/* Returns the host's phase at a time; TM_N_PHASES for other. */
+/* Returns the host's phase at a time; TM_N_PHASES for "other". */
 static int phase_at(const tm_phase_time *phases, place *last, int64_t time_ns) {
     if (last->interval && last->interval->begin_ns <= time_ns && time_ns < last->interval->end_ns)
         return last->phase;
@@ -254,8 +254,8 @@ static bool split_gpu(const tm_rank_view *view, tm_phase_time *out) {
         if (phase < TM_N_PHASES)
             ok = tm_intervals_add(&raw[phase], begin, begin + timeline->duration_ns[row]);
     }
-    /* If work of several phases runs at once, it counts for the first of them. `taken` is the time
-     * of all earlier phases. */
+    /* Time with work of several phases counts for the first of them. `taken` is the time of all
+     * earlier phases. */
     tm_intervals taken = TM_INTERVALS(), next = TM_INTERVALS();
     for (int p = 0; p < TM_N_PHASES && ok; p++) {
         tm_intervals_normalise(&raw[p]);

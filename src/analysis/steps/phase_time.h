@@ -5,7 +5,7 @@
 #include "base/intervals.h"
 #include "tmerge/analysis.h"
 
-/** The phases of training. Time in none of them is "other". */
+/** The phases of training. Time in no phase is "other". */
 typedef enum tm_phase {
     TM_PHASE_FORWARD,
     TM_PHASE_BACKWARD,
@@ -19,23 +19,22 @@ typedef enum tm_phase {
  *
  * Host: optimizer is the time in calls of that name (Optimizer.step, zero_grad). Backward is the
  * time of autograd's threads, and of nodes of autograd's graph on other threads, with the gaps in
- * which the main thread calls nothing. Data is waiting for a batch. Forward is the time between two
- * of these phases (or after the start of a step), from the main thread's first call to its last, if
- * backward comes next or if there is no backward. Clearing gradients does not count as a phase
- * here. The main threads are those that mark steps. If no thread does, it is the thread with the
- * most operators, not counting autograd's. If threads do several things at once, optimizer takes
- * precedence over backward, backward over data, and data over forward.
+ * which the main thread calls nothing. Data is the time of waits for a batch. Forward is the time
+ * between two of these phases (or after the start of a step), from the main thread's first call to
+ * its last, if backward comes next or there is no backward; here, clearing gradients does not count
+ * as a phase. The main threads are those that mark steps. If no thread does, the main thread is the
+ * one with the most operators, except autograd's threads. If threads do several things at once,
+ * optimizer takes precedence over backward, backward over data, and data over forward.
  *
- * GPU: work launched in the phase. If work of several phases runs at the same time, the first phase
- * in the enumeration has that time.
- */
+ * GPU: the time of work launched in the phase. Time with work of several phases counts for the
+ * first phase in the enumeration. */
 typedef struct tm_phase_time {
     tm_intervals host[TM_N_PHASES];
     tm_intervals gpu[TM_N_PHASES];
 } tm_phase_time;
 
-/** Computes the sets of a rank. Release them with tm_phase_time_free even if the call fails.
- * Returns TM_OK; TM_ERR_FAULT when out of memory. */
+/** Computes the sets of a rank. The caller frees them with tm_phase_time_free, also on failure.
+ * Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_phase_time_find(const tm_rank_view *view, tm_phase_time *out,
                              tm_error *err) TM_MUST_CHECK;
 void tm_phase_time_free(tm_phase_time *phases);

@@ -5,7 +5,7 @@
 #include "analysis/shared/xla.h"
 #include "phase_time.h"
 
-/* Parts of each of the three times (step, host, GPU): the phases, and other. */
+/* Parts of each of the three times (step, host, GPU): the phases, then other. */
 enum { N_PARTS = TM_N_PHASES + 1 };
 
 enum { RANK, STEP, LENGTH, BOTH, SHARE = BOTH + N_PARTS, HOST = SHARE + N_PARTS };
@@ -14,71 +14,75 @@ enum { GPU = HOST + N_PARTS, IDLE = GPU + N_PARTS, N_COLUMNS };
 static const tm_column columns[N_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [STEP] = {"step", TM_INT, "", "Number of the step; 0 if the trace marks no steps."},
-    [LENGTH] = {"step_ns", TM_INT, "ns", "Window of the step."},
+    [LENGTH] = {"step_ns", TM_INT, "ns", "Duration of the step's window."},
     [BOTH + TM_PHASE_FORWARD] = {"forward_ns", TM_INT, "ns",
-                                 "Time in the forward phase: the GPU ran work launched in this "
-                                 "phase, or was idle while the host was in it. The five phases "
+                                 "Time in the forward phase: the GPU runs work launched in this "
+                                 "phase, or is idle while the host is in it. The five phases "
                                  "forward, backward, optimizer, data and other add up to step_ns."},
     [BOTH + TM_PHASE_BACKWARD] = {"backward_ns", TM_INT, "ns",
-                                  "Time in the backward phase: the GPU ran work launched in this "
-                                  "phase, or was idle while the host was in it."},
+                                  "Time in the backward phase: the GPU runs work launched in this "
+                                  "phase, or is idle while the host is in it."},
     [BOTH + TM_PHASE_OPTIMIZER] =
         {"optimizer_ns", TM_INT, "ns",
-         "Time in the optimizer phase (Optimizer.step and Optimizer.zero_grad): the GPU ran work "
-         "launched in this phase, or was idle while the host was in it."},
+         "Time in the optimizer phase (Optimizer.step and Optimizer.zero_grad): the GPU runs work "
+         "launched in this phase, or is idle while the host is in it."},
     [BOTH + TM_PHASE_DATA] = {"data_ns", TM_INT, "ns",
-                              "Time of waiting for a batch: the GPU ran work launched during the "
-                              "wait, or was idle while the host waited."},
+                              "Time in waits for a batch: the GPU runs work launched during the "
+                              "wait, or is idle while the host waits."},
     [BOTH + TM_N_PHASES] = {"other_ns", TM_INT, "ns", "Rest of the step."},
-    [SHARE + TM_PHASE_FORWARD] = {"forward_pct", TM_REAL, "%",
-                                  "100 forward_ns / step_ns; 35 to 40 % is usual."},
+    [SHARE + TM_PHASE_FORWARD] =
+        {"forward_pct", TM_REAL, "%",
+         "Share of the step in the forward phase: 100 forward_ns / step_ns. 35 to 40 % is usual."},
     [SHARE + TM_PHASE_BACKWARD] = {"backward_pct", TM_REAL, "%",
-                                   "100 backward_ns / step_ns; 40 to 45 % is usual."},
+                                   "Share of the step in the backward phase: 100 backward_ns / "
+                                   "step_ns. 40 to 45 % is usual."},
     [SHARE + TM_PHASE_OPTIMIZER] = {"optimizer_pct", TM_REAL, "%",
-                                    "100 optimizer_ns / step_ns; under 15 % is healthy."},
-    [SHARE + TM_PHASE_DATA] = {"data_pct", TM_REAL, "%",
-                               "100 data_ns / step_ns; under 10 % is healthy."},
-    [SHARE + TM_N_PHASES] = {"other_pct", TM_REAL, "%",
-                             "100 other_ns / step_ns; under 10 % is healthy."},
+                                    "Share of the step in the optimizer phase: 100 optimizer_ns / "
+                                    "step_ns. Under 15 % is healthy."},
+    [SHARE + TM_PHASE_DATA] =
+        {"data_pct", TM_REAL, "%",
+         "Share of the step in waits for a batch: 100 data_ns / step_ns. Under 10 % is healthy."},
+    [SHARE + TM_N_PHASES] =
+        {"other_pct", TM_REAL, "%",
+         "Share of the step in no phase: 100 other_ns / step_ns. Under 10 % is healthy."},
     [HOST + TM_PHASE_FORWARD] =
         {"host_forward_ns", TM_INT, "ns",
          "Host time of the forward phase: from the main thread's first call to its last call "
-         "before the backward phase, without other phases. Without a backward phase, from its "
+         "before the backward phase, without other phases. Without a backward phase: from its "
          "first call to its last. The five host columns (forward, backward, optimizer, data, "
          "other) add up to step_ns."},
-    [HOST + TM_PHASE_BACKWARD] =
-        {"host_backward_ns", TM_INT, "ns",
-         "Host time of the backward phase: the time in which autograd's threads work, including "
-         "gaps in which the main thread makes no calls."},
+    [HOST + TM_PHASE_BACKWARD] = {"host_backward_ns", TM_INT, "ns",
+                                  "Host time of the backward phase: autograd's threads work, or "
+                                  "the main thread makes no calls between their work."},
     [HOST + TM_PHASE_OPTIMIZER] = {"host_optimizer_ns", TM_INT, "ns",
                                    "Host time in Optimizer.step and Optimizer.zero_grad."},
     [HOST + TM_PHASE_DATA] =
         {"host_data_ns", TM_INT, "ns",
-         "Host time of waiting for a batch: enumerate(DataLoader), enumerate(DataPipe)."},
-    [HOST + TM_N_PHASES] = {"host_other_ns", TM_INT, "ns", "Rest of the step's host time."},
+         "Host time in waits for a batch: enumerate(DataLoader), enumerate(DataPipe)."},
+    [HOST + TM_N_PHASES] = {"host_other_ns", TM_INT, "ns", "Host time of the step in no phase."},
     [GPU + TM_PHASE_FORWARD] =
         {"gpu_forward_ns", TM_INT, "ns",
-         "GPU time of work launched in the forward phase. If work of several phases runs at once, "
-         "only the first of forward, backward, optimizer, data and other counts. The five GPU "
-         "columns and gpu_idle_ns add up to step_ns."},
+         "GPU time of work launched in the forward phase. Time with work of several phases counts "
+         "for the first of forward, backward, optimizer, data and other. The five GPU columns and "
+         "gpu_idle_ns add up to step_ns."},
     [GPU + TM_PHASE_BACKWARD] = {"gpu_backward_ns", TM_INT, "ns",
                                  "GPU time of work launched in the backward phase."},
     [GPU + TM_PHASE_OPTIMIZER] = {"gpu_optimizer_ns", TM_INT, "ns",
                                   "GPU time of work launched in the optimizer phase."},
     [GPU + TM_PHASE_DATA] = {"gpu_data_ns", TM_INT, "ns",
-                             "GPU time of work launched while waiting for a batch."},
+                             "GPU time of work launched in waits for a batch."},
     [GPU + TM_N_PHASES] =
         {"gpu_other_ns", TM_INT, "ns",
-         "GPU time of work launched elsewhere, or by a call that is not in the trace."},
-    [IDLE] = {"gpu_idle_ns", TM_INT, "ns", "Time in which the GPU was idle."},
+         "GPU time of work launched in no phase, or by a call that is not in the trace."},
+    [IDLE] = {"gpu_idle_ns", TM_INT, "ns", "Time in which the GPU is idle."},
 };
 
 static const tm_table_def step_def = {
     .name = "phases.step",
-    .doc = "A row for each step of a rank: its phases, by the activity of its threads and by the "
-           "work that they launched. There are no rows for ranks whose trace shows no phase, or "
-           "for ranks with an XSpace, because XLA compiles all phases into one program "
-           "(hlo.work and pod.step show its work).",
+    .doc = "A row for each step of a rank: the time of its phases, from what its threads do and "
+           "from the work that they launch. Ranks whose trace shows no phase have no rows; nor "
+           "have ranks with an XSpace, because XLA compiles all phases into one program (hlo.work "
+           "and pod.step show its work).",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 2,
@@ -88,7 +92,7 @@ static const tm_table_def step_def = {
 
 static const tm_table_def *const defs[] = {&step_def};
 
-/* The sets whose lengths are measured in each step. */
+/* The sets that are measured in each step. */
 typedef struct phase_sets {
     tm_phase_time phases;
     const tm_intervals *busy; /* of the rank */
@@ -97,13 +101,13 @@ typedef struct phase_sets {
 static void set_step(tm_cell *row, const phase_sets *s, const tm_step *step, int64_t window_ns) {
     int64_t begin = step->begin_ns, end = step->end_ns;
     int64_t busy = tm_intervals_length_in(s->busy, begin, end);
-    /* time that is not yet assigned to a phase */
+    /* time that has no phase yet */
     int64_t both = window_ns, host = window_ns, gpu = busy;
     for (int p = 0; p < TM_N_PHASES; p++) {
         int64_t in_host = tm_intervals_length_in(&s->phases.host[p], begin, end);
         int64_t in_gpu = tm_intervals_length_in(&s->phases.gpu[p], begin, end);
-        /* While the GPU is busy, its work decides the phase. While it is idle, the host's work
-         * does. */
+        /* While the GPU is busy, the phase is that of its work; while it is idle, that of the
+         * host's work. */
         int64_t in_both =
             in_gpu + in_host - tm_intervals_common_in(&s->phases.host[p], s->busy, begin, end);
         tm_cell_set_int(&row[BOTH + p], in_both);
@@ -114,7 +118,7 @@ static void set_step(tm_cell *row, const phase_sets *s, const tm_step *step, int
         host -= in_host;
         gpu -= in_gpu;
     }
-    /* The rest is "other", so that the parts of each of the three times add up. */
+    /* The rest is "other", so that the parts of each of the three times add up to the step. */
     tm_cell_set_int(&row[BOTH + TM_N_PHASES], both);
     tm_cell_set_ratio(&row[SHARE + TM_N_PHASES], 100, both, window_ns);
     tm_cell_set_int(&row[HOST + TM_N_PHASES], host);
@@ -139,7 +143,7 @@ static tm_status add_steps(const tm_rank_view *view, const phase_sets *s, tm_tab
     return TM_OK;
 }
 
-/* Returns whether any phase was found. */
+/* Returns whether the rank has any phase. */
 static bool any_found(const tm_phase_time *phases) {
     bool reported = false;
     for (int p = 0; p < TM_N_PHASES; p++)

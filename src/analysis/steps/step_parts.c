@@ -13,11 +13,11 @@
 #include "base/vec.h"
 #include "timeline/host_comm.h"
 
-/* What a call does apart from training, by its name. */
+/* What a call does besides training, judged by its name. */
 typedef enum chore { UNKNOWN, NONE, LOGS, SAVES } chore;
 
 static const struct {
-    /* a name starts with `begin` and contains `part`; "" matches any name */
+    /* the name starts with `begin` and contains `part`; "" fits any name */
     const char *begin, *part;
     chore chore;
 } chores[] = {
@@ -34,7 +34,7 @@ static const struct {
     {"", "/tensorboardX/", LOGS},
 };
 
-/* Names that users give to annotations. */
+/* Annotations of users for logging. */
 static const char *const logging_words[] = {"log", "logging", "log_metrics", "logger"};
 
 static chore chore_of(const char *name, bool annotation) {
@@ -50,13 +50,13 @@ static chore chore_of(const char *name, bool annotation) {
 
 /* A node of autograd's graph, or a call of an optimizer. */
 typedef struct mark {
-    int64_t begin_ns, sequence; /* -1 if it has no sequence number */
+    int64_t begin_ns, sequence; /* -1: no sequence number */
     uint32_t row, track;
-    int32_t thread; /* thread of the forward operator, whose sequence numbers count */
+    int32_t thread; /* thread of the forward operator: each thread has its own sequence numbers */
     bool update;
 } mark;
 
-/* Key of a node. Each thread has its own sequence numbers. */
+/* Key of a node. */
 typedef struct node_key {
     int64_t thread, sequence;
 } node_key;
@@ -64,7 +64,7 @@ typedef struct node_key {
 typedef struct finding {
     const tm_rank_view *view;
     tm_vec marks;   /* of mark */
-    uint8_t *known; /* [names] chore of each name; UNKNOWN: not yet judged */
+    uint8_t *known; /* [names] chore of each name; UNKNOWN: not yet looked at */
     tm_step_part *steps;
     bool numbered;
 } finding;
@@ -74,7 +74,7 @@ static tm_step_part *step_of(const finding *f, uint32_t row) {
     return step == TM_NO_STEP ? NULL : &f->steps[step];
 }
 
-/* Adds a call that logs or saves. Skips calls within a counted call. */
+/* Adds a call that logs or saves, unless it is within a call that was added. */
 static void add_chore(finding *f, uint32_t row, int64_t *until_ns) {
     const tm_timeline *timeline = f->view->timeline;
     uint32_t name = timeline->name[row];
@@ -93,7 +93,7 @@ static void add_chore(finding *f, uint32_t row, int64_t *until_ns) {
     *until_ns = begin + timeline->duration_ns[row];
 }
 
-/* Adds an optimizer's update. Skips updates within another one on the same thread. */
+/* Adds an update by an optimizer, unless it is within another update on the same thread. */
 static bool add_update(finding *f, uint32_t row, uint32_t track, int64_t *until_ns) {
     const tm_timeline *timeline = f->view->timeline;
     if (timeline->begin_ns[row] < *until_ns ||
@@ -127,9 +127,9 @@ static bool look_at_threads(finding *f) {
     return ok;
 }
 
-/* Adds a mark for each node of autograd's graph, and for the outermost operator in it that has a
- * sequence number, because in some traces the call that runs a node has none. @param numbers
- * [operators->n] set to the sequence number of the enclosing node */
+/* Adds a mark for each node of autograd's graph. In some traces the call that runs a node has no
+ * sequence number, so also adds a mark for the outermost operator in a node that has one. @param
+ * numbers [operators->n] set to the sequence number of the enclosing node */
 static bool add_nodes(finding *f, int64_t *numbers) {
     const tm_timeline *timeline = f->view->timeline;
     const tm_operator_attr *reported = timeline->attrs[TM_ATTR_OPERATOR];
@@ -144,7 +144,7 @@ static bool add_nodes(finding *f, int64_t *numbers) {
         numbers[i] = inside ? numbers[parent] : -1;
         if (!backward || numbers[i] >= 0)
             continue;
-        /* Calls, their attributes and tracks are all sorted by row. */
+        /* calls, their attributes and tracks are sorted by row */
         while (next < n_reported && reported[next].event < row)
             next++;
         while (row >= timeline->tracks[track].first + timeline->tracks[track].count)
@@ -174,8 +174,8 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->row, y->row);
 }
 
-/* Finds the track with the most nodes: autograd has one thread for each device, and one for the
- * host. */
+/* Finds the track with the most nodes. Autograd has a thread for each device, and one for the host.
+ */
 static bool busiest(const finding *f, uint32_t *track) {
     const mark *marks = f->marks.data;
     size_t *n = calloc(f->view->timeline->n_tracks + 1, sizeof *n);
@@ -191,7 +191,7 @@ static bool busiest(const finding *f, uint32_t *track) {
 
 static void count_updates(finding *f) {
     const mark *marks = f->marks.data;
-    bool fresh = true; /* a node has run since the last update */
+    bool fresh = true; /* whether a node has run since the last update */
     for (size_t i = 0; i < f->marks.n; i++) {
         tm_step_part *step = step_of(f, marks[i].row);
         if (marks[i].update && step)
@@ -200,15 +200,17 @@ static void count_updates(finding *f) {
     }
 }
 
-/* Counts the passes, each in the step in which it starts. Of the ready nodes, autograd runs the one
- * with the highest number, and those that become ready have lower numbers. So a node with a higher
- * number than the last one starts another pass. Does not count a pass that runs a node again, for a
- * second loss of the same forward pass: `known` has the numbers of the nodes that ran. */
+/* Counts each pass in the step in which it starts. Of the nodes that are ready, autograd runs the
+ * one with the highest number, and nodes that become ready have lower numbers. So a node with a
+ * higher number than the last one starts a new pass. A pass that runs a node again is for a second
+ * loss of the same forward pass, and does not count: `known` has the numbers of the nodes that ran.
+ */
 static bool count_numbered(finding *f, uint32_t track, tm_keys *known) {
     const mark *marks = f->marks.data;
     int64_t last = -1;
-    tm_step_part *step = NULL; /* step that counts the current pass; NULL: no longer counted */
-    size_t first = 0;          /* number of nodes in `known` when the current pass started */
+    tm_step_part *step =
+        NULL;         /* step in which the current pass counts; NULL: the pass does not count */
+    size_t first = 0; /* number of nodes in `known` at the start of the current pass */
     for (size_t i = 0; i < f->marks.n; i++) {
         const mark *m = &marks[i];
         if (m->sequence < 0 || m->track != track)

@@ -34,34 +34,34 @@ static const tm_column mark_columns[N_MARK] = {
     [M_STEP] = {"step", TM_INT, "", "Number of the step."},
     [M_KIND] = {"kind", TM_TEXT, "",
                 "Kind of the step: the words of its annotation without numbers (DECODE for "
-                "step[DECODE bs=16]), or the phase for vLLM's execute_... annotations. Null if the "
+                "step[DECODE bs=16]); for vLLM's execute_... annotations, the phase. Null if the "
                 "annotation has no words."},
     [M_PHASE] = {"phase", TM_TEXT, "",
-                 "Work of an inference engine in the step: prefill, decode, mixed, idle (no "
-                 "request), diffusion, or capture (of a graph). Null if the annotation is not one "
-                 "of vLLM, SGLang, ATOM or a diffusion server."},
-    [M_BATCH] = {"batch", TM_INT, "",
-                 "Number of requests, or of images. Null if the annotation does not have it."},
+                 "Phase of an inference engine in the step: prefill, decode, mixed, idle (no "
+                 "request), diffusion, or capture (of a graph). Null if the annotation is not from "
+                 "vLLM, SGLang, ATOM or a diffusion server."},
+    [M_BATCH] =
+        {"batch", TM_INT, "",
+         "Number of requests (or images) in the step. Null if the annotation does not have it."},
     [M_PADDED] = {"padded_batch", TM_INT, "",
-                  "Batch size for which the graph of the step was captured. Null if the annotation "
-                  "does not have it."},
+                  "Batch size for which the step's graph was captured. Null if the annotation does "
+                  "not have it."},
     [M_TOKENS] = {"tokens", TM_INT, "",
-                  "Number of computed tokens; for decode steps of SGLang without it, the number of "
-                  "requests. Null if the annotation has neither."},
-    [M_PREFILLS] =
-        {"prefill_batch", TM_INT, "",
-         "Number of requests of the batch in prefill. Null if the annotation does not have it."},
+                  "Number of tokens computed in the step; for decode steps of SGLang that do not "
+                  "have it, the number of requests. Null if the annotation has neither."},
+    [M_PREFILLS] = {"prefill_batch", TM_INT, "",
+                    "Number of requests in prefill. Null if the annotation does not have it."},
     [M_PREFILL_TOKENS] =
         {"prefill_tokens", TM_INT, "",
-         "Number of tokens of the requests in prefill. Null if the annotation does not have it."},
-    [M_DECODES] =
-        {"decode_batch", TM_INT, "",
-         "Number of requests of the batch in decode. Null if the annotation does not have it."},
+         "Number of tokens of requests in prefill. Null if the annotation does not have it."},
+    [M_DECODES] = {"decode_batch", TM_INT, "",
+                   "Number of requests in decode. Null if the annotation does not have it."},
     [M_DECODE_TOKENS] =
         {"decode_tokens", TM_INT, "",
-         "Number of tokens of the requests in decode. Null if the annotation does not have it."},
-    [M_RESOLUTION] = {"resolution", TM_TEXT, "",
-                      "Size of an image: 1024x1024. Null if the annotation does not have it."},
+         "Number of tokens of requests in decode. Null if the annotation does not have it."},
+    [M_RESOLUTION] =
+        {"resolution", TM_TEXT, "",
+         "Size of an image, such as 1024x1024. Null if the annotation does not have it."},
 };
 
 static const tm_table_def mark_def = {
@@ -92,31 +92,31 @@ static const tm_column kind_columns[N_KIND] = {
     [K_KIND] = {"kind", TM_TEXT, "", "Kind of steps, as in steps.mark."},
     [K_STEPS] =
         {"steps", TM_INT, "",
-         "Number of steps of the kind, without partial steps, each counted once for all ranks."},
+         "Number of steps of the kind, without partial steps. A step counts once for all ranks."},
     [K_MEDIAN] = {"median_ns", TM_INT, "ns",
                   "Median duration of the kind's steps. The duration of a step is the mean over "
                   "ranks of overview.step.step_ns."},
     [K_MEAN] = {"mean_ns", TM_INT, "ns", "Mean duration of the kind's steps."},
     [K_SHORTEST] = {"min_ns", TM_INT, "ns", "Duration of the shortest step of the kind."},
     [K_LONGEST] = {"max_ns", TM_INT, "ns", "Duration of the longest step of the kind."},
-    [K_COV] =
-        {"cov_pct", TM_REAL, "%",
-         "100 standard deviation of the durations / mean_ns; null for fewer than three steps."},
-    [K_SHARE] = {"share_pct", TM_REAL, "%",
-                 "Percentage of the time of all steps that is in steps of the kind."},
+    [K_COV] = {"cov_pct", TM_REAL, "%",
+               "How much durations vary: 100 standard deviation / mean_ns. Null for fewer than "
+               "three steps."},
+    [K_SHARE] = {"share_pct", TM_REAL, "%", "Share of the kind in the time of all steps."},
     [K_PHASE] = {"phase", TM_TEXT, "",
-                 "Phase of the kind's steps, as in steps.mark; null if they differ."},
+                 "Phase of the kind's steps, as in steps.mark; null if phases differ."},
     [K_BATCH] = {"mean_batch", TM_REAL, "",
-                 "Mean of steps.mark.batch over the ranks and steps of the kind."},
+                 "Mean number of requests in a step of the kind: mean of steps.mark.batch over "
+                 "ranks and steps."},
     [K_TOKENS] = {"mean_tokens", TM_REAL, "",
-                  "Mean of steps.mark.tokens over the ranks and steps of the kind."},
+                  "Mean number of tokens in a step of the kind: mean of steps.mark.tokens over "
+                  "ranks and steps."},
 };
 
 static const tm_table_def kind_def = {
     .name = "steps.kind",
-    .doc =
-        "A row for each kind of steps: how long they take. There are no rows if there are more "
-        "than 8 kinds, because the words of the annotations then do not stand for kinds of steps.",
+    .doc = "A row for each kind of steps: how long they take. If there were more than 8 kinds, the "
+           "words of the annotations are no kinds, and there are no rows.",
     .columns = kind_columns,
     .n_columns = N_KIND,
     .n_keys = 1,
@@ -163,7 +163,7 @@ static tm_status steps_rank(const tm_rank_view *view, tm_tables *out, tm_error *
     return TM_OK;
 }
 
-/* The duration of a step on a rank; after averaging, its mean over ranks. */
+/* Duration of a step on a rank; after averaging, the mean over ranks. */
 typedef struct length {
     int kind;
     int64_t step, ns;
@@ -174,7 +174,7 @@ static int by_kind(const void *a, const void *b) {
     return x->kind != y->kind ? x->kind - y->kind : tm_order_i64(x->step, y->step);
 }
 
-/* Collects the whole steps of all ranks that have a kind. */
+/* Collects the whole steps of all ranks whose kind is known. */
 static bool gather(const tm_tables *tables, const tm_step_kinds *kinds, tm_vec *out) {
     const tm_table *steps = tm_tables_find(tables, "overview.step");
     const tm_table *windows = tm_tables_find(tables, "overlap.step");
@@ -191,7 +191,7 @@ static bool gather(const tm_tables *tables, const tm_step_kinds *kinds, tm_vec *
     return true;
 }
 
-/* Replaces steps of one kind and number by their mean, in place. */
+/* Replaces steps of equal kind and number by their mean, in place. */
 static void average(tm_vec *lengths) {
     length *v = lengths->data;
     size_t n = 0;
@@ -205,7 +205,7 @@ static void average(tm_vec *lengths) {
     lengths->n = n;
 }
 
-/* Sets the statistics of n steps of one kind, n >= 1. Sorts ns. */
+/* Sets the statistics of n steps of a kind, n >= 1. Sorts @p ns. */
 static void set_lengths(int64_t *ns, size_t n, double all, tm_cell *row) {
     double sum = 0.0, squares = 0.0;
     tm_sort_values(ns, n);
@@ -256,7 +256,7 @@ static void set_mean(const tm_table *marks, const char *kind, int column, tm_cel
         tm_cell_set_real(cell, of / n);
 }
 
-/* Returns the phase of all rows of a kind; NULL if they differ. */
+/* Returns the phase of all rows of a kind; NULL if phases differ. */
 static const char *phase_of(const tm_table *marks, const char *kind) {
     const char *phase = NULL;
     for (size_t i = 0; i < marks->n_rows; i++) {

@@ -1,4 +1,4 @@
-/* Analysis `structure`: the structure of a step: micro-batches, recomputation, phases. */
+/* Analysis `structure`: what a step consists of: micro-batches, updates, recomputation, phases. */
 #include "tmerge/analysis.h"
 
 #include <stdio.h>
@@ -32,51 +32,54 @@ enum {
 
 static const tm_column columns[N_COLUMNS] = {
     [STEP] = {"step", TM_INT, "", "Number of the step; 0 if the trace marks no steps."},
-    [RANKS] = {"ranks", TM_INT, "", "Number of ranks that have the step."},
+    [RANKS] = {"ranks", TM_INT, "", "Number of ranks that recorded the step."},
     [MICRO] = {"micro_batches", TM_INT, "",
-               "Number of backward passes of a rank (median over ranks), by autograd's sequence "
-               "numbers, which decrease within a pass. Gradient accumulation and pipelines run one "
-               "pass for each micro-batch; several losses of one forward pass count as one pass. "
-               "Null without sequence numbers."},
-    [MICRO_MAX] = {"max_micro_batches", TM_INT, "", "Largest number of backward passes of a rank."},
+               "Number of backward passes of a rank: median over ranks. Passes are found by "
+               "autograd's sequence numbers, which decrease within a pass. Gradient accumulation "
+               "and pipelines run a pass for each micro-batch; several losses of one forward pass "
+               "count as one pass. Null without sequence numbers."},
+    [MICRO_MAX] = {"max_micro_batches", TM_INT, "",
+                   "Number of backward passes of a rank: maximum over ranks."},
     [MICRO_RANK] = {"max_rank", TM_INT, "",
-                    "Rank with max_micro_batches; the lowest if there are several."},
+                    "Rank with the most backward passes (max_micro_batches); the lowest if there "
+                    "are several."},
     [UPDATES] = {"updates", TM_INT, "",
-                 "Number of updates of a rank (median over ranks). An update is a call of "
-                 "Optimizer.step, or several without a backward pass in between."},
-    [PER_UPDATE] = {"micro_batches_per_update", TM_REAL, "",
-                    "Number of backward passes of all ranks / number of updates of all ranks."},
+                 "Number of updates of a rank: median over ranks. An update is a call of "
+                 "Optimizer.step, or several calls without a backward pass in between."},
+    [PER_UPDATE] =
+        {"micro_batches_per_update", TM_REAL, "",
+         "Mean number of backward passes per update: sum over ranks / updates of all ranks."},
     [AGAIN] =
         {"recomputed_ns", TM_INT, "ns",
-         "GPU time of all ranks for work that the backward pass recomputed (activation "
-         "checkpointing): operators in a node of autograd's graph that recorded for autograd, as "
+         "GPU time of work that the backward pass recomputes (activation checkpointing): sum over "
+         "ranks. These are operators in a node of autograd's graph that record for autograd, as "
          "only a forward pass does. Does not include recomputation in compiled graphs."},
     [AGAIN_PCT] = {"recomputed_pct", TM_REAL, "%",
-                   "100 recomputed_ns / the time of all kernels, copies and sets launched in the "
-                   "step, without communication."},
+                   "Share of recomputation in GPU work: 100 recomputed_ns / the time of all "
+                   "kernels, copies and sets launched in the step, without communication."},
     [LOGGING] = {"logging_ns", TM_INT, "ns",
-                 "Host time of all ranks in calls that log: Python's logging and print, "
-                 "TensorBoard, Weights & Biases, MLflow, and annotations named log."},
+                 "Host time in calls that log: Python's logging and print, TensorBoard, Weights & "
+                 "Biases, MLflow, and annotations named log. Sum over ranks."},
     [SAVING] = {"saving_ns", TM_INT, "ns",
-                "Host time of all ranks in calls that save a checkpoint: torch.save, "
-                "save_checkpoint and annotations of that name."},
-    [FORWARD] =
-        {"forward_pct", TM_REAL, "%",
-         "100 forward_ns / step_ns of phases.step, each summed over ranks; 35 to 40 % is usual."},
-    [BACKWARD] =
-        {"backward_pct", TM_REAL, "%",
-         "100 backward_ns / step_ns of phases.step, each summed over ranks; 40 to 45 % is usual."},
-    [OPTIMIZER] =
-        {"optimizer_pct", TM_REAL, "%",
-         "100 optimizer_ns / step_ns of phases.step, each summed over ranks; up to 15 % is usual."},
+                "Host time in calls that save a checkpoint: torch.save, save_checkpoint, and "
+                "annotations of that name. Sum over ranks."},
+    [FORWARD] = {"forward_pct", TM_REAL, "%",
+                 "Share of step time in the forward phase: 100 forward_ns / step_ns of "
+                 "phases.step, each summed over ranks. 35 to 40 % is usual."},
+    [BACKWARD] = {"backward_pct", TM_REAL, "%",
+                  "Share of step time in the backward phase: 100 backward_ns / step_ns of "
+                  "phases.step, each summed over ranks. 40 to 45 % is usual."},
+    [OPTIMIZER] = {"optimizer_pct", TM_REAL, "%",
+                   "Share of step time in the optimizer phase: 100 optimizer_ns / step_ns of "
+                   "phases.step, each summed over ranks. Up to 15 % is usual."},
     [DATA] = {"data_pct", TM_REAL, "%",
-              "100 data_ns / step_ns of phases.step, each summed over ranks; under 10 % is usual."},
-    [OTHER] =
-        {"other_pct", TM_REAL, "%",
-         "100 other_ns / step_ns of phases.step, each summed over ranks; under 10 % is usual."},
-    [BEYOND] =
-        {"beyond", TM_TEXT, "",
-         "Names of the phases whose percentage exceeds the usual range; null if there are none."},
+              "Share of step time in waits for a batch: 100 data_ns / step_ns of phases.step, each "
+              "summed over ranks. Under 10 % is usual."},
+    [OTHER] = {"other_pct", TM_REAL, "%",
+               "Share of step time in no phase: 100 other_ns / step_ns of phases.step, each summed "
+               "over ranks. Under 10 % is usual."},
+    [BEYOND] = {"beyond", TM_TEXT, "",
+                "Phases whose share exceeds the usual range; null if there are none."},
 };
 
 static const tm_table_def step_def = {
@@ -97,8 +100,9 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_MICRO] = {"micro_batches", TM_INT, "", "Number of backward passes of the rank."},
     [P_UPDATES] = {"updates", TM_INT, "", "Number of updates of the rank."},
     [P_AGAIN] = {"recomputed_ns", TM_INT, "ns",
-                 "GPU time of work that the backward pass recomputed."},
-    [P_WORK] = {"work_ns", TM_INT, "ns", "Time of kernels, copies and sets, except communication."},
+                 "GPU time of work that the backward pass recomputes."},
+    [P_WORK] = {"work_ns", TM_INT, "ns",
+                "GPU time of kernels, copies and sets, without communication."},
     [P_LOGGING] = {"logging_ns", TM_INT, "ns", "Host time in calls that log."},
     [P_SAVING] = {"saving_ns", TM_INT, "ns", "Host time in calls that save a checkpoint."},
 };
@@ -162,7 +166,7 @@ static tm_status structure_merge(const tm_names *names, tm_tables *tables, tm_er
     return tm_over_ranks_merge(&part_def, &step_def, names, tables, set_step, err);
 }
 
-/* A phase, and the upper limit of its usual share of a step according to profiling guides. */
+/* A phase, with the upper limit of its usual share of a step according to profiling guides. */
 static const struct {
     const char *word, *column;
     int most_pct;

@@ -26,25 +26,29 @@ enum {
 
 static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [P_STEP] = {"step", TM_INT, "", "Step of the operations; -1 if they are in no step."},
+    [P_STEP] = {"step", TM_INT, "", "Step of the operations; -1: no step."},
     [P_COLLECTIVES] = {"collectives", TM_INT, "", "As in stragglers.rank."},
     [P_LAST] = {"last_arrivals", TM_INT, "", "As in stragglers.rank."},
     [P_TIED] = {"tied", TM_INT, "", "As in stragglers.rank."},
-    [P_UNTIED] = {"untied", TM_INT, "",
-                  "Number of operations in which exactly one rank came last."},
+    [P_UNTIED] = {"untied", TM_INT, "", "Number of operations in which a single rank came last."},
     [P_WAIT] = {"wait_ns", TM_INT, "ns", "As in stragglers.rank."},
     [P_LATENESS] = {"lateness_ns", TM_INT, "ns", "As in stragglers.step."},
-    [P_DOUBT] = {"doubt_ns", TM_INT, "ns",
-                 "By how much the rank's caused wait changes if its clock is off by the joint "
-                 "uncertainty in every operation in which it was late."},
+    [P_DOUBT] =
+        {"doubt_ns", TM_INT, "ns",
+         "By how much the rank's caused wait may be wrong: by how much it changes if the clock is "
+         "off by the joint uncertainty in every operation in which the rank was late."},
     [P_CAUSED] = {"caused_wait_ns", TM_INT, "ns", "Whole nanoseconds of the caused wait."},
     [P_FRACTION] = {"fraction", TM_INT, "",
                     "Fractional part of the caused wait, in units of 2^-40 ns."},
-    [P_EXPECTED] = {"expected", TM_REAL, "", "Sum of 1/n over untied operations."},
-    [P_VARIANCE] = {"variance", TM_REAL, "", "Sum of (1/n)(1 - 1/n) over untied operations."},
+    [P_EXPECTED] = {"expected", TM_REAL, "",
+                    "Sum of 1/n over the untied operations, where n is the number of members of "
+                    "the operation."},
+    [P_VARIANCE] = {"variance", TM_REAL, "",
+                    "Sum of (1/n)(1 - 1/n) over the untied operations, where n is the number of "
+                    "members of the operation."},
 };
 
-/* Sums of the waits of the rank's kernels, by step. From the process that has the rank. */
+/* Sums over the waits of the rank's kernels, by step. From the process that has the rank. */
 const tm_table_def tm_blames_part = TM_INTERNAL_TABLE(
     "stragglers.part", "A row for each rank and step: the data behind the other tables.",
     part_columns, N_PART_COLUMNS, 2);
@@ -53,30 +57,30 @@ enum { C_RANK, C_STEP, C_PASSED, C_INDIRECT, N_COST_COLUMNS };
 
 static const tm_column cost_columns[N_COST_COLUMNS] = {
     [C_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [C_STEP] = {"step", TM_INT, "",
-                "Step of the operations with the wait; -1 if they are in no step."},
-    [C_PASSED] =
-        {"passed_ns", TM_INT, "ns",
-         "Part of the rank's caused wait that other ranks caused by keeping this rank waiting."},
+    [C_STEP] = {"step", TM_INT, "", "Step of the operations with the waits; -1: no step."},
+    [C_PASSED] = {"passed_ns", TM_INT, "ns",
+                  "Part of the rank's caused wait whose cost was passed to other ranks, because "
+                  "they had kept this rank waiting."},
     [C_INDIRECT] = {"indirect_ns", TM_INT, "ns", "As in stragglers.rank."},
 };
 
-/* From the process that receives all costs of a rank, so each step has one row. */
+/* From the process that receives all costs of a rank, so each step has at most one row. */
 const tm_table_def tm_blames_cost =
     TM_INTERNAL_TABLE("stragglers.cost",
                       "A row for each rank and step whose total cost differs from its caused wait.",
                       cost_columns, N_COST_COLUMNS, 2);
 
 static const tm_column member_columns[] = {
-    {"group", TM_INT, "", "Identity of a process group with waits."},
+    {"group", TM_INT, "", "Identity (hash) of a process group in whose operations ranks wait."},
     {"rank", TM_INT, "", "Global rank of a member of the group."},
 };
 
-/* From the process that has the rank. The verdict looks for groups whose ranks are all late. */
+/* From the process that has the rank. With this, the verdict finds groups whose ranks are all late.
+ */
 const tm_table_def tm_blames_member = TM_INTERNAL_TABLE(
     "stragglers.member", "A row for each process group and member rank.", member_columns, 2, 2);
 
-/* The cost that a rank caused through other ranks is in another table. */
+/* The cost that the rank caused through other ranks is in stragglers.cost. */
 tm_status tm_blames_add_part(tm_tables *tables, const tm_blame *blame, tm_error *err) {
     tm_cell *row = tm_table_add_row(tm_tables_find(tables, tm_blames_part.name));
     if (!row)
@@ -115,7 +119,7 @@ tm_status tm_blames_add_own(tm_tables *tables, const tm_collectives *own, tm_err
         tm_cell *row = tm_table_add_row(members);
         if (!row)
             return tm_fail_memory(err);
-        /* only an identity, so its sign and size mean nothing */
+        /* only an identity: its sign and size mean nothing */
         tm_cell_set_int(&row[0], (int64_t)(member->group >> 1));
         tm_cell_set_int(&row[1], member->rank);
     }
@@ -139,8 +143,8 @@ static tm_blame read_part(const tm_cell *row) {
     };
 }
 
-/* Returns a tm_blame with only the costs from the propagation of delays, to be added to that of the
- * part. */
+/* Returns a tm_blame with only the costs from the propagation of delays. The caller adds it to that
+ * of the part table. */
 static tm_blame read_cost(const tm_cell *row) {
     return (tm_blame){
         .rank = row[C_RANK].value.i,
@@ -156,7 +160,7 @@ static int by_step(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Adds up the parts of each rank and step. A rank may have a cost even in a step without own
+/* Sums the rows of each rank and step. A rank may have a cost even in a step in which it has no
  * operations with waits. */
 static void add_up_parts(tm_blames *t) {
     size_t n = 0;
@@ -180,11 +184,11 @@ static tm_status read_parts(const tm_tables *tables, tm_blames *t, tm_error *err
     t->n_ranks = ranks->n_rows;
     t->ranks = calloc(t->n_ranks + 1, sizeof *t->ranks);
     t->parts = calloc(n + 1, sizeof *t->parts);
-    /* each step has at least one row, and at most one leader */
+    /* each step has at least one row, so there are at most as many leaders */
     t->leaders = calloc(n + 1, sizeof *t->leaders);
     if (!t->ranks || !t->parts || !t->leaders)
         return tm_fail_memory(err);
-    /* All three tables are sorted by rank. */
+    /* all three tables are sorted by rank */
     for (size_t i = 0, p = 0, c = 0; i < t->n_ranks; i++) {
         int64_t rank = tm_table_cell(ranks, i, "rank")->value.i;
         size_t first = t->n_parts;
@@ -200,7 +204,7 @@ static tm_status read_parts(const tm_tables *tables, tm_blames *t, tm_error *err
     return TM_OK;
 }
 
-/* tm_blames.ranks is ascending, and has an entry for each row of job.rank. */
+/* tm_blames.ranks ascends, with an entry for each row of job.rank. */
 static bool is_lower(const void *blame, const void *rank) {
     return ((const tm_blame *)blame)->rank < *(const int64_t *)rank;
 }
@@ -225,7 +229,7 @@ static tm_place *read_places(const tm_tables *tables, const tm_blames *t, size_t
     for (size_t i = 0; i < ranks->n_rows && places; i++) {
         const tm_cell *cell = tm_table_cell(ranks, i, "host");
         const char *host = cell->null ? NULL : cell->value.text;
-        /* Hosts are distinguished by hashes of their names. */
+        /* A host is identified by the hash of its name. */
         if (host)
             places[(*n)++] =
                 (tm_place){TM_CULPRIT_HOST, tm_hash(TM_HASH_BEGIN, host, strlen(host)), i};

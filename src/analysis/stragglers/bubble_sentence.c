@@ -9,8 +9,8 @@
 #include "analysis/shared/same_kernels.h"
 #include "table/shown.h"
 
-/* Returns the rank whose kernels are slowest relative to the same kernels on other ranks of any
- * stage; n_ranks if there is no rank on which nearly all kernels are slower. */
+/* Returns the rank whose kernels are slowest, relative to the same kernels on other ranks of any
+ * stage; n_ranks if nearly all kernels are slower on no rank. */
 static size_t slowest_kernels(const tm_tables *tables, const tm_blames *t, double *speed) {
     size_t slowest = t->n_ranks;
     *speed = TM_LATE_NORMAL_SPEED;
@@ -24,7 +24,7 @@ static size_t slowest_kernels(const tm_tables *tables, const tm_blames *t, doubl
     return slowest;
 }
 
-/* Writes how ranks affect a bubble. A rank that is alone in its stage is not tested. */
+/* Writes whether ranks cause part of a bubble. A rank that is alone in its stage is not tested. */
 static void bubble_ranks_text(const tm_tables *tables, const tm_verdict_topic *e, char *out,
                               size_t size) {
     const tm_findings *found = &e->judgement->found;

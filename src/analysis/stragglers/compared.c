@@ -29,23 +29,24 @@ enum {
 };
 
 static const tm_column suspect_columns[N_S] = {
-    [S_GROUP] = {"group", TM_INT, "", "Identity of the process group that was tested."},
-    [S_PLACE] = {"place", TM_INT, "", "Order in which the suspects of the group were found."},
+    [S_GROUP] = {"group", TM_INT, "", "Identity of the group of ranks that was tested."},
+    [S_PLACE] = {"place", TM_INT, "",
+                 "Number of the suspect in the order in which the group's suspects were found."},
     [S_RANK] = {"rank", TM_INT, "", "Global rank of the suspect; for a host, its lowest rank."},
     [S_FROM] = {"from", TM_INT, "", "As in stragglers.finding."},
     [S_TO] = {"to", TM_INT, "", "As in stragglers.finding."},
     [S_UNITS] = {"units", TM_INT, "", "As in stragglers.finding."},
     [S_EXCESS] = {"excess_ns", TM_INT, "ns", "As in stragglers.finding."},
     [S_P] = {"p", TM_REAL, "", "As in stragglers.finding."},
-    [S_UNIT] = {"unit", TM_INT, "", "Kind of the units that are compared, a tm_unit_kind."},
+    [S_UNIT] = {"unit", TM_INT, "", "Kind of the units that were compared (tm_unit_kind)."},
     [S_HOST] = {"host", TM_BOOL, "", "Whether the suspect is a host."},
     [S_ALL] = {"throughout", TM_BOOL, "", "Whether the suspect is late in all units."},
     [S_STAGE] = {"of_stage", TM_BOOL, "",
-                 "Whether the suspect's stage was compared with other stages."},
-    [S_WORK] = {"work", TM_INT, "", "Kind of work compared, a tm_suspect_work."},
+                 "Whether the stage of the suspect was compared with other stages."},
+    [S_WORK] = {"work", TM_INT, "", "Kind of work that was compared (tm_suspect_work)."},
     [S_UNSTEADY] =
         {"unsteady", TM_BOOL, "",
-         "Whether only few steps are compared and the suspect's excess differs between them."},
+         "Whether few steps were compared and the suspect's excess differs between them."},
 };
 
 const tm_table_def tm_compared_suspect = TM_INTERNAL_TABLE(
@@ -53,7 +54,7 @@ const tm_table_def tm_compared_suspect = TM_INTERNAL_TABLE(
     suspect_columns, N_S, 2);
 
 static const tm_column standing_columns[] = {
-    {"group", TM_INT, "", "Identity of the process group that was tested."},
+    {"group", TM_INT, "", "Identity of the group of ranks that was tested."},
     {"rank", TM_INT, "", "Global rank."},
     {"excess_ns", TM_INT, "ns", "As in stragglers.rank."},
     {"p", TM_REAL, "", "As in stragglers.rank."},
@@ -121,8 +122,7 @@ static tm_status add_rows(tm_tables *tables, int64_t group, const tm_vec *suspec
     return TM_OK;
 }
 
-/* Returns how many members took part in the first operation of a group's own times. @param own [n]
- */
+/* Returns how many members took part in a group's first operation with own times. @param own [n] */
 static size_t count_members(const tm_own_time *own, size_t n) {
     size_t members = 1;
     while (members < n && own[members].key == own->key && own[members].last_ns == own->last_ns)
@@ -145,7 +145,7 @@ static void fill(const tm_collectives *all, const tm_own_time *own, tm_own_times
     }
 }
 
-/* Tests a group whose members all take part in each operation. */
+/* Tests a group whose members all take part in every operation. */
 static tm_status test_group(const tm_collectives *all, const tm_own_time *own, size_t n,
                             tm_tables *tables, tm_error *err) {
     size_t members = count_members(own, n), rows = n / members;
@@ -161,7 +161,7 @@ static tm_status test_group(const tm_collectives *all, const tm_own_time *own, s
             &times, steps, hosts, stages, (double)all->n_compared / (double)members, NULL};
         status = tm_suspects_find(&compared, &suspects, &standings, err);
     }
-    /* the group is only an identity, so its sign and size mean nothing */
+    /* the group is only an identity: its sign and size mean nothing */
     if (status == TM_OK)
         status = add_rows(tables, (int64_t)(own->group >> 1), &suspects, &standings, err);
     tm_own_times_free(&times);
@@ -171,25 +171,25 @@ static tm_status test_group(const tm_collectives *all, const tm_own_time *own, s
     return status;
 }
 
-/* How the work of ranks is compared. WAY_PARTS finds a rank that is always a little slower, even in
- * few steps. WAY_STEPS finds a rank that takes much longer once in each step. WAY_STAGES compares
- * the few ranks of each stage with those of all stages: by the excess of a rank over the rest of
- * its stage, relative to the stage's usual time. */
+/* How the work of ranks is compared. WAY_PARTS finds ranks that are always a little slower, even in
+ * few steps. WAY_STEPS finds ranks that take much longer once in each step. WAY_STAGES is for
+ * stages of few ranks: it compares the ranks of all stages, by their excess over the other ranks of
+ * their stage, relative to the stage's usual time. */
 typedef enum works_way { WAY_PARTS, WAY_STEPS, WAY_STAGES, N_WAYS } works_way;
 
-/* Share of the significance level for each kind of work, for parts and steps together. Median times
- * of calls, by which only hosts are tested, and unexplained starts have small shares: a median
- * covers thousands of calls, and few ranks have unexplained starts. */
+/* Share of the significance level for each kind of work, for parts and steps together. Two shares
+ * are small: median times of calls (only for hosts) cover thousands of calls, and few ranks have
+ * unexplained starts. */
 static const double SHARES[] = {
     [TM_WORKS_DEVICE] = 0.5, [TM_WORKS_HOST] = 0.45, [TM_WORKS_LAG] = 0.05};
 static const double CALLS_SHARE = 0.05;
 static const double PARTS_OF_USUAL = 1e9;
 /* With at most STEADY_STEPS steps, parts of steps prove something only if the mean excess over the
- * steps is at least STEADY_TIMES its standard deviation: for four steps, a Student's t of 6 (p
- * 0.009). */
+ * steps is at least STEADY_TIMES its standard deviation. For four steps, this is a Student's t of 6
+ * (p 0.009). */
 static const double STEADY_STEPS = 8.0, STEADY_TIMES = 3.0;
 
-/* What one test compares: one kind of work of ranks [first, first + n). */
+/* What a test compares: a kind of work, on ranks [first, first + n). */
 typedef struct works_range {
     const tm_works *works;
     size_t first, n;
@@ -203,7 +203,7 @@ static int64_t work_at(const works_range *r, size_t i, size_t row) {
     return tm_works_sums(r->works, r->first + i, r->kind)[row];
 }
 
-/* Returns the end of the rows of the step of @p row. */
+/* Returns the end of the rows that have the step of @p row. */
 static size_t end_of_step(const tm_works *works, size_t row) {
     size_t end = row + 1;
     while (end < works->n_rows && works->steps[end] == works->steps[row])
@@ -211,7 +211,7 @@ static size_t end_of_step(const tm_works *works, size_t row) {
     return end;
 }
 
-/* Returns the end of the ranks of the stage of rank @p first. */
+/* Returns the end of the ranks that are in the stage of rank @p first. */
 static size_t end_of_stage(const tm_works *works, size_t first) {
     size_t end = first + 1;
     while (end < works->ranks.n &&
@@ -239,7 +239,8 @@ static void fill_works(const works_range *r, tm_own_times *times, int64_t *steps
     }
 }
 
-/* Computes by how much each member exceeds the other members of its stage, in each row [ns].
+/* Computes by how much each member takes longer than the median of its stage's other members, in
+ * each row [ns].
  * @param out  [n_rows][times->n] */
 static tm_status find_excess(const works_range *r, const tm_own_times *times, int64_t *out,
                              tm_error *err) {
@@ -284,7 +285,7 @@ static tm_status scale_by_stage(const works_range *r, tm_own_times *times, const
     return TM_OK;
 }
 
-/* Returns a member's excess [ns] in rows within [from, to]. */
+/* Returns a member's excess in the rows within [from, to] [ns]. */
 static int64_t excess_of(const tm_own_times *times, const int64_t *excess, int64_t member,
                          int64_t from, int64_t to) {
     int64_t sum = 0;
@@ -295,8 +296,8 @@ static int64_t excess_of(const tm_own_times *times, const int64_t *excess, int64
     return sum;
 }
 
-/* Returns whether a member's excess is similar in each step; true if there are many steps. If the
- * excess differs, as with unequal shares of data, the parts of a step are not independent
+/* Returns whether a member's excess is similar in each step; true if there are many steps. If it
+ * differs, for example with unequal shares of data, the parts of a step are no independent
  * evidence. */
 static bool is_steady(const works_range *r, const tm_own_times *times, const tm_suspect *s,
                       const int64_t *excess) {
@@ -319,8 +320,8 @@ static bool is_steady(const works_range *r, const tm_own_times *times, const tm_
     return mean >= STEADY_TIMES * sqrt(fmax(variance, 0.0));
 }
 
-/* Marks suspects found in parts of steps whose excess is not steady. Does not mark hosts, whose
- * excess is a median over ranks. */
+/* Marks suspects that were found in parts of steps and whose excess is not steady. Marks no hosts,
+ * because their excess is a median over ranks. */
 static tm_status mark_unsteady(const works_range *r, const tm_own_times *times, int64_t *excess,
                                tm_vec *suspects, tm_error *err) {
     tm_suspect *v = suspects->data;
@@ -349,7 +350,7 @@ static tm_status find_in_works(const works_range *r, tm_own_times *times, tm_vec
         const tm_compared compared = {times, steps, hosts, NULL, r->n_tests, r->orders};
         if (status == TM_OK && times->n_rows > 0)
             status = tm_suspects_find(&compared, suspects, standings, err);
-        /* Leaves out kernel starts (TM_WORKS_LAG), which a rank's share of the data does not delay.
+        /* not for unexplained starts (TM_WORKS_LAG): a rank's share of the data does not delay them
          */
         if (status == TM_OK && r->way == WAY_PARTS && r->kind != TM_WORKS_LAG && suspects->n > 0)
             status = mark_unsteady(r, times, excess, suspects, err);
@@ -375,8 +376,8 @@ static bool has_calls(const tm_works *works) {
     return any;
 }
 
-/* Keeps only hosts that are at least TM_HOST_FACTOR_LEAST times as slow. Scales their excess, which
- * is that of calls, to all host work. */
+/* Keeps only hosts that are at least TM_HOST_FACTOR_LEAST times as slow. Scales their excess from
+ * calls to all host work. */
 static void keep_slow_hosts(const works_range *r, const tm_own_times *times, tm_vec *suspects) {
     tm_suspect *v = suspects->data;
     size_t kept = 0;
@@ -420,8 +421,7 @@ static tm_status test_works(const works_range *r, tm_tables *tables, tm_error *e
     return status;
 }
 
-/* For each kind of work, compares the ranks of each stage by parts of steps, and all ranks by
- * steps. */
+/* Compares each kind of work: by parts of steps within each stage, and by steps over all ranks. */
 static tm_status add_works(const tm_works *works, tm_orders *orders, tm_tables *tables,
                            tm_error *err) {
     const size_t n = works->ranks.n;
@@ -442,7 +442,7 @@ static tm_status add_works(const tm_works *works, tm_orders *orders, tm_tables *
         r = (works_range){works, 0, n, r.kind, stages ? WAY_STAGES : WAY_STEPS, of_kind, orders};
         TM_TRY(test_works(&r, tables, err));
     }
-    /* only hosts are tested by calls, with the whole significance level of this test */
+    /* by calls, only hosts are tested, with the whole significance level of this test */
     r = (works_range){works, 0, n, TM_WORKS_CALL, WAY_PARTS, TM_HOSTS_SHARE / CALLS_SHARE, orders};
     return calls ? test_works(&r, tables, err) : TM_OK;
 }

@@ -1,5 +1,4 @@
-/* Tests the groups of a process one by one. Adds rows with the ranks that stand out, for the job
- * part. */
+/* Tests the groups of a process one after another. Adds rows for the ranks that stand out. */
 #ifndef TMERGE_COMPARED_H
 #define TMERGE_COMPARED_H
 
@@ -10,8 +9,8 @@
 /** Internal tables that carry suspects and standings to the job part. */
 extern const tm_table_def tm_compared_suspect, tm_compared_standing;
 
-/** With a replay, tests the ranks of each role by their own work in the replay; without one, every
- * group whose own times are known. Returns TM_OK; TM_ERR_FAULT. */
+/** With a replay, tests the ranks of each role by their work in the replay. Without one, tests
+ * every group whose own times are known. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_compared_add(tm_tables *tables, const tm_collectives *own,
                           tm_error *err) TM_MUST_CHECK;
 

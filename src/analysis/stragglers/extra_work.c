@@ -13,28 +13,27 @@ static const tm_column columns[N_X] = {
     [X_RANK] = {"rank", TM_INT, "", "Global rank."},
     [X_STEP] = {"step", TM_INT, "", "Number of the step."},
     [X_KERNELS] = {"kernels", TM_INT, "",
-                   "Number of extra kernels, copies and sets (on CPUs, operators): those that most "
-                   "peers (other ranks with the same role) do not run between the same two "
-                   "launches of communication. Events are counted by name."},
+                   "Number of extra kernels, copies and sets (on CPUs, operators): events that "
+                   "most peers (other ranks of the role) do not run between the same two launches "
+                   "of communication. They are counted by name."},
     [X_EXTRA] = {"extra_ns", TM_INT, "ns",
-                 "Time of the extra events, minus the median time that peers spend on events that "
-                 "not all ranks run, so that a different choice of kernels is not extra. At most "
-                 "the excess of all the rank's events over the peers' median."},
+                 "Time of the extra events, minus the peers' median time in events that not all "
+                 "ranks run, so that a choice of other kernels is not extra. At most the excess of "
+                 "all of the rank's events over the peers' median."},
     [X_HOST] = {"host_ns", TM_INT, "ns",
-                "Host time of the extra work (its launch calls and the host work before them), "
+                "Host time of the extra work (its launch calls, and the host work before them), "
                 "minus the peers' median. At most the excess of the host's work in the step over "
                 "the peers' median."},
-    [X_NAME] = {"name", TM_TEXT, "", "Name of the kernel with most of extra_ns."},
+    [X_NAME] = {"name", TM_TEXT, "", "Name of the kernels that take most of extra_ns."},
     [X_NAME_KERNELS] = {"name_kernels", TM_INT, "", "Number of extra kernels with this name."},
     [X_NAME_NS] = {"name_ns", TM_INT, "ns", "Part of extra_ns in kernels with this name."},
 };
 
 const tm_table_def tm_extras_def = {
     .name = "stragglers.extra",
-    .doc =
-        "A row for each rank and step in which the rank runs work that its peers do not run. Peers "
-        "are the other ranks of its pipeline stage, or of the job if there is no pipeline. If the "
-        "numbers of steps differ by a multiple of 255, each of these steps has the mean of them.",
+    .doc = "A row for each rank and step in which the rank runs work that its peers do not run. "
+           "Peers are the other ranks of its pipeline stage; without a pipeline, of the job. Steps "
+           "whose numbers differ by a multiple of 255 share a sum: each has the mean of them.",
     .columns = columns,
     .n_columns = N_X,
     .n_keys = 2,
@@ -64,7 +63,7 @@ tm_status tm_extras_fill(const tm_collectives *own, tm_tables *tables, tm_error 
     return TM_OK;
 }
 
-/* Returns whether a number of kernels is shown without decimals. */
+/* Returns whether a number of kernels is written without decimals. */
 static bool is_whole(double number) {
     return number >= 100.0 || number - (double)(int64_t)number == 0.0;
 }

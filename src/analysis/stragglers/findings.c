@@ -10,7 +10,8 @@
 
 /* Minimum excess of a finding [% of the steps]. */
 static const double EXCESS_LEAST_PCT = 1.0;
-/* The same if stages are compared, between which small differences are normal. */
+/* Minimum excess of a finding on stages [% of the steps]. Small differences between stages are
+ * normal. */
 static const double STAGE_LEAST_PCT = 5.0;
 
 const char *tm_shape_word(tm_shape shape) {
@@ -26,7 +27,7 @@ const char *tm_certainty_word(tm_certainty certainty) {
     return certainty == TM_CERTAINTY_CONFIDENT ? "confident" : "likely";
 }
 
-/* Returns the first place of the host on which a rank is; n_places if unknown. */
+/* Returns the index of the first place of a rank's host; n_places if unknown. */
 static size_t host_place(const tm_blames *t, int64_t rank) {
     size_t index = tm_blames_index(t, rank), at = t->n_places;
     for (size_t i = 0; i < t->n_places && at == t->n_places; i++)
@@ -37,7 +38,7 @@ static size_t host_place(const tm_blames *t, int64_t rank) {
     return at;
 }
 
-/* Returns the end of the places in the same host or group. */
+/* Returns the end of the places of the same host or group. */
 static size_t place_end(const tm_blames *t, size_t first) {
     size_t end = first + 1;
     while (end < t->n_places && tm_places_share(&t->places[first], &t->places[end]))
@@ -84,8 +85,8 @@ static bool same_culprit(const tm_finding *a, const tm_finding *b) {
            (a->level == TM_CULPRIT_RANK ? a->rank == b->rank : a->place == b->place);
 }
 
-/* Makes findings of suspects. Merges those about the same rank or host: keeps the largest excess
- * and the minimum p. */
+/* Makes findings from suspects. Merges findings on the same rank or host: keeps the one with the
+ * largest excess, and the minimum p. */
 static tm_status gather(const tm_findings_input *in, tm_vec *all, tm_error *err) {
     for (size_t i = 0; i < in->n_suspects; i++) {
         if (in->suspects[i].unsteady)
@@ -93,11 +94,11 @@ static tm_status gather(const tm_findings_input *in, tm_vec *all, tm_error *err)
         tm_finding f = finding_of(in, &in->suspects[i]), *known = NULL;
         if (f.level == TM_CULPRIT_HOST && f.place == in->blames->n_places)
             continue;
-        /* before findings about the same rank are merged */
+        /* must come before findings on the same rank are merged */
         if (f.of_stage && percent(in, f.excess_ns) < STAGE_LEAST_PCT)
             continue;
-        /* Unexplained starts count only if they are long: the saving from fixing the rank may be
-         * due to other work, whose excess may be chance. */
+        /* Unexplained starts count only if they are long: they may be chance, while fixing the rank
+         * saves time for another reason. */
         if (f.work == TM_SUSPECT_LAG &&
             percent(in, f.excess_ns) <
                 fmax(EXCESS_LEAST_PCT, TM_FIX_LEAST_SHARE * in->fixes.stake_pct))
@@ -128,7 +129,7 @@ static void keep_if(tm_vec *all, const bool *wanted) {
     all->n = n;
 }
 
-/* Merges the findings about ranks of one place into one. The place has entries [first, end). */
+/* Merges the findings on ranks of a place, whose entries are [first, end), into one. */
 static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t first, size_t end,
                          int64_t *excess, bool *wanted) {
     const tm_finding *v = all->data;
@@ -164,8 +165,8 @@ static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t 
     return out;
 }
 
-/* Returns how many ranks of a host or group have findings; 0 if one is late by many times as much
- * as another, so that they have no common cause. */
+/* Returns how many ranks of a host or group have findings; 0 if their excesses differ so much that
+ * they have no common cause. */
 static size_t count_found(const tm_blames *t, const tm_vec *all, size_t first, size_t end) {
     enum { ALIKE = 3 };
     int64_t least_ns = INT64_MAX, most_ns = 0;
@@ -182,14 +183,13 @@ static size_t count_found(const tm_blames *t, const tm_vec *all, size_t first, s
     return found > 0 && most_ns / ALIKE > least_ns ? 0 : found;
 }
 
-/* Finds the host or group whose ranks have findings: hosts before groups, then that with more such
- * ranks. */
+/* Finds the host or group with the most ranks that have findings. Hosts come before groups. */
 static bool find_place(const tm_blames *t, const tm_vec *all, size_t *first, size_t *end) {
     size_t most = 0;
     for (size_t i = 0, e; i < t->n_places; i = e) {
         e = place_end(t, i);
         size_t n = e - i, found = count_found(t, all, i, e);
-        /* Hosts are sorted first. */
+        /* hosts are sorted first */
         if (most > 0 && t->places[*first].level != t->places[i].level)
             break;
         if (found >= 2 && 5 * found >= 4 * n && 2 * n <= t->n_ranks && found > most) {
@@ -201,7 +201,7 @@ static bool find_place(const tm_blames *t, const tm_vec *all, size_t *first, siz
     return most > 0;
 }
 
-/* Removes findings about ranks whose host has a finding. */
+/* Removes findings on ranks whose host has a finding. */
 static tm_status leave_hosts(const tm_findings_input *in, tm_vec *all, tm_error *err) {
     const tm_finding *v = all->data;
     bool *wanted = malloc((all->n + 1) * sizeof *wanted);
@@ -220,7 +220,7 @@ static tm_status leave_hosts(const tm_findings_input *in, tm_vec *all, tm_error 
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Merges findings about single ranks into findings about their host or group. */
+/* Merges findings on ranks into findings on their host or group. */
 static tm_status raise_levels(const tm_findings_input *in, tm_vec *all, tm_error *err) {
     size_t first = 0, end = 0;
     bool *wanted = malloc((all->n + 1) * sizeof *wanted);
@@ -236,7 +236,7 @@ static tm_status raise_levels(const tm_findings_input *in, tm_vec *all, tm_error
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns the finding that is about a rank; n if there is none. */
+/* Returns the index of the finding on a rank; all->n if there is none. */
 static size_t finding_of_rank(const tm_blames *t, const tm_vec *all, int64_t rank, bool *members) {
     size_t found = all->n;
     for (size_t i = 0; i < all->n && found == all->n; i++) {
@@ -248,9 +248,8 @@ static size_t finding_of_rank(const tm_blames *t, const tm_vec *all, int64_t ran
     return found;
 }
 
-/* Adds the saving of each position of the plan to the finding about its rank. If a position saves
- * enough after earlier ones that saved nothing, their ranks were equally late and are worth fixing
- * together.
+/* Adds what each rank of the plan saves to the finding on this rank. If ranks save nothing until
+ * the next rank of the plan is fixed, they are equally late, and worth fixing together.
  * @param seen, worth  [all] out */
 static void follow_plan(const tm_findings_input *in, tm_vec *all, bool *members, bool *seen,
                         bool *worth) {
@@ -285,15 +284,15 @@ static int by_saving(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Returns the saving from fixing only the ranks of this finding. */
+/* Returns the saving from fixing only the finding's ranks [% of a step]. */
 static double saved_alone(const tm_findings_input *in, const tm_finding *f) {
     if (f->level == TM_CULPRIT_HOST)
         return tm_fixes_of_host(&in->fixes, f->rank);
     return f->level == TM_CULPRIT_RANK ? tm_fixes_of_rank(&in->fixes, f->rank) : 0.0;
 }
 
-/* Returns the waits that a finding's ranks caused; if its window is in steps, only within the
- * window. */
+/* Returns the waits that a finding's ranks caused [ns]; if the finding's window is in steps, only
+ * within the window. */
 static int64_t cost_of(const tm_blames *t, const tm_finding *f, const bool *members) {
     int64_t sum = 0;
     bool window =
@@ -308,8 +307,8 @@ static int64_t cost_of(const tm_blames *t, const tm_finding *f, const bool *memb
     return sum;
 }
 
-/* Keeps a finding whose ranks caused half of all waiting, with an unknown saving, if the replay is
- * not sure that fixing them saves little. Returns whether there is such a finding. */
+/* Keeps a finding whose ranks caused half of all waiting if the replay is not sure that fixing them
+ * saves little; its saving is unknown. Returns whether there is such a finding. */
 static bool keep_waited_for(const tm_findings_input *in, tm_vec *all, bool *members, bool *worth) {
     tm_finding *v = all->data;
     for (size_t i = 0; i < all->n && !in->fixes.sure; i++) {
@@ -351,7 +350,7 @@ static tm_status keep_worth(const tm_findings_input *in, tm_findings *out, tm_er
     out->spared_of = out->spared ? v[best] : (tm_finding){0};
     out->spared_of.excess_pct = percent(in, out->spared_of.excess_ns);
     keep_if(all, worth);
-    if (all->n > 1) /* merged() starts from the first finding, which must save most */
+    if (all->n > 1) /* merged() starts with the first finding, which must save most */
         qsort(v, all->n, sizeof *v, by_saving);
     free(flags);
     return TM_OK;
@@ -365,7 +364,7 @@ static tm_status complete(const tm_findings_input *in, tm_vec *all, tm_error *er
         v[i].excess_pct = percent(in, v[i].excess_ns);
         if (!in->fixes.known && v[i].excess_pct < EXCESS_LEAST_PCT)
             continue;
-        /* in a single step, a slow rank looks like one with a larger share of the data */
+        /* in a single step, a slow rank looks like a rank with more data */
         bool one_step = v[i].unit == TM_UNIT_PART && in->n_steps < 2;
         bool sure =
             v[i].p <= TM_CHANCE_SURE + 1e-9 && in->matched_share >= TM_MATCHED_LEAST && !one_step;
@@ -398,8 +397,8 @@ static void find_alternation(tm_vec *all) {
         v[0].shape = v[1].shape = TM_SHAPE_ALTERNATION;
 }
 
-/* Finds the fewest operations that hold half of all waiting, if they are at most 5 and at most a
- * tenth of all. */
+/* Finds the fewest operations that have half of all waiting, if they are at most 5 and at most a
+ * tenth of all operations. */
 static bool find_event(const tm_findings_input *in, tm_finding *out) {
     enum { OPERATIONS_MOST = 5 };
     tm_finding f = {.shape = TM_SHAPE_EVENT, .rank = -1, .n_members = 1, .p = 1.0};
@@ -420,8 +419,8 @@ static bool find_event(const tm_findings_input *in, tm_finding *out) {
     return false;
 }
 
-/* Computes the pipeline's bubble, and its ideal. The number of micro-batches is rounded, because
- * recorded steps may be cut. */
+/* Computes the pipeline's bubble and its ideal. The number of micro-batches is rounded, because a
+ * recorded step may be cut. */
 static void look_at_pipeline(const tm_findings_input *in, tm_findings *out) {
     const tm_pipeline_use *p = &in->pipeline;
     int64_t sends = p->senders * in->n_steps;
@@ -438,8 +437,8 @@ static bool is_bubble(const tm_findings *found) {
     return found->transfers >= 0.01;
 }
 
-/* Returns whether half of all waiting was for one rank, and the replay is not sure what fixing it
- * saves. */
+/* Returns whether half of all waiting was for one rank, and the replay is not sure what fixing that
+ * rank saves. */
 static bool is_open(const tm_findings_input *in) {
     const tm_blames *t = in->blames;
     bool half = false;
@@ -500,8 +499,8 @@ tm_verdict_kind tm_findings_verdict(const tm_findings_input *in, const tm_findin
         return TM_VERDICT_SEVERAL;
     if (found->all.n > 0)
         return one[first->shape];
-    /* clears no rank if much was not compared, or if most of what was compared is in groups that
-     * may have more ranks */
+    /* clears no rank if too little was compared, or if most of it was in groups that may have more
+     * ranks */
     bool cleared =
         tm_waits_little(in->blames->wait_ns, in->window_ns) ||
         (found->tested && (in->fixes.known ? in->fixes.most_pct < TM_FIX_LEAST_PCT && !found->open

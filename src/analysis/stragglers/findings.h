@@ -1,5 +1,5 @@
-/* Turns suspects of groups into findings on the job: who stands out, when, and how certain this
- * is. */
+/* Makes findings on the job from suspects of groups: who stands out, when, and how certain this is.
+ */
 #ifndef TMERGE_FINDINGS_H
 #define TMERGE_FINDINGS_H
 
@@ -9,21 +9,23 @@
 #include "timeline/collectives.h"
 
 typedef enum tm_shape {
-    TM_SHAPE_THROUGHOUT,  /* from the first unit to the last */
-    TM_SHAPE_EPISODE,     /* a contiguous window of under 80 % of the units */
-    TM_SHAPE_ALTERNATION, /* one of two episodes, of different ranks, that do not overlap */
-    TM_SHAPE_EVENT,       /* a few operations account for half of the waiting */
-    TM_SHAPE_BUBBLE       /* stages of a pipeline wait for each other */
+    TM_SHAPE_THROUGHOUT,  /* from the first to the last unit */
+    TM_SHAPE_EPISODE,     /* in a contiguous window of under 80 % of the units */
+    TM_SHAPE_ALTERNATION, /* one of two episodes of different ranks that do not overlap */
+    TM_SHAPE_EVENT,       /* a few operations have half of all waiting */
+    TM_SHAPE_BUBBLE       /* stages of a pipeline wait for one another */
 } tm_shape;
 
 typedef enum tm_certainty { TM_CERTAINTY_LIKELY, TM_CERTAINTY_CONFIDENT } tm_certainty;
 
-/** Below this share of communication time in complete operations, a finding is at most likely. */
+/** If less than this share of communication time is in complete operations, findings are at most
+ * likely. */
 #define TM_MATCHED_LEAST 0.5
-/** Below this share, no rank is cleared, because the causes of too many waits are unknown. */
+/** If less than this share of communication time is in complete operations, no rank is cleared,
+ * because the causes of too many waits are unknown. */
 #define TM_MATCHED_CLEARED 0.9
 
-/** Returns whether all waiting is less than 1 % of all windows [ns]. */
+/** Returns whether the sum of all waits is under 1 % of the sum of all windows [ns]. */
 static inline bool tm_waits_little(int64_t wait_ns, int64_t window_ns) {
     return wait_ns < window_ns / 100 + (window_ns % 100 > 0);
 }
@@ -33,50 +35,52 @@ typedef struct tm_finding {
     tm_culprit level;
     tm_shape shape;
     tm_certainty certainty;
-    int64_t rank;        /* for a host or group, the lowest rank; for an event, the rank that always
-                            arrived last, or -1 */
-    size_t place;        /* for a host or group: index of its first rank in tm_blames.places */
-    size_t n_members;    /* number of ranks of the finding */
-    int64_t from, to;    /* as in stragglers.finding */
-    int64_t units;       /* for an event: number of operations */
-    tm_unit_kind unit;   /* unset for an event */
-    double p;            /* 1 for events, which are not tested */
-    int64_t excess_ns;   /* for several ranks, the median of their excesses */
-    double excess_pct;   /* percentage of the steps */
+    int64_t rank;     /* of a host or group, the lowest rank; of an event, the rank that always came
+                         last, or -1 */
+    size_t place;     /* of a host or group: index of its first rank in tm_blames.places */
+    size_t n_members; /* number of ranks that the finding is about */
+    int64_t from, to; /* as in stragglers.finding */
+    int64_t units;    /* of an event: number of operations */
+    tm_unit_kind unit;   /* not set for an event */
+    double p;            /* 1 for an event, which is not tested */
+    int64_t excess_ns;   /* of several ranks, the median of their excesses */
+    double excess_pct;   /* excess_ns as a share of the steps [%] */
     int64_t caused_ns;   /* waits that the ranks caused within the window [ns] */
-    double caused_share; /* share of all waiting */
-    bool of_stage;       /* the rank's stage was compared with the other stages of a pipeline */
-    uint8_t work;        /* tm_suspect_work: the work that takes longer */
-    double saved_pct;    /* saving from fixing its ranks [% of a step]; if they alone save nothing,
-                            together with those of earlier findings; NaN without a replay */
+    double caused_share; /* caused_ns as a share of all waiting */
+    bool of_stage;    /* whether the rank's stage was compared with other stages of the pipeline */
+    uint8_t work;     /* tm_suspect_work: kind of work that takes longer */
+    double saved_pct; /* saving from fixing its ranks [% of a step]; if this saves nothing, saving
+                         from fixing them and the ranks of earlier findings; NaN without a replay */
 } tm_finding;
 
-/** One of the operations with the longest waits. */
+/** An operation that is among those with the longest waits. */
 typedef struct tm_heavy {
-    int64_t wait_ns;   /* sum over all members */
+    int64_t wait_ns;   /* sum of the waits of all members */
     int64_t last_rank; /* -1: several */
     int64_t step;      /* -1: none */
 } tm_heavy;
 
-/** What the verdict is based on. */
+/** What the verdict follows from. */
 typedef struct tm_findings {
-    tm_vec all;       /* of tm_finding, largest excess (with a replay: saving) first */
-    int64_t steps_ns; /* sum over the steps of the longest window of a rank */
+    tm_vec all; /* of tm_finding; largest saving first; without a replay, largest excess first */
+    int64_t steps_ns; /* sum over the steps of the longest window of any rank */
     double most_pct;  /* largest excess of any rank, named or not [% of the steps] */
-    double least_p;   /* minimum p of a rank, 1 if nothing could be tested */
-    bool tested;      /* at least one group had enough data for a test */
-    int64_t few;      /* number of operations that hold half of all waiting; 0 if they are many */
+    double least_p;   /* minimum p of any rank; 1 if nothing could be tested */
+    bool tested;      /* whether a group had enough data for a test */
+    int64_t few;      /* number of operations that have half of all waiting; 0 if they are many */
     double bubble, ideal; /* shares of the windows; 0 without a pipeline */
-    double transfers;     /* share of the windows spent waiting for transfers */
+    double transfers;     /* share of the windows in which ranks wait for transfers */
     int64_t stages, micro_batches;
-    bool replayed; /* a replay shows what fixing ranks saves */
-    bool open; /* half of all waiting was for one rank, and it is not sure what fixing it saves */
-    bool unsteady;        /* a rank stands out by amounts that differ between few steps */
-    bool spared;          /* ranks stand out, but fixing them saves little, so they are not named */
-    tm_finding spared_of; /* of the findings on such ranks: the largest saving */
+    bool replayed; /* whether a replay shows what fixing ranks saves */
+    bool open;     /* whether half of all waiting was for one rank, and the replay is not sure what
+                      fixing it saves */
+    bool unsteady; /* whether a rank stands out, but only few steps were compared and its excess
+                      differs between them */
+    bool spared;   /* whether ranks stand out but are not named, because fixing them saves little */
+    tm_finding spared_of; /* of the findings on these ranks, the one with the largest saving */
 } tm_findings;
 
-/** "throughout", "episode", "alternation", "event" or "bubble". */
+/** Returns "throughout", "episode", "alternation", "event" or "bubble". */
 const char *tm_shape_word(tm_shape shape);
 
 /** "confident" or "likely". */
@@ -84,53 +88,53 @@ const char *tm_certainty_word(tm_certainty certainty);
 
 /** Input of tm_findings_find. All pointers are borrowed. */
 typedef struct tm_findings_input {
-    const tm_suspect *suspects;   /* [n_suspects], of all groups */
-    const tm_standing *standings; /* [n_standings], of all groups */
+    const tm_suspect *suspects;   /* [n_suspects] of all groups */
+    const tm_standing *standings; /* [n_standings] of all groups */
     size_t n_suspects, n_standings;
-    /* [n_heavy] the job's operations with the longest waits, longest first */
+    /* [n_heavy] operations of the job with the longest waits, longest first */
     const tm_heavy *heavy;
     size_t n_heavy;
-    int64_t n_waits; /* number of the job's operations with waits */
+    int64_t n_waits; /* number of operations of the job with waits */
     tm_pipeline_use pipeline;
     int64_t n_steps;
     const tm_blames *blames;
     int64_t steps_ns;     /* as in tm_findings */
-    int64_t window_ns;    /* sum of all ranks' windows */
+    int64_t window_ns;    /* sum of the windows of all ranks */
     double matched_share; /* share of communication time in complete operations */
-    double open_share;    /* part of matched_share in groups that may have more ranks */
+    double open_share;    /* part of matched_share that is in groups that may have more ranks */
     tm_fixes fixes;
 } tm_findings_input;
 
 /**
  * Finds what the verdict reports.
  *
- * Merges suspects of one rank from several groups: minimum p, window of the largest excess. If a
- * replay shows the savings, a finding is kept if it saves 1 % of a step and, if there are several,
- * a tenth of the total saving. If no finding saves that much, but the replay is not sure, a finding
- * is kept if its ranks caused half of all waiting. Without a replay, a finding is kept if its
- * excess is 1 % of the steps. A host with at most half of all ranks is named instead of its ranks
- * if 80 % of them, and at least 2, are found; otherwise a process group is named under the same
- * conditions. Two episodes alternate if one ends before the other starts.
+ * If several groups suspect a rank, merges these suspects: minimum p, window of the largest excess.
+ * If a replay shows the savings, a finding is kept if it saves 1 % of a step and, if there are
+ * several, a tenth of the total saving. If no finding saves that much and the replay is not sure, a
+ * finding is kept if its ranks caused half of all waiting. Without a replay, a finding is kept if
+ * its excess is 1 % of the steps. A host with at most half of all ranks is named instead of its
+ * ranks if 80 % of its ranks, and at least 2, have findings; otherwise a process group, under the
+ * same conditions. Two episodes alternate if one ends before the other starts.
  *
- * If no rank is found and ranks wait for transfers between stages for 1 % of the windows, there is
- * a bubble: the time in which waits, for transfers and in collectives, keep ranks from computing.
- * The ideal is (p - 1) / (m + p - 1) for p stages and m micro-batches (transfers from a first-stage
- * rank per step). Otherwise, at most 5 operations (and 10 % of all) that hold half of the waiting
- * are an event.
+ * If there is no finding and ranks wait for transfers between stages for 1 % of the windows, there
+ * is a bubble: the time in which waits for transfers and in collectives keep ranks from computing.
+ * Its ideal is (p - 1) / (m + p - 1) for p stages and m micro-batches (transfers from a rank of the
+ * first stage in a step). Otherwise, at most 5 operations (and 10 % of all) that have half of all
+ * waiting are an event.
  *
- * @param out  its vector initialised
+ * @param out  its vector must be initialised
  * @return     TM_OK; TM_ERR_FAULT
  */
 tm_status tm_findings_find(const tm_findings_input *input, tm_findings *out,
                            tm_error *err) TM_MUST_CHECK;
 
-/** Returns whether a finding names ranks; a finding on an event or a bubble does not. */
+/** Returns whether a finding names ranks. Findings on an event or a bubble do not. */
 static inline bool tm_finding_names(const tm_finding *f) {
     return f->shape != TM_SHAPE_EVENT && f->shape != TM_SHAPE_BUBBLE;
 }
 
 /** Sets the flags of the ranks that a finding is about.
- * @param members  [t->n_ranks]; other flags are unchanged */
+ * @param members  [t->n_ranks]; other flags stay as they are */
 void tm_finding_members(const tm_blames *t, const tm_finding *f, bool *members);
 
 /** Derives the verdict from the findings. */

@@ -11,10 +11,11 @@
 enum { HEAVY_MOST = 5 };
 
 static const tm_column heavy_columns[] = {
-    {"place", TM_INT, "", "0 for the operation with the longest wait."},
+    {"place", TM_INT, "",
+     "Number of the operation, from 0 for the operation with the longest wait."},
     {"wait_ns", TM_INT, "ns", "Sum of the waits of all members of the operation."},
-    {"last_rank", TM_INT, "", "Rank that came last; -1 if several ranks did."},
-    {"step", TM_INT, "", "Step of the operation; -1 if it is in no step."},
+    {"last_rank", TM_INT, "", "Rank that came last; -1 if several did."},
+    {"step", TM_INT, "", "Step of the operation; -1: no step."},
     {"operations", TM_INT, "", "Number of the job's operations with waits."},
 };
 
@@ -24,9 +25,9 @@ const tm_table_def tm_judge_heavy = TM_INTERNAL_TABLE(
 
 static const tm_column heard_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"comm_ns", TM_INT, "ns", "Total time of the rank's communication kernels."},
+    {"comm_ns", TM_INT, "ns", "Sum of the durations of the rank's communication kernels."},
     {"compared_ns", TM_INT, "ns",
-     "Part of comm_ns in operations that are complete or have a wait."},
+     "Part of comm_ns in operations that are complete or whose waits are known."},
     {"open_ns", TM_INT, "ns", "Part of compared_ns in groups that may have more ranks."},
 };
 
@@ -35,12 +36,13 @@ const tm_table_def tm_judge_heard = TM_INTERNAL_TABLE(
     heard_columns, 4, 1);
 
 static const tm_column pipeline_columns[] = {
-    {"stages", TM_INT, "", "Number of pipeline stages, 0 for no pipeline."},
+    {"stages", TM_INT, "", "Number of pipeline stages; 0: no pipeline."},
     {"transfers", TM_INT, "", "Number of transfers from the first stage to the second."},
     {"senders", TM_INT, "", "Number of ranks of the first stage."},
-    {"wait_ns", TM_INT, "ns", "Wait of all ranks for transfers."},
+    {"wait_ns", TM_INT, "ns", "Time that ranks waited for transfers: sum over all ranks."},
     {"kept_ns", TM_INT, "ns",
-     "Time in which pipeline transfers and collectives kept ranks from computing."},
+     "Time in which transfers of the pipeline and collectives kept ranks from computing: sum over "
+     "all ranks."},
 };
 
 const tm_table_def tm_judge_pipeline = TM_INTERNAL_TABLE(
@@ -144,8 +146,7 @@ static int64_t longest_window(const tm_tables *tables) {
     return longest;
 }
 
-/* Sums the longest window of each step. If steps are not marked, the recording counts as one
- * step. */
+/* Sums the longest window of each step. If steps are not marked, the recording counts as a step. */
 static tm_status sum_steps(const tm_tables *tables, tm_findings_input *out, tm_error *err) {
     const tm_table *table = tm_tables_find(tables, "overlap.step");
     step_window *v = malloc((table->n_rows + 1) * sizeof *v);
@@ -160,7 +161,7 @@ static tm_status sum_steps(const tm_tables *tables, tm_findings_input *out, tm_e
             out->steps_ns = tm_sum(out->steps_ns, v[i].window_ns);
             out->n_steps++;
         }
-    if (table->n_rows == 0) { /* only communication was recorded, so there are no steps */
+    if (table->n_rows == 0) { /* there are no steps, because only communication was recorded */
         out->steps_ns = longest_window(tables);
         out->n_steps = 1;
     }
@@ -168,7 +169,7 @@ static tm_status sum_steps(const tm_tables *tables, tm_findings_input *out, tm_e
     return TM_OK;
 }
 
-/* The rows of the internal tables, as arrays. The caller frees them. */
+/* Rows of the internal tables, as arrays. The caller frees them. */
 typedef struct sent {
     tm_suspect *suspects;
     tm_standing *standings;
@@ -207,7 +208,7 @@ static tm_status read_sent(const tm_tables *tables, sent *s, tm_findings_input *
     return TM_OK;
 }
 
-/* Merges the standings of each rank in its groups: largest excess, smallest p. */
+/* Merges the standings of a rank in its groups: largest excess, smallest p. */
 static void bring_together(const tm_findings_input *in, tm_standing *out) {
     for (size_t i = 0; i < in->blames->n_ranks; i++)
         out[i] = (tm_standing){-1, INT64_MIN, (double)NAN};
@@ -231,8 +232,8 @@ static tm_status decide(const tm_findings_input *in, tm_judgement *out, tm_error
     return TM_OK;
 }
 
-/* If much unrecorded time lies between recorded events, there is no verdict on the job, nor on a
- * rank that has much of it. If any rank has much of it, no rank is cleared. */
+/* If much time between recorded events is in doubt on the job, there is no verdict; if on a rank,
+ * none on this rank. If on any rank, no rank is cleared. */
 static void hold_back(const tm_tables *tables, const tm_blames *blames, tm_judgement *j) {
     bool any = tm_doubt_of_any(tables);
     j->withheld = tm_doubt_between(tables) || (any && j->kind == TM_VERDICT_NONE);

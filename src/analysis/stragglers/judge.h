@@ -1,16 +1,16 @@
-/* The part of the verdict that is made for the whole job, from the data that the processes sent. */
+/* The verdict on the whole job, from the data that the processes sent. */
 #ifndef TMERGE_JUDGE_H
 #define TMERGE_JUDGE_H
 
 #include "findings.h"
 #include "tmerge/analysis.h"
 
-/** Internal tables: the operations with the longest waits, how much communication could be
- * compared, and the pipeline. */
+/** Internal tables: operations with the longest waits, how much communication could be compared,
+ * and the pipeline. */
 extern const tm_table_def tm_judge_heavy, tm_judge_heard, tm_judge_pipeline;
 
-/** Adds the operations that this process matched and that are among the job's with the longest
- * waits. The first process also adds the pipeline. Returns TM_OK; TM_ERR_FAULT. */
+/** Adds the operations that this process matched and that are among the job's longest waits. The
+ * first process also adds the pipeline. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_judge_add_heavy(tm_tables *tables, const tm_collectives *own,
                              tm_error *err) TM_MUST_CHECK;
 
@@ -18,21 +18,21 @@ tm_status tm_judge_add_heavy(tm_tables *tables, const tm_collectives *own,
 tm_status tm_judge_add_heard(tm_tables *tables, const tm_timeline *timeline,
                              tm_error *err) TM_MUST_CHECK;
 
-/** The verdict and the data that it is based on. */
+/** The verdict, and what it follows from. */
 typedef struct tm_judgement {
     tm_verdict_kind kind;
     tm_findings found;
     bool *among;            /* [blames->n_ranks] whether a rank is named; owned */
-    tm_standing *standings; /* [blames->n_ranks] maximum excess and minimum p over the rank's
-                               groups; member -1: it was compared in no group; owned */
+    tm_standing *standings; /* [blames->n_ranks] maximum excess and minimum p over a rank's groups;
+                               member -1: compared in no group; owned */
     int64_t window_ns;      /* sum of the windows of all ranks */
     double matched_share;   /* share of communication time in complete operations */
-    bool withheld;          /* there is no verdict, as too much was not recorded */
+    bool withheld;          /* whether there is no verdict, because too much was not recorded */
 } tm_judgement;
 
 /**
  * Reads the internal tables, overlap.rank and overlap.step, and makes the verdict.
- * @param out  close it with tm_judge_close, even on failure
+ * @param out  the caller closes it with tm_judge_close, also on failure
  * @return     TM_OK; TM_ERR_FAULT
  */
 tm_status tm_judge(const tm_tables *tables, const tm_blames *blames, tm_judgement *out,

@@ -8,7 +8,8 @@
 #include "analysis/shared/words.h"
 #include "tmerge/timeline.h"
 
-/* Causes, by part of the name of the profiler's error; the last row is for all other names. */
+/* Causes, each with a word that is in the profiler's error. The last row is for all other errors.
+ */
 static const struct {
     const char *error, *what;
 } causes[] = {
@@ -23,7 +24,7 @@ static const struct {
          "another profiler was using it"},
 };
 
-/* Returns the first text in a column of job.rank, NULL if all are null. */
+/* Returns the first text in a column of job.rank; NULL if all are null. */
 static const char *first_text(const tm_table *ranks, const char *column) {
     for (size_t i = 0; i < ranks->n_rows; i++) {
         const tm_cell *cell = tm_table_cell(ranks, i, column);
@@ -33,8 +34,7 @@ static const char *first_text(const tm_table *ranks, const char *column) {
     return NULL;
 }
 
-/* Returns the number of GPU events that were dropped because the profiler recorded no time for
- * them. */
+/* Returns the number of GPU events that were dropped because they have no recorded time. */
 static int64_t count_unknown(const tm_table *diagnostics) {
     const char *word = tm_count_info(TM_COUNT_UNKNOWN_WORK_TIME)->word;
     int64_t n = 0;
@@ -58,7 +58,7 @@ static const char *cause_of(const char *error) {
     return causes[i].what;
 }
 
-/* Writes "20 graphs (batch 1 to 16)": how many different graphs all ranks captured. */
+/* Writes how many distinct graphs the ranks captured: "20 graphs (batch 1 to 16)". */
 static void graphs_text(const tm_tables *tables, char *out, size_t size) {
     const tm_table *marks = tm_tables_find(tables, "steps.mark");
     const int64_t n = tm_table_cell(tm_tables_find(tables, "job.job"), 0, "steps")->value.i;

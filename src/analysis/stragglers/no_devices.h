@@ -1,4 +1,4 @@
-/* The verdict for traces without device work to judge: says so, and why, if known. */
+/* The verdict for traces without device work to judge: that there is none, and why, if known. */
 #ifndef TMERGE_NO_DEVICES_H
 #define TMERGE_NO_DEVICES_H
 
@@ -8,7 +8,7 @@
  * Writes the verdict for traces without device events, or whose steps are all graph captures. Reads
  * job.job, job.rank, overlap.rank, steps.kind and steps.mark.
  * @param headline, evidence  NULL: not wanted
- * @return                    false, with nothing written, for other traces
+ * @return                    false for other traces; nothing is written then
  */
 bool tm_no_devices_text(const tm_tables *tables, char headline[TM_SENTENCE_MAX],
                         char evidence[TM_SENTENCE_MAX]);

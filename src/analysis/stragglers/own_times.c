@@ -39,7 +39,7 @@ void tm_own_times_drop(tm_own_times *times, size_t member) {
     times->n--;
 }
 
-/* Returns the k-th of the sorted values, not counting that at @p place. */
+/* Returns the k-th of the sorted values, without the value at @p place. */
 static int64_t without(const int64_t *sorted, size_t place, size_t k) {
     return sorted[k + (k >= place)];
 }
@@ -57,13 +57,13 @@ void tm_own_times_excess(const tm_own_times *times, size_t row, int64_t *sorted,
     }
 }
 
-/* The rows with the stretches of a step. */
+/* Rows that are stretches of one step. */
 typedef struct step_rows {
     size_t first, end;
 } step_rows;
 
-/* Finds the steps that rows belong to. Leaves out the first and last step if they are incomplete.
- * Returns how many there are, at most n_rows. */
+/* Finds the steps of the rows, without the first and the last step if these are incomplete. Returns
+ * their number, at most n_rows. */
 static size_t find_steps(const int64_t *steps, size_t n_rows, step_rows *out, int64_t *scratch) {
     size_t n = 0, first = 0;
     for (size_t i = 0; i < n_rows; i++) {
@@ -85,7 +85,7 @@ static size_t find_steps(const int64_t *steps, size_t n_rows, step_rows *out, in
     return n - first;
 }
 
-/* Appends the sum of rows [first, end) as a unit. */
+/* Appends a unit: the sum of rows [first, end). */
 static void add_unit(const tm_own_times *from, size_t first, size_t end, tm_own_times *units) {
     int64_t *sums = units->ns + units->n_rows * units->n;
     for (size_t row = first; row < end; row++)
@@ -96,9 +96,9 @@ static void add_unit(const tm_own_times *from, size_t first, size_t end, tm_own_
     units->n_rows++;
 }
 
-/* Returns the scores of each member in each row: number of shorter members minus number of longer
- * ones, minus the member's mean over the rows. NULL if out of memory. @param candidate set to the
- * member with the largest sum, which may really be slow, so its scores are not used to estimate
+/* Returns the score of each member in each row: number of members that take less time minus number
+ * that take more, minus the mean of this over the rows. NULL if out of memory. @param candidate set
+ * to the member with the largest sum: it may really be slow, so its scores are not used to estimate
  * chance */
 static double *centred_places(const tm_own_times *times, size_t *candidate, tm_error *err) {
     size_t n = times->n;
@@ -131,10 +131,9 @@ static double *centred_places(const tm_own_times *times, size_t *candidate, tm_e
     return places;
 }
 
-/* For each member and step, adds up the scores and squares the sum. Returns the sum of these
- * squares. Places are counted from the end of a step, because the first step may lack its
- * beginning. @param orders [places][n][steps] step whose score is taken at each place; NULL: that
- * of the step itself */
+/* Sums the scores of each member in each step. Returns the sum of the squares of these sums. Places
+ * are counted from the end of a step, because the first step may lack its beginning. @param orders
+ * [places][n][steps] step whose score is taken at each place; NULL: the step itself */
 static double step_squares(const double *scores, size_t n, const step_rows *steps, size_t n_steps,
                            const size_t *orders, size_t n_places) {
     double squares = 0.0;
@@ -160,7 +159,7 @@ static void shuffle(size_t *order, size_t n, uint64_t seed) {
     }
 }
 
-/* Tests whether the times of a member are correlated within a step. */
+/* Tests whether a member's times are correlated within a step. */
 static tm_status hangs_together(const tm_own_times *times, const step_rows *steps, size_t n_steps,
                                 bool *out, tm_error *err) {
     enum { ORDERS = 199 };
@@ -186,7 +185,7 @@ static tm_status hangs_together(const tm_own_times *times, const step_rows *step
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns how many stretches make a block (TM_UNIT_BLOCK); 0 if out of memory. */
+/* Returns the number of stretches in a block (TM_UNIT_BLOCK); 0 if out of memory. */
 static size_t block_length(const tm_own_times *times, tm_error *err) {
     size_t n = times->n, rows = times->n_rows, candidate = 0;
     double *scores = centred_places(times, &candidate, err);
@@ -194,7 +193,7 @@ static size_t block_length(const tm_own_times *times, tm_error *err) {
     double tau = 1.0, whole = 0.0, before = 0.0, least = 0.5 / sqrt((double)rows);
     for (size_t i = 0; i < rows * n && ok; i++)
         whole += n == 2 || i % n != candidate ? scores[i] * scores[i] : 0.0;
-    /* if members always have the same order, centred scores are only rounding errors */
+    /* if the order of members never changes, centred scores are only rounding errors */
     bool varies = whole > 1e-9 * (double)(rows * n);
     for (size_t lag = 1; lag < rows && ok && varies; lag++) {
         double sum = 0.0;
@@ -283,8 +282,7 @@ static void add_to_last(const tm_own_times *from, size_t row, tm_own_times *out)
     out->to[last] = from->to[row];
 }
 
-/* Adds the last row, which is too short, to the row before it in the same step. Drops it if there
- * is none. */
+/* The last row is too short: adds it to the row before in the same step; without one, drops it. */
 static void close_short(tm_own_times *out, const int64_t *steps) {
     size_t last = --out->n_rows;
     if (last > 0 && steps[last - 1] == steps[last])

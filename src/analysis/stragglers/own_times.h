@@ -1,5 +1,5 @@
-/* Own work of a group's members in each stretch (waits/stretches.h), and the units that are
- * compared. */
+/* Own times of a group's members in each stretch (waits/stretches.h), and the units in which
+ * members are compared. */
 #ifndef TMERGE_OWN_TIMES_H
 #define TMERGE_OWN_TIMES_H
 
@@ -7,18 +7,18 @@
 
 #include "tmerge/status.h"
 
-/** Own times of a group's members. Free with tm_own_times_free. */
+/** Own times of a group's members. The caller frees them with tm_own_times_free. */
 typedef struct tm_own_times {
     size_t n;      /* members */
-    size_t n_rows; /* number of stretches, or of units made of them, in order */
-    int64_t each;  /* number of steps or stretches in a row; above 1 only if rows were joined */
+    size_t n_rows; /* number of rows: stretches, or units made from them, in order */
+    int64_t each;  /* number of steps or stretches in a row; above 1 if rows were joined */
     int64_t *ns;   /* [n_rows][n] */
-    int64_t *from; /* [n_rows] number of the first step of a row, or of the operation at the end of
-                      its first stretch */
-    int64_t *to;   /* [n_rows] number of the last step, or of the operation at the end of the last
-                      stretch */
-    int64_t *members; /* [n] global ranks, ascending; for hosts, the lowest rank of each */
-    bool parts;       /* rows are parts of steps, each a sample of all work in the step */
+    int64_t *from; /* [n_rows] first step of the row; for stretches, number of the operation at the
+                      end of the row's first stretch */
+    int64_t *to; /* [n_rows] last step of the row; for stretches, number of the operation at the end
+                    of the row's last stretch */
+    int64_t *members; /* [n] global ranks, ascending; for hosts, the lowest rank of each host */
+    bool parts; /* whether rows are parts of steps, each with a sample of all work of the step */
 } tm_own_times;
 
 tm_status tm_own_times_create(size_t n, size_t n_rows, tm_own_times *out,
@@ -28,39 +28,41 @@ void tm_own_times_free(tm_own_times *times);
 /** Removes a member. */
 void tm_own_times_drop(tm_own_times *times, size_t member);
 
-/** Computes by how much each member exceeds the median of the other members in a row [ns]; n >= 2.
+/** Computes by how much each member takes longer than the median of the other members, in a row
+ * [ns]; n >= 2.
  * @param sorted  [n] scratch
  * @param out     [n] */
 void tm_own_times_excess(const tm_own_times *times, size_t row, int64_t *sorted, int64_t *out);
 
-/** What a row is. Rows must be independent enough to be compared statistically. */
+/** What a row is. Rows must be independent enough for statistics. */
 typedef enum tm_unit_kind {
     TM_UNIT_STEP,
     TM_UNIT_STRETCH,
-    TM_UNIT_PART, /* part of a step, if the parts are independent or there is only one step */
+    TM_UNIT_PART, /* part of a step, if parts are independent or there is only one step */
     TM_UNIT_BLOCK
 } tm_unit_kind;
 
 /**
- * Makes units of stretches. First, short stretches are joined with the next one of their step, or,
- * at the end of a step, with the one before, because they say little about ranks. A stretch is
- * short if no member takes a tenth of what the slowest member takes in an average stretch. Then by
- * the first matching rule: 1. steps, if so many that a member is last in all of them by chance in
- * at most 1 of 1,000 groups: n^-(S-1) <= 0.001 for n members and S whole steps; 2. with at least 2
- * steps, stretches if a member's times are uncorrelated within a step: the squared sums of its
- * centred scores over a step are not among the largest tenth (for parts of steps, which are more
- * sensitive, 2 %) of 200 random orders of the steps at each position; else steps; 3. with one step
- * or none, blocks of stretches so long that neighbouring blocks are uncorrelated (8 times the
- * correlation time; single stretches if that is under 1.15).
+ * Makes units from stretches. First, joins each short stretch with the next stretch of its step; at
+ * the end of a step, with the stretch before: short stretches show little about ranks. A stretch is
+ * short if no member takes a tenth of what the slowest member takes in a mean stretch. Then the
+ * first of these rules that applies gives the units: 1. steps, if there are so many that by chance,
+ * in at most 1 of 1,000 groups, a member is last in all of them: n^-(S-1) <= 0.001 for n members
+ * and S whole steps; 2. with at least 2 steps, stretches if a member's times are uncorrelated
+ * within a step: the squared sums of its centred scores over a step are not among the largest tenth
+ * (for parts of steps, which are more sensitive, 2 %) of 200 random orders of the steps at each
+ * position; otherwise steps; 3. with one step or none, blocks of stretches that are long enough for
+ * neighbouring blocks to be uncorrelated (8 times the correlation time; single stretches if the
+ * correlation time is under 1.15).
  *
- * If there are more than two steps, the last and the first count only if they have more than half
- * of the usual number of stretches. Neighbours are joined while there are more than TM_UNITS_MAX
- * cells (units x members), but never fewer than TM_UNITS_LEAST units. A remainder at the end that
- * is too short for a unit is dropped.
+ * If there are more than two steps, the first and the last count only if they have more than half
+ * of the usual number of stretches. Neighbouring units are joined while there are more than
+ * TM_UNITS_MAX cells (units x members), but at least TM_UNITS_LEAST units remain. A remainder at
+ * the end that is too short for a unit is dropped.
  *
  * @param stretches  `from` and `to` are numbers of operations
  * @param steps      [n_rows] step number of each row, -1 for none
- * @param units      set only on TM_OK; freed by the caller
+ * @param units      set only on TM_OK; the caller frees it
  * @return           TM_OK; TM_ERR_FAULT
  */
 tm_status tm_own_times_units(const tm_own_times *stretches, const int64_t *steps,

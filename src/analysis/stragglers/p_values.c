@@ -8,7 +8,7 @@
 #include "base/simd_lanes.h"
 #include "base/sorted.h"
 
-/* Scores one row; @p sorted is [n] scratch. */
+/* Computes the scores of a row; @p sorted is [n] scratch. */
 static void score_row(const int64_t *ns, size_t n, int64_t *sorted, double *out) {
     double mean = 0.0;
     memcpy(sorted, ns, n * sizeof *sorted);
@@ -77,11 +77,11 @@ double tm_windows_scale(const tm_trial *trial) {
     return largest;
 }
 
-/* Bennett: a sum of independent terms of mean 0, each at most b, with variance v in all, reaches s
- * with a probability of at most exp(-v / b^2 ((1 + u) ln(1 + u) - u)), where u = b s / v. The term
- * of a unit is the score that a random order gives a member; for a class, the sum of scores / the
- * root of the class's size. Its variance is at most that of one score, because members are drawn
- * without replacement. */
+/* Bennett's inequality: a sum of independent terms with mean 0, each at most b, and with variance v
+ * in all, reaches s with a probability of at most exp(-v / b^2 ((1 + u) ln(1 + u) - u)), where u =
+ * b s / v. The term of a unit is the score that a random order gives a member; for a class, the sum
+ * of scores / the root of the class's size, whose variance is at most that of one score, because
+ * members are drawn without replacement. */
 double tm_height_bound(const tm_trial *trial, double largest, double height) {
     const double b = largest * (trial->class_of ? sqrt((double)trial->n) : 1.0);
     double bound = 0.0;
@@ -91,10 +91,10 @@ double tm_height_bound(const tm_trial *trial, double largest, double height) {
         const double least = w->variance / (b * b) * ((1.0 + u) * log1p(u) - u);
         bound += (double)trial->n_classes * exp(-least);
     }
-    return bound < 1.0 ? bound : 1.0; /* 1 also if the bound is NaN, because all scores are 0 */
+    return bound < 1.0 ? bound : 1.0; /* the bound is NaN if all scores are 0 */
 }
 
-/* Sets the weight of each class: 1 / the root of its size. */
+/* Sets the weight of each class to 1 / the root of its size. */
 static void weigh(const tm_trial *trial, double *weights) {
     memset(weights, 0, trial->n_classes * sizeof *weights);
     for (size_t i = 0; i < trial->n; i++)
@@ -103,20 +103,20 @@ static void weigh(const tm_trial *trial, double *weights) {
         weights[k] = 1.0 / sqrt(fmax(weights[k], 1.0));
 }
 
-/* Buffers of one draw. */
+/* Buffers of a draw. */
 typedef struct drawer {
     const tm_trial *trial;
     tm_orders *orders; /* or NULL */
-    size_t width;      /* width of a row of sums: n_classes, rounded up with zeros */
+    size_t width;      /* columns in a row of sums: n_classes, rounded up with zeros */
     double *sums;      /* [n_units + 1][width] prefix sums */
     double *weights;   /* [n_classes] */
     uint32_t *order;   /* [n] */
-    double *left;      /* [n] scores of a unit that have no place yet */
+    double *left;      /* [n] scores of a unit that are not placed yet */
     size_t *first;     /* [n_windows] first unit of each window */
     const tm_lanes *lanes;
 } drawer;
 
-/* Adds a unit, with its members in the given order, to the prefix sums. */
+/* Adds a unit to the prefix sums, with its members in the given order. */
 static void add_unit(const drawer *d, size_t unit, const uint32_t *order) {
     const tm_trial *trial = d->trial;
     const double *scores = trial->scores + unit * trial->n;
@@ -172,12 +172,12 @@ tm_status tm_scores_sums(const tm_trial *trial, double *out, tm_error *err) {
     return TM_OK;
 }
 
-/* Returns with which of the first i places to swap place i - 1. */
+/* Returns the place to swap with place i - 1, among the first i places. */
 static inline size_t pick(uint64_t seed, size_t i) {
     return (size_t)(((tm_draw(seed, i) >> 32) * i) >> 32);
 }
 
-/* Sets a random order of the members (Fisher-Yates). */
+/* Sets a random order of members (Fisher-Yates). */
 static void permute(size_t n, uint64_t seed, uint32_t *order) {
     for (size_t i = 0; i < n; i++)
         order[i] = (uint32_t)i;
@@ -189,7 +189,7 @@ static void permute(size_t n, uint64_t seed, uint32_t *order) {
     }
 }
 
-/* Sets the sizes from the first trial. If memory is short, no orders are kept. */
+/* Sets the sizes from the first trial. If there is too little memory, keeps no orders. */
 static void begin_orders(tm_orders *orders, const tm_trial *trial) {
     enum { KEPT_CELLS = 1 << 21, KEPT_DRAWS = 3000 };
     const size_t draws = KEPT_CELLS / (trial->n * trial->n_units);
@@ -208,7 +208,7 @@ void tm_orders_free(tm_orders *orders) {
     *orders = (tm_orders){0};
 }
 
-/* Returns the order of a unit in a draw, or NULL if it is not kept. */
+/* Returns the order of a unit in a draw; NULL if it is not kept. */
 static const uint32_t *kept_order(const drawer *d, uint64_t draw, size_t unit) {
     const tm_orders *orders = d->orders;
     if (!orders || orders->n != d->trial->n || draw >= orders->n_draws || unit >= orders->n_units)
@@ -221,7 +221,7 @@ static const uint32_t *kept_order(const drawer *d, uint64_t draw, size_t unit) {
     return order;
 }
 
-/* Combines permute and add_unit for members without classes. */
+/* Combines permute and add_unit, for members without classes. */
 static void add_permuted(const drawer *d, size_t unit, uint64_t seed) {
     size_t n = d->trial->n;
     double *before = d->sums + unit * d->width, *out = before + d->width, *left = d->left;
@@ -248,8 +248,8 @@ static inline double larger(double a, double b) {
     return a > b ? a : b;
 }
 
-/* Of windows of one length, that with the largest sum has the largest height: scales are not
- * negative, and neither is the largest sum, because the scores of a unit add up to 0. */
+/* Of the windows with the same length, the one with the largest sum has the largest height: scales
+ * are not negative, and neither is the largest sum, because the scores of a unit add up to 0. */
 static double largest_in(const drawer *d) {
     const tm_window *windows = d->trial->windows;
     double found = -(double)INFINITY;
@@ -298,7 +298,7 @@ static bool is_below(const void *element, const void *value) {
     return *(const double *)element < *(const double *)value;
 }
 
-/* with a tolerance: the order of additions changes sums slightly, and equal heights count as
+/* with a tolerance: the order of additions changes sums slightly, and an equal height counts as
  * reached */
 size_t tm_chance_reach(const tm_chance *chance, double height) {
     double least = height - 1e-9;

@@ -1,4 +1,4 @@
-/* Scores of the compared members in each unit, and how these are distributed by chance. */
+/* Scores of the compared members in each unit, and how scores are distributed by chance. */
 #ifndef TMERGE_P_VALUES_H
 #define TMERGE_P_VALUES_H
 
@@ -8,30 +8,30 @@
 
 /**
  * Computes scores of own times: the signed root of the distance from the row's median, minus the
- * mean of these roots in the row. So rows in which members differ much count more, and single
+ * mean of these roots in the row. Thus rows in which members differ much count more, and single
  * outliers count little.
  * @param out  [n_rows][n]
  * @return     TM_OK; TM_ERR_FAULT
  */
 tm_status tm_scores_rows(const tm_own_times *times, double *out, tm_error *err) TM_MUST_CHECK;
 
-/** A window: units [first, end), in which a member may stand out. */
+/** Units [first, end), in which a member may stand out. */
 typedef struct tm_window {
     size_t first, end;
-    double scale;    /* factor for a sum of scores: 1 / the standard deviation that it has under
+    double scale;    /* factor for sums of scores: 1 / the standard deviation of a sum under
                         permutation if members differ equally in all units */
     double variance; /* variance of a member's sum of scores under permutation */
-    double handicap; /* subtracted after scaling, because chance gives higher values in short
-                        windows, which are more: sqrt(2 + 2 ln(all units / its units)) */
+    double handicap; /* subtracted after scaling: sqrt(2 + 2 ln(all units / its units)), because
+                        there are more short windows, so chance gives them higher values */
 } tm_window;
 
-/** Lists the windows: all units, and, if there are at least 8 units, windows of 0.7^k of them (at
+/** Lists the windows: all units; if there are at least 8 units, also windows of 0.7^k of them (at
  * least 3 units) at every quarter of their length. Scales and variances are not set.
  * @param out  room for all of them, or NULL
  * @return     their number */
 size_t tm_windows(size_t n_units, tm_window *out);
 
-/** Returns the i-th random number of a seed. It is the same on every machine (splitmix64). */
+/** Returns the i-th random number of a seed, which is the same on every machine (splitmix64). */
 static inline uint64_t tm_draw(uint64_t seed, uint64_t i) {
     uint64_t z = seed + (i + 1) * UINT64_C(0x9E3779B97F4A7C15);
     z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
@@ -39,8 +39,9 @@ static inline uint64_t tm_draw(uint64_t seed, uint64_t i) {
     return z ^ (z >> 31);
 }
 
-/** Random orders, kept for later trials with as many members: drawing an order takes longer than
- * using it. Zero-initialise; the first trial sets the sizes. Free with tm_orders_free. */
+/** Random orders, kept for later trials with equally many members, because drawing an order takes
+ * longer than using it. Must be zero-initialised; the first trial sets the sizes. The caller frees
+ * it with tm_orders_free. */
 typedef struct tm_orders {
     size_t n, n_units, n_draws;
     uint32_t *orders; /* owned; [n_draws][n_units][n] */
@@ -49,23 +50,24 @@ typedef struct tm_orders {
 
 void tm_orders_free(tm_orders *orders);
 
-/** Input of a permutation test: the scores of members in units. Members may have classes, whose
- * scores are added up; if class_of is NULL, each member is a class. Pointers are borrowed. */
+/** What a permutation test needs: the scores of members in units. If members have classes, scores
+ * are summed by class. Pointers are borrowed. */
 typedef struct tm_trial {
     size_t n, n_units;
-    const double *scores;   /* [n_units][n] */
-    const size_t *class_of; /* [n] class of each member, below n_classes */
-    size_t n_classes;       /* n if class_of is NULL */
-    tm_window *windows;     /* [n_windows] */
+    const double *scores; /* [n_units][n] */
+    const size_t
+        *class_of;    /* [n] class of each member, below n_classes; NULL: each member is a class */
+    size_t n_classes; /* n if class_of is NULL */
+    tm_window *windows; /* [n_windows] */
     size_t n_windows;
 } tm_trial;
 
 /** Sets the scales and variances of a trial's windows. Returns the largest magnitude of a score. */
 double tm_windows_scale(const tm_trial *trial);
 
-/** Returns an upper bound of the probability that a permutation reaches a height for any member and
- * window, by Bennett's inequality. It is far too high, but makes draws unnecessary for a member
- * that stands out clearly.
+/** Returns an upper bound (Bennett's inequality) of the probability that a permutation reaches a
+ * height for any member and window. The bound is far too high, but makes draws unnecessary for a
+ * member that clearly stands out.
  * @param largest  from tm_windows_scale */
 double tm_height_bound(const tm_trial *trial, double largest, double height);
 
@@ -75,8 +77,7 @@ double tm_height_bound(const tm_trial *trial, double largest, double height);
  * @return     TM_OK; TM_ERR_FAULT */
 tm_status tm_scores_sums(const tm_trial *trial, double *out, tm_error *err) TM_MUST_CHECK;
 
-/** Returns the height of a class in a window: how far it stands out. @p sums is from
- * tm_scores_sums. */
+/** Returns how far a class stands out in a window (its height). @p sums is from tm_scores_sums. */
 static inline double tm_window_height(const tm_window *w, const double *sums, size_t n_classes,
                                       size_t class) {
     double sum = sums[w->end * n_classes + class] - sums[w->first * n_classes + class];
@@ -84,14 +85,15 @@ static inline double tm_window_height(const tm_window *w, const double *sums, si
 }
 
 /** How the largest height of any member (or class) in any window is distributed by chance. Each
- * draw permutes the members of each unit. Zero-initialise; free with tm_chance_free. */
+ * draw permutes the members of each unit. Must be zero-initialised; the caller frees it with
+ * tm_chance_free. */
 typedef struct tm_chance {
     size_t n_draws;
     double *largest;   /* [n_draws] ascending */
     tm_orders *orders; /* borrowed, or NULL */
 } tm_chance;
 
-/** Draws until there are @p n_draws draws. The i-th draw is the same in every run. Returns TM_OK;
+/** Draws until there are @p n_draws draws. Draw number i is the same in every run. Returns TM_OK;
  * TM_ERR_FAULT. */
 tm_status tm_chance_draw(tm_chance *chance, const tm_trial *trial, size_t n_draws,
                          tm_error *err) TM_MUST_CHECK;

@@ -6,7 +6,7 @@
 #include "base/sorted.h"
 #include "base/vec.h"
 
-/* A rank's compute time in one step. */
+/* A rank's compute time in a step. */
 typedef struct sample {
     int64_t step, rank, compute_ns;
     double speed;
@@ -20,7 +20,7 @@ static int by_rank(const void *a, const void *b) {
     return tm_order_i64(((const sample *)a)->rank, ((const sample *)b)->rank);
 }
 
-/* Reads the samples. A rank without GPU events has no window, so it has no speed. */
+/* Reads the samples. A rank without GPU events has no window, and so no speed. */
 static tm_status read_samples(const tm_tables *tables, tm_vec *out, tm_error *err) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
     for (size_t i = 0; i < steps->n_rows; i++) {
@@ -34,7 +34,7 @@ static tm_status read_samples(const tm_tables *tables, tm_vec *out, tm_error *er
     return TM_OK;
 }
 
-/* Computes speeds relative to the median of each step. Drops samples without compute time. */
+/* Computes speeds relative to the median of each step. Drops samples without computation. */
 static size_t set_speeds(sample *v, size_t n, double *scratch) {
     size_t kept = 0;
     if (n > 1)
@@ -65,7 +65,7 @@ tm_status tm_rank_speeds(const tm_tables *tables, tm_table *ranks, int column, t
         size_t n = set_speeds(v, samples.n, scratch), at = 0;
         if (n > 1)
             qsort(v, n, sizeof *v, by_rank);
-        /* samples and rows are both sorted by rank here */
+        /* samples and rows are sorted by rank */
         for (size_t r = 0; r < ranks->n_rows; r++) {
             tm_cell *row = tm_table_row(ranks, r);
             size_t first = at;

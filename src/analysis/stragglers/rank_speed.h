@@ -1,12 +1,12 @@
-/* Compute speed of each rank relative to the others. */
+/* Compute speed of each rank relative to the other ranks. */
 #ifndef TMERGE_RANK_SPEED_H
 #define TMERGE_RANK_SPEED_H
 
 #include "tmerge/table.h"
 
 /**
- * Sets the relative speed of every rank: in a step, median of the ranks' compute_ns / the rank's
- * own; median over the steps. Null if the rank computed in no step.
+ * Sets the relative speed of every rank: median compute_ns of the ranks / compute_ns of the rank,
+ * in each step; then the median over the steps. Null if the rank computed in no step.
  *
  * @param tables  with overlap.step
  * @param ranks   rows sorted by rank, which is the first column

@@ -1,5 +1,5 @@
-/* Analysis `stragglers`: which ranks arrive last, how long others wait for them, and whether this
- * lasts. */
+/* Analysis `stragglers`: which ranks arrive last, how long others wait for them, and in which
+ * steps. */
 #include "tmerge/analysis.h"
 
 #include <math.h>
@@ -39,60 +39,64 @@ enum {
 
 static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [R_HOST] = {"host", TM_TEXT, "", "Host of the rank, as in job.rank."},
-    [R_COLLECTIVES] = {"collectives", TM_INT, "",
-                       "Number of complete synchronising collectives in which the rank took part."},
+    [R_HOST] = {"host", TM_TEXT, "", "Name of the rank's host, as in job.rank."},
+    [R_COLLECTIVES] =
+        {"collectives", TM_INT, "",
+         "Number of complete, synchronising collectives in which the rank took part."},
     [R_LAST] = {"last_arrivals", TM_INT, "",
-                "Number of the rank's collectives in which only this rank came last."},
+                "Number of these collectives in which the rank, and no other, came last."},
     [R_LAST_SHARE] = {"last_share", TM_REAL, "",
-                      "last_arrivals / the number of the rank's collectives in which exactly one "
-                      "rank came last."},
+                      "Share of collectives in which the rank came last: last_arrivals / the "
+                      "number of its collectives in which a single rank came last."},
     [R_TIED] = {"tied", TM_INT, "",
-                "Number of the rank's collectives in which it shared the last place within clock "
-                "uncertainty."},
+                "Number of its collectives in which the rank shared the last place with another, "
+                "within clock uncertainty."},
     [R_WAIT] = {"wait_ns", TM_INT, "ns",
                 "Time that the rank waited in its collectives: from the start of its kernel until "
-                "the last rank started, at most until the kernel's end. Null if the rank has no "
-                "complete synchronising collective."},
+                "the last rank started, at most until its kernel ended. Null if the rank has no "
+                "complete, synchronising collective."},
     [R_CAUSED] = {"caused_wait_ns", TM_INT, "ns",
-                  "Wait of other ranks that the rank caused by coming late. At any time, the ranks "
-                  "that have arrived wait for those that have not, which share the blame equally."},
+                  "Waits of other ranks that the rank caused by coming late. At any time, all "
+                  "ranks that have not arrived share the blame for the waits of those that have."},
     [R_CAUSED_SHARE] = {"caused_share", TM_REAL, "",
-                        "(direct_ns + indirect_ns) / the sum of both over all ranks: the share of "
-                        "all waiting of which the rank is the root cause."},
+                        "Share of all waiting whose root cause is the rank: (direct_ns + "
+                        "indirect_ns) / the sum of both over all ranks."},
     [R_DIRECT] =
         {"direct_ns", TM_INT, "ns",
-         "Part of caused_wait_ns that the rank caused by itself. For the rest, it was late because "
-         "it had waited for others since the previous operation of the group."},
+         "Part of caused_wait_ns that the rank caused by itself. In the rest, it was late because "
+         "it had waited for other ranks since the previous operation of the group."},
     [R_INDIRECT] =
         {"indirect_ns", TM_INT, "ns",
-         "Wait that the rank caused through others, which were late because they had waited for "
-         "this rank. Over all ranks, direct_ns + indirect_ns add up to wait_ns."},
-    [R_SPEED] = {"relative_speed", TM_REAL, "",
-                 "Median compute_ns of all ranks / compute_ns of this rank, in each step; median "
-                 "over the steps. Below 1 is slow."},
+         "Waits that the rank caused through other ranks: they came late because they had waited "
+         "for this rank. The sum of direct_ns + indirect_ns over all ranks is the sum of wait_ns."},
+    [R_SPEED] =
+        {"relative_speed", TM_REAL, "",
+         "Compute speed relative to the other ranks: median compute_ns of all ranks / compute_ns "
+         "of this rank, in each step; then the median over the steps. Below 1 is slow."},
     [R_LED] = {"steps_led", TM_INT, "",
-               "Number of steps in which direct_ns + indirect_ns of the rank is larger than that "
-               "of every other rank."},
+               "Number of steps in which the rank has the largest cost of all ranks: direct_ns + "
+               "indirect_ns."},
     [R_P] = {"p", TM_REAL, "",
-             "Probability that a rank stands out this much by chance if all ranks are equal (see "
-             "stragglers.finding). Null if too little is recorded for a test."},
-    [R_EXCESS] =
-        {"excess_ns", TM_INT, "ns",
-         "Own time of the rank, without waits, minus the median own time of the other ranks of its "
-         "group, summed over everything that was compared; negative if the rank is faster."},
-    [R_EXCESS_PCT] =
-        {"excess_pct", TM_REAL, "%",
-         "100 excess_ns / the time of the steps (longest window of a rank, summed over steps)."},
-    [R_VERDICT] = {"verdict", TM_TEXT, "",
-                   "straggler: the rank, its host or its group is named. not named: otherwise; the "
-                   "rank need not be fast. unknown: the verdict is inconclusive, an event or a "
-                   "bubble, or less than 90 % of the communication could be compared."},
+             "Probability that, if all ranks are equal, chance makes a rank stand out this much "
+             "(see stragglers.finding). Null if too little was recorded for a test."},
+    [R_EXCESS] = {"excess_ns", TM_INT, "ns",
+                  "How much longer the rank takes by itself: its own time, without waits, minus "
+                  "the median own time of the other ranks of its group, summed over everything "
+                  "that was compared. Negative if it is faster."},
+    [R_EXCESS_PCT] = {"excess_pct", TM_REAL, "%",
+                      "excess_ns as a share of step time: 100 excess_ns / the sum over the steps "
+                      "of the longest window of a rank."},
+    [R_VERDICT] =
+        {"verdict", TM_TEXT, "",
+         "straggler: the verdict names the rank, its host or its group. not named: it does not, "
+         "but the rank need not be fast. unknown: the verdict is inconclusive, an event or a "
+         "bubble, or less than 90 % of the communication could be compared."},
 };
 
 static const tm_table_def rank_def = {
     .name = "stragglers.rank",
-    .doc = "A row for each rank: how often it came last, and how much waiting that caused.",
+    .doc = "A row for each rank: how often it came last to collectives, and how much waiting this "
+           "caused.",
     .columns = rank_columns,
     .n_columns = N_RANK_COLUMNS,
     .n_keys = 1,
@@ -108,8 +112,8 @@ static const tm_column pair_columns[] = {
 
 static const tm_table_def pair_def = {
     .name = "stragglers.pair",
-    .doc = "A row for each late rank and each rank that waited for it: the waits, split by who "
-           "caused them as in caused_wait_ns of stragglers.rank. Empty for jobs of over 512 ranks.",
+    .doc = "A row for each late rank and each rank that waited for it: the waits, with the blame "
+           "divided as in stragglers.rank.caused_wait_ns. Empty for jobs of over 512 ranks.",
     .columns = pair_columns,
     .n_columns = 3,
     .n_keys = 2,
@@ -119,21 +123,21 @@ static const tm_table_def pair_def = {
 enum { S_STEP, S_RANK, S_CAUSED, S_DIRECT, S_INDIRECT, S_LATENESS, N_STEP_COLUMNS };
 
 static const tm_column step_columns[N_STEP_COLUMNS] = {
-    {"step", TM_INT, "", "Number of the step; only steps with waits."},
+    {"step", TM_INT, "", "Number of the step. Only steps with waits have rows."},
     {"rank", TM_INT, "",
-     "Rank with the largest direct_ns + indirect_ns of the step (the leading rank); the lowest if "
-     "there are several."},
+     "Rank with the largest cost in the step (direct_ns + indirect_ns): the leading rank; the "
+     "lowest if there are several."},
     {"caused_wait_ns", TM_INT, "ns",
-     "Wait of other ranks that the leading rank caused in this step's operations."},
+     "Waits of other ranks that the leading rank caused in this step's operations."},
     {"direct_ns", TM_INT, "ns",
      "Part of caused_wait_ns that the leading rank caused by itself, as in stragglers.rank."},
     {"indirect_ns", TM_INT, "ns",
-     "Wait that the leading rank caused through others in this step's operations, as in "
+     "Waits that the leading rank caused through other ranks in this step's operations, as in "
      "stragglers.rank. Waits are followed back into earlier steps, so the first recorded steps "
      "have less of it."},
     {"lateness_ns", TM_INT, "ns",
-     "Time by which the leading rank started after the second to last rank, summed over the step's "
-     "collectives in which it came last."},
+     "By how much the leading rank came last: time from the start of the second to last rank to "
+     "its own start, summed over the step's collectives in which it came last."},
 };
 
 static const tm_table_def step_def = {
@@ -149,19 +153,20 @@ enum { B_RANK, B_STEP, B_WAIT, B_CAUSED, B_DIRECT, B_INDIRECT, N_BOTH_COLUMNS };
 
 static const tm_column both_columns[N_BOTH_COLUMNS] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"step", TM_INT, "", "Number of the step; only steps with waits."},
+    {"step", TM_INT, "", "Number of the step. Only steps with waits have rows."},
     {"wait_ns", TM_INT, "ns",
      "Time that the rank waited in this step's operations, as in stragglers.rank."},
     {"caused_wait_ns", TM_INT, "ns",
-     "Wait of other ranks that the rank caused in this step's operations, as in stragglers.rank."},
+     "Waits of other ranks that the rank caused in this step's operations, as in stragglers.rank."},
     {"direct_ns", TM_INT, "ns", "Part of caused_wait_ns that the rank caused by itself."},
     {"indirect_ns", TM_INT, "ns",
-     "Wait that the rank caused through others, as in stragglers.step."},
+     "Waits that the rank caused through other ranks, as in stragglers.step."},
 };
 
 static const tm_table_def both_def = {
     .name = "stragglers.rank_step",
-    .doc = "A row for each rank and step: its wait, and the wait of others that it caused.",
+    .doc = "A row for each rank and step: how long the rank waited, and which waits of other ranks "
+           "it caused.",
     .columns = both_columns,
     .n_columns = N_BOTH_COLUMNS,
     .n_keys = 2,
@@ -185,8 +190,8 @@ static const tm_table_def *const defs[] = {&tm_verdict_job,
                                            &tm_judge_heard,
                                            &tm_judge_pipeline};
 
-/* Returns what one kernel adds. tm_blames_add_own adds the wait that a rank caused through other
- * ranks. */
+/* Returns what a kernel adds to the sums of its rank and step. tm_blames_add_own adds the waits
+ * that a rank caused through other ranks. */
 static tm_blame blame_of(int64_t rank, const tm_comm_answer *answer) {
     double share = 1.0 / (double)answer->group_size;
     return (tm_blame){
@@ -200,17 +205,17 @@ static tm_blame blame_of(int64_t rank, const tm_comm_answer *answer) {
         .lateness_ns = answer->lateness_ns,
         .doubt_ns = answer->doubt_ns,
         .caused = {answer->caused_ns, answer->caused_fraction},
-        /* expected number of times that the rank comes last by chance, and its variance; in a tie,
-           no rank came last */
+        /* mean and variance of how often chance makes the rank come last; in a tie, no rank comes
+           last */
         .expected = answer->untied ? share : 0.0,
         .variance = answer->untied ? share * (1.0 - share) : 0.0,
     };
 }
 
-/* Returns the rank's sums of one step, adding them if new; NULL if out of memory. */
+/* Returns the rank's sums of a step, after adding them if they are new; NULL if out of memory. */
 static tm_blame *blame_of_step(tm_vec *blames, int64_t rank, int64_t step) {
     tm_blame *v = blames->data;
-    /* Searches backwards, because most kernels are in the same step as the one before. */
+    /* backwards, because most kernels are in the step of the kernel before */
     for (size_t i = blames->n; i-- > 0;)
         if (v[i].step == step)
             return &v[i];
@@ -225,7 +230,7 @@ static tm_status stragglers_rank(const tm_rank_view *view, tm_tables *out, tm_er
     size_t n = timeline->answers ? timeline->n_attrs[TM_ATTR_COLLECTIVE] : 0;
     for (size_t i = 0; i < n && status == TM_OK; i++) {
         const tm_comm_answer *answer = &timeline->answers[i];
-        /* If the wait is unknown, the operation does not show which rank was late. */
+        /* if the wait is unknown, it is also unknown which rank was late */
         if (answer->wait_ns < 0)
             continue;
         tm_blame one = blame_of(timeline->rank, answer);
@@ -241,7 +246,7 @@ static tm_status stragglers_rank(const tm_rank_view *view, tm_tables *out, tm_er
     return status == TM_OK ? tm_judge_add_heard(out, timeline, err) : status;
 }
 
-/* Adds the pairs of ranks. Sums pairs from several processes before rounding. */
+/* Adds the pairs of ranks. Pairs from several processes are summed before rounding. */
 static tm_status add_pairs(const tm_collectives *own, tm_tables *out, tm_error *err) {
     const tm_pair *pairs = own->pairs.data;
     tm_table *table = tm_tables_find(out, pair_def.name);
@@ -283,8 +288,8 @@ static int64_t steps_led(const tm_blames *t, int64_t rank) {
     return led;
 }
 
-/* Adds a rank's row. A rank that only sends may have caused waits without having collectives of its
- * own. */
+/* Adds a rank's row. A rank that only sends may have caused waits without collectives of its own.
+ */
 static tm_status add_rank(const tm_blames *t, const tm_judgement *j, size_t i, tm_table *table,
                           tm_cell *row, tm_error *err) {
     const tm_blame *r = &t->ranks[i];
@@ -314,7 +319,7 @@ static tm_status add_rank(const tm_blames *t, const tm_judgement *j, size_t i, t
     return tm_table_set_text(table, &row[R_VERDICT], word, err);
 }
 
-/* t->ranks has the same order as the rows of job.rank. */
+/* t->ranks is in the order of job.rank */
 static tm_status add_ranks(const tm_blames *t, const tm_judgement *j, tm_tables *tables,
                            tm_error *err) {
     tm_table *table = tm_tables_find(tables, rank_def.name);
@@ -348,7 +353,7 @@ static tm_status add_steps(const tm_blames *t, tm_tables *tables, tm_error *err)
     return TM_OK;
 }
 
-/* Adds rows by rank and step, for a map of steps. Leaves out waits outside of steps. */
+/* Adds the rows by rank and step. Leaves out waits outside of steps. */
 static tm_status add_both(const tm_blames *t, tm_tables *tables, tm_error *err) {
     tm_table *table = tm_tables_find(tables, both_def.name);
     for (size_t i = 0; i < t->n_parts; i++) {
@@ -365,12 +370,12 @@ static tm_status add_both(const tm_blames *t, tm_tables *tables, tm_error *err) 
         tm_cell_set_int(&row[B_DIRECT], tm_share_round(tm_blame_direct(part)));
         tm_cell_set_int(&row[B_INDIRECT], part->indirect_ns);
     }
-    /* Parts are sorted by step first, the table by rank first. */
+    /* parts are sorted by step first, but the table by rank first */
     tm_table_sort(table);
     return TM_OK;
 }
 
-/* in this order: the job's sentence reads the speeds in the ranks' rows */
+/* in this order, because the job's sentence reads the speeds in the ranks' rows */
 static tm_status stragglers_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_blames t;
     tm_judgement j = {0};

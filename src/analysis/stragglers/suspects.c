@@ -10,40 +10,41 @@
 #include "p_values.h"
 
 enum {
-    DRAWS_SURE = 2999,  /* enough for one test; the smallest possible p is then 0.00033 */
-    DRAWS_MAX = 400000, /* if there are many groups; WORK_MAX limits this further */
+    DRAWS_SURE = 2999,  /* enough for a test; the smallest possible p is then 0.00033 */
+    DRAWS_MAX = 400000, /* with many groups; WORK_MAX is a further limit */
     WORK_MAX = 300000000,
-    WORK_NEAR = 30000000, /* limit of the work if p is near TM_CHANCE_MOST */
+    WORK_NEAR = 30000000, /* maximum work if p is near TM_CHANCE_MOST */
     NEAR_TIMES = 10,      /* maximum factor by which WORK_NEAR changes the number of draws */
-    WORK_FEW = 2000000,   /* limit of the work if p is only shown */
+    WORK_FEW = 2000000,   /* maximum work if p is only for display */
     UNITS_LEAST = 4       /* minimum without steps */
 };
 
-/* The smallest p that is shown. */
+/* The smallest p for display. */
 static const double LEAST_P = 1.0 / (1 + DRAWS_SURE);
-/* Minimum excess of a suspect / the slowest member's time. Below the 1 % of the steps that findings
- * need, because steps are longer than own times. */
+/* Minimum excess of a suspect / the slowest member's time. It is below the 1 % of the steps that
+ * findings need, because own times are shorter than steps. */
 static const double EXCESS_LEAST = 0.005;
-/* The same for ranks compared with other stages, which do different work. */
+/* Minimum excess / the slowest member's time for ranks that are compared with other stages, which
+ * do different work. */
 static const double ACROSS_LEAST = 0.05;
-/* Draws are enough if p is this many standard errors from a limit. */
+/* There are enough draws if p is this many standard errors away from a limit. */
 static const double ERRORS_LEAST = 3.0;
 
-/* State of the test of one level: ranks, hosts or stages. */
+/* State of the test at a level: ranks, hosts or stages. */
 typedef struct level {
     tm_own_times units;
     tm_unit_kind unit;
     double n_tests, least; /* minimum excess */
     bool hosts;
     double *sums;       /* [n_rows + 1][n] prefix sums of scores */
-    double *scores;     /* scores [n_rows][n]; for stages, of their members, [n_rows][all.n] */
+    double *scores;     /* [n_rows][n] scores; for stages [n_rows][all.n], of their members */
     tm_window *windows; /* [n_windows] */
     size_t n_windows;
     double largest;   /* largest magnitude of a score */
-    tm_own_times all; /* for stages: the units of all members */
+    tm_own_times all; /* for stages: units of all members */
     size_t *class_of; /* for stages: [all.n] stage of each member */
     int64_t *excess;  /* [n_rows][n] excess of each member in each unit */
-    int64_t *scratch; /* [n], in the same block of memory as excess */
+    int64_t *scratch; /* [n] in the memory block of excess */
     tm_chance chance;
 } level;
 
@@ -58,7 +59,7 @@ static void close_level(level *l) {
     tm_chance_free(&l->chance);
 }
 
-/* Allocates the buffers that a level needs for its units. */
+/* Allocates the buffers that the level's units need. */
 static tm_status make_room(level *l, tm_error *err) {
     size_t cells = (l->units.n_rows + 1) * l->units.n;
     l->n_windows = tm_windows(l->units.n_rows, NULL);
@@ -85,7 +86,7 @@ static tm_trial trial_of(const level *l) {
                       l->units.n, l->windows,      l->n_windows};
 }
 
-/* Scores the units (for stages, their members). Computes prefix sums and excesses. */
+/* Scores the units (for stages, of their members). Computes prefix sums and excesses. */
 static tm_status score(level *l, tm_error *err) {
     tm_trial trial = trial_of(l);
     TM_TRY(tm_scores_rows(l->class_of ? &l->all : &l->units, l->scores, err));
@@ -105,8 +106,8 @@ static double corrected(double p, double n_tests) {
     return p >= 1.0 ? 1.0 : -expm1(n_tests * log1p(-p));
 }
 
-/* Returns the number of tests. It is doubled for blocks, because their estimated length may be too
- * short by chance. */
+/* Returns the number of tests to correct for; twice as many for blocks, whose estimated length may
+ * be too short by chance. */
 static double tests_of(const level *l) {
     return l->unit == TM_UNIT_BLOCK ? 2.0 * l->n_tests : l->n_tests;
 }
@@ -121,8 +122,8 @@ static double height_of(const level *l, size_t member, tm_window *window) {
     return height_in(l, member, best);
 }
 
-/* Returns the corrected p of a member: from draws, or LEAST_P if the bound shows that p is so
- * small. */
+/* Returns the corrected p of a member, from draws; LEAST_P if the bound shows that p is at most
+ * that. */
 static double p_of(const level *l, size_t member, tm_window *window) {
     const tm_trial trial = trial_of(l);
     const double height = height_of(l, member, window);
@@ -139,8 +140,8 @@ static int64_t excess_in(const level *l, size_t member, tm_window w) {
     return sum;
 }
 
-/* Returns whether a window counts as the whole recording: it has 80 % of the units, or the member
- * is at least half as late outside of it. */
+/* Returns whether a window counts as the whole recording: it has 80 % of the units, or outside of
+ * it the member is at least half as late as within. */
 static bool is_throughout(const level *l, size_t member, tm_window w) {
     size_t n = l->units.n_rows, inside = w.end - w.first;
     if (5 * inside >= 4 * n)
@@ -150,8 +151,8 @@ static bool is_throughout(const level *l, size_t member, tm_window w) {
     return (all - in) / (double)(n - inside) >= 0.5 * in / (double)inside;
 }
 
-/* Tested windows start and end only at certain units. Shrinks or extends a window at both ends to
- * the units in which the member's excess is at least half of its mean. */
+/* Shrinks or extends a window at both ends to units in which the member's excess is at least half
+ * of its mean, because tested windows start and end only at certain units. */
 static tm_window fitted(const level *l, size_t member, tm_window w) {
     double half = 0.5 * (double)excess_in(l, member, w) / (double)(w.end - w.first);
     const int64_t *excess = l->excess + member;
@@ -167,7 +168,7 @@ static tm_window fitted(const level *l, size_t member, tm_window w) {
     return w;
 }
 
-/* Returns a member's data as a suspect, whether it is one or not. */
+/* Returns a member's data in the form of a suspect, even if it is no suspect. */
 static tm_suspect as_suspect(const level *l, size_t member) {
     tm_window w;
     const double p = p_of(l, member, &w);
@@ -186,7 +187,7 @@ static tm_suspect as_suspect(const level *l, size_t member) {
                         .throughout = throughout};
 }
 
-/* Finds the suspect with the largest excess; returns false if there is none. */
+/* Finds the suspect with the largest excess. Returns false if there is none. */
 static bool next_suspect(const level *l, double least_ns, tm_suspect *out, size_t *place) {
     bool found = false;
     for (size_t i = 0; i < l->units.n; i++) {
@@ -213,12 +214,12 @@ static double least_excess(const level *l) {
     return l->least * whole;
 }
 
-/* Returns the p of a single test that belongs to a corrected p. */
+/* Returns the p of a single test that a corrected p corresponds to. */
 static double uncorrected(const level *l, double p) {
     return -expm1(log1p(-p) / tests_of(l));
 }
 
-/* Returns the maximum number of draws for a p near a limit. */
+/* Returns the maximum number of draws for a p near @p limit. */
 static double draws_most(const level *l, double limit) {
     const tm_trial trial = trial_of(l);
     const double work = (double)trial.n * (double)(trial.n_units + l->n_windows);
@@ -229,7 +230,7 @@ static double draws_most(const level *l, double limit) {
     return floor(fmax(DRAWS_SURE, fmin(n, DRAWS_MAX)));
 }
 
-/* Returns whether more draws may move a member's p across a limit. */
+/* Returns whether more draws may move a member's p to the other side of a limit. */
 static bool is_open(const level *l, size_t member, double limit) {
     tm_window w;
     const double drawn = (double)l->chance.n_draws;
@@ -239,7 +240,7 @@ static bool is_open(const level *l, size_t member, double limit) {
            pow(reach - at_limit, 2.0) <= pow(ERRORS_LEAST, 2.0) * fmax(reach, at_limit);
 }
 
-/* Returns whether more draws can change neither the next suspect nor how certain it is. */
+/* Returns whether the next suspect, and how certain it is, no longer depend on more draws. */
 static bool is_next_decided(const level *l, double least_ns) {
     tm_suspect next = {.excess_ns = (int64_t)ceil(least_ns)};
     size_t place = l->units.n;
@@ -254,7 +255,7 @@ static bool is_next_decided(const level *l, double least_ns) {
     return true;
 }
 
-/* Draws in growing batches until the next suspect is decided. Few draws usually suffice. */
+/* Draws in growing batches until the next suspect is decided. Usually few draws suffice. */
 static tm_status draw(level *l, double least_ns, tm_error *err) {
     const tm_trial trial = trial_of(l);
     const double most = fmax(draws_most(l, TM_CHANCE_MOST), draws_most(l, TM_CHANCE_SURE));
@@ -272,7 +273,7 @@ static bool is_testable(const level *l) {
     return l->units.n >= 2 && l->units.n_rows >= (l->unit == TM_UNIT_BLOCK ? UNITS_LEAST : 1);
 }
 
-/* Draws so that the p of all members can be shown. A quarter of the draws gives p within 0.02. For
+/* Draws enough to display the p of all members: a quarter of the draws gives p within 0.02; for
  * many ranks, a sixteenth gives it within 0.04. */
 static tm_status draw_shown(level *l, tm_error *err) {
     const tm_trial trial = trial_of(l);
@@ -300,7 +301,7 @@ static tm_status keep_standings(level *l, tm_vec *out, tm_error *err) {
     return TM_OK;
 }
 
-/* Removes a member, or a stage with its members. The caller draws chance again for the others. */
+/* Removes a member, or a stage with its members. The caller draws again for the others. */
 static void drop(level *l, size_t place) {
     tm_own_times_drop(&l->units, place);
     for (size_t i = l->class_of ? l->all.n : 0; i-- > 0;) {
@@ -314,7 +315,7 @@ static void drop(level *l, size_t place) {
     tm_chance_free(&l->chance);
 }
 
-/* Finds all suspects of one level. */
+/* Finds all suspects of a level. */
 static tm_status test_level(level *l, tm_vec *suspects, tm_error *err) {
     const double least_ns = least_excess(l);
     while (is_testable(l)) {
@@ -331,10 +332,10 @@ static tm_status test_level(level *l, tm_vec *suspects, tm_error *err) {
     return TM_OK;
 }
 
-/* The members of each class (host or stage). Classes are in the order of their lowest members. */
+/* Members by class (host or stage). Classes are in the order of their lowest members. */
 typedef struct class_list {
     size_t n;      /* number of classes */
-    size_t *first; /* [n + 1] index in `listed` of the first member of each class */
+    size_t *first; /* [n + 1] index in `listed` of the class's first member */
     size_t *listed;
     uint32_t *class_of; /* [members] */
 } class_list;
@@ -345,7 +346,8 @@ static void free_classes(class_list *c) {
     free(c->class_of);
 }
 
-/* Lists the members by class. Returns false if out of memory; free the list in either case. */
+/* Lists the members by class. Returns false if out of memory; the caller frees the list in either
+ * case. */
 static bool list_classes(const int64_t *classes, size_t n, class_list *out) {
     tm_keys known = TM_KEYS(int64_t);
     *out = (class_list){.first = calloc(n + 2, sizeof *out->first),
@@ -367,9 +369,9 @@ static bool list_classes(const int64_t *classes, size_t n, class_list *out) {
     return ok;
 }
 
-/* Computes, for each class, the median over its members. The class is identified by its lowest
- * member. Leaves @p out empty if there is only one class, if a member's class is unknown, or if a
- * class has fewer members than `least`. */
+/* Computes the median over the members of each class. A class is identified by its lowest member.
+ * Leaves @p out empty if there is only one class, if a member's class is unknown, or if a class has
+ * fewer members than `least`. */
 static tm_status by_class(const tm_own_times *t, const int64_t *classes, size_t least,
                           tm_own_times *out, tm_error *err) {
     class_list c;
@@ -406,9 +408,9 @@ static size_t place_of(const tm_own_times *times, int64_t member) {
     return i;
 }
 
-/* If the members of a suspect class (host or stage) are late together, removes them from the test
- * of ranks and returns true: 80 % of them have at least half of their median excess, and none has
- * more than 3 times as much. */
+/* Returns whether the members of a suspect class (host or stage) are late together: 80 % of them
+ * have at least half of their median excess, and none has more than 3 times as much. If so, removes
+ * them from the test of ranks. */
 static bool take_class(const tm_compared *c, const int64_t *classes, const tm_suspect *s,
                        level *ranks, int64_t *values) {
     const tm_own_times *all = c->stretches;
@@ -423,7 +425,7 @@ static bool take_class(const tm_compared *c, const int64_t *classes, const tm_su
         late += 2 * values[i] >= median;
         most = values[i] > most ? values[i] : most;
     }
-    /* A single slow rank hardly changes its class's median; it is tested among the ranks. */
+    /* a single slow rank hardly changes its class's median; the test of ranks finds it */
     if (median <= 0 || 5 * late < 4 * n || most / 3 > median)
         return false;
     for (size_t i = 0; i < all->n; i++)
@@ -432,8 +434,8 @@ static bool take_class(const tm_compared *c, const int64_t *classes, const tm_su
     return true;
 }
 
-/* Of the suspects from `first` on, keeps those whose ranks are late together, and removes these
- * ranks from the test of ranks. */
+/* Keeps the suspects from `first` on whose ranks are late together, and removes these ranks from
+ * the test of ranks. */
 static tm_status keep_classes(const tm_compared *c, const int64_t *classes, size_t first,
                               level *ranks, tm_vec *suspects, tm_error *err) {
     size_t kept = first;
@@ -441,7 +443,7 @@ static tm_status keep_classes(const tm_compared *c, const int64_t *classes, size
     int64_t *values = malloc((c->stretches->n + 1) * sizeof *values);
     tm_status status = values ? TM_OK : tm_fail_memory(err);
     for (size_t i = first; i < suspects->n && status == TM_OK && ranks->units.n >= 2; i++) {
-        status = score(ranks, err); /* scores of the ranks that remain */
+        status = score(ranks, err); /* scores of the remaining ranks */
         if (status == TM_OK && take_class(c, classes, &v[i], ranks, values))
             v[kept++] = v[i];
     }
@@ -487,7 +489,7 @@ static tm_status find_among(const tm_compared *compared, tm_vec *suspects, tm_ve
     return status;
 }
 
-/* Returns how many members are in the same stage as a member. */
+/* Returns how many members are in a member's stage. */
 static size_t members_of(const tm_compared *c, size_t member) {
     size_t n = 0;
     for (size_t i = 0; i < c->stretches->n; i++)
@@ -502,7 +504,7 @@ static bool is_first_of_stage(const tm_compared *c, size_t member) {
     return true;
 }
 
-/* Tests the members of one stage, of which `first` is the first, if there are several. */
+/* Tests the members of a stage if there are several. `first` is the first of them. */
 static tm_status find_in_stage(const tm_compared *c, size_t first, double n_tests, tm_vec *suspects,
                                tm_vec *standings, tm_error *err) {
     const tm_own_times *all = c->stretches;
@@ -532,7 +534,7 @@ static tm_status find_in_stage(const tm_compared *c, size_t first, double n_test
     return status;
 }
 
-/* Opens the level of stages, with units made from the times of all members. */
+/* Opens the level of stages. Its units are made from the times of all members. */
 static tm_status open_stages(const tm_compared *c, level *l, tm_error *err) {
     TM_TRY(tm_own_times_units(c->stretches, c->steps, &l->all, &l->unit, err));
     TM_TRY(by_class(&l->all, c->stages, 1, &l->units, err));
@@ -545,8 +547,8 @@ static tm_status open_stages(const tm_compared *c, level *l, tm_error *err) {
     return make_room(l, err);
 }
 
-/* Tests stages against each other, as if all ranks had the same work. All members of a stage that
- * is found are suspects. Then tests all ranks, because the few ranks of one stage prove little. */
+/* Tests stages against one another, as if all ranks had the same work. All members of a suspect
+ * stage are suspects. Then tests all ranks, because the few ranks of a stage prove little. */
 static tm_status find_across(const tm_compared *c, double n_tests, tm_vec *suspects,
                              tm_error *err) {
     level stages = {.n_tests = n_tests, .least = EXCESS_LEAST};
@@ -590,7 +592,7 @@ tm_status tm_suspects_find(const tm_compared *c, tm_vec *suspects, tm_vec *stand
                            tm_error *err) {
     if (!has_stages(c))
         return find_among(c, suspects, standings, err);
-    /* one for stages, one for all ranks, and one for each stage with several members */
+    /* a test of stages, one of all ranks, and one for each stage with several members */
     double n_tests = 2.0;
     for (size_t i = 0; i < c->stretches->n; i++)
         n_tests += is_first_of_stage(c, i) && members_of(c, i) >= 2;

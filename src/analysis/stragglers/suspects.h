@@ -1,4 +1,4 @@
-/* Finds the members of a group that take longer than chance explains. */
+/* Finds the members of a group that take longer than chance explains: suspects. */
 #ifndef TMERGE_SUSPECTS_H
 #define TMERGE_SUSPECTS_H
 
@@ -11,35 +11,34 @@
 /** Maximum p of a confident finding. */
 #define TM_CHANCE_SURE 0.001
 
-/** Hosts have this share of TM_CHANCE_MOST, and ranks the rest. Hosts are few, and each is the
+/** Hosts get this share of TM_CHANCE_MOST, and ranks get the rest. Hosts are few, and each is the
  * median of several ranks, so slow hosts stand out clearly. */
 #define TM_HOSTS_SHARE 0.05
 
 /** A member that takes longer than chance explains. */
 typedef struct tm_suspect {
     int64_t member;   /* rank; for a host, its lowest rank in the group */
-    int64_t from, to; /* window: `from` of its first unit, and `to` of its last */
-    int64_t units;    /* number of steps or stretches in the window; for blocks, of the stretches in
-                         them */
-    int64_t excess_ns; /* excess over the median of the other members, summed over the window */
-    double p; /* probability that chance gives such a height, corrected for all groups and levels
-                 tested */
+    int64_t from, to; /* its window: `from` of the first unit, `to` of the last unit */
+    int64_t units; /* number of steps or stretches in the window; blocks count as their stretches */
+    int64_t excess_ns; /* time above the median of the other members, summed over the window */
+    double p; /* probability that chance gives such a height, corrected for all tested groups and
+                 levels */
     tm_unit_kind unit;
-    bool host;       /* the member is a host */
-    bool throughout; /* the window is the whole recording */
-    bool of_stage;   /* the member's stage was compared with other stages, which may have other
-                        work */
-    bool unsteady;   /* the excess differs between the few steps, as with unequal shares of data, so
-                        this gives no finding; set by the caller */
-    uint8_t work;    /* tm_suspect_work: what was compared; set by the caller */
+    bool host;       /* whether the member is a host */
+    bool throughout; /* whether the window is the whole recording */
+    bool of_stage;   /* whether the member's stage was compared with other stages, which may have
+                        other work */
+    bool unsteady; /* whether the excess differs between few steps, as with unequal shares of data,
+                      so that there is no finding; set by the caller */
+    uint8_t work;  /* tm_suspect_work: what was compared; set by the caller */
 } tm_suspect;
 
-/** What is compared of a member's own time: all of it, or one kind of work in the replay. */
+/** What was compared of a member's own time: all of it, or a kind of work in the replay. */
 typedef enum tm_suspect_work {
     TM_SUSPECT_ALL,
-    TM_SUSPECT_DEVICE, /* kernels and copies of the member */
-    TM_SUSPECT_HOST,   /* calls of the member and the host work before them */
-    TM_SUSPECT_LAG     /* late starts of the member's kernels for which no reason was recorded */
+    TM_SUSPECT_DEVICE, /* the member's kernels and copies */
+    TM_SUSPECT_HOST,   /* the member's calls, and the host work before them */
+    TM_SUSPECT_LAG     /* the member's late kernel starts for which no reason was recorded */
 } tm_suspect_work;
 
 /** Returns the word for the column `work` of stragglers.finding; "" for TM_SUSPECT_ALL. */
@@ -50,39 +49,41 @@ static inline const char *tm_suspect_word(tm_suspect_work work) {
                                      : "";
 }
 
-/** The result for a member over the whole recording, whether it is a suspect or not. */
+/** The result for a member over the whole recording, whether or not it is a suspect. */
 typedef struct tm_standing {
     int64_t member, excess_ns;
-    double p; /* as in tm_suspect; NaN if there is too little data for a test */
+    double p; /* as in tm_suspect; NaN: too little data for a test */
 } tm_standing;
 
 /** A group to test. All pointers are borrowed. */
 typedef struct tm_compared {
     const tm_own_times *stretches;
     const int64_t *steps;     /* [n_rows] step numbers */
-    const int64_t *hosts;     /* [n] host of each member; -1 unknown */
-    const int64_t *stages;    /* [n] pipeline stage of each member; -1 for none */
+    const int64_t *hosts;     /* [n] host of each member; -1: unknown */
+    const int64_t *stages;    /* [n] pipeline stage of each member; -1: none */
     double n_tests;           /* members of all groups of the job / members of this group */
-    struct tm_orders *orders; /* [2] orders kept for tests of members, and for tests of hosts; NULL:
-                                 none are kept */
+    struct tm_orders *orders; /* [2] caches of random orders, for tests of members and for tests of
+                                 hosts; NULL: no caches */
 } tm_compared;
 
 /**
- * Finds suspects one at a time: removes the member with the largest excess of those with a p of at
- * most 1 %, and tests the others again, until none has such a p. Scores members in each unit by
- * their distance from its median (p_values.h). Compares the largest height over members and windows
- * with its distribution if members are permuted in each unit. Each member of any group has the same
- * share of the 1 %: p is 1 - (1 - p)^(members of all groups / members of this one). Blocks, whose
- * length is an estimate, have twice that power.
+ * Finds suspects one after another: of the members with a p of at most 1 %, removes the one with
+ * the largest excess, and tests the others again, until none has such a p. Scores members in each
+ * unit by their distance from the unit's median (p_values.h). Compares the largest height over
+ * members and windows with its distribution under permutation of the members in each unit. Each
+ * member of any group has the same share of the 1 %: p is corrected to 1 - (1 - p)^(members of all
+ * groups / members of this group). For blocks, whose length is an estimate, the power is twice as
+ * large.
  *
  * If the group has several hosts with several ranks each, the medians over each host's ranks are
- * tested first, at a twentieth of the 1 %, and then the ranks at the rest of it. The ranks of a
- * host that is a suspect leave the test of ranks if 80 % of them have half of their median excess.
+ * tested first, at a twentieth of the 1 %, and then the ranks at the rest. A host is a suspect only
+ * if its ranks are late together: 80 % of them have at least half of their median excess, and none
+ * has more than 3 times as much. Its ranks then leave the test of ranks.
  *
  * Stages of a pipeline do different work, so their ranks cannot be exchanged. Members are first
- * compared within their stage. Then stages are compared with each other; all members of a stage
- * that is found are suspects. Finally all ranks are compared, with a minimum excess of 5 % of the
- * slowest one's time.
+ * compared within their stage. Then stages are compared; all members of a suspect stage are
+ * suspects. Finally all ranks are compared, with a minimum excess of 5 % of the slowest rank's
+ * time.
  *
  * @param suspects   of tm_suspect, appended to
  * @param standings  of tm_standing, appended to; none for members that are alone in their stage

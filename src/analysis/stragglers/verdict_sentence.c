@@ -13,7 +13,7 @@
 #include "no_devices.h"
 #include "table/shown.h"
 
-/* Writes a share, below 1 % with a decimal. */
+/* Writes a share in percent, below 1 % with a decimal. */
 static void share_text(double share, char *out, size_t size) {
     double percent = 100.0 * share;
     if (percent > 0.0 && percent < 0.05)
@@ -22,12 +22,12 @@ static void share_text(double share, char *out, size_t size) {
         snprintf(out, size, "%.*f %%", percent > 0.0 && percent < 0.95 ? 1 : 0, percent);
 }
 
-/* Returns a rank's cell in a table with a row per rank. */
+/* Returns a rank's cell in a table that has a row per rank. */
 static const tm_cell *cell_of(const tm_table *table, int64_t rank, const char *column) {
     return tm_table_cell(table, tm_table_find_row(table, &rank, 1), column);
 }
 
-/* Returns whether the window of a finding is in steps. */
+/* Returns whether the window of a finding is in steps, not in operations. */
 static bool is_of_steps(const tm_finding *f) {
     return f->unit == TM_UNIT_STEP || f->unit == TM_UNIT_PART;
 }
@@ -41,7 +41,7 @@ static tm_late_cause cause_of(const tm_tables *tables, const tm_finding *f) {
 
 enum { IDLE_MAX = 128, THAN_MAX = 32 };
 
-/* Writes what a speed is relative to: "rank 1's", or, for several ranks, "the median". */
+/* Writes what a speed is relative to: "rank 1's", or for several ranks "the median". */
 static const char *than_text(const tm_late_cause *c, char out[THAN_MAX]) {
     snprintf(out, THAN_MAX, "the median");
     if (c->peer >= 0)
@@ -133,7 +133,7 @@ static int64_t count_of(const tm_table *check, const char *column) {
     return check->n_rows > 0 ? tm_table_cell(check, 0, column)->value.i : 0;
 }
 
-/* Writes how many operations are incomplete, and why. Leaves out counts of 0. */
+/* Writes how many operations are incomplete, and why. Omits counts of 0. */
 static void incomplete_text(const tm_table *check, char out[TM_SENTENCE_MAX]) {
     const struct {
         int64_t n;
@@ -156,7 +156,7 @@ static void incomplete_text(const tm_table *check, char out[TM_SENTENCE_MAX]) {
     }
 }
 
-/* Returns whether all hosts' clocks are unknown. */
+/* Returns whether the clocks of all hosts are unknown. */
 static bool no_clocks(const tm_tables *tables) {
     const tm_table *clocks = tm_tables_find(tables, "clock.rank");
     size_t alone = 0;
@@ -165,7 +165,7 @@ static bool no_clocks(const tm_tables *tables) {
     return alone > 1 && alone == clocks->n_rows;
 }
 
-/* If no operation has a known wait, writes why. */
+/* If no operation has a known wait, writes the reason. */
 static void nothing_text(const tm_tables *tables, const tm_verdict_topic *e,
                          char out[TM_SENTENCE_MAX]) {
     const tm_table *check = tm_tables_find(tables, "clock.check");
@@ -198,13 +198,13 @@ static void nothing_text(const tm_tables *tables, const tm_verdict_topic *e,
 /* limits for a readable sentence */
 enum { WHO_MAX = 200, RANGES_MAX = 6, NAMED_MAX = 4 };
 
-/* Appends a text, truncated if there is not enough room. */
+/* Appends a text, truncated if there is too little room. */
 static void append(char *text, size_t size, const char *more) {
     size_t used = strlen(text);
     snprintf(text + used, size - used, "%s", more);
 }
 
-/* Appends the ranks whose flag is set: " 8-15", " 1, 4-6". */
+/* Appends the ranks whose flags are set: " 8-15", " 1, 4-6". */
 static void append_ranks(const tm_blames *t, const bool *among, char who[WHO_MAX]) {
     int n_ranges = 0;
     for (size_t i = 0, end; i < t->n_ranks; i = end) {
@@ -223,7 +223,7 @@ static void append_ranks(const tm_blames *t, const bool *among, char who[WHO_MAX
     }
 }
 
-/* Returns whether the job has several hosts, so that texts name them. */
+/* Returns whether the job has several hosts. If so, texts name them. */
 static bool several_hosts(const tm_blames *t) {
     for (size_t i = 1; i < t->n_places && t->places[i].level == TM_CULPRIT_HOST; i++)
         if (!tm_places_share(&t->places[i - 1], &t->places[i]))
@@ -246,7 +246,7 @@ static void who_text(const tm_tables *tables, const tm_blames *t, const tm_findi
     }
     if (f->level == TM_CULPRIT_GROUP)
         where = "one process group";
-    /* Leaves out a host's name that is too long. */
+    /* omits long host names */
     if (where && strlen(where) < WHO_MAX / 2) {
         append(out, WHO_MAX, " (");
         append(out, WHO_MAX, where);
@@ -255,8 +255,8 @@ static void who_text(const tm_tables *tables, const tm_blames *t, const tm_findi
     free(members);
 }
 
-/* Returns whether a finding is on few steps, or on stretches of them. A slow GPU then looks like a
- * larger share of the work. */
+/* Returns whether a finding is on few steps, or on stretches. In such a finding, a slow GPU looks
+ * like a larger share of the work. */
 static bool is_of_few_steps(const tm_finding *f) {
     enum { STEPS_FEW = 6 };
     return f->unit != TM_UNIT_STEP || f->units < STEPS_FEW;
@@ -276,7 +276,7 @@ static void when_text(const tm_finding *f, char *out, size_t size) {
         append(out, size, " of its group");
 }
 
-/* Returns whether steps are marked. If not, the recording counts as one step, but texts do not call
+/* Returns whether steps are marked. If not, the recording counts as a step, but texts do not call
  * it one. */
 static bool marks_steps(const tm_tables *tables) {
     const tm_table *job = tm_tables_find(tables, "job.job");
@@ -284,9 +284,9 @@ static bool marks_steps(const tm_tables *tables) {
 }
 
 /* Writes " in these 4 steps", " in 3 of these 4 steps", " in this one step", or " in this
- * recording". Counts all recorded steps, as in the first line of the screen, although a test may
- * leave out the first. If another rank costs most in some steps, counts only those in which this
- * rank does. */
+ * recording". Counts all recorded steps, as does the first line of the summary, although a test may
+ * leave out the first step. If another rank has the largest cost in some steps, counts only the
+ * steps in which this rank has. */
 static void these_text(const tm_tables *tables, const tm_blames *t, const tm_finding *f, char *out,
                        size_t size) {
     size_t led = 0;
@@ -301,7 +301,7 @@ static void these_text(const tm_tables *tables, const tm_blames *t, const tm_fin
                  t->n_leaders == 1 && marks_steps(tables) ? "one step" : "recording");
 }
 
-/* Writes all named ranks: "rank 5 (host1)", "rank 1 and ranks 8-15 (host1)". */
+/* Writes all named ranks, such as "rank 5 (host1)" or "rank 1 and ranks 8-15 (host1)". */
 static void names_text(const tm_tables *tables, const tm_verdict_topic *e,
                        char out[TM_SENTENCE_MAX]) {
     const tm_vec *all = &e->judgement->found.all;
@@ -326,7 +326,7 @@ static void event_headline(const tm_blames *t, const tm_finding *f, char out[TM_
     if (f->rank >= 0)
         snprintf(last, sizeof last, "; rank %" PRId64 " came last in %s", f->rank,
                  f->units == 1 ? "it" : "each");
-    /* one leader if steps are not marked */
+    /* one leader: steps are not marked */
     bool steps = t->n_leaders > 1 && f->from >= 0;
     if (steps && f->from == f->to)
         snprintf(when, sizeof when, " in step %" PRId64, f->from);
@@ -361,7 +361,7 @@ static void named_headline(const tm_tables *tables, const tm_verdict_topic *e,
         when_text(f, when, sizeof when);
     else if (f->shape == TM_SHAPE_ALTERNATION)
         snprintf(when, sizeof when, " in turn");
-    /* the headline on few steps says so, because their data may be the reason */
+    /* the headline on few steps says that it is on few, because their data may be the reason */
     if (all->n == 1 && f->shape == TM_SHAPE_THROUGHOUT && is_of_few_steps(f))
         these_text(tables, e->blames, f, when, sizeof when);
     if (e->judgement->found.few > 0)
@@ -376,7 +376,7 @@ static void waited_text(const tm_blames *t, const tm_judgement *j, char *out, si
     share_text(j->window_ns > 0 ? (double)t->wait_ns / (double)j->window_ns : 0.0, out, size);
 }
 
-/* Writes the headline if no rank is named, with how long ranks wait. */
+/* Writes the headline if no rank is named, including how long ranks wait. */
 static void inconclusive_headline(const tm_verdict_topic *e, char out[TM_SENTENCE_MAX]) {
     char share[32];
     waited_text(e->blames, e->judgement, share, sizeof share);
@@ -387,10 +387,33 @@ static void inconclusive_headline(const tm_verdict_topic *e, char out[TM_SENTENC
              share);
 }
 
+enum { MOSTLY_MAX = 256 };
+
+/* Writes ", 50 % of it for rank 1 and 39 % for rank 0": ranks that caused at least a third of all
+ * waiting, 1.5 times their equal share, and 3 % of all ranks' time. Writes nothing if there are
+ * none. */
+static void concentrated_text(const tm_blames *t, const tm_judgement *j, char *out, size_t size) {
+    const double wait_ns = fmax(1.0, (double)t->wait_ns);
+    const double least = fmax(1.5 / (double)t->n_ranks, 0.03 * (double)j->window_ns / wait_ns);
+    bool first = true;
+    out[0] = '\0';
+    for (size_t i = 0; i < t->n_ranks; i++) {
+        const double caused = (double)tm_share_round(tm_blame_cost(&t->ranks[i])) / wait_ns;
+        char share[32], text[96];
+        if (caused < fmax(1.0 / 3.0, least))
+            continue;
+        share_text(caused, share, sizeof share);
+        snprintf(text, sizeof text, "%s%s%s for rank %" PRId64, first ? ", " : " and ", share,
+                 first ? " of it" : "", t->ranks[i].rank);
+        append(out, size, text);
+        first = false;
+    }
+}
+
 void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
                          char out[TM_SENTENCE_MAX]) {
     const tm_judgement *j = e->judgement;
-    char text[TM_SENTENCE_MAX], share[32], before[96] = "";
+    char text[TM_SENTENCE_MAX], share[32], before[96] = "", mostly[MOSTLY_MAX];
     if (tm_no_devices_text(tables, out, NULL))
         return;
     if (e->blames->n_parts == 0) {
@@ -401,11 +424,13 @@ void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
         snprintf(out, TM_SENTENCE_MAX, "No verdict: too much of the recording is in doubt");
         return;
     }
+    concentrated_text(e->blames, j, mostly, sizeof mostly);
     if (j->kind == TM_VERDICT_NONE)
         snprintf(text, sizeof text, "%s",
-                 e->sized ? "no rank holds the job up"
-                          : "no recorded rank holds the others up; the traces do not say whether "
-                            "the job has more ranks");
+                 e->sized && mostly[0] != '\0' ? "no rank's recorded work holds the job up"
+                 : e->sized                    ? "no rank holds the job up"
+                            : "no recorded rank holds the others up; the traces do not say whether "
+                              "the job has more ranks");
     else if (j->kind == TM_VERDICT_INCONCLUSIVE && j->matched_share < TM_MATCHED_CLEARED)
         snprintf(text, sizeof text, "too little to name a rank or to clear it");
     else if (j->kind == TM_VERDICT_INCONCLUSIVE)
@@ -423,7 +448,7 @@ void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
     out[0] = (char)(out[0] >= 'a' && out[0] <= 'z' ? out[0] - 'a' + 'A' : out[0]);
 }
 
-/* Returns why a host's ranks are late, if the reason is the same for all of them. */
+/* Returns why the ranks of a host are late, if all have the same reason. */
 static tm_late_kind cause_of_host(const tm_tables *tables, const tm_blames *t,
                                   const tm_finding *f) {
     bool *members = calloc(t->n_ranks + 1, sizeof *members);
@@ -456,7 +481,7 @@ static const char *look_at_host(tm_late_kind kind) {
                : "look at what these ranks share: their host and its network";
 }
 
-/* Writes where to look: at what the ranks have in common, or at why a single rank is late. */
+/* Writes where to look: at what the ranks have in common, or at the reason of a single rank. */
 static void look_text(const tm_tables *tables, const tm_blames *t, const tm_finding *f, char *out,
                       size_t size) {
     if (f->level == TM_CULPRIT_HOST)
@@ -480,20 +505,20 @@ static const char *others_text(const tm_blames *t, const tm_finding *f) {
     return f->of_stage ? "the median of the other stages" : "the median of the others";
 }
 
-/* Returns whether a rank is late mainly because its GPU idles longer due to its queue, not because
+/* Returns whether a rank is late mainly because queued work keeps its GPU idle longer, not because
  * of its own work. */
 static bool is_held(const tm_finding *f, const tm_late_cause *c) {
     return c->kind == TM_LATE_QUEUE && f->work != TM_SUSPECT_HOST &&
            c->idle_ns - c->median_idle_ns > 2 * f->excess_ns;
 }
 
-/* Writes by how much a finding's ranks exceed the others: "by itself it takes 8.10 ms (4.1 % of the
- * time of all steps) longer than the median of the others, 810 us in each of 10 steps (p
+/* Writes how much longer a finding's ranks take than the others: "by itself it takes 8.10 ms (4.1 %
+ * of the time of all steps) longer than the median of the others, 810 us in each of 10 steps (p
  * 0.0005)". */
 static void excess_text(const tm_blames *t, const tm_finding *f, const tm_late_cause *c, char *out,
                         size_t size) {
     char each[96] = "", when[96], share[64] = "";
-    tm_shown_text times[2]; /* total, and per unit */
+    tm_shown_text times[2]; /* in total, and per unit */
     bool some = f->shape == TM_SHAPE_THROUGHOUT && f->units < (int64_t)t->n_leaders;
     tm_shown_durations((const int64_t[]){f->excess_ns, f->units > 0 ? f->excess_ns / f->units : 0},
                        2, times);
@@ -502,12 +527,12 @@ static void excess_text(const tm_blames *t, const tm_finding *f, const tm_late_c
         snprintf(each, sizeof each, ", %s in each of %s%" PRId64 " steps%s", times[1].text,
                  some ? "the " : "", f->units, some ? " compared" : "");
     const bool one = f->level == TM_CULPRIT_RANK;
-    /* no share of the steps: a host also works while its device does */
+    /* gives no share of the steps, because a host also works while its device does */
     const bool beside = f->work == TM_SUSPECT_HOST;
     if (!beside)
         snprintf(share, sizeof share, " (%.1f %% of %s)", f->excess_pct,
                  t->n_leaders > 1 ? "the time of all steps" : "the time");
-    /* if the device idles for less than half of the host's excess, its work hides most of it */
+    /* if the device idles for less than half of the host's excess, device work hides most of it */
     const bool hidden = beside && c->idle_ns > 0 && 2 * c->idle_ns < f->excess_ns;
     snprintf(out, size, "%s%sby %s%s %s%s longer than %s%s (p %.2g)%s", when[0] ? when + 1 : "",
              when[0] ? " " : "",
@@ -518,7 +543,7 @@ static void excess_text(const tm_blames *t, const tm_finding *f, const tm_late_c
              hidden ? ", most of it while its GPU is busy" : "");
 }
 
-/* Returns the sum of the waits that the ranks of a finding caused, over all steps. */
+/* Returns the sums over the ranks of a finding and all steps. */
 static tm_blame blame_of(const tm_blames *t, const tm_finding *f) {
     tm_blame sum = {.rank = f->rank};
     bool *members = calloc(t->n_ranks + 1, sizeof *members);
@@ -533,10 +558,10 @@ static tm_blame blame_of(const tm_blames *t, const tm_finding *f) {
 
 /* Writes "caused 78 % of all waiting (205 ms of 263 ms of GPU time, 30 ms of it through ...)". */
 static void cost_text(const tm_blames *t, const tm_blame *blame, bool one, char *out, size_t size) {
-    const int64_t little = 20; /* parts below 1 / 20 are not mentioned, as on the page */
+    const int64_t little = 20; /* as in the report, parts below 1 / 20 are not mentioned */
     int64_t cost_ns = tm_share_round(tm_blame_cost(blame));
     char share[32], through[96] = "";
-    tm_shown_text times[3]; /* cost, all waiting, wait caused through others */
+    tm_shown_text times[3]; /* cost, all waiting, waits caused through other ranks */
     share_text(t->wait_ns > 0 ? (double)cost_ns / (double)t->wait_ns : 0.0, share, sizeof share);
     const bool passed = blame->indirect_ns > cost_ns / little;
     tm_shown_durations((const int64_t[]){cost_ns, t->wait_ns, blame->indirect_ns}, passed ? 3 : 2,
@@ -549,8 +574,8 @@ static void cost_text(const tm_blames *t, const tm_blame *blame, bool one, char 
 }
 
 /* Writes "; it came last in 9 of 10 collectives (2.5 expected by chance)"; "" if it never came
- * last. If half of the collectives or more do not show which rank came last, counts only the
- * others. */
+ * last. If at least half of the collectives do not show which rank came last, counts only the rest.
+ */
 static void last_text(const tm_blame *blame, char *out, size_t size) {
     char expected[32], apart[64] = "";
     const bool tied = blame->untied > 0 && 2 * blame->untied <= blame->collectives;
@@ -567,8 +592,8 @@ static void last_text(const tm_blame *blame, char *out, size_t size) {
                  blame->last, n, blame->expected < 0.05 ? "< 0.1" : expected, apart);
 }
 
-/* Writes the evidence for one finding. Last arrivals are given only for the first finding: ranks
- * that are less late seldom come last. */
+/* Writes the evidence for a finding. Only the first finding gets the number of last arrivals,
+ * because ranks that are less late seldom come last. */
 static void finding_text(const tm_tables *tables, const tm_blames *t, const tm_finding *f,
                          bool first, char out[TM_SENTENCE_MAX]) {
     char who[WHO_MAX], excess[512], cost[256], last[160], look[448] = "";
@@ -590,7 +615,7 @@ static void finding_text(const tm_tables *tables, const tm_blames *t, const tm_f
 
 static void named_evidence(const tm_tables *tables, const tm_verdict_topic *e,
                            char out[TM_SENTENCE_MAX]) {
-    enum { REPORTED_MAX = 3 }; /* findings described in full; stragglers.finding has all */
+    enum { REPORTED_MAX = 3 }; /* findings in full; stragglers.finding has all */
     const tm_vec *all = &e->judgement->found.all;
     const tm_finding *v = all->data;
     out[0] = '\0';
@@ -606,8 +631,8 @@ static void named_evidence(const tm_tables *tables, const tm_verdict_topic *e,
         v->level == TM_CULPRIT_RANK ? cause_of(tables, v) : (tm_late_cause){0};
     const tm_late_kind kind =
         v->level == TM_CULPRIT_HOST ? cause_of_host(tables, e->blames, v) : cause.kind;
-    /* its data is not the reason if the rank idles longer, or if its kernels are slower than the
-     * same kernels elsewhere */
+    /* data is not the reason if the rank idles longer, or if its kernels are slower than the same
+     * kernels on other ranks */
     if (is_of_few_steps(v) && kind == TM_LATE_HOST)
         append(out, TM_SENTENCE_MAX,
                v->level == TM_CULPRIT_HOST
@@ -619,7 +644,7 @@ static void named_evidence(const tm_tables *tables, const tm_verdict_topic *e,
                ". A larger share of the data in this recording would look the same");
 }
 
-/* Returns the rank with the largest cost; n_ranks if no rank has a cost. */
+/* Returns the index of the rank with the largest cost; n_ranks if no rank has a cost. */
 static size_t costliest(const tm_blames *t) {
     size_t most = t->n_ranks;
     int64_t cost = 0;
@@ -631,8 +656,8 @@ static size_t costliest(const tm_blames *t) {
     return most;
 }
 
-/* Returns the rank with the largest cost; if no rank is named, the first rank in the sentence on
- * savings, if any. */
+/* Returns the index of the rank with the largest cost. If no rank is named and the sentence on
+ * savings lists ranks, returns the first of these. */
 static size_t first_of(const tm_tables *tables, const tm_verdict_topic *e, size_t costly) {
     const int64_t planned = tm_savings_first(tables);
     const size_t at = tm_blames_index(e->blames, planned);
@@ -683,7 +708,7 @@ static void unnamed_text(const tm_tables *tables, const tm_judgement *j, char *o
 
 static void none_text(const tm_tables *tables, const tm_blames *t, const tm_judgement *j,
                       char out[TM_SENTENCE_MAX]) {
-    char share[32], time[32];
+    char share[32], time[32], mostly[MOSTLY_MAX];
     waited_text(t, j, share, sizeof share);
     tm_shown_duration(t->wait_ns, time, sizeof time);
     if (j->matched_share < TM_MATCHED_CLEARED) {
@@ -706,16 +731,20 @@ static void none_text(const tm_tables *tables, const tm_blames *t, const tm_judg
                  "saves under 1 %% of a step",
                  share, time, who + 1, excess,
                  j->found.spared_of.level == TM_CULPRIT_RANK ? "it" : "them");
-    } else
+    } else {
+        concentrated_text(t, j, mostly, sizeof mostly);
         /* with a replay, another sentence says that fixing a single rank saves nothing */
-        snprintf(out, TM_SENTENCE_MAX, "Ranks wait %s of the time (%s of GPU time)%s", share, time,
-                 j->found.replayed ? ""
-                                   : ", but no rank by itself takes 1 % longer than the others: "
-                                     "different ranks are late at different times");
+        const bool mostly_for = mostly[0] != '\0';
+        const bool even = !j->found.replayed || (mostly_for && j->found.most_pct < 1.0);
+        snprintf(out, TM_SENTENCE_MAX, "Ranks wait %s of the time (%s of GPU time)%s%s%s", share,
+                 time, mostly,
+                 even ? ", but no rank by itself takes 1 % longer than the others" : "",
+                 even && !mostly_for ? ": different ranks are late at different times" : "");
+    }
 }
 
-/* Returns whether ranks hardly wait, and are not cleared only because too little could be
- * compared. */
+/* Returns whether ranks hardly wait, and the only reason not to clear them is that too little could
+ * be compared. */
 static bool is_quiet(const tm_verdict_topic *e) {
     const tm_judgement *j = e->judgement;
     return j->kind == TM_VERDICT_INCONCLUSIVE && j->matched_share >= TM_MATCHED_LEAST &&

@@ -1,4 +1,4 @@
-/* The tables of the verdict: findings and the job's sentences. */
+/* The tables of the verdict: the findings, and the sentences on the job. */
 #include "verdict_tables.h"
 
 #include <math.h>
@@ -31,63 +31,64 @@ enum {
 
 static const tm_column finding_columns[N_FINDING_COLUMNS] = {
     [F_PLACE] = {"finding", TM_INT, "",
-                 "Number of the finding. Finding 0 has the largest saving, or without a replay the "
+                 "Number of the finding. Finding 0 has the largest saving; without a replay, the "
                  "largest excess."},
     [F_LEVEL] = {"level", TM_TEXT, "",
-                 "Level of the finding. rank: one rank stands out. host or group: at least 80 % of "
-                 "the ranks of a host or group, and at least 2, stand out. job: a bubble, or an "
-                 "event in which no single rank was last."},
+                 "What stands out. rank: one rank. host, group: at least 80 % of the ranks of a "
+                 "host or process group, and at least 2. job: nobody in particular, because it is "
+                 "a bubble, or an event without a single last rank."},
     [F_RANK] = {"rank", TM_INT, "",
-                "Rank of the finding; for a host or group, its lowest rank; for an event, the rank "
-                "that came last in all its operations, null if there are several."},
-    [F_HOST] = {"host", TM_TEXT, "", "Host of the rank in the column rank, as in job.rank."},
-    [F_RANKS] = {"ranks", TM_INT, "", "Number of ranks in the finding."},
+                "Rank that the finding names. For a host or group: its lowest rank. For an event: "
+                "the rank that came last in all of its operations; null if there are several."},
+    [F_HOST] = {"host", TM_TEXT, "", "Name of the rank's host, as in job.rank."},
+    [F_RANKS] = {"ranks", TM_INT, "", "Number of ranks that the finding is about."},
     [F_SHAPE] =
         {"shape", TM_TEXT, "",
-         "throughout: the rank is late in all units. episode: it is late in a contiguous window of "
-         "under 80 % of the units, with less than half the lateness outside. alternation: one of "
-         "two episodes that do not overlap. event: at most 5 operations, and at most a tenth of "
-         "all, hold half of the waiting, and no rank stands out. bubble: no rank stands out, and "
-         "ranks wait for transfers between pipeline stages for at least 1 % of their windows."},
+         "When the rank is late. throughout: in all units. episode: in a contiguous window of "
+         "under 80 % of the units; outside it is less than half as late. alternation: one of two "
+         "episodes that do not overlap. event: no rank stands out, but at most 5 operations (and "
+         "at most a tenth of all) have half of all waiting. bubble: no rank stands out, but ranks "
+         "wait for transfers between pipeline stages for at least 1 % of their windows."},
     [F_FROM] = {"from", TM_INT, "",
-                "First step of the finding's window; if stretches are compared (see unit), number "
+                "First step of the finding's window. If stretches are compared (see unit): number "
                 "of the first operation in its process group, from 0. Null for a bubble, and for "
                 "an event outside of steps."},
     [F_TO] = {"to", TM_INT, "",
-              "Last step of the finding's window; if stretches are compared, number of the last "
+              "Last step of the finding's window. If stretches are compared: number of the last "
               "operation. Null if from is null."},
     [F_UNIT] = {"unit", TM_TEXT, "",
-                "What is compared. step: whole steps. stretch: the work of ranks between two "
-                "operations of their group, or blocks of such stretches. part: samples of all work "
-                "in a step. operation: for an event."},
+                "Unit in which ranks are compared. step: whole steps. stretch: the work of ranks "
+                "between two operations of their group, or blocks of such stretches. part: samples "
+                "of all work in a step. operation: for an event."},
     [F_UNITS] = {"units", TM_INT, "",
-                 "Number of units in the window; for blocks, the units in all blocks; for an "
-                 "event, its operations."},
+                 "Number of units in the window; for blocks, of the stretches in them; for an "
+                 "event, its number of operations."},
     [F_P] = {"p", TM_REAL, "",
-             "Probability that a rank stands out this much in some window by chance, if all ranks "
-             "are equal: from permutations of the ranks in each unit, corrected for the number of "
-             "groups tested. At least 1/3000. Null for an event or bubble."},
+             "Probability that, if all ranks are equal, chance makes a rank stand out this much in "
+             "some window. From permutations of the ranks in each unit, corrected for the number "
+             "of groups tested. At least 1/3000. Null for an event or bubble."},
     [F_CERTAINTY] = {"certainty", TM_TEXT, "",
                      "confident if p <= 0.001. likely if p <= 0.01, if less than half of the "
                      "communication could be compared, or if only parts of one step were compared. "
                      "Null for an event or bubble."},
-    [F_EXCESS] =
-        {"excess_ns", TM_INT, "ns",
-         "Own time of the rank minus the median own time of the other ranks, summed over the "
-         "window; for several ranks, the median of their excesses. Null for an event or bubble."},
-    [F_EXCESS_PCT] = {"excess_pct", TM_REAL, "%",
-                      "100 excess_ns / the time of all steps (longest window of a rank, summed "
-                      "over steps). Without a replay, findings under 1 are left out."},
-    [F_CAUSED_SHARE] = {"caused_share", TM_REAL, "",
-                        "Share of the waiting of all ranks that the finding's ranks caused in its "
-                        "steps (direct_ns + indirect_ns); for an event, share of its operations in "
-                        "all waiting. Null for a bubble."},
+    [F_EXCESS] = {"excess_ns", TM_INT, "ns",
+                  "How much longer the rank takes by itself: its own time minus the median own "
+                  "time of the other ranks, summed over the window. For several ranks, the median "
+                  "of their excesses. Null for an event or bubble."},
+    [F_EXCESS_PCT] =
+        {"excess_pct", TM_REAL, "%",
+         "excess_ns as a share of step time: 100 excess_ns / the sum over the steps of the longest "
+         "window of a rank. Without a replay, findings under 1 are left out."},
+    [F_CAUSED_SHARE] =
+        {"caused_share", TM_REAL, "",
+         "Share of all waiting that the finding's ranks caused in the finding's steps (direct_ns + "
+         "indirect_ns). For an event: share of its operations in all waiting. Null for a bubble."},
     [F_SAVED] = {"saved_pct", TM_REAL, "%",
-                 "Percentage of a mean step that fixing the finding's ranks saves (whatif.item); "
-                 "if this helps only together with the findings before it, of fixing all of these. "
-                 "Null without a replay."},
+                 "Share of a mean step that fixing the finding's ranks saves (whatif.item). If "
+                 "fixing them saves something only together with the ranks of the findings before: "
+                 "the share that fixing all of these ranks saves. Null without a replay."},
     [F_WORK] = {"work", TM_TEXT, "",
-                "Kind of work that takes longer: device (kernels and copies), host (calls and the "
+                "Kind of work that takes longer: device (kernels and copies), host (calls, and the "
                 "host work before them) or queue (kernels and copies start late for no recorded "
                 "reason). Null without a replay."},
 };
@@ -117,34 +118,32 @@ enum {
 static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_VERDICT] =
         {"verdict", TM_TEXT, "",
-         "Summary of stragglers.finding. persistent (shape throughout), episode, event, bubble: a "
-         "single finding of that shape. alternating: two findings that do not overlap. several: "
-         "more findings. none: there is no finding, and either all waits are under 1 % of all "
-         "windows, or no rank's excess (with a replay: no rank's saving) reaches 1 % of the steps. "
-         "inconclusive: all other cases, also if over 5 % of the data is in doubt (job.integrity). "
-         "Null if nothing can be compared."},
+         "Summary of the findings in stragglers.finding. persistent (shape throughout), episode, "
+         "event, bubble: a single finding of that shape. alternating: two findings that do not "
+         "overlap. several: more findings. none: there is no finding, and either all waits are "
+         "under 1 % of all windows, or no rank's excess (with a replay: no rank's saving) reaches "
+         "1 % of the steps. inconclusive: all other cases, also if over 5 % of the data is in "
+         "doubt (job.integrity). Null if nothing can be compared."},
     [J_RANK] = {"rank", TM_INT, "",
                 "Rank that the first finding names; for a host or group, its lowest rank. Null if "
                 "no rank is named."},
-    [J_HOST] = {"host", TM_TEXT, "",
-                "Host of the rank in the column rank; null if no rank is named."},
+    [J_HOST] = {"host", TM_TEXT, "", "Name of the rank's host; null if no rank is named."},
     [J_LEVEL] = {"level", TM_TEXT, "",
                  "Level of the first finding: rank, host or group, as in stragglers.finding. Null "
                  "if no rank is named."},
     [J_P] = {"p", TM_REAL, "",
-             "p of the first finding; without a finding, the smallest p of all ranks."},
+             "p of the first finding. Without a finding: the smallest p of any rank."},
     [J_CERTAINTY] = {"certainty", TM_TEXT, "",
                      "Certainty of the first finding; null without a finding."},
-    [J_MATCHED] =
-        {"matched_share", TM_REAL, "",
-         "Share of the time of all communication kernels in operations that are complete or have a "
-         "wait. Below 0.9, no rank is cleared; below 0.5, no finding is confident."},
+    [J_MATCHED] = {"matched_share", TM_REAL, "",
+                   "Share of communication time in operations that are complete or whose waits are "
+                   "known. Below 0.9, no rank is cleared; below 0.5, no finding is confident."},
     [J_HEADLINE] = {"headline", TM_TEXT, "",
-                    "Sentence on what saves most: the verdict on ranks, or a kind of work on all "
-                    "ranks (the evidence then starts with the verdict)."},
-    [J_EVIDENCE] =
-        {"evidence", TM_TEXT, "",
-         "Reasons for the headline, with figures that can be checked in the tables of stragglers."},
+                    "Sentence on what saves most: the verdict on ranks, or less work of some kind "
+                    "on all ranks (the evidence then starts with the verdict)."},
+    [J_EVIDENCE] = {"evidence", TM_TEXT, "",
+                    "Sentences: the reasons for the headline. The tables of stragglers have all "
+                    "figures in them."},
 };
 
 const tm_table_def tm_verdict_job = {
@@ -157,7 +156,7 @@ const tm_table_def tm_verdict_job = {
     .n_prose = 2,
 };
 
-/* Returns the host of a rank in job.rank, or NULL. */
+/* Returns the host of a rank, from job.rank; NULL if unknown. */
 static const char *host_of(const tm_tables *tables, int64_t rank) {
     const tm_table *ranks = tm_tables_find(tables, "job.rank");
     const tm_cell *host = tm_table_cell(ranks, tm_table_find_row(ranks, &rank, 1), "host");
@@ -182,7 +181,7 @@ static tm_status add_finding(const tm_finding *f, int64_t place, tm_tables *tabl
     TM_TRY(tm_table_set_text(table, &row[F_SHAPE], tm_shape_word(f->shape), err));
     TM_TRY(tm_table_set_text(table, &row[F_UNIT], unit_word(f), err));
     tm_cell_set_int(&row[F_UNITS], f->units);
-    if (f->shape != TM_SHAPE_BUBBLE) /* a bubble's waits are not only those of collectives */
+    if (f->shape != TM_SHAPE_BUBBLE) /* not only waits in collectives count for a bubble */
         tm_cell_set_real(&row[F_CAUSED_SHARE], f->caused_share);
     if (f->rank >= 0) {
         tm_cell_set_int(&row[F_RANK], f->rank);
@@ -206,8 +205,8 @@ static tm_status add_finding(const tm_finding *f, int64_t place, tm_tables *tabl
     return tm_table_set_text(table, &row[F_CERTAINTY], tm_certainty_word(f->certainty), err);
 }
 
-/* If a kind of work on all ranks saves more than fixing the found ranks, the headline names it, and
- * the verdict becomes part of the evidence. */
+/* If less work of some kind on all ranks saves more than fixing the found ranks, the headline is
+ * about this, and the evidence starts with the verdict. */
 static void let_kind_lead(const tm_tables *tables, const tm_verdict_topic *topic, char *headline,
                           char *evidence) {
     const tm_lead lead = tm_savings_lead(tables);
@@ -223,7 +222,7 @@ static void let_kind_lead(const tm_tables *tables, const tm_verdict_topic *topic
              verdict, why);
 }
 
-/* Adds the row of the job. If there is no verdict, its sentences say why. */
+/* Adds the row of the job. Without a verdict, its sentences give the reason. */
 static tm_status add_job(const tm_verdict_topic *topic, tm_tables *tables, tm_error *err) {
     tm_table *table = tm_tables_find(tables, tm_verdict_job.name);
     tm_cell *row = tm_table_add_row(table);
@@ -238,7 +237,7 @@ static tm_status add_job(const tm_verdict_topic *topic, tm_tables *tables, tm_er
     TM_TRY(tm_table_set_text(table, &row[J_HEADLINE], headline, err));
     TM_TRY(tm_table_set_text(table, &row[J_EVIDENCE], evidence, err));
     if (topic->blames->n_parts == 0)
-        return TM_OK; /* nothing was matched, so there is no verdict */
+        return TM_OK; /* no verdict, because nothing was matched */
     TM_TRY(tm_table_set_text(table, &row[J_VERDICT], tm_verdict_word(j->kind), err));
     tm_cell_set_real(&row[J_MATCHED], j->matched_share);
     bool named = j->found.all.n > 0 && tm_finding_names(first);

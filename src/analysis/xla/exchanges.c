@@ -23,32 +23,31 @@ enum {
 
 static const tm_column columns[N_COLUMNS] = {
     [PROGRAM] = {"program", TM_TEXT, "",
-                 "Name of the compiled program (module); for a barrier, of the program that it "
-                 "precedes. Null if unknown."},
+                 "Name of the compiled program (module). For a barrier: of the program after it. "
+                 "Null if unknown."},
     [OPERATION] = {"operation", TM_TEXT, "",
-                   "Name of the operation in the program; for a GPU profile without operations, "
-                   "the name of the kernel."},
-    [GROUP] =
-        {"group", TM_TEXT, "",
-         "Replica group as numbers of the job's cores or devices. For a group within one process, "
-         "the numbers count within the process, and the host is added. Null if unknown."},
-    [KIND] = {"kind", TM_TEXT, "", "Kind of collective: allreduce, allgather, barrier, ..."},
+                   "Name of the operation in the program. For a GPU profile without operations: "
+                   "name of the kernel."},
+    [GROUP] = {"group", TM_TEXT, "",
+               "Replica group as numbers of the job's cores or devices. For a group within a "
+               "process: numbers within the process, with the host. Null if unknown."},
+    [KIND] = {"kind", TM_TEXT, "", "Kind of collective, such as allreduce, allgather or barrier."},
     [RANKS] = {"ranks", TM_INT, "",
-               "Number of recorded ranks of the group that ran the operation."},
+               "Number of ranks of the group for which a run of the operation was recorded."},
     [MEMBERS] = {"members", TM_INT, "", "Number of members of the group; null if unknown."},
     [BYTES] = {"bytes", TM_INT, "B",
-               "Bytes that one run reads and writes on one rank, as the compiler counts them. On "
-               "GPUs, from the shapes and replica groups in the program. Null if unknown."},
+               "Bytes that a rank reads and writes in one run, as the compiler counts. On GPUs, "
+               "computed from shapes and replica groups in the program. Null if unknown."},
     [COUNT] = {"count", TM_INT, "", "Number of runs of the operation, over all ranks."},
     [TOTAL] = {"total_ns", TM_INT, "ns",
-               "Sum of the durations of the runs. For a barrier, the time until all ranks have "
-               "arrived. XProf instead leaves barriers out of its all-reduce time, and counts a "
-               "run's time beyond the shortest run as waiting."},
+               "Duration of the runs, summed over all ranks. For a barrier, the time until all "
+               "ranks have arrived. XProf does not count barriers in its all-reduce time; it "
+               "counts the time of a run beyond the shortest run as waiting."},
     [WAIT] = {"wait_ns", TM_INT, "ns",
-              "Time that ranks waited for late ranks, summed over runs with a known wait; null if "
+              "Time that ranks waited for late ranks: sum over runs with a known wait; null if "
               "there are none. Transfers from one member to another (permutations) have their "
               "waits in bubble.pair; in a ring, a kernel belongs to two pairs and has no wait."},
-    [MAX] = {"max_rank_ns", TM_INT, "ns", "Largest total_ns of a rank."},
+    [MAX] = {"max_rank_ns", TM_INT, "ns", "Largest total_ns on a rank."},
     [MAX_RANK] = TM_MAX_RANK_COLUMN,
 };
 
@@ -81,7 +80,7 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_OPERATION] = {"operation", TM_INT, "", "Id of the operation's name."},
     [P_GROUP] = {"group", TM_INT, "", "Id of the group's name."},
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [P_KIND] = {"kind", TM_INT, "", "Kind of collective, a tm_collective_kind."},
+    [P_KIND] = {"kind", TM_INT, "", "Kind of collective (tm_collective_kind)."},
     [P_MEMBERS] = {"members", TM_INT, "", "Number of members of the group; -1: unknown."},
     [P_BYTES] = {"bytes", TM_INT, "B", "Bytes of one run; -1: unknown."},
     [P_COUNT] = {"count", TM_INT, "", "Number of runs."},
@@ -102,7 +101,7 @@ typedef struct sums {
     int64_t kind, members, bytes, count, total_ns, waits, wait_ns;
 } sums;
 
-/* Positions in TM_ATTR_XLA and TM_ATTR_COLLECTIVE, which are read in order. */
+/* Positions in TM_ATTR_XLA and TM_ATTR_COLLECTIVE, which are read in the order of rows. */
 typedef struct place {
     const tm_timeline *timeline;
     const tm_track *track;
@@ -118,7 +117,7 @@ static const tm_collective_attr *group_of(place *at, uint32_t row) {
                                                                       : NULL;
 }
 
-/* Returns the program of the next operation on the core, to which a barrier belongs. */
+/* Returns the program of the core's next operation. A barrier belongs to this program. */
 static uint32_t program_behind(const place *at) {
     const tm_xla_attr *v = at->timeline->attrs[TM_ATTR_XLA];
     bool any = at->next < at->timeline->n_attrs[TM_ATTR_XLA] &&
@@ -150,7 +149,7 @@ static bool add(place *at, uint32_t row, tm_rank_sums *all) {
     return true;
 }
 
-/* Collects the collectives of kernels, not of the host's calls that asked for them. */
+/* Collects collectives that are kernels, not the host's calls that requested them. */
 static bool collect(const tm_timeline *timeline, tm_rank_sums *all) {
     place at = {.timeline = timeline};
     bool ok = true;
@@ -190,7 +189,7 @@ static tm_status set_row(const tm_names *names, const tm_rank_rows *rows, tm_tab
     const tm_cell *one = tm_rank_rows_key(rows);
     tm_over_ranks total;
     tm_collective_kind kind = (tm_collective_kind)one[P_KIND].value.i;
-    /* a transfer: one member sends, the other receives */
+    /* a transfer: a member sends, and another receives */
     for (size_t i = rows->first + 1; i < rows->end; i++)
         if (tm_table_row(rows->part, i)[P_KIND].value.i != (int64_t)kind)
             kind = TM_COLL_SENDRECV;

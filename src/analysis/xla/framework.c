@@ -12,17 +12,18 @@
 #include "base/sums.h"
 #include "table/levels.h"
 
-/* Maximum number of operators that are shown for each side (device or host). */
+/* Maximum number of operators in the table for each side (device or host). */
 enum { LISTED = 500 };
 
-/* Sides, in alphabetical order of their words, so that rows sorted by id are sorted by text. */
+/* Sides, in alphabetical order of their words, so that rows sorted by id are also sorted by text.
+ */
 typedef enum side { DEVICE, HOST, N_SIDES } side;
 static const char *const side_words[N_SIDES] = {"device", "host"};
 
 enum { P_SIDE, P_OPERATOR, P_RANK, P_OCCURRENCES, P_TOTAL, P_SELF, N_PART };
 
 static const tm_column part_columns[N_PART] = {
-    [P_SIDE] = {"side", TM_INT, "", "0 device, 1 host."},
+    [P_SIDE] = {"side", TM_INT, "", "Side: 0 device, 1 host."},
     [P_OPERATOR] = {"operator", TM_INT, "", "Id of the operator's name."},
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
     [P_OCCURRENCES] = {"occurrences", TM_INT, "", "Number of runs."},
@@ -52,38 +53,37 @@ enum {
 static const tm_column columns[N_COLUMNS] = {
     [LEVEL] = TM_LEVEL_COLUMN("operator or type"),
     [SIDE_] = {"side", TM_TEXT, "",
-               "host: the operator on threads of the host. device: the work that it launched on "
-               "devices."},
+               "Where the row's time was spent. host: in the operator, on threads of the host. "
+               "device: in the work that the operator launched on devices."},
     [OPERATOR] = {"operator", TM_TEXT, "",
-                  "Name of the operator; null for device work without an operator, such as copies, "
-                  "and where level is type."},
+                  "Name of the operator. Null for device work without an operator, such as copies, "
+                  "and on level type."},
     [TYPE] = {"type", TM_TEXT, "",
-              "Type of the operator: for TensorFlow the part of its name after the colon, for JAX "
-              "the last part of its name."},
+              "Type of the operator: for TensorFlow, the part of its name after the colon; for "
+              "JAX, the last part of its name."},
     [OPERATORS] = {"operators", TM_INT, "",
-                   "Number of different operators of this type; null where level is operator."},
+                   "Number of distinct operators of this type; null on level operator."},
     [OCCURRENCES] = {"occurrences", TM_INT, "",
-                     "Number of runs over all ranks; on a device, number of kernels."},
+                     "Number of runs, over all ranks; on a device, number of kernels."},
     [TOTAL] = {"total_ns", TM_INT, "ns",
-               "Sum of the durations of all runs, including nested operators."},
+               "Duration of all runs, including nested operators: sum over all ranks."},
     [SELF] = {"self_ns", TM_INT, "ns",
-              "Sum of the durations of all runs, without nested operators."},
+              "Duration of all runs, without nested operators: sum over all ranks."},
     [SHARE] = {"share_pct", TM_REAL, "%",
-               "100 self_ns / the sum of self_ns over all operators of the same side (host or "
-               "device)."},
-    [RANKS] = {"ranks", TM_INT, "",
-               "Number of ranks that ran the operator; like the next two columns, null where level "
-               "is type."},
-    [MAX_RANK_TIME] = {"max_rank_ns", TM_INT, "ns", "Largest self_ns of a rank."},
+               "Share of the row in its side (host or device): 100 self_ns / the sum of self_ns "
+               "over all operators of the side."},
+    [RANKS] =
+        {"ranks", TM_INT, "",
+         "Number of ranks that ran the operator. Null on level type, as are the next two columns."},
+    [MAX_RANK_TIME] = {"max_rank_ns", TM_INT, "ns", "Largest self_ns on a rank."},
     [MAX_RANK] = TM_MAX_RANK_COLUMN,
 };
 
 static const tm_table_def work_def = {
     .name = "framework.work",
-    .doc =
-        "A row for each operator of TensorFlow or JAX on the host and on devices, over all ranks: "
-        "the 500 of each side with the largest self_ns; and a row for each type of operators, over "
-        "all of them.",
+    .doc = "A row for each operator of TensorFlow or JAX on the host and on devices, over all "
+           "ranks: the 500 of each side with the largest self_ns. Also a row for each type of "
+           "operators, over all operators of the type.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = TYPE + 1,
@@ -124,7 +124,7 @@ static bool add_devices(const tm_rank_view *view, tm_rank_sums *sums, tm_error *
     return ok;
 }
 
-/* Adds the events of GPU streams without attributes of XLA: copies of programs' inputs. */
+/* Adds events of GPU streams that have no XLA attribute: copies of programs' inputs. */
 static bool add_unreported(const tm_rank_view *view, tm_rank_sums *sums) {
     const tm_timeline *timeline = view->timeline;
     size_t next = 0;
@@ -136,8 +136,8 @@ static bool add_unreported(const tm_rank_view *view, tm_rank_sums *sums) {
     return ok;
 }
 
-/* Returns whether an event is a device event that was recorded only as a runtime call: the reader
- * adds it with the call's start and duration, around the call. */
+/* Returns whether an event is a device event of which only the runtime call was recorded. The
+ * reader adds such an event with the call's start and duration, around the call. */
 static bool is_of_call(const tm_timeline *timeline, uint32_t row) {
     size_t call = (size_t)row + 1;
     return call < timeline->n_events && timeline->category[call] == TM_CAT_RUNTIME &&
@@ -187,16 +187,16 @@ static tm_status framework_rank(const tm_rank_view *view, tm_tables *out, tm_err
                             tm_tables_find(out, part_def.name), err);
 }
 
-/* Returns the type in an operator's name: MatMul for "scope/MatMul:MatMul"; add for
- * "jit(f)/jit(main)/add:" and "jit(f)/add"; dot_general for
- * "dot_general[dimension_numbers=...]". */
+/* Returns the type of an operator from its name: MatMul for "scope/MatMul:MatMul"; add for
+ * "jit(f)/jit(main)/add:" and "jit(f)/add"; dot_general for "dot_general[dimension_numbers=...]".
+ */
 static tm_text type_of(tm_text name) {
     const char *end = name.bytes + name.size, *begin = end;
     while (begin > name.bytes && begin[-1] != ':')
         begin--;
     if (begin > name.bytes && begin < end)
         return (tm_text){begin, (size_t)(end - begin)};
-    end -= begin > name.bytes; /* leaves out a colon at the end */
+    end -= begin > name.bytes; /* without a colon at the end */
     const char *bracket = memchr(name.bytes, '[', (size_t)(end - name.bytes));
     end = bracket ? bracket : end;
     for (begin = end; begin > name.bytes && begin[-1] != '/';)
@@ -233,8 +233,8 @@ static side side_of(const tm_cell *row) {
     return strcmp(row[SIDE_].value.text, side_words[HOST]) == 0 ? HOST : DEVICE;
 }
 
-/* Returns the row for the type of the operator in row @p of. If the type is new, adds a row of
- * zeros. */
+/* Returns the row for the type of the operator in row @p of, after adding it (zeros) if it is new.
+ */
 static tm_cell *row_of_type(tm_table *table, tm_names *texts, tm_vec *rows, size_t of,
                             tm_error *err) {
     const tm_cell from[] = {tm_table_row(table, of)[SIDE_], tm_table_row(table, of)[TYPE]};
@@ -281,7 +281,7 @@ static bool sum_types(tm_table *table, int64_t all_ns[N_SIDES], tm_error *err) {
     return ok;
 }
 
-/* Whether any operator has a name. If none has, there is nothing to sum. */
+/* Returns whether any operator has a name. If not, there is nothing to sum. */
 static bool any_is_reported(const tm_table *operators) {
     for (size_t i = 0; i < operators->n_rows; i++)
         if (!tm_table_row(operators, i)[OPERATOR].null)

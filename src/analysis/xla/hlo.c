@@ -1,4 +1,4 @@
-/* Analysis `hlo`: FLOP and bytes of XLA's programs, by operation. */
+/* Analysis `hlo`: FLOP and bytes of the operations of XLA's programs. */
 #include <string.h>
 
 #include "analysis/shared/device_facts.h"
@@ -26,32 +26,33 @@ enum {
 
 static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
-    [DEVICE] = {"device", TM_TEXT, "", "Name of the rank's device according to the trace."},
+    [DEVICE] = {"device", TM_TEXT, "", "Name of the rank's device, from the trace."},
     [PEAK_RATE] = {"peak_tflops", TM_REAL, "TFLOP/s",
-                   "Peak compute rate of the device (16 bit) according to the trace."},
+                   "Peak compute rate of the device (16 bit), from the trace."},
     [PEAK_BANDWIDTH] = {"peak_bw_gbps", TM_REAL, "GB/s",
-                        "Peak bandwidth of the device's main memory according to the trace."},
-    [RIDGE] =
-        {"ridge_flop_per_byte", TM_REAL, "FLOP/B",
-         "peak_tflops / peak_bw_gbps. An operation with fewer FLOP per byte is limited by memory."},
-    [OCCURRENCES] = {"occurrences", TM_INT, "", "Number of operations that ran."},
-    [SELF] = {"self_ns", TM_INT, "ns",
-              "Sum of the durations of the operations, without nested operations."},
+                        "Peak bandwidth of the device's main memory, from the trace."},
+    [RIDGE] = {"ridge_flop_per_byte", TM_REAL, "FLOP/B",
+               "FLOP per byte at which compute and memory are equally limiting: peak_tflops / "
+               "peak_bw_gbps. Memory limits operations with fewer FLOP per byte."},
+    [OCCURRENCES] = {"occurrences", TM_INT, "", "Number of operations that ran on the rank."},
+    [SELF] = {"self_ns", TM_INT, "ns", "Duration of the operations, without nested operations."},
     [KNOWN] = {"known_pct", TM_REAL, "%",
-               "Percentage of self_ns in operations whose FLOP and bytes are known. Rates are over "
-               "these operations only."},
+               "Share of self_ns in operations whose FLOP and bytes are known. Rates count only "
+               "these operations."},
     [FLOP] = {"flop", TM_REAL, "FLOP",
-              "FLOP of all operations, as in hlo.work; null if unknown for all operations."},
+              "FLOP of all operations, as in hlo.work; null if unknown for every operation."},
     [RATE] = {"achieved_tflops", TM_REAL, "TFLOP/s",
-              "flop / self_ns of the operations whose FLOP and bytes are known."},
-    [PEAK] = {"peak_pct", TM_REAL, "%", "100 achieved_tflops / peak_tflops."},
-    [BYTES] =
-        {"bytes", TM_REAL, "B",
-         "Bytes that operations read from and write to the device's main memory, as in hlo.work."},
+              "Rate of the operations whose FLOP and bytes are known: flop / self_ns."},
+    [PEAK] = {"peak_pct", TM_REAL, "%",
+              "Share of the peak compute rate: 100 achieved_tflops / peak_tflops."},
+    [BYTES] = {"bytes", TM_REAL, "B",
+               "Bytes that the operations read from and write to the device's main memory, as in "
+               "hlo.work."},
     [BANDWIDTH] = {"bw_gbps", TM_REAL, "GB/s",
-                   "bytes / self_ns of the operations whose FLOP and bytes are known."},
-    [BANDWIDTH_PEAK] = {"peak_bw_pct", TM_REAL, "%", "100 bw_gbps / peak_bw_gbps."},
-    [INTENSITY] = {"flop_per_byte", TM_REAL, "FLOP/B", "Operational intensity: flop / bytes."},
+                   "Bandwidth of the operations whose FLOP and bytes are known: bytes / self_ns."},
+    [BANDWIDTH_PEAK] = {"peak_bw_pct", TM_REAL, "%",
+                        "Share of the peak bandwidth: 100 bw_gbps / peak_bw_gbps."},
+    [INTENSITY] = {"flop_per_byte", TM_REAL, "FLOP/B", "Arithmetic intensity: flop / bytes."},
 };
 
 static const tm_table_def rank_def = {
@@ -66,7 +67,7 @@ static const tm_table_def rank_def = {
 
 static const tm_table_def *const defs[] = {&rank_def, &tm_hlo_work_table, &tm_hlo_work_part};
 
-/* Sets a cell to the quotient of two other cells; leaves it null if one of these is null. */
+/* Sets a cell to the quotient of two cells; leaves it null if one of the two is null. */
 static void set_quotient(tm_cell *row, int cell, double scale, int of, int by) {
     if (!row[of].null && !row[by].null)
         tm_cell_set_real(&row[cell], scale * row[of].value.r / row[by].value.r);
@@ -114,7 +115,7 @@ static tm_status hlo_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
     return add_row(view, &sum, tm_tables_find(out, rank_def.name), err);
 }
 
-/* Returns the peak if all ranks have the same one; otherwise 0. */
+/* Returns the peak, if it is equal on all ranks; otherwise 0. */
 static double common(const tm_table *ranks, int column) {
     double value = 0.0;
     for (size_t r = 0; r < ranks->n_rows; r++) {

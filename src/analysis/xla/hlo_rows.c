@@ -7,10 +7,10 @@
 #include "base/sums.h"
 #include "table/levels.h"
 
-/* Maximum number of operations, categories or programs shown. */
+/* Maximum number of operations, categories or programs in the table. */
 enum { LISTED = 1000 };
 
-/* What a row sums over, in the order of the words in the column `level`. */
+/* What a row sums over, in the order of the words of the column `level`. */
 typedef enum hlo_level { BY_CATEGORY, BY_OP, BY_PROGRAM, N_LEVELS } hlo_level;
 
 static const char *const level_words[N_LEVELS] = {"category", "op", "program"};
@@ -34,7 +34,7 @@ enum {
 };
 
 static const tm_column part_columns[N_PART] = {
-    [P_LEVEL] = {"level", TM_INT, "", "Level, an hlo_level."},
+    [P_LEVEL] = {"level", TM_INT, "", "Level of the row (hlo_level)."},
     [P_PROGRAM] = {"program", TM_INT, "", "Id of the program's name."},
     [P_OP] = {"op", TM_INT, "", "Id of the operation's name."},
     [P_CATEGORY] = {"category", TM_INT, "", "Id of the category's name."},
@@ -42,11 +42,12 @@ static const tm_column part_columns[N_PART] = {
     [P_OCCURRENCES] = {"occurrences", TM_INT, "", "Number of runs."},
     [P_SELF] = {"self_ns", TM_INT, "ns", "Sum of the runs' self times."},
     [P_KNOWN] = {"known_ns", TM_INT, "ns",
-                 "Part of self_ns in operations with known FLOP and bytes."},
-    [P_ASYNC] = {"async_ns", TM_INT, "ns", "Time from start to end of asynchronous operations."},
-    [P_FLOP] = {"flop", TM_INT, "FLOP", "FLOP of the operations for which it is known."},
-    [P_BYTES] = {"bytes", TM_INT, "B", "Bytes of the operations for which they are known."},
-    [P_ROLE] = {"role", TM_INT, "", "Largest tm_role of the runs."},
+                 "Part of self_ns in operations whose FLOP and bytes are known."},
+    [P_ASYNC] = {"async_ns", TM_INT, "ns",
+                 "Time from the start to the end of asynchronous operations."},
+    [P_FLOP] = {"flop", TM_INT, "FLOP", "FLOP of the operations whose FLOP are known."},
+    [P_BYTES] = {"bytes", TM_INT, "B", "Bytes of the operations whose bytes are known."},
+    [P_ROLE] = {"role", TM_INT, "", "Largest role (tm_role) of the runs."},
     [P_ORIGIN] = {"origin", TM_INT, "", "Id of the origin's name."},
     [P_SHAPE] = {"shape", TM_INT, "", "Id of the text of the shape."},
 };
@@ -81,72 +82,72 @@ enum {
 static const tm_column columns[N_SHOWN] = {
     [S_LEVEL] = TM_LEVEL_COLUMN("category, op or program"),
     [S_PROGRAM] = {"program", TM_TEXT, "",
-                   "Name of the compiled program (module), with its fingerprint if the trace has "
-                   "it; null for categories."},
+                   "Name of the compiled program (module), with its fingerprint if recorded; null "
+                   "for categories."},
     [S_OP] = {"op", TM_TEXT, "",
               "Name of the operation in the program; null for categories and programs."},
-    [S_CATEGORY] = {"category", TM_TEXT, "",
-                    "Category that the compiler gave the operation; null for programs. On GPUs, "
-                    "from the program in the profile; null if it has none. all-reduce-start "
-                    "counts there as all-reduce, because the kernel is the whole operation."},
+    [S_CATEGORY] =
+        {"category", TM_TEXT, "",
+         "Category that the compiler gave the operation; null for programs. On GPUs, from the "
+         "program in the profile; null if the profile has none. all-reduce-start counts as "
+         "all-reduce there, because the kernel is the whole operation."},
     [S_ORIGIN] = {"origin", TM_TEXT, "",
-                  "Operator in the source code that the operation originates from; null for "
-                  "categories and programs."},
+                  "Operator in the source code from which the operation comes; null for categories "
+                  "and programs."},
     [S_SHAPE] = {"shape", TM_TEXT, "",
                  "Types and shapes of the operation's results; null for categories and programs. "
-                 "If several programs have operations of this name, the results of the first."},
-    [S_OCCURRENCES] = {"occurrences", TM_INT, "", "Number of runs over all ranks."},
-    [S_SELF] =
-        {"self_ns", TM_INT, "ns",
-         "Sum of the durations of the runs, without operations nested in a loop, call or branch. "
-         "For operations that wait for a transfer (-done), the wait."},
-    [S_SHARE] = {"share_pct", TM_REAL, "%", "100 self_ns / the self_ns of all operations."},
+                 "If several programs have an operation of this name: of the first program."},
+    [S_OCCURRENCES] = {"occurrences", TM_INT, "", "Number of runs, over all ranks."},
+    [S_SELF] = {"self_ns", TM_INT, "ns",
+                "Duration of the runs, over all ranks, without operations nested in a loop, call "
+                "or branch. For operations that wait for a transfer (-done), the wait."},
+    [S_SHARE] = {"share_pct", TM_REAL, "%",
+                 "Share of the row in the time of all operations: 100 self_ns / the sum of self_ns "
+                 "over all operations."},
     [S_ASYNC] = {"async_ns", TM_INT, "ns",
-                 "Time from the start to the end of asynchronous operations. Not part of self_ns, "
-                 "because other operations run meanwhile. In the row of the operation that starts "
-                 "them (-start); null for other operations."},
+                 "Time from the start to the end of asynchronous operations, in the row of the "
+                 "operation that starts them (-start); null for other operations. Not in self_ns, "
+                 "because other operations run meanwhile."},
     [S_KNOWN] = {"known_pct", TM_REAL, "%",
-                 "Percentage of self_ns in operations whose FLOP and bytes are known. Below 100, "
-                 "flop and bytes are too small, and rates are over the known operations only."},
-    [S_FLOP] = {"flop", TM_REAL, "FLOP",
-                "FLOP as the compiler counts them; those of a loop, call or branch are in the rows "
-                "of the nested operations. On GPUs, FLOP of matrix products, computed from shapes "
-                "(multiply and add count as two) if the profile has the program. This, and the "
-                "columns derived from flop or bytes, are null if FLOP and bytes are unknown, and "
-                "for operations that only wait."},
-    [S_RATE] =
-        {"achieved_tflops", TM_REAL, "TFLOP/s",
-         "flop / self_ns of the operations whose FLOP and bytes are known; null for asynchronous "
-         "operations."},
+                 "Share of self_ns in operations whose FLOP and bytes are known. If below 100, "
+                 "flop and bytes are too small. Rates count only these operations."},
+    [S_FLOP] =
+        {"flop", TM_REAL, "FLOP",
+         "FLOP as the compiler counts; those of a loop, call or branch are in the rows of the "
+         "nested operations. On GPUs: FLOP of matrix products, computed from shapes if the profile "
+         "has the program (multiply and add count as two). For operations that only wait, or whose "
+         "FLOP and bytes are unknown, null, as are the columns derived from flop or bytes."},
+    [S_RATE] = {"achieved_tflops", TM_REAL, "TFLOP/s",
+                "Rate of the operations whose FLOP and bytes are known: flop / self_ns. Null for "
+                "asynchronous operations."},
     [S_PEAK] = {"peak_pct", TM_REAL, "%",
-                "100 achieved_tflops / hlo.rank.peak_tflops (16 bit); null if ranks have different "
-                "peaks. Wider types cannot reach 100."},
+                "Share of the peak compute rate: 100 achieved_tflops / hlo.rank.peak_tflops (16 "
+                "bit, so wider types cannot reach 100). Null if ranks have different peaks."},
     [S_BYTES] = {"bytes", TM_REAL, "B",
-                 "Bytes read from and written to the device's main memory, as the compiler counts "
-                 "them. On GPUs, operands and results of matrix products, each once. Bytes of "
+                 "Bytes read from and written to the device's main memory, as the compiler counts. "
+                 "On GPUs: operands and results of matrix products, each once. Bytes of "
                  "asynchronous operations are in the row of their start."},
-    [S_BANDWIDTH] =
-        {"bw_gbps", TM_REAL, "GB/s",
-         "bytes / self_ns of the operations whose FLOP and bytes are known; for asynchronous "
-         "operations bytes / async_ns."},
-    [S_BANDWIDTH_PEAK] = {"peak_bw_pct", TM_REAL, "%",
-                          "100 bw_gbps / hlo.rank.peak_bw_gbps; null if ranks have different "
-                          "peaks, and for copies and communication, which other links limit."},
-    [S_INTENSITY] = {"flop_per_byte", TM_REAL, "FLOP/B", "Operational intensity: flop / bytes."},
+    [S_BANDWIDTH] = {"bw_gbps", TM_REAL, "GB/s",
+                     "Bandwidth of the operations whose FLOP and bytes are known: bytes / self_ns; "
+                     "for asynchronous operations, bytes / async_ns."},
+    [S_BANDWIDTH_PEAK] =
+        {"peak_bw_pct", TM_REAL, "%",
+         "Share of the peak bandwidth: 100 bw_gbps / hlo.rank.peak_bw_gbps. Null if ranks have "
+         "different peaks, and for copies and communication, because other links limit these."},
+    [S_INTENSITY] = {"flop_per_byte", TM_REAL, "FLOP/B", "Arithmetic intensity: flop / bytes."},
     [S_BOUND] =
         {"bound", TM_TEXT, "",
-         "What limits the operation by the roofline model: compute if flop_per_byte is at least "
-         "hlo.rank.ridge_flop_per_byte, otherwise memory. communication or copy: the operation is "
-         "one. Null if FLOP, bytes or peaks are unknown, for operations that "
-         "only wait, and for programs."},
+         "What limits the operation, by the roofline model: compute if flop_per_byte is at least "
+         "hlo.rank.ridge_flop_per_byte, otherwise memory; communication or copy if it is one. Null "
+         "if FLOP, bytes or peaks are unknown, for operations that only wait, and for programs."},
     [S_RANKS] = TM_OVER_RANKS_COLUMNS("self_ns"),
 };
 
 const tm_table_def tm_hlo_work_table = {
     .name = "hlo.work",
-    .doc = "A row for each category and each program compiled by XLA, and for each operation (HLO) "
-           "by program, name and category, over all ranks; of the operations the 1000 with the "
-           "largest self_ns.",
+    .doc = "Operations (HLO) of programs compiled by XLA, over all ranks: a row for each category, "
+           "for each program, and for each operation by program, name and category (the 1000 with "
+           "the largest self_ns).",
     .columns = columns,
     .n_columns = N_SHOWN,
     .n_keys = S_CATEGORY + 1,
@@ -212,7 +213,7 @@ tm_status tm_hlo_rank_rows(const tm_rank_view *view, const tm_vec *ops, tm_table
     for (size_t i = 0; i < ops->n && ok; i++) {
         const tm_xla_op *op = (const tm_xla_op *)ops->data + i;
         const tm_xla_attr *attr = op->attr;
-        /* run by TensorFlow itself, in no compiled program */
+        /* run by TensorFlow itself, so in no compiled program */
         if (attr->hlo == TM_NO_NAME)
             continue;
         const hlo_key keys[N_LEVELS] = {
@@ -230,8 +231,8 @@ tm_status tm_hlo_rank_rows(const tm_rank_view *view, const tm_vec *ops, tm_table
     return TM_OK;
 }
 
-/* Sets FLOP, bytes and rates. Asynchronous work gets no FLOP rate: its self time is only a part of
- * its time. */
+/* Sets FLOP, bytes and rates. Asynchronous work gets no compute rate, because its self time is only
+ * a part of its time. */
 static void set_work(const tm_rank_rows *rows, int64_t known_ns, tm_cell *row) {
     double flop = tm_over_ranks_real_sum(rows, P_FLOP);
     double bytes = tm_over_ranks_real_sum(rows, P_BYTES);
@@ -243,7 +244,7 @@ static void set_work(const tm_rank_rows *rows, int64_t known_ns, tm_cell *row) {
     tm_cell_set_real(&row[S_BYTES], bytes);
     tm_cell_set_real(&row[S_INTENSITY], flop / bytes);
     if (!async)
-        /* operations per nanosecond to 10^12 per second; 0 / 0 gives null */
+        /* operations/ns to 10^12 operations/s; 0 / 0 gives null */
         tm_cell_set_real(&row[S_RATE], flop / self_ns / 1e3);
     tm_cell_set_real(&row[S_BANDWIDTH], bytes / (async ? (double)row[S_ASYNC].value.i : self_ns));
 }
@@ -271,7 +272,7 @@ static tm_status set_sums(const tm_rank_rows *rows, tm_table *table, tm_cell *ro
                              err);
 }
 
-/* Sets a row of the shown table. Only rows of operations have an origin and a shape. */
+/* Sets a row of the result table. Only rows of operations have an origin and a shape. */
 static tm_status set_row(const tm_names *names, const tm_rank_rows *rows, tm_table *table,
                          tm_cell *row, tm_error *err) {
     const tm_cell *from = tm_rank_rows_key(rows);
@@ -291,7 +292,7 @@ tm_status tm_hlo_merge_rows(const tm_names *names, tm_tables *all, tm_error *err
     return tm_over_ranks_merge(&tm_hlo_work_part, &tm_hlo_work_table, names, all, set_row, err);
 }
 
-/* Returns what limits a row; null unless all of its FLOP and bytes are known. */
+/* Returns what limits a row; NULL unless all of its FLOP and bytes are known. */
 static const char *bound_of(const tm_hlo_peaks *peaks, const tm_cell *row) {
     bool reported = !row[S_FLOP].null && row[S_KNOWN].value.r >= 100.0 && row[S_ASYNC].null;
     if (!reported || peaks->tflops <= 0.0 || peaks->bw_gbps <= 0.0)

@@ -1,4 +1,4 @@
-/* Analysis `pipeline`: how hosts feed their devices: stages of tf.data and enqueueing. */
+/* Analysis `pipeline`: how hosts feed their devices: the stages of tf.data, and enqueueing. */
 #include <stdlib.h>
 
 #include "analysis/shared/calls.h"
@@ -10,7 +10,7 @@
 #include "base/median.h"
 #include "base/sums.h"
 
-/* Kinds of stages, by XProf's rules. */
+/* Kinds of stages, as XProf defines them. */
 typedef enum stage_kind { NO_STAGE, PREPROCESSING, READING, ADVANCED, ENQUEUE, N_KINDS } stage_kind;
 
 static const char *const kind_words[N_KINDS] = {
@@ -23,29 +23,30 @@ static const char *const kind_words[N_KINDS] = {
 enum { HOST, STAGE, KIND, CALLS, TOTAL, SELF, MEAN_SELF, SHARE, WAIT, N_COLUMNS };
 
 static const tm_column columns[N_COLUMNS] = {
-    [HOST] = {"host", TM_TEXT, "", "Host according to the profile."},
+    [HOST] = {"host", TM_TEXT, "", "Name of the host, from the profile."},
     [STAGE] = {"stage", TM_TEXT, "",
-               "Stage of the input pipeline: a tf.data iterator and the iterators it feeds, "
-               "outermost first. For other libraries (Grain): Input::, the kind and the name. "
-               "Calls that transfer data to devices are also stages."},
-    [KIND] =
-        {"kind", TM_TEXT, "",
-         "reading: an iterator that reads files (TFRecord, TextLine, ...) on demand. "
-         "advanced_reading: an iterator that reads ahead (with Prefetch, ParallelMap, Interleave, "
-         "MemoryReader or MemoryWriter in its name). preprocessing: any other iterator. enqueue: "
-         "InfeedEnqueue and copies to devices. Libraries other than tf.data state the kind."},
+               "Stage of the input pipeline. tf.data: an iterator with the iterators that it "
+               "feeds, outermost first. Other libraries (Grain): Input::, kind and name. Calls "
+               "that transfer data to devices are stages, too."},
+    [KIND] = {"kind", TM_TEXT, "",
+              "Kind of the stage. reading: an iterator that reads files (TFRecord, TextLine, ...) "
+              "on demand. advanced_reading: an iterator that reads ahead (with Prefetch, "
+              "ParallelMap, Interleave, MemoryReader or MemoryWriter in its name). preprocessing: "
+              "any other iterator. enqueue: InfeedEnqueue and copies to devices. Other libraries "
+              "than tf.data record the kind."},
     [CALLS] = {"calls", TM_INT, "", "Number of runs of the stage."},
     [TOTAL] = {"total_ns", TM_INT, "ns",
-               "Sum of the durations of the runs, over threads that may overlap."},
+               "Duration of the runs, summed over threads, which may overlap."},
     [SELF] = {"self_ns", TM_INT, "ns",
-              "total_ns without stages nested on the same thread. It includes waits for stages on "
+              "total_ns without stages nested on the same thread. Includes waits for stages on "
               "other threads (wait_ns)."},
-    [MEAN_SELF] = {"mean_self_ns", TM_INT, "ns", "self_ns / calls."},
+    [MEAN_SELF] = {"mean_self_ns", TM_INT, "ns", "Mean self time of a run: self_ns / calls."},
     [SHARE] = {"share_pct", TM_REAL, "%",
-               "100 self_ns / the sum of self_ns over all stages of the host."},
+               "Share of the stage in the host's stages: 100 self_ns / the sum of self_ns over all "
+               "stages of the host."},
     [WAIT] = {"wait_ns", TM_INT, "ns",
-              "Part of self_ns in which an iterator that feeds this stage ran on another thread, "
-              "so that this stage waited."},
+              "Part of self_ns in which the stage waited for an iterator that feeds it and that "
+              "ran on another thread."},
 };
 
 static const tm_table_def stage_def = {
@@ -60,21 +61,24 @@ static const tm_table_def stage_def = {
 enum { H_HOST, H_KINDS, H_TOTAL = H_KINDS + N_KINDS - 1, H_STAGE, H_STAGE_PCT, N_HOST_COLUMNS };
 
 static const tm_column host_columns[N_HOST_COLUMNS] = {
-    {"host", TM_TEXT, "", "Host according to the profile."},
+    {"host", TM_TEXT, "", "Name of the host, from the profile."},
     {"preprocessing_ns", TM_INT, "ns",
-     "Sum of self_ns in pipeline.stage over the preprocessing stages. XProf instead scales "
-     "preprocessing and reading to the time spent feeding devices."},
+     "Time in preprocessing stages: sum of pipeline.stage.self_ns. XProf instead scales "
+     "preprocessing and reading to the time in which devices are fed."},
     {"reading_ns", TM_INT, "ns",
-     "Sum of self_ns in pipeline.stage over the stages that read on demand."},
+     "Time in stages that read on demand: sum of pipeline.stage.self_ns."},
     {"advanced_reading_ns", TM_INT, "ns",
-     "Sum of self_ns in pipeline.stage over the stages that read ahead."},
+     "Time in stages that read ahead: sum of pipeline.stage.self_ns."},
     {"enqueue_ns", TM_INT, "ns",
-     "Sum of self_ns in pipeline.stage over the stages that transfer data to devices."},
-    {"self_ns", TM_INT, "ns", "preprocessing_ns + reading_ns + advanced_reading_ns + enqueue_ns."},
+     "Time in stages that transfer data to devices: sum of pipeline.stage.self_ns."},
+    {"self_ns", TM_INT, "ns",
+     "Time in all stages: preprocessing_ns + reading_ns + advanced_reading_ns + enqueue_ns."},
     {"slowest_stage", TM_TEXT, "",
-     "Stage with the largest self_ns - wait_ns; the first if there are several."},
+     "Stage with the most time apart from waits (self_ns - wait_ns); the first if there are "
+     "several."},
     {"slowest_pct", TM_REAL, "%",
-     "100 (self_ns - wait_ns) of slowest_stage / the same of all stages; null if that is 0."},
+     "Share of slowest_stage in the time of all stages apart from waits: 100 (self_ns - wait_ns) / "
+     "the sum over all stages. Null if the sum is 0."},
 };
 
 static const tm_table_def host_def = {
@@ -93,7 +97,7 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     {"host", TM_INT, "", "Id of the host's name."},
     {"stage", TM_INT, "", "Id of the stage's name."},
     {"rank", TM_INT, "", "Global rank."},
-    {"kind", TM_INT, "", "Kind of stage, a stage_kind."},
+    {"kind", TM_INT, "", "Kind of the stage (stage_kind)."},
     {"calls", TM_INT, "", "Number of runs."},
     {"total_ns", TM_INT, "ns", "Sum of the durations of the runs."},
     {"self_ns", TM_INT, "ns", "Sum of the runs' self times."},
@@ -142,7 +146,7 @@ static stage_kind kind_of(tm_text name) {
     return enqueue ? ENQUEUE : NO_STAGE;
 }
 
-/* Kinds of stages by name id, each determined once. 0: not yet known; otherwise kind + 1. */
+/* Kinds of stages by name id: 0: not yet known; otherwise kind + 1. */
 typedef struct stages {
     const tm_names *names;
     uint8_t *kinds;
@@ -183,15 +187,15 @@ static bool add_calls(const tm_timeline *timeline, const stages *s, const tm_cal
     return true;
 }
 
-/* Returns whether a stage feeds another one, directly or indirectly: Iterator::Prefetch::Range
- * feeds Iterator::Prefetch. */
+/* Returns whether a stage feeds another stage, directly or indirectly. Example:
+ * Iterator::Prefetch::Range feeds Iterator::Prefetch. */
 static bool feeds(tm_text inner, tm_text outer) {
     return inner.size > outer.size + 2 && memcmp(inner.bytes, outer.bytes, outer.size) == 0 &&
            memcmp(inner.bytes + outer.size, "::", 2) == 0;
 }
 
-/* Adds the waits of a stage's calls: the time of a call in which stages that feed it ran, minus the
- * time of nested calls. */
+/* Adds the waits of a stage's calls: the time of a call in which stages that feed it run, minus the
+ * time of calls nested in it. */
 static bool add_waits_of(const tm_timeline *timeline, const stages *s, const tm_calls *calls,
                          uint32_t name, tm_rank_sums *all) {
     tm_intervals runs = TM_INTERVALS();

@@ -1,4 +1,4 @@
-/* Analysis `pod`: the time of each device's steps by part, and which devices are slow. */
+/* Analysis `pod`: what each device's step time consists of, and which devices are slow. */
 #include <stdlib.h>
 
 #include "analysis/shared/busy.h"
@@ -32,17 +32,17 @@ enum {
 
 #define TIME_COLUMNS                                                                               \
     {"step_ns", TM_INT, "ns",                                                                      \
-     "Window of the step; for a rank, the sum over its steps. The parts compute_16_ns to "         \
-     "other_ns add up to it. If several parts overlap, the time counts for the first of them in "  \
-     "this order: compute, infeed, output, copies, collectives, waiting for input, launches, "     \
-     "copies to the device, compilation, host."},                                                  \
+     "Duration of the step's window; for a rank, the sum over its steps. The parts compute_16_ns " \
+     "to other_ns add up to it. Time in several parts counts for the first of them in this "       \
+     "order: compute, infeed, output, copies, collectives, waiting for input, launches, copies "   \
+     "to the device, compilation, host."},                                                         \
         {"compute_16_ns", TM_INT, "ns",                                                            \
-         "Time in which the device computes with types of at most 16 bits. The type is that of "   \
-         "the shape in the profile (for XLA of the result, for TensorFlow of the input), or else " \
-         "follows from the kernel's name."},                                                       \
+         "Time in which the device computes with types of at most 16 bits. The type is from the "  \
+         "shape in the profile (for XLA, of the result; for TensorFlow, of the input), or else "   \
+         "from the kernel's name."},                                                               \
         {"compute_32_ns", TM_INT, "ns",                                                            \
-         "Time in which the device computes with types of more than 16 bits that are known from "  \
-         "a shape."},                                                                              \
+         "Time in which the device computes with types of more than 16 bits, as shapes in the "    \
+         "profile show."},                                                                         \
         {"compute_untyped_ns", TM_INT, "ns",                                                       \
          "Time in which the device computes with unknown types; XProf counts it as 32 bit. "       \
          "Unlike in XProf, copies with names from CUDA's tracer do not count as 32-bit "           \
@@ -59,15 +59,15 @@ enum {
          "in IteratorGetNext; for other libraries, in an outermost stage on the thread that "      \
          "marks steps by step_num. XProf counts this time also while the device communicates."},   \
         {"host_to_device_ns", TM_INT, "ns",                                                        \
-         "Time of copies from the host and of host calls that feed devices, unless it counts for " \
+         "Time in copies from the host and in host calls that feed devices, unless it counts for " \
          "an earlier part (see step_ns)."},                                                        \
         {"output_ns", TM_INT, "ns",                                                                \
-         "Time of copies to the host, outfeed and host send, unless it counts for an earlier "     \
+         "Time in copies to the host, outfeed and host send, unless it counts for an earlier "     \
          "part (see step_ns)."},                                                                   \
         {"device_to_device_ns", TM_INT, "ns",                                                      \
-         "Time of copies and sets within and between devices."},                                   \
+         "Time in copies and sets within and between devices."},                                   \
         {"offload_ns", TM_INT, "ns",                                                               \
-         "Time of a program's own copies to host memory and back; it does not count as input."},   \
+         "Time in a program's own copies to host memory and back, which do not count as input."},  \
         {"launch_ns", TM_INT, "ns",                                                                \
          "Time in which the host launches (runtime calls, ExecutorState::Process) and the device " \
          "is idle. XProf calls it host prepare."},                                                 \
@@ -78,13 +78,15 @@ enum {
         {"host_ns", TM_INT, "ns",                                                                  \
          "Time in which operators run on the host and the device is idle."},                       \
         {"other_ns", TM_INT, "ns",                                                                 \
-         "Rest of the step: time that is in no other part, as far as recorded."},                  \
-        {"input_ns", TM_INT, "ns", "infeed_ns + input_wait_ns + host_to_device_ns."},              \
+         "Rest of the step: time that, as far as recorded, is in no other part."},                 \
+        {"input_ns", TM_INT, "ns",                                                                 \
+         "Time of input: infeed_ns + input_wait_ns + host_to_device_ns."},                         \
         {"input_pct", TM_REAL, "%",                                                                \
-         "100 input_ns / step_ns. XProf calls a job input-bound from 20 on, and moderately "       \
-         "input-bound from 5 on."},                                                                \
+         "Share of the step in input: 100 input_ns / step_ns. XProf calls a job input-bound from " \
+         "20 on, and moderately input-bound from 5 on."},                                          \
         {"output_pct", TM_REAL, "%",                                                               \
-         "100 output_ns / step_ns. XProf's limits are the same as for input_pct."},                \
+         "Share of the step in output: 100 output_ns / step_ns. XProf's limits are those for "     \
+         "input_pct."},                                                                            \
         {"barrier_ns", TM_INT, "ns",                                                               \
          "Part of collectives_ns in which the device waits in the barrier before a program's "     \
          "first collective."},                                                                     \
@@ -98,23 +100,23 @@ enum {
          "counts time in which the core computes. Null without SparseCores."},                     \
     {                                                                                              \
         "bottleneck", TM_TEXT, "",                                                                 \
-            "Part with the largest time: compute, collectives, input, output, device_to_device, "  \
-            "offload, launch, compilation, host or other."                                         \
+            "Part that takes the most time: compute, collectives, input, output, "                 \
+            "device_to_device, offload, launch, compilation, host or other."                       \
     }
 
 enum { S_RANK, S_STEP, S_TIMES, S_SLOW = S_TIMES + N_TIMES, S_OVER, N_STEP_COLUMNS };
 
 static const tm_column step_columns[] = {
-    {"rank", TM_INT, "", "Global rank of a device or a core."},
+    {"rank", TM_INT, "", "Global rank of the device or core."},
     {"step", TM_INT, "", "Number of the step; 0 if the trace marks no steps."},
     TIME_COLUMNS,
     {"slow", TM_TEXT, "",
-     "What makes the device slow in this step: compute, input, launch or copies, if its time "
-     "exceeds the median of the devices with the same step and program by at least 5 % of the "
-     "step; of several, that with the largest excess. Null if the device is not slow."},
+     "What makes the device slow in this step: compute, input, launch or copies. Its time exceeds "
+     "the median of the devices with this step and program by at least 5 % of the step; if several "
+     "do, the one with the largest excess. Null if the device is not slow."},
     {"over_ns", TM_INT, "ns",
-     "Excess of the time named in slow over the median of the devices with the same step and "
-     "program; null if slow is null."},
+     "Excess of the time in what makes the device slow (column slow) over the median of the "
+     "devices with this step and program; null if slow is null."},
 };
 
 enum {
@@ -134,31 +136,33 @@ enum {
 };
 
 static const tm_column rank_columns[] = {
-    {"rank", TM_INT, "", "Global rank of a device or a core."},
+    {"rank", TM_INT, "", "Global rank of the device or core."},
     {"host", TM_TEXT, "", "Host of the rank."},
     {"steps", TM_INT, "",
-     "Number of steps of the rank. 0 if its trace marks no steps; the other columns then cover the "
-     "whole recording."},
+     "Number of steps of the rank. If its trace marks no steps, 0; the other columns then cover "
+     "the whole recording."},
     TIME_COLUMNS,
-    {"min_input_pct", TM_REAL, "%", "Smallest input_pct of the rank's steps."},
-    {"median_input_pct", TM_REAL, "%", "Median input_pct of the rank's steps."},
-    {"max_input_pct", TM_REAL, "%", "Largest input_pct of the rank's steps."},
-    {"max_input_step", TM_INT, "", "Step with max_input_pct; the first if there are several."},
+    {"min_input_pct", TM_REAL, "%", "Smallest share of input in a step (input_pct)."},
+    {"median_input_pct", TM_REAL, "%", "Median share of input in a step (input_pct)."},
+    {"max_input_pct", TM_REAL, "%", "Largest share of input in a step (input_pct)."},
+    {"max_input_step", TM_INT, "",
+     "Step with the largest share of input; the first if there are several."},
     {"slow", TM_TEXT, "",
-     "Most frequent pod.step.slow of the rank's steps; null if it is that of fewer than half of "
-     "all steps."},
-    {"slow_steps", TM_INT, "", "Number of steps that are slow for the reason in slow."},
+     "What makes the device slow in most steps: the most frequent pod.step.slow. Null if fewer "
+     "than half of all steps have it."},
+    {"slow_steps", TM_INT, "", "Number of steps in which pod.step.slow equals slow."},
     {"over_ns", TM_INT, "ns",
-     "Sum of pod.step.over_ns over the steps that are slow for the reason in slow."},
+     "Sum of pod.step.over_ns over the steps in which pod.step.slow equals slow."},
     {"program", TM_TEXT, "",
-     "Name of the compiled program with the largest device time; null if unknown. Devices with "
-     "other programs, such as other pipeline stages, are not compared with this device."},
+     "Name of the compiled program with the most device time; null if unknown. This device is "
+     "compared only with devices that have the same program, for example not with other pipeline "
+     "stages."},
 };
 
 static const tm_table_def step_def = {
     .name = TM_POD_STEP,
-    .doc = "A row for each step of a device with an XProf profile: the time of the step by part. "
-           "In large jobs the table has only steps of slow devices.",
+    .doc = "A row for each device with an XProf profile and each of its steps: the time of the "
+           "step by part. In large jobs, only steps in which the device is slow.",
     .columns = step_columns,
     .n_columns = N_STEP_COLUMNS,
     .n_keys = 2,
@@ -180,7 +184,7 @@ static const tm_table_def rank_def = {
 static const tm_table_def *const defs[] = {&rank_def, &step_def, &tm_pod_collective_def,
                                            &tm_pod_collective_part_def};
 
-/* Returns the word of the part with the largest time; the first if several. */
+/* Returns the word of the part with the most time; of several, the first. */
 static const char *bottleneck_of(const int64_t *parts) {
     int64_t best_ns = -1;
     int best = TM_XLA_OTHER;
@@ -240,7 +244,7 @@ static tm_status add_steps(const tm_timeline *timeline, const tm_xla_parts *repo
     return TM_OK;
 }
 
-/* Sets the minimum, median and maximum over the steps of the share of input. Shares are computed in
+/* Sets the minimum, median and maximum share of input over the steps. Shares are computed in
  * millionths of a percent. */
 static bool set_shares(const tm_timeline *timeline, const int64_t *ns, tm_cell *row) {
     size_t n = timeline->n_steps, first = 0;
@@ -265,8 +269,8 @@ static bool set_shares(const tm_timeline *timeline, const int64_t *ns, tm_cell *
     return shares != NULL;
 }
 
-/* Finds the program with the largest device time, the first in a tie; TM_NO_NAME if there is
- * none. */
+/* Finds the program with the most device time; of several, the first. TM_NO_NAME if there is none.
+ */
 static bool find_program(const tm_timeline *timeline, uint32_t *out) {
     const tm_xla_attr *v = timeline->attrs[TM_ATTR_XLA];
     tm_keys programs = TM_KEYS(uint32_t);

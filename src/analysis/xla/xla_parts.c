@@ -28,12 +28,12 @@ const char *tm_xla_part_word(int part) {
     return words[part];
 }
 
-/* What is known about names; 0: not yet known. */
+/* What is known about names, as a cache; 0: not yet known. */
 typedef struct sorter {
     const tm_rank_view *view;
-    uint8_t *host;  /* [names] of host calls: 1 + part; 1 + TM_XLA_OTHER: in no part */
+    uint8_t *host;  /* [names] of host calls: 1 + part; 1 + TM_XLA_OTHER: no part */
     uint8_t *width; /* [names] of shapes and kernels: 16 or 32 */
-    uint8_t *moves; /* [names] of categories: 1 + whether work of this category rearranges data */
+    uint8_t *moves; /* [names] of categories: 1 + whether it rearranges data */
     bool shuffles, sparse;
     size_t next;          /* index into TM_ATTR_XLA */
     size_t next_of_group; /* index into TM_ATTR_COLLECTIVE */
@@ -67,8 +67,8 @@ static bool begins_any(const tm_names *names, uint32_t name, const char *const *
     return *starts != NULL;
 }
 
-/* Whether a copy brings input to the device, or results back to the host. Other copies of a program
- * to and from host memory are offloading. */
+/* Returns whether a copy brings input to the device, or results back to the host. A program's other
+ * copies from and to host memory are offloading. */
 static bool is_fed(const tm_rank_view *view, const tm_xla_attr *reported) {
     static const char *const categories[] = {"infeed", "outfeed", "host ", NULL};
     static const char *const operations[] = {"infeed", "outfeed", "send", "recv", NULL};
@@ -86,7 +86,7 @@ static int part_of_copy(sorter *s, uint32_t row, const tm_xla_attr *reported) {
     return !is_fed(s->view, reported) ? TM_XLA_OFFLOAD : in ? TM_XLA_INFEED : TM_XLA_OUTPUT;
 }
 
-/* Whether the row is the barrier before a program's first collective. */
+/* Returns whether the row is the barrier before a program's first collective. */
 static bool is_barrier(sorter *s, uint32_t row) {
     const tm_timeline *timeline = s->view->timeline;
     const tm_collective_attr *v = timeline->attrs[TM_ATTR_COLLECTIVE];
@@ -112,7 +112,7 @@ static int part_of_device(sorter *s, uint32_t row) {
     }
 }
 
-/* Whether XProf counts a category as data shuffle (smart_suggestion/signal_provider.h). */
+/* Returns whether XProf counts a category as data shuffle (smart_suggestion/signal_provider.h). */
 static bool rearranges(sorter *s, uint32_t category) {
     static const char *const categories[] = {"broadcast",
                                              "concatenate",
@@ -138,7 +138,7 @@ static bool rearranges(sorter *s, uint32_t category) {
     return s->moves[category] > 1;
 }
 
-/* a further set: computation of the core itself, if it has SparseCores */
+/* one more set: computation of the core itself, if there are SparseCores */
 enum { CORE = TM_XLA_N_TIMES, N_SETS };
 
 static bool is_sparse(const tm_rank_view *view, const tm_track *track) {
@@ -146,7 +146,7 @@ static bool is_sparse(const tm_rank_view *view, const tm_track *track) {
            strncmp(tm_names_text(view->names, track->thread_name).bytes, "SparseCore ", 11) == 0;
 }
 
-/* Adds a compute event to the sets it belongs to: shuffles, SparseCores, or the core itself. */
+/* Adds a compute event to its sets: of shuffles, SparseCores, or the core itself. */
 static bool add_compressed(sorter *s, const tm_track *track, uint32_t row, tm_intervals *sets) {
     const tm_timeline *timeline = s->view->timeline;
     const tm_xla_attr *reported = tm_xla_of(timeline, row, &s->next);
@@ -211,7 +211,7 @@ static bool collect(sorter *s, tm_intervals *sets) {
     return true;
 }
 
-/* Sets, for each step, how much of it a set covers. */
+/* Sets how much of each step a set covers. */
 static void add_lengths(const tm_timeline *timeline, const tm_intervals *set, int time,
                         int64_t *out) {
     for (size_t i = 0; i < timeline->n_steps; i++)
@@ -219,8 +219,7 @@ static void add_lengths(const tm_timeline *timeline, const tm_intervals *set, in
             tm_intervals_length_in(set, timeline->steps[i].begin_ns, timeline->steps[i].end_ns);
 }
 
-/* Measures the time of each part that is in no earlier part. Gaps between recordings do not
- * count. */
+/* Measures the time in each part that no earlier part has. Gaps between recordings do not count. */
 static bool measure(const tm_rank_view *view, tm_intervals *sets, int64_t *out) {
     const tm_timeline *timeline = view->timeline;
     tm_intervals covered = TM_INTERVALS(), next = TM_INTERVALS();

@@ -23,7 +23,7 @@ static bool names_ascend(const tm_chrome_event *event) {
     return false;
 }
 
-/* Events of these categories put an item into the queue between two threads, or take it out. */
+/* Returns whether an event puts an item into the queue between two threads, or takes one out. */
 static bool is_queued(const tm_json_text *category) {
     return category->size == 7 && (memcmp(category->bytes, "enqueue", 7) == 0 ||
                                    memcmp(category->bytes, "dequeue", 7) == 0);
@@ -95,7 +95,7 @@ static tm_status describe(const char *path, tm_names *names, tm_trace *out, tm_e
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* The events of a truncated file are kept. It is an error only if there are none. */
+/* Keeps the events of a truncated file. Fails only if there are none. */
 static tm_status ascend_read(tm_source *source, tm_names *names, tm_trace *out, tm_error *err) {
     tm_part whole;
     tm_ascend_emitter *emitter = malloc(sizeof *emitter);
@@ -120,7 +120,7 @@ static tm_status ascend_read(tm_source *source, tm_names *names, tm_trace *out, 
     return status;
 }
 
-/* Where traces are, relative to the folder of one rank, and to a folder of several ranks. */
+/* Where traces are: in the folder of one rank, and in a folder of several ranks. */
 static const char *const in_folders[] = {"ASCEND_PROFILER_OUTPUT/trace_view.json",
                                          "*_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json",
                                          NULL};

@@ -26,16 +26,16 @@ bool tm_ascend_add_collective(tm_trace *trace, tm_names *names,
                               const tm_ascend_collective *reported, uint32_t row) {
     tm_json_text name = name_of(reported->op);
     tm_collective_kind kind = tm_collective_kind_of_name(name.bytes, name.size);
-    /* The recorded count is that of one rank. For a gather or scatter, the total is the count times
-     * the number of ranks.
-     */
+    /* The recorded count is one rank's. The total input of a reduce-scatter and the total output of
+     * an all-gather are this count times the number of ranks. */
     bool no_in = kind == TM_COLL_RECV || kind == TM_COLL_REDUCESCATTER;
     bool no_out = kind == TM_COLL_SEND || kind == TM_COLL_ALLGATHER;
     tm_collective_attr attr = tm_collective_bare(row);
     attr.seq = reported->op->seq;
     attr.in_elements = no_in ? -1 : reported->count;
     attr.out_elements = no_out ? -1 : reported->count;
-    /* Transfers use communicators of two ranks. If a rank's place is known, so is its peer's. */
+    /* Sends and receives use communicators of two ranks. If a rank's place in one is known, so is
+     * its peer's. */
     attr.src_rank = kind == TM_COLL_RECV ? 0 : -1;
     attr.dst_rank = kind == TM_COLL_SEND ? 0 : -1;
     attr.name = tm_names_intern(names, name.bytes, name.size);

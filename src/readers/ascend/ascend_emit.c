@@ -157,7 +157,6 @@ static uint32_t track_of(tm_ascend_emitter *e, const tm_chrome_event *event, tm_
     return place->track;
 }
 
-/* Adds the event's row; false if out of memory. */
 static bool add_event(tm_ascend_emitter *e, const tm_chrome_event *event, const tm_raw_event *raw) {
     int64_t *counts = e->trace->counts;
     if (raw->name == TM_NAME_FAILED || raw->track == UINT32_MAX ||
@@ -415,7 +414,8 @@ bool tm_ascend_emit(tm_ascend_emitter *e, tm_json_cursor *cursor, const tm_chrom
     }
 }
 
-/* Decides which copies are parts of collectives: those on streams that have other such parts. */
+/* Turns copies that are parts of collectives into annotations: copies on streams that have other
+ * parts of collectives. */
 static void settle_copies(tm_ascend_emitter *e) {
     tm_raw_event *events = e->trace->events.data;
     const uint32_t *unsure = e->unsure.data;

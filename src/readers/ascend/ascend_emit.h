@@ -16,7 +16,7 @@ typedef enum tm_ascend_layer {
     TM_ASCEND_PYTHON,
     TM_ASCEND_CANN, /* calls of the CANN library, made by threads of the Python process */
     TM_ASCEND_DEVICE,
-    TM_ASCEND_HCCL, /* HCCL's operations, and as separate threads the planes that they consist of */
+    TM_ASCEND_HCCL, /* HCCL's operations and, as separate threads, their planes (channels) */
     TM_ASCEND_OVERLAP,
     TM_ASCEND_OTHER_LAYER
 } tm_ascend_layer;
@@ -60,8 +60,8 @@ void tm_ascend_emitter_free(tm_ascend_emitter *emitter);
 bool tm_ascend_emit(tm_ascend_emitter *emitter, tm_json_cursor *cursor,
                     const tm_chrome_event *event);
 
-/** Completes the trace after its last event: which copies are parts of collectives, which call
- * launched which work, and whether the profiler's own sums agree. TM_OK; TM_ERR_FAULT. */
+/** Completes the trace after its last event: finds copies that are parts of collectives, links
+ * launches with their work, and compares sums with the profiler's own. TM_OK; TM_ERR_FAULT. */
 tm_status tm_ascend_emitter_finish(tm_ascend_emitter *emitter, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -21,20 +21,19 @@ typedef struct passing {
     uint32_t event;
 } passing;
 
-/* An event's position on its track. */
 typedef struct place {
     uint32_t track;
     uint32_t event;
     int64_t begin_ns, end_ns;
 } place;
 
-/* A device event, and the start of the arrow that ends at it. */
+/* A device event, and the place at which the arrow to it starts. */
 typedef struct launched {
     uint32_t event;
     uint32_t track;
     uint32_t call;   /* index in `calls` of the launching call */
-    uint32_t holder; /* index in `calls` of the innermost call around the arrow's start, or
-                        TM_NO_EVENT */
+    uint32_t holder; /* index in `calls` of the innermost recorded call around the arrow's start;
+                        TM_NO_EVENT: none */
     int64_t ns;
     bool known;
 } launched;
@@ -199,8 +198,8 @@ static bool find_ends(linker *l, const uint32_t *taken_of) {
     return true;
 }
 
-/* Marks as known the device events at which arrows of one kind end, unless an arrow of another kind
- * already marked them. */
+/* For each device event at which an arrow of one kind ends, records where the arrow starts, unless
+ * an arrow of another kind has done so. */
 static bool follow(linker *l, tm_ascend_arrow arrow) {
     if (!copy_sorted(&l->flows->starts[arrow], &l->starts, by_id))
         return false;
@@ -225,7 +224,7 @@ static bool follow(linker *l, tm_ascend_arrow arrow) {
     return true;
 }
 
-/* Adds a call of zero length in place of one that is not recorded: only its thread and time are
+/* Adds a call of zero length for a call that was not recorded. Only its thread and time are
  * known. */
 static bool put_call(linker *l, launched *to, uint32_t name) {
     const tm_raw_event raw = {.begin_ns = to->ns,
@@ -245,7 +244,7 @@ static bool put_call(linker *l, launched *to, uint32_t name) {
  * @param taken_of  [events] nonzero for calls that dequeue */
 static bool find_calls(linker *l, tm_names *names, const uint32_t *taken_of) {
     const uint32_t name = tm_names_intern_string(names, "launch (its call is not recorded)");
-    const size_t n_recorded = l->calls.n; /* these are sorted; inserted calls come after them */
+    const size_t n_recorded = l->calls.n; /* only these are sorted; inserted calls follow */
     launched *all = l->launched.data;
     bool ok = name != TM_NAME_FAILED;
     for (size_t d = 0; d < l->launched.n && ok; d++) {
@@ -296,8 +295,8 @@ static bool is_lower(const void *element, const void *key) {
     return ((const passing *)element)->id < *(const int64_t *)key;
 }
 
-/* Returns the event that enqueued the item this call took. If a trace has several with this id, it
- * is the last one before the call. */
+/* Returns the event that enqueued the item that `taken` dequeued. If several events enqueued an
+ * item with this id, returns the last one before `taken`. */
 static uint32_t queued_by(const linker *l, const tm_vec *queued, const passing *taken) {
     const tm_raw_event *events = l->trace->events.data;
     const passing *v = queued->data;
@@ -309,8 +308,7 @@ static uint32_t queued_by(const linker *l, const tm_vec *queued, const passing *
     return found;
 }
 
-/* Returns 1 + index of the item that was taken out by the innermost dequeuing call around a launch;
- * 0 if there is none. */
+/* Returns 1 + index in `taken` of the innermost dequeuing call around a launch; 0 if none. */
 static uint32_t taken_around(const linker *l, const launched *from, const uint32_t *taken_of) {
     const place *v = l->calls.data;
     if (from->holder == TM_NO_EVENT)
@@ -319,7 +317,7 @@ static uint32_t taken_around(const linker *l, const launched *from, const uint32
     return i != TM_NO_EVENT ? taken_of[v[i].event] : 0;
 }
 
-/* Removes the number from the name of a kernel. */
+/* Removes the number from a kernel's name. */
 static bool name_kernel(linker *l, tm_names *names, uint32_t event, const passing *taken) {
     static const char start[] = "Dequeue@";
     char plain[256];

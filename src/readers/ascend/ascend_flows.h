@@ -7,7 +7,7 @@
 #include "timeline/trace.h"
 #include "tmerge/names.h"
 
-/** What an arrow starts at: the call, or the start of the operator that requested the work. */
+/** Where an arrow starts: at the launching call, or at the operator that requested the work. */
 typedef enum tm_ascend_arrow {
     TM_ASCEND_TO_DEVICE,
     TM_ASCEND_ASYNC,
@@ -35,12 +35,10 @@ bool tm_ascend_flows_connect(tm_ascend_flows *flows, bool start, int64_t id, uin
  * if out of memory. */
 bool tm_ascend_flows_queue(tm_ascend_flows *flows, bool taken, int64_t id, uint32_t event);
 
-/**
- * Gives every device event with an arrow its launch: the innermost call around the arrow's start.
+/** Gives every device event with an arrow its launch: the innermost call around the arrow's start.
  * If that call dequeues, or no call is recorded (as at the profiler's level 0 outside of the
- * queue), a zero-length call is inserted. If a thread made the call for an item that it had
- * dequeued, the call's own `launch` is the call that enqueued the item.
- */
+ * queue), a zero-length call is inserted. If the launching thread had dequeued an item from another
+ * thread, the call's own `launch` is the call that enqueued the item. */
 tm_status tm_ascend_flows_link(const tm_ascend_flows *flows, tm_trace *trace, tm_names *names,
                                tm_error *err) TM_MUST_CHECK;
 

@@ -64,7 +64,7 @@ static bool read_keys(tm_source *source, char *text, tm_names *names, tm_ascend_
     return ok;
 }
 
-/* Removes operation names that occur with two communicators. */
+/* Sets the communicator of an operation name that occurs with two communicators to unknown. */
 static void settle(tm_ascend_groups *groups) {
     operation *v = groups->known.data;
     if (groups->known.n > 1)

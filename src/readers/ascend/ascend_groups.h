@@ -1,6 +1,6 @@
-/* The communicators of operations. They are read from the profiler's own analysis in the trace's
- * folder, because the trace has only three digits of a communicator, in the names of operations.
- * Private to the Ascend reader. */
+/* The communicators of operations, read from the profiler's own analysis in the trace's folder. In
+ * the trace itself, the names of operations have only three digits of a communicator. Private to
+ * the Ascend reader. */
 #ifndef TMERGE_ASCEND_GROUPS_H
 #define TMERGE_ASCEND_GROUPS_H
 

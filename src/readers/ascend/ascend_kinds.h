@@ -10,7 +10,7 @@ typedef enum tm_ascend_work {
     TM_ASCEND_COPIES_OR_PART, /* a copy, or a part of a collective if its stream has other such
                                  parts */
     TM_ASCEND_PART, /* part of a collective; the trace also has an event for the whole collective */
-    TM_ASCEND_NOTHING /* records of events and waits for them, and marks of the profiler */
+    TM_ASCEND_NOTHING /* recording and waiting for events; marks of the profiler */
 } tm_ascend_work;
 
 /** Classifies a task. @p type is the arg "Task Type". An unknown type sets *known to false, and the
@@ -19,11 +19,11 @@ typedef enum tm_ascend_work {
 tm_ascend_work tm_ascend_work_of(const tm_json_text *type, const tm_json_text *name, bool *known);
 
 /**
- * Removes the launch counter from a kernel's name, which makes the name differ in every call:
- * "Conv2D" for "Conv2D12", "trans_Cast" for "trans_Cast_10".
+ * Removes the number that makes a kernel's name differ in every launch: "Conv2D" for "Conv2D12",
+ * "trans_Cast" for "trans_Cast_10".
  *
- * @param op   the dequeued operator, "" if unknown: if known, the kernel's name is this operator,
- *             which may itself end with digits, and the counter
+ * @param op   the dequeued operator, "" if unknown. If known, a kernel's name is the operator,
+ *             which may itself end with digits, and the number
  * @param out  [size] terminated  @return false if the name is unchanged, or does not fit
  */
 bool tm_ascend_plain_name(const char *name, const char *op, char *out, size_t size);
@@ -37,7 +37,7 @@ typedef struct tm_ascend_operation {
     tm_json_text name;  /* "hcom_allReduce" */
     tm_json_text op;    /* "allReduce" */
     tm_json_text group; /* the last three digits of the communicator's hash */
-    int64_t seq;        /* position in its group: n + 2^32 (k - 1), or n if k is 0 */
+    int64_t seq;        /* number of the operation in its group: n + 2^32 (k - 1), or n if k is 0 */
 } tm_ascend_operation;
 
 /** Parses a name. False if it does not have this form. */

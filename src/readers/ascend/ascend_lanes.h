@@ -1,5 +1,4 @@
-/* The sums of the profiler's own analysis, which are compared with the trace's events. Private to
- * the Ascend reader. */
+/* The profiler's own sums, for comparison with the trace's events. Private to the Ascend reader. */
 #ifndef TMERGE_ASCEND_LANES_H
 #define TMERGE_ASCEND_LANES_H
 

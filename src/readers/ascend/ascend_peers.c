@@ -8,7 +8,7 @@
 /* Kinds of tasks, in the order in which an operation starts them. */
 enum { SIGNALS, WAITS, COPIES, SENDS, N_SORTS };
 
-/* A mesh of two ranks looks like a ring. */
+/* Minimum number of peers of a mesh: a mesh of two ranks looks like a ring. */
 enum { PEERS_LEAST = 2 };
 
 typedef struct task {
@@ -52,7 +52,7 @@ static bool list_tasks(const tm_trace *trace, const tm_names *names, tm_vec *out
     return true;
 }
 
-/* Returns how many consecutive tasks, at the start of [n], are of one kind, and moves past them. */
+/* Returns how many of the first [n] tasks are of kind `sort` in a row, and moves past them. */
 static int32_t pass(const task **v, size_t *n, int sort) {
     int32_t passed = 0;
     for (; *n > 0 && (*v)->sort == sort; ++*v, --*n)
@@ -60,14 +60,13 @@ static int32_t pass(const task **v, size_t *n, int sort) {
     return passed;
 }
 
-/* Returns the number of peers according to an operation's first tasks on a stream. 0 if unknown: if
- * the number of waits is not a multiple of it, or the operation also sends to other hosts, which
- * involves other ranks. */
+/* Returns the number of peers that an operation's first tasks on a stream show. 0 if unknown: the
+ * number of waits is not a multiple of the peers, or the operation also sends to other hosts. */
 static int32_t peers_of(const task *v, size_t n) {
     int32_t counts[N_SORTS] = {0};
     for (size_t i = 0; i < n; i++)
         counts[v[i].sort]++;
-    (void)pass(&v, &n, COPIES); /* the rank's copies of its own part */
+    (void)pass(&v, &n, COPIES); /* skips the copies of the rank's own part */
     const int32_t peers = pass(&v, &n, SIGNALS);
     return peers >= PEERS_LEAST && pass(&v, &n, WAITS) == peers && pass(&v, &n, COPIES) == peers &&
                    counts[WAITS] % peers == 0 && counts[SENDS] == 0
@@ -75,22 +74,27 @@ static int32_t peers_of(const task *v, size_t n) {
                : 0;
 }
 
+static bool is_before(const void *value, const void *key) {
+    return by_place(value, key) < 0;
+}
+
+/* Returns the index of the first task that is not on an earlier track and, on this track, does not
+ * begin before a time; tasks->n if there is none. */
+static size_t first_at(const tm_vec *tasks, int64_t track, int64_t from_ns) {
+    const task key = {from_ns, (uint32_t)track, 0};
+    return track > UINT32_MAX ? tasks->n
+                              : tm_bisect(tasks->data, tasks->n, tasks->size, &key, is_before);
+}
+
 /* Returns the largest number of peers that any stream shows for an operation. */
 static int32_t peers_in(const tm_vec *tasks, const tm_raw_event *operation) {
     const task *v = tasks->data;
     const int64_t from = operation->begin_ns, to = from + operation->duration_ns;
     int32_t most = 0;
-    for (size_t first = 0, end; first < tasks->n; first = end) {
-        size_t begin = first;
-        while (begin < tasks->n && v[begin].track == v[first].track && v[begin].begin_ns < from)
-            begin++;
-        end = begin;
-        while (end < tasks->n && v[end].track == v[first].track && v[end].begin_ns < to)
-            end++;
-        const int32_t found = peers_of(v + begin, end - begin);
+    for (size_t i = 0; i < tasks->n; i = first_at(tasks, (int64_t)v[i].track + 1, INT64_MIN)) {
+        const size_t begin = first_at(tasks, v[i].track, from);
+        const int32_t found = peers_of(v + begin, first_at(tasks, v[i].track, to) - begin);
         most = found > most ? found : most;
-        while (end < tasks->n && v[end].track == v[first].track)
-            end++;
     }
     return most;
 }

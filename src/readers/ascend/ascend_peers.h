@@ -11,8 +11,8 @@
  * operations show the number of peers. In a mesh, a rank signals to each peer on its host (Write
  * Value), waits for each (Notify Wait) and copies from each (SDMA): k tasks of each kind, one kind
  * after another on one stream. So at least k + 1 ranks take part. (In the trace job586, k is 7 and
- * the tasks name 8 ranks.) This does not hold for rings, because several rings may join the same
- * two ranks.
+ * the tasks name 8 ranks.) Rings do not show the number of peers, because several rings may join
+ * the same two ranks.
  *
  * @param mesh  of uint32_t: rows of the operations that ran as a mesh
  * @return      TM_OK; TM_ERR_FAULT when out of memory

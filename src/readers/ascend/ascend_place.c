@@ -58,7 +58,7 @@ int64_t tm_ascend_rank_of(const char *path) {
     return rank >= 0 && rank <= TM_RANK_MAX ? rank : -1;
 }
 
-/* Returns the length of a path without its last name. */
+/* Returns the length of a path without its last component. */
 static size_t folder_of(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? (size_t)(slash - path) + 1 : 0;

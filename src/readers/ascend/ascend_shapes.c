@@ -35,8 +35,8 @@ bool tm_ascend_shapes_add(tm_trace *trace, tm_names *names, tm_vec *scratch,
                           const tm_json_text *dims, uint32_t event) {
     if (!tm_ascend_shapes_are(dims))
         return true;
-    /* The decoded text is placed after the space for the result, in which each byte takes four at
-     * most. */
+    /* The decoded text is placed after the space for the result. Each decoded byte takes at most
+     * four bytes of the result. */
     if (!tm_vec_reserve(scratch, dims->size * 5 + 4))
         return false;
     char *text = scratch->data, *decoded = text + dims->size * 4 + 4;

@@ -157,7 +157,7 @@ static tm_status ascend_db_read(tm_source *source, tm_names *names, tm_trace *ou
     return status;
 }
 
-/* Where databases are, relative to the folder of one rank, and to a folder of several ranks. */
+/* Where databases are: in the folder of one rank, and in a folder of several ranks. */
 static const char *const in_folders[] = {
     "ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler*.db",
     "*_ascend_pt/ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler*.db", "PROF_*/msprof_*.db",

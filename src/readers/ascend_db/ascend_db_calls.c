@@ -6,7 +6,8 @@
 #include "base/sums.h"
 #include "readers/ascend/ascend_shapes.h"
 
-/* A list of connections and its first connection, or a call chain and the name id of its stack. */
+/* An id and its value: a list of connections and the first of them, or a call chain and the name id
+ * of its stack. */
 typedef struct entry {
     int64_t id, value;
 } entry;
@@ -40,7 +41,7 @@ static tm_status each_connection(void *context, sqlite3_value **values, tm_error
     return tm_vec_append(&d->connections, &added, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Adds the stack whose functions are in d->scratch. */
+/* Names the last stack, whose functions are in d->scratch. */
 static bool end_stack(tm_ascend_db *d) {
     if (d->stacks.n == 0)
         return true;
@@ -134,7 +135,7 @@ static bool add_operator(tm_ascend_db *d, sqlite3_value **values, uint32_t row) 
         .thread = tm_narrow_i32(tm_db_int(values, FORWARD_THREAD, 0)),
     };
     tm_json_text dims = tm_ascend_db_text(&d->strings, tm_db_int(values, SHAPES, -1));
-    if (!tm_ascend_shapes_are(&dims)) /* some versions of torch_npu swap the two columns */
+    if (!tm_ascend_shapes_are(&dims)) /* some versions of torch_npu swap shapes and types */
         dims = tm_ascend_db_text(&d->strings, tm_db_int(values, TYPES, -1));
     return ((attr.sequence < 0 && attr.stack == TM_NO_NAME) ||
             tm_vec_append(&d->trace->attrs[TM_ATTR_OPERATOR], &attr, 1)) &&

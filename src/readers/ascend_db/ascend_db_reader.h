@@ -24,14 +24,13 @@ typedef struct tm_ascend_db {
     tm_names *names;
     tm_trace *trace;
     tm_ascend_db_strings strings;
-    tm_vec groups; /* of tm_ascend_db_group */
-    tm_vec infos;  /* descriptions of tasks; only ascend_db_tasks.c uses this and the next three */
-    tm_vec copies; /* sizes and directions of copies, by task */
-    tm_vec types;  /* element types */
-    tm_vec mesh;   /* of uint32_t: rows of operations with a mesh algorithm */
+    tm_vec groups;      /* of tm_ascend_db_group */
+    tm_vec infos;       /* descriptions of tasks: only ascend_db_tasks.c uses these four members */
+    tm_vec copies;      /* sizes and directions of copies, by task */
+    tm_vec types;       /* element types */
+    tm_vec mesh;        /* of uint32_t: rows of operations that ran as a mesh */
     bool describes_all; /* all kernels have descriptions, so a task without one is no kernel */
-    tm_vec connections; /* first connection by list; only ascend_db_calls.c uses this and the next
-                           two */
+    tm_vec connections; /* by list: first connection; only ascend_db_calls.c uses these three */
     tm_vec stacks;
     tm_vec scratch; /* of char */
     tm_ascend_flows flows;
@@ -45,7 +44,7 @@ typedef struct tm_ascend_db {
 tm_status tm_ascend_db_scan(tm_ascend_db *d, const tm_db_query *query, tm_db_each *each,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Reports progress to the source. To be called for each row of the large tables. */
+/** Reports progress to the source. Call it for each row of the large tables. */
 void tm_ascend_db_tell(tm_ascend_db *d);
 
 /** Returns the track of a thread given by its globalTid; UINT32_MAX if out of memory. */
@@ -68,7 +67,7 @@ uint32_t tm_ascend_db_track(tm_ascend_db *d, tm_track_kind kind, int64_t process
 tm_status tm_ascend_db_add(tm_ascend_db *d, sqlite3_value **values, tm_raw_event event,
                            uint32_t *row, tm_error *err) TM_MUST_CHECK;
 
-/** Initialise and free the members that only the tasks use, or only the calls. */
+/** Initialise and free the members that only ascend_db_tasks.c uses, or only ascend_db_calls.c. */
 void tm_ascend_db_tasks_init(tm_ascend_db *d);
 void tm_ascend_db_tasks_free(tm_ascend_db *d);
 void tm_ascend_db_calls_init(tm_ascend_db *d);

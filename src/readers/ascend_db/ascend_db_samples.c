@@ -35,7 +35,7 @@ static tm_status each_block(void *context, sqlite3_value **values, tm_error *err
     enum { SIZE = 5, ACTIVE, RELEASED };
     tm_ascend_db *d = context;
     int64_t bytes = tm_db_int(values, SIZE, -1);
-    /* Columns from RELEASED on describe the release, in the order of those of the allocation. */
+    /* Columns from RELEASED on describe the release, in the order of the allocation's columns. */
     bool releases = sqlite3_value_type(values[RELEASED]) != SQLITE_NULL;
     if (tm_db_int(values, ACTIVE, -1) < 0)
         return TM_OK;
@@ -69,7 +69,7 @@ typedef struct series {
     const char *table, *value, *unit;
     const char *name;
     const char *number; /* column whose number is appended to the name, or NULL */
-    const char *word;   /* column whose string is appended after that, or NULL */
+    const char *word;   /* column whose string is appended after the number, or NULL */
 } series;
 
 /* The databases hold bandwidths in bytes per second. */

@@ -21,7 +21,7 @@ void tm_ascend_db_strings_free(tm_ascend_db_strings *strings);
 tm_status tm_ascend_db_strings_read(tm_ascend_db_strings *strings, const tm_db *db,
                                     tm_error *err) TM_MUST_CHECK;
 
-/** Returns the text of an id, empty if there is none; valid as long as the strings are. */
+/** Returns the text of an id, or an empty one for an unknown id; valid as long as @p strings. */
 tm_json_text tm_ascend_db_text(const tm_ascend_db_strings *strings, int64_t id);
 
 /** Returns the name id of a text; TM_NO_NAME if there is none, TM_NAME_FAILED if out of memory. */

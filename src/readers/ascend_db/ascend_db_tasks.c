@@ -80,7 +80,7 @@ static tm_status each_type(void *context, sqlite3_value **values, tm_error *err)
     return tm_vec_append(&d->types, &added, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Finds the description of a task; NULL if it has none, or has no id. */
+/* Finds the description of a task; NULL if the task has none, or no id. */
 static void *find(const tm_vec *vec, int64_t task) {
     char *v = vec->data;
     size_t i = tm_bisect(v, vec->n, vec->size, &task, tm_is_less_i64);
@@ -111,13 +111,13 @@ static tm_status read_infos(tm_ascend_db *d, tm_error *err) {
                              each_type, err);
 }
 
-/* Classifies a task only by its type. If kernels have descriptions, a computing task without one
- * contains a kernel that has one, and does not count itself. */
+/* Classifies a task only by its type. If all kernels have descriptions, a computing task without a
+ * description is not counted: it only contains a kernel. */
 static tm_ascend_work work_of_type(tm_ascend_db *d, const tm_json_text *type) {
     static const tm_json_text none = {.bytes = ""}, other = {.bytes = "Other", .size = 5};
     bool known = false;
     tm_ascend_work work = tm_ascend_work_of(type, &none, &known);
-    if (!known) { /* in traces as text, these types are names of tasks */
+    if (!known) { /* in text traces, these types are names of tasks */
         work = tm_ascend_work_of(&other, type, &known);
         d->trace->counts[TM_COUNT_OTHER_TASK] += work == TM_ASCEND_COMPUTES && !d->describes_all;
     }
@@ -168,8 +168,7 @@ static uint32_t task_name(tm_ascend_db *d, sqlite3_value **values, tm_ascend_wor
                              work == TM_ASCEND_COMPUTES && reported ? reported->name : type);
 }
 
-/* Adds the end of an arrow at a device event. The arrow starts at the call with the same
- * connection, which launched it. */
+/* Adds the end of an arrow at a device event. The launching call has the same connection. */
 static bool connect(tm_ascend_db *d, int64_t connection, uint32_t row) {
     const tm_raw_event *event = (const tm_raw_event *)d->trace->events.data + row;
     return connection < 0 ||

@@ -46,8 +46,8 @@ typedef struct entry {
     const size_t *at; /* of the layout */
 } entry;
 
-/* The longest text so far that is a list of ranks, and its ranks. It is kept for the next dumps,
- * which all have the list of the job's ranks. */
+/* The longest text so far that is a list of ranks, and its ranks. Kept for the next dumps: they all
+ * list the job's ranks. */
 typedef struct long_list {
     tm_vec text, ranks; /* text: of char; ranks: of int64_t */
     uint64_t hash;      /* of the ranks */
@@ -65,7 +65,7 @@ typedef struct op_name {
     uint64_t hash;              /* of op */
     /* whether ranks must agree on the operation's input tensors, output tensors */
     bool inputs, outputs;
-    bool is_p2p, gathers; /* gathers: it is an all_gather */
+    bool is_p2p, gathers; /* whether it is an all_gather */
     bool ends_batch;      /* "coalesced", "ALLGATHER_coalesced" */
 } op_name;
 

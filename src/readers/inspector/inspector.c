@@ -27,8 +27,8 @@ static bool inspector_sniff(const char *head, size_t size, bool whole) {
     return false;
 }
 
-/* Returns how many members of the largest communicator the file has. Sets *alone to whether no
- * other communicator is as large. */
+/* Returns how many members of the largest communicator the file has. Sets *alone to whether it is
+ * the only one of its size. */
 static size_t count_of_largest(const tm_keys *members, bool *alone) {
     const tm_inspector_member *v = members->keys.data;
     size_t n = 0;
@@ -42,8 +42,8 @@ static bool list_member(void *members, const tm_inspector_record *record) {
     return tm_inspector_add_member(members, record);
 }
 
-/* A process with several GPUs has as many ranks in one communicator. The file does not record which
- * of its other communicators belongs to which GPU. */
+/* A process with several GPUs has several ranks in one communicator. The file does not record to
+ * which GPU each of its other communicators belongs. */
 static tm_status inspector_list_units(tm_source *source, bool known, tm_vec *units, bool *foreign,
                                       tm_error *err) {
     tm_keys members = TM_KEYS(tm_inspector_member);
@@ -109,7 +109,7 @@ static tm_status inspector_read_unit(tm_source *source, const tm_unit *unit, tm_
     if (status == TM_OK)
         tell_rank(out, unit, &r.members);
     const tm_inspector_member *lowest = r.members.keys.data;
-    /* a file is counted only once, not for each rank */
+    /* the file's counts are added once, not for each rank */
     if (status == TM_OK && unit && lowest->rank != unit->rank)
         out->counts[TM_COUNT_OTHER_GPU] = out->counts[TM_COUNT_NOT_RECORD] = 0;
     tm_keys_free(&r.members);

@@ -19,8 +19,9 @@ static bool is_text(const tm_json_text *text, const char *word) {
 }
 
 /* Computes an operation's times. A host thread polls for the start and the stop of the kernel, so
- * it sees both late, the start more so. The duration is from the GPU's clock and exact. So the end
- * is the observed stop, or the observed start plus the duration if that is earlier. */
+ * it sees both late, the start later than the stop. The duration is exact: it comes from the GPU's
+ * clock. So the end is the observed stop, or the observed start plus the duration if that is
+ * earlier. */
 static bool times_of(const tm_inspector_record *r, int64_t *begin_ns, int64_t *duration_ns) {
     const int64_t most_us = INT64_C(3000000000000000);
     int64_t end_us = r->stop_us, took_us = r->stop_us - r->start_us;
@@ -35,9 +36,9 @@ static bool times_of(const tm_inspector_record *r, int64_t *begin_ns, int64_t *d
     return *begin_ns >= 0;
 }
 
-/* Returns an id that is equal on all ranks of an operation and unique in its communicator. It
- * includes the function, because each function has a numbering of its own. Transfers have no id,
- * because each rank numbers them separately. */
+/* Returns an id that is equal on all ranks of an operation and unique in its communicator. Each
+ * function has its own numbering, so the id includes the function. Transfers have no id, because
+ * each rank numbers them separately. */
 static int64_t identity_of(const operation *o) {
     const tm_inspector_record *r = o->record;
     int64_t numbers[2] = {o->kind, r->sn}, identity;
@@ -72,8 +73,8 @@ static bool add_row(tm_inspector_emitter *e, const operation *o, uint32_t event)
            tm_vec_append(&e->trace->attrs[TM_ATTR_COLLECTIVE], &row, 1);
 }
 
-/* Adds the record's communicator if it is new. There are few, and it is usually the one that was
- * added last. */
+/* Adds the record's communicator if it is new. There are few communicators, and the last one added
+ * is usually the right one. */
 static bool note_communicator(tm_inspector_emitter *e, const operation *o) {
     const tm_inspector_record *r = o->record;
     const tm_communicator *v = e->trace->communicators.data;

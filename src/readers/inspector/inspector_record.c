@@ -5,7 +5,7 @@
 #include "readers/number.h"
 #include "timeline/trace.h"
 
-/* The objects in a record. An object is recognised by its key, in whatever object it is. */
+/* The objects in a record. An object is recognised by its key, wherever it is nested. */
 typedef enum object { TOP, HEADER, METADATA, PERF, TIMES, CHANNEL } object;
 
 typedef enum value { ENTER, TEXT, INTEGER } value;

@@ -13,7 +13,7 @@ typedef struct tm_inspector_record {
     tm_json_text host;
     tm_json_text function; /* "AllReduce" */
     tm_json_text source; /* source of the duration: the GPU's clock ("kernel_gpu") or the host's */
-    int64_t rank, n_ranks; /* rank in the communicator, and its number of ranks */
+    int64_t rank, n_ranks; /* rank in the communicator; number of ranks of the communicator */
     int64_t pid;
     int64_t dump_us; /* time at which the record was written, some time after the operation's end */
     int64_t sn;   /* sequence number for each function and communicator; for transfers also for each

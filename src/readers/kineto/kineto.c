@@ -65,7 +65,7 @@ static tm_status finish_metadata(tm_part *whole, tm_names *names, tm_error *err)
         return TM_OK;
     if (!tm_vec_append(&whole->metadata, "}", 2))
         return tm_fail_memory(err);
-    *(char *)whole->metadata.data = '{'; /* replaces the first comma */
+    *(char *)whole->metadata.data = '{'; /* in place of the first member's comma */
     tm_vec own = TM_VEC(char);
     bool ok =
         tm_metadata_cut(whole->metadata.data, whole->metadata.n - 1, names, &own, &trace->lists) &&
@@ -154,8 +154,8 @@ static tm_status kineto_finish(tm_part *whole, tm_names *names, tm_error *err) {
 }
 
 /* Returns the metadata of one rank of a file. A file that was merged from several traces has the
- * metadata of the first one. The world size applies to all ranks. The rank and its groups do not,
- * and are removed. */
+ * metadata of the first one. Its world size applies to all ranks. Its rank and groups do not, and
+ * are removed. */
 static cJSON *members_of(cJSON *root, const tm_unit *unit) {
     char key[24];
     snprintf(key, sizeof key, "%lld", (long long)unit->rank);
@@ -211,7 +211,6 @@ static tm_status take_file(tm_part *part, const tm_part *file, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Finishes a rank's part with the file's data. */
 static tm_status finish_unit(tm_part *part, const tm_part *file, const tm_unit *unit,
                              tm_names *names, tm_error *err) {
     TM_TRY(take_file(part, file, err));

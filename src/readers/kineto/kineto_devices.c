@@ -23,9 +23,9 @@ bool tm_kineto_may_communicate(const char *bytes, size_t size) {
     return tm_collective_kind_of_kernel(bytes, size) != TM_COLL_OTHER || holds_ccl(bytes, size);
 }
 
-/* Whether a kernel certainly communicates, whichever operator launched it. Its name is not enough
- * if it has "reduce" or "broadcast", which are also computations, or if it is fused: such names
- * list everything that was fused, including the wait for a collective. */
+/* Whether a kernel certainly communicates, whichever operator launched it. A name with "reduce" or
+ * "broadcast" proves nothing, because computations have such names, too. Nor does the name of a
+ * fused kernel, which lists everything that was fused, including the wait for a collective. */
 static bool communicates(const char *bytes, size_t size) {
     if (holds_ccl(bytes, size))
         return true;
@@ -53,7 +53,6 @@ typedef struct judge {
     tm_kineto_flows flows;
 } judge;
 
-/* A category and the number of its events. */
 typedef struct seen {
     uint32_t category; /* name id */
     int64_t n;
@@ -80,9 +79,9 @@ static bool list_processes(judge *j) {
     return true;
 }
 
-/* Whether a process is that of a device. Its label alone does not show this: without a plugin that
- * names devices, the profiler labels processes 0 to 15 as GPUs, even if these do not exist, and in
- * a container the host process may have such a pid. */
+/* Whether a process is a device. Its label is not enough: without a plugin that names devices, the
+ * profiler labels processes 0 to 15 as GPUs, even if these do not exist, and in a container the
+ * host process may have such a pid. */
 static bool is_labelled(const judge *j, uint32_t pid) {
     const tm_label *labels = j->whole->labels.data;
     bool labelled = false;
@@ -192,7 +191,7 @@ static bool judge_pending(judge *j) {
     return true;
 }
 
-/* The collective of the operator with an id. */
+/* An operator's id, and the collective that it requested. */
 typedef struct asked {
     int64_t id;
     const tm_collective_attr *attr;
@@ -220,7 +219,8 @@ static bool list_asked(const judge *j, const tm_vec *rows, tm_vec *out) {
     return true;
 }
 
-/* Returns what the name of a communication kernel says about its collective. */
+/* Sets what the name of a communication kernel says about its collective; false for other
+ * kernels. */
 static bool by_name(const judge *j, uint32_t event, tm_collective_attr *out) {
     tm_text name = tm_names_text(j->names, ((tm_raw_event *)j->trace->events.data)[event].name);
     if (!communicates(name.bytes, name.size))
@@ -260,7 +260,7 @@ static bool link_collectives(judge *j) {
     return ok;
 }
 
-/* Sets the stream of each GPU track: the first one that an event on the track has. */
+/* Sets the stream of each GPU track: the first stream that an event on the track has. */
 static void set_streams(judge *j) {
     const tm_mark *marks = j->whole->marks.data;
     tm_track *tracks = j->trace->tracks.data;
@@ -272,8 +272,8 @@ static void set_streams(judge *j) {
 }
 
 /* Removes the launch ids of events that MTIA's profiler puts on the device's process. Such an event
- * marks the end of a call and has the call's id, but the work was launched by the call, which the
- * host's process also has. */
+ * marks the end of a call and has the call's id. But the call itself launched the work, and is in
+ * the host's process. */
 static void keep_calls_of_hosts(judge *j) {
     tm_vec *rows = &j->trace->attrs[TM_ATTR_LAUNCH];
     tm_launch_attr *launches = rows->data;

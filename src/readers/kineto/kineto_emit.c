@@ -31,7 +31,6 @@ void tm_kineto_emitter_free(tm_kineto_emitter *emitter) {
     tm_vec_free(&emitter->scratch);
 }
 
-/* Interns a string token, decoded if it has escapes; TM_NAME_FAILED if out of memory. */
 static uint32_t intern(tm_kineto_emitter *emitter, const tm_json_text *text) {
     return tm_chrome_intern(emitter->names, &emitter->scratch, text);
 }
@@ -50,10 +49,10 @@ static float real_field(const tm_kineto_event *event, tm_kineto_field field) {
     return tm_kineto_has(event, field) ? (float)event->fields[field].r : NAN;
 }
 
-/* Whether an occupancy of 0 is valid. Kineto rounds to whole percent, so it is for very few warps
- * (large GPUs hold at most 64 per SM). But Kineto also writes 0 if it computes that no block fits,
- * as for kernels that use more shared memory than the default: nvjet, CUTLASS, flash attention,
- * NCCL. */
+/* Returns the occupancy [%]; NaN if unknown. Kineto rounds it to whole percent, so 0 is valid for
+ * very few warps (large GPUs hold at most 64 per SM). But Kineto also writes 0 if it computes that
+ * no block fits, as for kernels that use more shared memory than the default: nvjet, CUTLASS, flash
+ * attention, NCCL. */
 static float occupancy_of(const tm_kineto_event *event) {
     const float warps_for_half_a_percent = 0.32F;
     float occupancy =
@@ -92,8 +91,9 @@ static bool is_operator(const tm_json_text *name) {
     return holds(name, "::") || holds(name, "Backward");
 }
 
-/* PyTorch's first profiler (up to 1.8) writes no categories. It writes host events as one process.
- * In another it repeats operators with their time on the device, without names of kernels. */
+/* PyTorch's first profiler (up to 1.8) writes no categories. Host events are in one process. A
+ * second process repeats the operators with their time on the device, without the names of
+ * kernels. */
 static tm_kineto_class class_without_category(const tm_kineto_event *event) {
     static const char host[] = "CPU functions";
     bool is_host =
@@ -344,8 +344,8 @@ static uint32_t array_field(tm_kineto_emitter *emitter, const tm_kineto_event *e
                : TM_NO_NAME;
 }
 
-/* Whether an event is an operator whose work is counted, or a range of a collective. The answer is
- * cached by name, because there are few names. */
+/* Whether an event is an operator whose work is counted, or a range of a collective. Caches the
+ * answer by name, because there are few names. */
 static bool is_counted(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t name) {
     tm_kineto_counted_cache *cache = &emitter->counted[name % TM_KINETO_COUNTED_CACHE];
     if (cache->name != name) {
@@ -555,8 +555,7 @@ static inline bool push_event(tm_kineto_emitter *emitter, const tm_kineto_event 
     return true;
 }
 
-/* Keeps an event that may be device work. It gets its track and category when all flows and labels
- * are known. */
+/* Keeps an event that may be device work, until all flows and labels are known. */
 static bool emit_pending(tm_kineto_emitter *emitter, const tm_kineto_event *event,
                          uint8_t category) {
     const tm_raw_event raw = {
@@ -598,7 +597,7 @@ static uint32_t mtia_name(tm_kineto_emitter *emitter, const tm_kineto_event *eve
                                          : name_of(emitter, event, TM_CAT_OTHER);
 }
 
-/* Sets the stream of a track whose earlier events had none. */
+/* Sets the stream of a track to that of an event, and keeps it as a mark for the whole trace. */
 static bool note_stream(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t index,
                         bool created) {
     tm_track *track = (tm_track *)emitter->trace->tracks.data + index;

@@ -5,8 +5,7 @@
 #include "base/hash.h"
 #include "base/sorted.h"
 
-/* Flows only have to show whether any of them ends at an event of a category, so a few hundred are
- * enough. */
+/* Flows only show whether any of them ends at an event of a category: a few hundred suffice. */
 enum { FLOWS_MAX = 512 };
 
 /* A simple hash, because ids are short. */
@@ -17,9 +16,9 @@ static inline uint64_t hash_of(const char *bytes, size_t size) {
     return hash ^ hash >> 32;
 }
 
-/* Takes a sample of at most FLOWS_MAX flows: those whose hashed id has none of the mask's bits,
- * with the smallest mask that leaves few enough. So the sample does not depend on the order of
- * flows or the number of parts. If too many flows have the same id, none is kept. */
+/* Takes a sample of at most FLOWS_MAX flows: those whose hashed id shares no bit with a mask. The
+ * mask is the smallest one that leaves few enough flows. So the sample does not depend on the order
+ * of flows or the number of parts. If too many flows have the same id, none is kept. */
 static void thin_flows(tm_part *part) {
     tm_flow *flows = part->flows.data;
     for (;;) {

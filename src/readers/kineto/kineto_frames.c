@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Frames that run when a recording starts are all written with starts within this time. */
+/* Frames that run when a recording starts begin within this time [ns] of their thread's first. */
 static const int64_t BEGIN_NS = 100000;
 
 /* The parts of "FILE(LINE): NAME". */
@@ -62,7 +62,7 @@ static bool may_run(const tm_raw_event *event, const start *starts) {
     return event->begin_ns <= of->begin_ns + BEGIN_NS && event->begin_ns < of->end_ns;
 }
 
-/* Returns the name that later calls of such a frame's function have; @p own if unknown. */
+/* Returns the name that later calls of the function in frame @p own have; @p own if unknown. */
 static uint32_t function_of(const tm_names *names, const bool *later, size_t n, uint32_t own) {
     frame is, other;
     int64_t line = -1;

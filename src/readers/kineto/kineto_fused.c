@@ -134,7 +134,6 @@ tm_kineto_way tm_kineto_way_of(const char *head, size_t size, bool whole) {
     return way;
 }
 
-/* The ranks of a file. */
 typedef struct owners {
     tm_kineto_way way;
     tm_keys known; /* of int64_t: owners */

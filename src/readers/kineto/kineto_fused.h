@@ -23,7 +23,8 @@ typedef enum tm_kineto_way {
 tm_kineto_way tm_kineto_way_of(const char *head, size_t size, bool whole);
 
 /** Returns the owner of an event, a number that identifies its rank within the file; -1 if unknown.
- * Also removes the owner from the event's pid, so that the pid is that of the rank's own trace. */
+ * Also removes the owner from the event's pid, so that the pid is the same as in the rank's own
+ * trace. */
 int64_t tm_kineto_owner(tm_kineto_way way, tm_kineto_event *event);
 
 /**

@@ -89,8 +89,7 @@ static const char *dtype_of(const tm_kineto_event *event) {
     return NULL;
 }
 
-/* Returns the index of the argument that is the input of a c10d operator. Operators with an output
- * have that first. */
+/* Returns the index of the input among the arguments of a c10d operator. An output comes first. */
 static int input_of(tm_text name) {
     return strstr(name.bytes, "allgather") || strstr(name.bytes, "reduce_scatter") ||
                    strstr(name.bytes, "alltoall") || strstr(name.bytes, "::scatter") ||
@@ -114,7 +113,7 @@ bool tm_kineto_emit_host(tm_kineto_emitter *emitter, const tm_kineto_event *even
     const tm_host_comm is = tm_host_comm_of(name);
     const bool asks = is == TM_HOST_COMM_ASKS && strncmp(name.bytes, "c10d::", 6) == 0;
     if (!asks && !tm_host_comm_is_operation(is))
-        return true; /* true of most events; saves looking at their names */
+        return true; /* most events */
     tm_collective_attr attr = tm_collective_bare(row);
     attr.kind = (uint8_t)tm_collective_kind_of_name(name.bytes, name.size);
     if (attr.kind == TM_COLL_OTHER)
@@ -141,9 +140,9 @@ typedef struct group {
 typedef struct worker {
     uint32_t track;
     int64_t thread;   /* thread id */
-    uint64_t shown;   /* the kinds and sizes of its operations: one bit for each hash */
-    size_t n;         /* number of its operations */
-    uint32_t cluster; /* number of its cluster: the workers of one group */
+    uint64_t shown;   /* one bit for each hash of a kind and size of its operations */
+    size_t n;         /* number of the worker's operations */
+    uint32_t cluster; /* number of the worker's cluster: the workers of a group */
 } worker;
 
 /* An event that has a row of TM_ATTR_COLLECTIVE. */
@@ -208,7 +207,7 @@ static void complete(const finisher *f, tm_collective_attr *row, const tm_collec
     }
 }
 
-/* Links each request to the first later operation that matches it. */
+/* Links each request to the first later operation that matches. */
 static bool link_asked(finisher *f) {
     const part *asked = f->asked.data, *operations = f->operations.data;
     bool *taken = calloc(f->operations.n + 1, sizeof *taken), ok = taken != NULL;
@@ -317,9 +316,10 @@ static bool list_workers(finisher *f) {
     return true;
 }
 
-/* Whether a thread belongs to the same group as the previous one. A group has two threads that take
- * turns. So if a thread ran many operations, the next thread belongs to its group, and so do two
- * threads that share a kind and size. (They share none if two sizes alternate in the same way.) */
+/* Whether a thread belongs to the same group as the previous one. The two threads of a group take
+ * turns. So if a thread ran many operations, the next thread belongs to its group. Two threads that
+ * share a kind and size also belong to one group. (They share none if two sizes alternate in the
+ * same way.) */
 static bool is_second(const worker *w) {
     enum { ALONE_MOST = 4 };
     return w[-1].n > ALONE_MOST || (w->shown & w[-1].shown) != 0;
@@ -365,7 +365,8 @@ static int32_t member(const group *g, int32_t place) {
                : -1;
 }
 
-/* Sets the elements as NCCL's metadata has them: for some kinds, the output of one rank. */
+/* Sets the output elements: the input's, times the ranks (all-gather) or divided by them
+ * (reduce-scatter). */
 static void set_elements(tm_collective_attr *row, int64_t n_ranks) {
     row->out_elements = row->in_elements;
     if (row->in_elements <= INT64_MAX / TM_GROUP_RANKS_MAX && row->kind == TM_COLL_ALLGATHER &&
@@ -392,7 +393,7 @@ static uint32_t threads_of_track(const finisher *f, uint32_t track) {
     return tm_names_intern_string(f->names, text);
 }
 
-/* Names the unknown group of a transfer by the ranks that have the peer's index in any group;
+/* Names the unknown group of a transfer after the ranks that have the peer's index in any group;
  * TM_NO_NAME if there are none or too many. */
 static uint32_t peers_of_place(const finisher *f, int32_t place) {
     int64_t peers[TM_PEERS_MAX];
@@ -444,7 +445,7 @@ static bool set_groups(finisher *f) {
     return true;
 }
 
-/* Removes the rows of requests, and unless @p any those of operations on the host. */
+/* Removes the rows of requests and, unless @p any is set, of operations on the host. */
 static void keep_operations(finisher *f, bool any) {
     tm_vec *rows = &f->trace->attrs[TM_ATTR_COLLECTIVE];
     size_t kept = 0;
@@ -464,8 +465,8 @@ static bool works_on_gpu(const tm_trace *trace) {
     return trace->attrs[TM_ATTR_LAUNCH].n > 0;
 }
 
-/* Whether PyTorch's first profiler wrote the trace without GPU work: with GPU work, it has a second
- * process for the GPU time of operators. */
+/* Whether PyTorch's first profiler wrote a trace without GPU work. With GPU work, the trace has a
+ * second process for the GPU time of operators. */
 static bool is_legacy(const finisher *f) {
     const tm_track *tracks = f->trace->tracks.data;
     size_t t = 0;

@@ -8,8 +8,7 @@
 const char *tm_kineto_find_address(const char *name, size_t size);
 
 /**
- * Removes all addresses. They differ between runs and ranks, so with them no two calls would have
- * the same name.
+ * Removes all addresses, which differ between runs and ranks and would make every name unique.
  * @param out  [size] the name without them
  * @return     its length
  */

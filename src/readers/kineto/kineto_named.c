@@ -17,8 +17,8 @@ static void combine(int64_t *rank, int64_t other) {
         *rank = *rank == NONE || *rank == other ? other : SEVERAL;
 }
 
-/* Whether an event is a span of PyTorch's profiler itself. It is not a rank's work, and those of
- * several ranks may have one process. */
+/* Whether an event is a span of PyTorch's profiler itself. Such a span is not a rank's work, and
+ * spans of several ranks may be in one process. */
 static bool is_span(const char *category, size_t size) {
     return size == 5 && memcmp(category, "Trace", size) == 0;
 }
@@ -58,7 +58,6 @@ typedef struct process {
     int64_t rank, n_events;
 } process;
 
-/* A correlation id used by a process. */
 typedef struct link {
     int64_t correlation;
     uint32_t process, unused;
@@ -112,7 +111,8 @@ static int by_correlation(const void *a, const void *b) {
     return tm_order_i64(x->correlation, y->correlation);
 }
 
-/* Assigns processes without a rank to the only rank that shares correlation ids with them. */
+/* Gives a process without a rank the rank with which it shares correlation ids, if only one
+ * does. */
 static bool adopt(reading *r) {
     process *processes = r->processes.data;
     link *links = r->links.data;

@@ -21,9 +21,9 @@ typedef struct tm_kineto_named {
 } tm_kineto_named;
 
 /**
- * Finds the ranks in all events of a file, because a process may be named after its events. A
- * process whose name has no rank belongs to the only rank that shares correlation ids with it, if
- * there is exactly one.
+ * Finds the ranks in all events of a file, because a process may be named after its events. If
+ * exactly one rank shares correlation ids with a process whose name has no rank, the process
+ * belongs to that rank.
  * @param out  free it with tm_kineto_named_free, whatever the result
  * @return     TM_OK, also if the file cannot be read; TM_ERR_FAULT
  */

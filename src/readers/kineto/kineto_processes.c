@@ -7,7 +7,6 @@
 /* Two processes may share a few ids by chance. */
 enum { SHARED_MAX = 8 };
 
-/* A launching call. */
 typedef struct call {
     int64_t correlation;
     uint32_t process; /* name id */

@@ -14,7 +14,7 @@ typedef struct metric {
 
 typedef struct sampling {
     tm_nsys_emitter *e;
-    tm_vec metrics; /* of metric; has only a few dozen */
+    tm_vec metrics; /* of metric: a few dozen */
     tm_vec gpus; /* of metric: `number` is a GPU's number in the machine, `name` its CUDA ordinal */
 } sampling;
 
@@ -63,7 +63,7 @@ static tm_status add_sample(tm_nsys_emitter *e, int64_t time, tm_raw_event event
     return tm_nsys_add_counter(e, &attr, err);
 }
 
-/* Whether the unit has work on the device. (The mask of its devices also has unused ones.) */
+/* Whether the unit has work on the device. (The mask of its devices includes unused ones.) */
 static bool has_used(const tm_nsys_emitter *e, int64_t device) {
     const tm_track *tracks = e->trace->tracks.data;
     for (size_t i = 0; i < e->trace->tracks.n; i++)

@@ -168,7 +168,7 @@ static tm_status kernel_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error
                : tm_fail_memory(err);
 }
 
-/* Adds a CUDA graph that was recorded as one event. Like a kernel, it keeps the GPU busy. */
+/* Adds a CUDA graph that was recorded as one event, as a kernel: it keeps the GPU busy. */
 static tm_status graph_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
     enum { CORRELATION = REST + 2, GRAPH };
     char text[40];
@@ -247,7 +247,7 @@ static tm_status call_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *
     if (tm_db_int(values, CHAIN, -1) >= 0 &&
         !tm_nsys_note_chain(e, correlation, tm_db_int(values, CHAIN, -1)))
         return tm_fail_memory(err);
-    if (class == BACKTRACE) /* only adds a call stack to a call that another row has */
+    if (class == BACKTRACE) /* this row only adds a call stack to the call of another row */
         return TM_OK;
     tm_raw_event event = {.kind = TM_DURATION,
                           .category = class == DRIVER ? TM_CAT_DRIVER : TM_CAT_RUNTIME};
@@ -357,8 +357,8 @@ static tm_status take_row(void *context, sqlite3_value **values, tm_error *err) 
     return s->def->row(s->e, values, err);
 }
 
-/* Lets SQLite skip the rows of other processes, of which it decodes only the process. This matters
- * because a file of many ranks is scanned once for each rank. */
+/* Lets SQLite skip the rows of other processes: it decodes only their process. A file of many ranks
+ * is scanned once for each rank, so this is much faster. */
 static tm_status read_table(tm_nsys_emitter *e, const table_def *def, tm_error *err) {
     table_scan scan = {e, def, strcmp(def->columns[AT], "globalTid") == 0};
     tm_db_query query = {def->name, def->columns, 0, NULL, def->columns[AT]};

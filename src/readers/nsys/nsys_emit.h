@@ -23,7 +23,6 @@ typedef struct tm_nsys_device {
     int64_t device, sms;
 } tm_nsys_device;
 
-/** An NVTX domain of the process. */
 typedef struct tm_nsys_domain {
     int64_t id;
     uint32_t name;

@@ -14,7 +14,6 @@ typedef struct ordinal {
     int64_t gpu, device;
 } ordinal;
 
-/* The metadata that is being written. */
 typedef struct facts {
     tm_nsys_emitter *e;
     cJSON *root, *list;
@@ -36,8 +35,8 @@ static tm_status take_ordinal(void *context, sqlite3_value **values, tm_error *e
 
 enum { ID, CUDA, NAME, MEMORY, SMS, MAJOR, MINOR, N_GPU };
 
-/* Returns the GPU's CUDA ordinal in this process; if the export lists no ordinals, the GPU's number
- * in the machine. */
+/* Returns the GPU's CUDA ordinal in this process; -1 if it has none. If the export lists no
+ * ordinals, returns the row's CUDA id or, without one, the GPU's number in the machine. */
 static int64_t device_of(const tm_vec *ordinals, sqlite3_value **values) {
     const ordinal *v = ordinals->data;
     int64_t gpu = tm_db_int(values, ID, -1);

@@ -9,8 +9,8 @@
 /* CUPTI's kinds of memory (ENUM_CUDA_MEM_KIND). */
 enum { PAGEABLE, PINNED, DEVICE_MEMORY, ARRAY, MANAGED, DEVICE_STATIC, MANAGED_STATIC };
 
-/* Returns a track of the process for events whose thread is not recorded. It has only such events,
- * so that they are not attributed to any operator. */
+/* Returns a track of the process for events whose thread is not recorded. The track has only such
+ * events, so that they are not attributed to any operator. */
 static uint32_t track_beside(tm_nsys_emitter *e, const char *what) {
     char process[24];
     snprintf(process, sizeof process, "%" PRId64, tm_nsys_pid(e->unit->process));

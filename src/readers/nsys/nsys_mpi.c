@@ -13,12 +13,12 @@
 
 enum { NONE = -1 };
 
-/* A row of an MPI table. A field that is not recorded is NONE, a handle 0. */
+/* A row of an MPI table. A missing field is NONE; a missing handle is 0. */
 typedef struct mpi_row {
     int64_t start, end, thread;
     int64_t comm, request;
     int64_t tag, peer, size, received;
-    int64_t seq;  /* for a collective: its number among those on its communicator */
+    int64_t seq;  /* number of a collective on its communicator */
     size_t place; /* row index */
     uint32_t name;
     uint32_t event; /* the event of the call */
@@ -28,8 +28,8 @@ typedef struct mpi_row {
 typedef struct request {
     mpi_row row;
     size_t next;  /* 1 + index of the next request in its bucket */
-    int slot;     /* number of the track that it occupies while it is active */
-    bool is_made; /* it is persistent: created by MPI_Send_init or the like */
+    int slot;     /* number of the track that the request occupies while it is active */
+    bool is_made; /* a persistent request, created by MPI_Send_init or the like */
     bool is_done;
 } request;
 
@@ -41,8 +41,8 @@ typedef struct mpi {
     tm_vec requests; /* of request */
     /* 1 + index of the first and the last request of each bucket; 0: none */
     size_t first[N_BUCKETS], last[N_BUCKETS];
-    int used[N_SLOTS]; /* number of active requests on each track; the last track takes all that
-                          find no free one */
+    int used[N_SLOTS]; /* number of active requests on each track; the last track takes all requests
+                          that find no free track */
     bool of_cpu;       /* the rank has no GPU, so its communication counts as device work */
     bool has_comms;
     bool from_start; /* the recording includes MPI_Init, and so everything after it */
@@ -123,8 +123,7 @@ static void set_bytes(const mpi_row *row, const tm_mpi_function *f, int32_t n,
         attr->in_elements = attr->out_elements =
             row->received >= 0 ? row->received : piece(row->size, n);
         break;
-    case TM_COLL_ALLGATHER: /* the output follows from this and the communicator's size; a
-                               reduce-scatter's input likewise */
+    case TM_COLL_ALLGATHER: /* the output has n pieces; so has a reduce-scatter's input */
         attr->in_elements = piece(row->received, n);
         break;
     case TM_COLL_REDUCESCATTER:
@@ -161,8 +160,8 @@ static void set_peer(const mpi_row *row, uint8_t kind, tm_collective_attr *attr)
 }
 
 /* Adds a row of TM_ATTR_COLLECTIVE to an event. If the export lists no communicators (2022.4), the
- * row has only the kind. If it lists some, but not the event's, that one is MPI_COMM_SELF or
- * unknown, and no row is added. */
+ * row has only the kind. If it lists some but not the event's, the event's communicator is
+ * MPI_COMM_SELF or unknown, and no row is added. */
 static tm_status communicate(mpi *m, const mpi_row *row, tm_mpi_function f, uint32_t event,
                              tm_error *err) {
     tm_nsys_emitter *e = m->e;
@@ -179,7 +178,7 @@ static tm_status communicate(mpi *m, const mpi_row *row, tm_mpi_function f, uint
         attr.group = comm->name;
         attr.group_size = comm->n_ranks;
         set_bytes(row, &f, comm->n_ranks, &attr);
-    } else { /* its group is unknown */
+    } else { /* the group is unknown */
         attr.group_ranks = tm_names_intern_string(e->names, "?");
     }
     attr.seq = row->seq;
@@ -296,7 +295,6 @@ static void number(mpi *m, mpi_row *row, const tm_mpi_function *f) {
     row->seq = comm ? comm->n_calls++ : NONE;
 }
 
-/* Adds one call, given its rows. */
 static tm_status take_call(mpi *m, mpi_row *rows, size_t n, tm_error *err) {
     const tm_mpi_function f = tm_mpi_function_of(tm_names_text(m->e->names, rows->name));
     int64_t end = rows->end;
@@ -323,7 +321,7 @@ static tm_status take_call(mpi *m, mpi_row *rows, size_t n, tm_error *err) {
     return TM_OK;
 }
 
-/* Adds requests that no call waited for. They end with the call that started them. */
+/* Adds requests that no call waited for. Such a request ends with the call that started it. */
 static tm_status end_others(mpi *m, tm_error *err) {
     for (size_t i = 0; i < m->requests.n; i++) {
         request *r = (request *)m->requests.data + i;

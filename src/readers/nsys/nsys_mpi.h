@@ -17,13 +17,11 @@ tm_status tm_nsys_mpi_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *
 tm_status tm_nsys_mpi_range(tm_nsys_emitter *e, sqlite3_value **values, uint32_t name,
                             tm_error *err) TM_MUST_CHECK;
 
-/**
- * Makes an event from each call. To be called after all rows were read. In a process without a GPU,
- * a call that communicates is also a collective or transfer (timeline/host_comm.h); if it does not
- * block, it lasts until another call has waited for it or found it done. The work of the threads
- * that call MPI is the time between MPI calls, cut at the bounds of ranges and named by the
- * innermost one. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT.
- */
+/** Makes an event from each call. Call it after all rows were read. In a process without a GPU, a
+ * call that communicates is also a collective or transfer (timeline/host_comm.h). If the call does
+ * not block, the transfer lasts until another call has waited for it or found it done. The work of
+ * the threads that call MPI is the time between MPI calls, cut at the bounds of ranges and named by
+ * the innermost one. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_nsys_add_mpi(tm_nsys_emitter *e, tm_error *err) TM_MUST_CHECK;
 
 #endif

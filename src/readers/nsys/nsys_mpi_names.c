@@ -77,7 +77,7 @@ tm_mpi_function tm_mpi_function_of(tm_text name) {
     return out;
 }
 
-/* The communicators being read, in the order of their creation. */
+/* State while communicators are read, in the order of their creation. */
 typedef struct reading {
     tm_nsys_emitter *e;
     tm_vec *out;
@@ -102,8 +102,8 @@ static tm_mpi_comm *last_of(const tm_vec *comms, int64_t handle) {
     return NULL;
 }
 
-/* Names a copy of a communicator by its parent and the number of copies made so far. This is the
- * same on all ranks, because they make copies in the same order. */
+/* Names a copy of a communicator by its parent and the number of copies made so far. All ranks make
+ * copies in the same order, so the name is the same on all of them. */
 static uint32_t copy_name(const reading *r, tm_mpi_comm *parent) {
     char text[96];
     const tm_text of = tm_names_text(r->e->names, parent->name);
@@ -115,8 +115,8 @@ static uint32_t copy_name(const reading *r, tm_mpi_comm *parent) {
     return tm_names_intern_string(r->e->names, text);
 }
 
-/* Adds a communicator. Nsight identifies it by its first rank and a number among those with the
- * same first rank. */
+/* Adds a communicator. Nsight identifies a communicator by its first rank, and a number among the
+ * communicators with that first rank. */
 static tm_status take_comm(void *context, sqlite3_value **values, tm_error *err) {
     enum { MOST = 4096 }; /* no real program creates as many */
     reading *r = context;
@@ -180,7 +180,7 @@ tm_mpi_comm *tm_mpi_comm_find(const tm_vec *comms, int64_t handle, int64_t time)
     if (i > 0 && v[i - 1].handle == handle)
         return &v[i - 1];
     return i < comms->n && v[i].handle == handle ? &v[i]
-                                                 /* it was used before the call that created it
+                                                 /* used before the call that created it had
                                                   * ended */
                                                  : NULL;
 }

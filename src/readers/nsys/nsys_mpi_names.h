@@ -5,14 +5,12 @@
 
 #include "nsys_emit.h"
 
-/** Properties of an MPI function. */
 typedef struct tm_mpi_function {
     uint8_t kind;  /* tm_collective_kind; also OTHER if it does not communicate */
     bool moves;    /* whether the call communicates, or creates a request that communicates */
     bool varies;   /* sizes may differ between ranks */
     bool is_begun; /* non-blocking: MPI_Isend, MPI_Iallreduce */
-    bool is_made;  /* it creates a persistent request, which MPI_Start starts, as MPI_Send_init does
-                    */
+    bool is_made;  /* creates a persistent request, as MPI_Send_init does; MPI_Start starts it */
     bool is_start; /* MPI_Start, MPI_Startall */
 } tm_mpi_function;
 
@@ -23,7 +21,7 @@ typedef struct tm_mpi_comm {
     int64_t handle, since;
     uint32_t name;
     int32_t n_ranks, place; /* as in tm_communicator */
-    int n_copies;           /* number of copies made of it so far */
+    int n_copies;           /* number of copies made of this communicator so far */
     int64_t n_calls;        /* number of collectives on it so far */
     bool used;
 } tm_mpi_comm;

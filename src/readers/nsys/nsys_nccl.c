@@ -8,7 +8,7 @@
 #include "base/sorted.h"
 #include "timeline/classify.h"
 
-/* Where the payloads of a schema have one of the kept fields. */
+/* Position of a kept field in the payloads of a schema. */
 typedef struct field {
     int64_t domain, schema;
     int64_t offset; /* bytes from the start of the payload */
@@ -159,8 +159,8 @@ static void find_calls(const tm_trace *trace, const tm_vec *kernels) {
     }
 }
 
-/* Sorts ranges by thread and start, and sets `reach`: the latest end of this and all earlier ranges
- * of the thread. */
+/* Sorts ranges by thread and start, and sets `reach` of each range: the latest end of the range and
+ * all earlier ranges of its thread. */
 static void order_ranges(tm_vec *ranges) {
     tm_nsys_range *v = ranges->data;
     if (ranges->n > 1)
@@ -249,7 +249,7 @@ typedef struct operation {
     int n_calls;
 } operation;
 
-/* Adds a call; false if it cannot be part of the same operation. */
+/* Adds a call. Returns false if the call cannot be part of this operation. */
 static bool add_call(operation *o, const tm_nsys_range *range, const tm_names *names) {
     tm_text text = tm_names_text(names, range->name);
     tm_collective_kind kind = tm_collective_kind_of_name(text.bytes, text.size);
@@ -266,7 +266,7 @@ static bool add_call(operation *o, const tm_nsys_range *range, const tm_names *n
     } else if (!transfer || o->communicator != range->payload.communicator ||
                !tm_collective_is_transfer(o->kind)) {
         return false;
-    } else { /* it has several peers, or sends and receives */
+    } else { /* several peers, or sends and receives */
         o->kind = TM_COLL_SENDRECV;
         o->peer = -1;
     }
@@ -276,8 +276,7 @@ static bool add_call(operation *o, const tm_nsys_range *range, const tm_names *n
 }
 
 /* Collects the calls of the group whose end launched a kernel, back to the group's start. Returns
- * false for nested groups and for several collectives, of which it is unknown whether they share a
- * kernel. */
+ * false for nested groups, and for several collectives, which may or may not share a kernel. */
 static bool collect_group(const tm_vec *ranges, const tm_nsys_range *end, const tm_names *names,
                           operation *o) {
     const tm_nsys_range *first = ranges->data;
@@ -293,7 +292,7 @@ static bool collect_group(const tm_vec *ranges, const tm_nsys_range *end, const 
 
 static tm_status add_row(tm_trace *trace, tm_names *names, const operation *o,
                          const tm_communicator *of, uint32_t event, tm_error *err) {
-    /* Returns the bytes of all pieces: gathers and scatters move one piece for each rank. */
+    /* Only one rank's part is known: the input of a reduce-scatter has a part for each rank. */
     bool no_in = o->kind == TM_COLL_RECV || o->kind == TM_COLL_REDUCESCATTER;
     bool no_out = o->kind == TM_COLL_SEND || o->kind == TM_COLL_ALLGATHER;
     tm_collective_attr row = tm_collective_bare(event);

@@ -11,7 +11,7 @@
 /** A payload. Fields that it lacks are -1; the communicator is then 0. */
 typedef struct tm_nsys_payload {
     uint64_t communicator; /* hash of the communicator's id, equal on all of its ranks */
-    int64_t bytes; /* bytes that a rank sends; for a reduce-scatter or receive, that it receives */
+    int64_t bytes; /* bytes that a rank sends or, in a reduce-scatter or receive, receives */
     int64_t peer;  /* the peer's rank within the communicator */
     int64_t n_ranks, rank; /* only if the call creates a communicator */
     int64_t device;
@@ -20,7 +20,7 @@ typedef struct tm_nsys_payload {
 /** An NCCL range on a thread. */
 typedef struct tm_nsys_range {
     int64_t begin_ns, end_ns;
-    int64_t reach_ns; /* latest end of this and all earlier ranges of its thread; set by
+    int64_t reach_ns; /* latest end of the range and all earlier ranges of its thread; set by
                          tm_nsys_join_nccl */
     uint32_t track;
     uint32_t name; /* id of its text, without the domain */
@@ -35,7 +35,7 @@ typedef struct tm_nsys_range {
  */
 tm_status tm_nsys_read_schemas(const tm_db *db, tm_vec *fields, tm_error *err) TM_MUST_CHECK;
 
-/** Decodes a payload; leaves it empty if its bytes do not match its schema. */
+/** Returns the decoded payload; an empty one if its bytes do not match its schema. */
 tm_nsys_payload tm_nsys_decode_payload(const tm_vec *fields, int64_t domain, const void *bytes,
                                        size_t size);
 

@@ -8,8 +8,8 @@
 
 #define REPORT_END ".nsys-rep"
 
-/* Writes the command that the user can type. It has nsys's default file name, and only options that
- * every version has. */
+/* Writes the command for the user to type. The command has nsys's default file name, and only
+ * options that every version has. */
 static void write_command(const char *report, char *out, size_t size) {
     size_t stem = strlen(report) - (sizeof REPORT_END - 1);
     int shown = stem < 160 ? (int)stem : 160;

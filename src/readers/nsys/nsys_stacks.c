@@ -82,7 +82,7 @@ static bool put_frame(tm_vec *out, const tm_names *names, const frame *f, const 
     return ok;
 }
 
-/* Returns the id of a name that lists a chain's functions; TM_NO_NAME if it has none,
+/* Returns the id of a name that lists a chain's functions; TM_NO_NAME if the chain has none,
  * TM_NAME_FAILED if out of memory. */
 static uint32_t stack_of(const frame_scan *s, int64_t chain) {
     const frame *v = s->frames.data, key = {.chain = chain, .depth = INT64_MIN};

@@ -6,13 +6,14 @@
 
 /* A recorded cudaEventRecord. */
 typedef struct record {
-    int64_t context, event; /* ids; those of events are unique only within a context */
+    int64_t context, event; /* ids; an event's id is unique only within its context */
     int64_t correlation;    /* id of the call; ids ascend within a process */
-    int64_t sync; /* number of this recording, which waits for it also have; 0 in old exports */
+    int64_t sync; /* number of this call of cudaEventRecord, which the waits for it repeat; 0 in old
+                     exports */
     int64_t stream;
 } record;
 
-/* Returns an id; -1 if it was not recorded, for which the export has UINT32_MAX. */
+/* Returns an id; -1 if it was not recorded: the export then has UINT32_MAX. */
 static int64_t reported(int64_t id) {
     return id == UINT32_MAX ? -1 : id;
 }
@@ -42,7 +43,7 @@ static bool is_before(const void *element, const void *key) {
 }
 
 /* Returns the call of cudaEventRecord that a wait waits for: the last one of the same event before
- * the wait. NULL if it is unknown, or was before the profile. */
+ * the wait. NULL if it is unknown, or was made before the recording. */
 static const record *find_record(tm_nsys_emitter *e, const record *wait) {
     record *records = e->records.data;
     size_t n = e->records.n;

@@ -50,7 +50,7 @@ static bool add_label(tm_ops_emitter *e, const tm_ops_event *event) {
 
 bool tm_ops_emitter_add(tm_ops_emitter *e, const tm_ops_event *event) {
     bool own = event->tid >= 0 && event->tid / TM_OPS_THREADS == e->rank;
-    /* a name of the process, which all ranks with one data rank share */
+    /* the name of a process, which all ranks with the same data rank share */
     bool process = event->phase == 'M' && event->tid < 0;
     int64_t *counts = e->part.trace->counts;
     if (!own && !process)
@@ -129,7 +129,7 @@ static bool add_collective(tm_ops_emitter *e, const tm_ops_job *job, const opera
            tm_vec_append(&e->part.trace->attrs[TM_ATTR_COLLECTIVE], &attr, 1);
 }
 
-/* Appends the model chunk to the name, so that operations of different chunks differ. */
+/* Returns the name with the model chunk, so that operations of different chunks differ. */
 static uint32_t name_of(tm_ops_emitter *e, const tm_ops_job *job, const operation *op) {
     char text[128];
     if (job->last_chunk <= 0 || op->chunk < 0)

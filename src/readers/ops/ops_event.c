@@ -3,10 +3,10 @@
 #include "readers/number.h"
 #include "timeline/trace.h"
 
-/* What a value is read as. */
+/* How to read a value. */
 enum { NOTHING, PHASE, NAME, PID, TID, BEGIN, DURATION, ARGS, LABEL, STEP, CHUNK, SEQ };
 
-/* Returns what the value of a key is read as, in an event or in its args. */
+/* Returns how to read the value of a key in an event or in its args. */
 static int place_of(const tm_json_text *key, bool args) {
     static const struct {
         const char *key;

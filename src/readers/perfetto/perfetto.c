@@ -1,6 +1,7 @@
-/* Reads Perfetto's own traces: .pftrace, .perfetto-trace. PyTorch writes them if
- * export_chrome_trace gets such a name, with all the data of its JSON; ROCm's profilers and others
- * write them too. This reader converts them to Kineto's JSON, which the Kineto reader reads. */
+/* Reads Perfetto's own traces: .pftrace, .perfetto-trace. PyTorch writes such a file, with all data
+ * of its JSON, if export_chrome_trace gets a name with this ending. ROCm's profilers and others
+ * write Perfetto traces, too. This reader converts a trace to Kineto's JSON, which the Kineto
+ * reader reads. */
 #include "perfetto_convert.h"
 #include "perfetto_packet.h"
 #include "readers/formats.h"

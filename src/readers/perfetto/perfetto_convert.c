@@ -162,8 +162,7 @@ static tm_status take_gpu(tm_pf_convert *c, const tm_pf_packet *p, const tm_pf_s
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Records the process and thread that an old writer gives for a sequence. They are those of the
- * sequence's events. */
+/* Records the process and thread that an old writer gives for all events of a sequence. */
 static bool take_thread(tm_pf_convert *c, const tm_pf_packet *p, tm_pf_sequence *s) {
     tm_wire_message rest = p->thread;
     tm_wire_field f;
@@ -186,7 +185,7 @@ static tm_status take_packet(tm_pf_convert *c, const tm_pf_packet *p, tm_error *
         c->lost += !c->writing && (p->event.p || p->stage.p);
         return TM_OK;
     }
-    /* needed for every packet, because the time of the next may be relative to it */
+    /* done for every packet: the next packet's time may be relative to this one's */
     int64_t time_ns = 0;
     bool timed = tm_pf_time(&c->state, p, s, &time_ns);
     if (p->event.p)
@@ -194,7 +193,7 @@ static tm_status take_packet(tm_pf_convert *c, const tm_pf_packet *p, tm_error *
     return p->stage.p || p->gpu_counter.p ? take_gpu(c, p, s, timed, time_ns, err) : TM_OK;
 }
 
-/* Returns the next packet to read. The packets of a rank are adjacent. */
+/* Reads the next packet of the unit. The packets of a rank are adjacent. */
 static tm_status next_packet(tm_pf_convert *c, tm_pf_packet *out, bool *more, tm_error *err) {
     bool other = true;
     while (other) {
@@ -224,7 +223,7 @@ static void end_reading(tm_pf_convert *c) {
     tm_pf_state_free(&c->state);
 }
 
-/* The trace's clock is a clock of its host. If the offset to the time of day is unknown, its times
+/* The trace's clock is a clock of its host. If its offset to the time of day is unknown, the times
  * may already be times of day, as in the first .pftrace of PyTorch. */
 static tm_status finish_look(tm_pf_convert *c, tm_error *err) {
     c->epoch_ns = c->state.has_epoch ? c->state.epoch_ns : 0;

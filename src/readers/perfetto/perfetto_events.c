@@ -154,7 +154,7 @@ bool tm_pf_write_names(tm_pf_writer *w) {
     return ok;
 }
 
-/* Returns a text in quotes: the one in the event, or the interned one that it refers to. */
+/* Gets a text of an event, in quotes: written out in the event, or interned. */
 static bool text_of(tm_pf_writer *w, const tm_pf_sequence *s, uint32_t table, uint64_t id,
                     tm_text own, tm_text *out) {
     tm_vec *text = table == TABLE_NAME ? &w->name : &w->category;
@@ -170,7 +170,7 @@ static bool text_of(tm_pf_writer *w, const tm_pf_sequence *s, uint32_t table, ui
     return ok;
 }
 
-/* Returns which kinds the names of an event's args indicate. */
+/* Returns the signs (tm_pf_sign) of all args of an event. */
 static unsigned signs_of(tm_pf_writer *w, const tm_pf_sequence *s, tm_wire_message message) {
     tm_wire_field f;
     unsigned signs = 0;
@@ -230,8 +230,10 @@ static bool put_number(tm_pf_writer *w, const char *key, int64_t value, bool *fi
     return ok;
 }
 
-/* Writes the args of an event.
- * @param rocm  translate their names from ROCm's to Kineto's */
+/*
+ * Writes the args of an event.
+ * @param rocm  whether to translate the args' names from ROCm's to Kineto's
+ */
 static bool put_args(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_placed *e, bool rocm) {
     const tm_pf_track *t = tm_pf_track_at(w->tracks, e->track);
     const bool memory = e->type == TYPE_INSTANT;
@@ -286,8 +288,7 @@ bool tm_pf_write_instant(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_p
     return write_event(w, s, e, 'i', 0);
 }
 
-/* Returns the value of a counter. Those of an incremental counter are differences, which are added
- * up. */
+/* Writes the value of a counter; for an incremental counter, the sum of the differences so far. */
 static bool put_count(tm_pf_writer *w, const tm_pf_event *event, tm_pf_track *t) {
     if (event->real_counter)
         return tm_pf_put_real(w->out, event->counter);
@@ -298,8 +299,8 @@ static bool put_count(tm_pf_writer *w, const tm_pf_event *event, tm_pf_track *t)
     return tm_pf_put_int(w->out, (int64_t)value);
 }
 
-/* Writes a value of a counter in a trace that tmerge exported. There, the series of a counter event
- * are adjacent: the next series is added to the open event. */
+/* Writes a value of a counter of a tmerge export. There, the series of a counter event are
+ * adjacent, so a further series is added to the open event. */
 static bool write_series(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_placed *e) {
     tm_pf_track *t = tm_pf_track_at(w->tracks, e->track);
     const bool more = w->counting && w->counted_ns == e->time_ns &&

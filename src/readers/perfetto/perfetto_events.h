@@ -32,7 +32,6 @@ void tm_pf_event_parse(tm_wire_message message, tm_pf_event *out);
  * the event. */
 uint32_t tm_pf_event_type(const tm_pf_event *event);
 
-/** State of writing. */
 typedef struct tm_pf_writer {
     const tm_pf_state *state;
     tm_pf_tracks *tracks;
@@ -58,13 +57,12 @@ void tm_pf_writer_free(tm_pf_writer *writer);
 /** Writes the names of processes and threads. */
 bool tm_pf_write_names(tm_pf_writer *w);
 
-/** Writes a slice. @param duration_ns  TM_PF_OPEN: it has no end */
+/** Writes a slice. @param duration_ns TM_PF_OPEN if the slice has no end */
 bool tm_pf_write_slice(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_placed *e,
                        int64_t duration_ns);
 
 bool tm_pf_write_instant(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_placed *e);
 
-/** Writes a value of a counter track. */
 bool tm_pf_write_counter(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_placed *e);
 
 /** Writes the text after the last element. */

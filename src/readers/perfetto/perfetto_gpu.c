@@ -35,9 +35,8 @@ static void parse_stage(tm_wire_message message, stage *out) {
 }
 
 /* Returns the number of a queue: 7 for "[007] stream 7" and "stream 7". (The number in brackets is
- * the sub-track, which is the thread in PyTorch's JSON.) Returns the name itself if it has no
- * digits.
- */
+ * the sub-track, which is the thread in PyTorch's JSON.) Returns a name without digits
+ * unchanged. */
 static tm_text queue_number(tm_text quoted) {
     const char *p = quoted.bytes, *end = p + quoted.size;
     if (quoted.size < 2)
@@ -142,7 +141,7 @@ static bool put_args(tm_pf_writer *w, const tm_pf_sequence *s, tm_wire_message m
     return ok && tm_pf_put(w->out, "}}");
 }
 
-/* Returns the name of a stage as Perfetto shows it: by its own name, its kernel, or its kind. */
+/* Gets the name of a stage as Perfetto shows it: its own, that of its kernel, or its kind. */
 static bool name_of(tm_pf_writer *w, const tm_pf_sequence *s, const stage *g, tm_text kind,
                     tm_text *out) {
     w->name.n = 0;

@@ -7,7 +7,7 @@
 
 #include "tmerge/names.h"
 
-/* What the args of an event can indicate about its kind. */
+/* What the args of an event can show about the event's kind. */
 typedef enum tm_pf_sign {
     SIGN_GRID = 1,
     SIGN_BYTES = 2,
@@ -18,12 +18,17 @@ typedef enum tm_pf_sign {
     SIGN_INPUTS = 64,
 } tm_pf_sign;
 
-/** Returns what an arg of this name indicates; 0: nothing. @param key  in quotes */
+/**
+ * Returns what an arg of this name shows; 0: nothing.
+ * @param key  in quotes
+ */
 unsigned tm_pf_sign_of(tm_text key);
 
-/** Guesses the category of an event without one; NULL if unknown.
- * @param name    in quotes, like thread
- * @param thread  name of its thread */
+/**
+ * Guesses the category of an event that has none; NULL if unknown.
+ * @param name    of the event, in quotes
+ * @param thread  name of the event's thread, in quotes
+ */
 const char *tm_pf_guess(unsigned signs, tm_text name, tm_text thread);
 
 /** Returns Kineto's word for a category of ROCm's profilers; NULL for all others. @param category

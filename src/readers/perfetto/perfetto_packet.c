@@ -2,7 +2,7 @@
 
 #include "base/inflate.h"
 
-/* Returns the type of a known field: a number, or bytes, which are a message or a text. */
+/* Whether a packet's field is known. Sets its type: a number, or bytes (a message or a text). */
 static bool is_known(uint32_t field, tm_wire_type *type) {
     *type = TM_WIRE_BYTES;
     switch (field) {
@@ -186,9 +186,11 @@ tm_status tm_pf_walk_next(tm_pf_walk *walk, tm_pf_packet *out, bool *more, tm_er
     return TM_OK;
 }
 
-/* Whether a packet may have the field; it need not be known, because newer writers add fields.
+/*
+ * Whether a packet may have a field. Unknown fields are accepted, because newer writers add fields.
  * @param sure  set to true if only a packet can have it: XLA's profiles begin with the same byte,
- * but their planes have no fields from 8 on */
+ *              but their planes have no fields from 8 on
+ */
 static bool may_be_of_packet(uint32_t field, unsigned type, bool *sure) {
     tm_wire_type of;
     bool known = is_known(field, &of);
@@ -196,8 +198,10 @@ static bool may_be_of_packet(uint32_t field, unsigned type, bool *sure) {
     return !known || of == type;
 }
 
-/* Whether a message may be a packet.
- * @param whole  whether all of it is available */
+/*
+ * Whether a message may be a packet.
+ * @param whole  whether the message is complete
+ */
 static bool may_be_packet(tm_wire_message message, bool whole, bool *sure) {
     tm_wire_field field;
     uint64_t tag;

@@ -1,5 +1,5 @@
-/* Goes through the packets of a file in order. Compressed packets come in place of the packet that
- * contains them. Private to the Perfetto reader. */
+/* Goes through the packets of a file in order. Compressed packets are decompressed, and replace the
+ * packet that contains them. Private to the Perfetto reader. */
 #ifndef TMERGE_PERFETTO_PACKET_H
 #define TMERGE_PERFETTO_PACKET_H
 
@@ -21,7 +21,7 @@ typedef struct tm_pf_walk {
     tm_wire_message inner; /* the packets of this block that are not taken yet */
     int64_t n_blocks;      /* number of compressed blocks so far */
     int64_t first_block;   /* blocks before this one are skipped, except for the first one */
-    bool cut;              /* the file ends too early; earlier packets are valid */
+    bool cut;              /* the file ends too early; all packets returned so far are valid */
 } tm_pf_walk;
 
 /** Starts at the beginning of a source. TM_OK; TM_ERR_FAULT. */
@@ -29,7 +29,7 @@ tm_status tm_pf_walk_open(tm_source *source, tm_pf_walk *walk, tm_error *err) TM
 void tm_pf_walk_close(tm_pf_walk *walk);
 
 /**
- * Returns the next packet, valid until the next call.
+ * Reads the next packet, valid until the next call.
  * @param more  false at the end
  * @return      TM_OK; TM_ERR_INPUT with the offset of an invalid packet; TM_ERR_FAULT
  */

@@ -5,7 +5,7 @@
 #include "base/sorted.h"
 
 /* Each track is sorted by time, and each end is paired with the last open begin, as Perfetto does.
- * Events at the same time keep the order of the file. This shows whether one slice ends where
+ * Events at the same time keep the order of the file. That order shows whether one slice ends where
  * another starts, or whether there is an empty slice. PyTorch writes the starts of many slices,
  * then all their ends in the same order; where times are ambiguous, this order is used. Neighbours
  * in a file are compared only within a track and sequence, because the threads of other writers
@@ -50,8 +50,8 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(y->end_ns, x->end_ns);
 }
 
-/* Counts the spans that cross another: they start within it and end after it. The spans are sorted
- * by begin. Overwrites the spans. */
+/* Counts the spans that cross an earlier span: that start within it and end after it. The spans are
+ * sorted by begin. Overwrites the spans. */
 static size_t crossings(span *v, size_t n) {
     size_t open = 0, found = 0;
     for (size_t i = 0; i < n; i++) {
@@ -65,8 +65,9 @@ static size_t crossings(span *v, size_t n) {
     return found;
 }
 
-/* Whether a pairing of starts and ends is plausible. Slices of a track are nested or disjoint,
- * except for some kernels of a stream, so most of them must not cross another. */
+/* Sets *out to whether a pairing of starts and ends is plausible: most slices cross no other slice.
+ * (Slices of a track are nested or disjoint, except for some kernels of a stream.) False if out of
+ * memory. */
 static bool nest(const sorted_edge *v, size_t n, bool *out) {
     span *spans = malloc((n ? n : 1) * sizeof *spans);
     if (!spans)
@@ -79,9 +80,11 @@ static bool nest(const sorted_edge *v, size_t n, bool *out) {
     return true;
 }
 
-/* Pairs those events of a track whose order in the file shows that they belong together, and
+/*
+ * Pairs those events of a track whose order in the file shows that they belong together, and
  * removes them.
- * @param n  set to the number that is left */
+ * @param n  set to the number of events that are left
+ */
 static bool take_groups(sorted_edge *v, size_t *n, int64_t *durations) {
     size_t kept = 0;
     for (size_t at = 0; at < *n;) {

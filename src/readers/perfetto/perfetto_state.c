@@ -107,8 +107,8 @@ static snapshot_clock take_clock(tm_wire_message message) {
     return c;
 }
 
-/* Returns the next clock of a snapshot. A snapshot has only a few, so it is read again for each
- * purpose. */
+/* Reads the next clock of a snapshot; false at the end. A snapshot has only a few clocks, so it is
+ * read again for each purpose. */
 static bool next_clock(tm_wire_message *message, snapshot_clock *out) {
     tm_wire_field f;
     while (tm_wire_next(message, &f))

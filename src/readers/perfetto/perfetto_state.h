@@ -11,14 +11,14 @@
 
 typedef struct tm_pf_sequence {
     uint32_t id;
-    /* generation of its interned data; changes when the writer clears its state */
+    /* generation of the sequence's interned data; changes when the writer clears its state */
     uint32_t generation;
     bool valid; /* whether none of the sequence's state was lost */
     bool has_clock, has_track, has_thread;
     uint32_t clock;    /* clock of packets that do not give one */
     uint64_t track;    /* track of events that do not give one */
     int64_t legacy_us; /* time of the last legacy event */
-    uint64_t thread;   /* only from old writers: track of its thread */
+    uint64_t thread;   /* track of the sequence's thread; only from old writers */
 } tm_pf_sequence;
 
 typedef struct tm_pf_state {
@@ -53,7 +53,7 @@ bool tm_pf_state_take(tm_pf_state *state, const tm_pf_packet *packet, tm_pf_sequ
                       bool *usable);
 
 /**
- * Returns the time of a packet on the trace's clock; to be called once per packet.
+ * Computes the time of a packet on the trace's clock. Call it once per packet.
  * @return  false if its clock is unknown or the time is absurd
  */
 bool tm_pf_time(tm_pf_state *state, const tm_pf_packet *packet, tm_pf_sequence *sequence,

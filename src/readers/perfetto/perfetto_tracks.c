@@ -3,7 +3,7 @@
 #include "base/export_mark.h"
 #include "perfetto_json.h"
 
-/* If a track has more ancestors than this, its chain of parents is taken as a cycle. */
+/* A track with more ancestors than this counts as part of a cycle. */
 enum { ANCESTORS_MAX = 64 };
 
 void tm_pf_tracks_free(tm_pf_tracks *tracks) {
@@ -162,8 +162,7 @@ bool tm_pf_tracks_take(tm_pf_tracks *tracks, tm_wire_message descriptor) {
     return ok;
 }
 
-/* The track of an old thread descriptor has no id. It gets one that is made from the process and
- * thread numbers. */
+/* An old thread descriptor has no track id. One is made from the process and thread numbers. */
 bool tm_pf_tracks_take_thread(tm_pf_tracks *tracks, tm_wire_message descriptor, uint64_t *id) {
     tm_pf_track reported = {.multiplier = 1};
     if (!take_thread(tracks, &reported, descriptor))

@@ -16,8 +16,7 @@ typedef struct tm_pf_track {
     tm_text name, process_name, thread_name; /* in quotes; size 0: none */
     tm_text pid_text, tid_text;              /* as JSON values; set at the end of the first pass */
     /* Only in an export by tmerge: */
-    bool is_reported, is_rank; /* whether it describes the thread that its events had originally;
-                              whether it represents a rank */
+    bool is_reported, is_rank; /* it describes a thread as recorded; it represents a rank */
     bool has_device, has_stream;
     int64_t rank, device, stream;
     tm_text members;         /* JSON metadata of a rank's trace */
@@ -39,8 +38,7 @@ typedef struct tm_pf_tracks {
 
 void tm_pf_tracks_free(tm_pf_tracks *tracks);
 
-/** Returns the number of the track with an id, which is added if it is new; TM_NO_KEY if out of
- * memory. */
+/** Finds the track with an id, or adds it. Returns its number; TM_NO_KEY if out of memory. */
 uint32_t tm_pf_track_of(tm_pf_tracks *tracks, uint64_t id);
 
 /** Reads a TrackDescriptor. Returns false if out of memory. */

@@ -82,8 +82,8 @@ static int64_t error_of(const tm_ras *r, const tm_pickle_value *status, const ch
     return result == NCCL_IN_PROGRESS ? NCCL_SUCCESS : result;
 }
 
-/* Sets the state as NCCL's own report does. An error is checked first, because it is followed by an
- * abort. */
+/* Sets the state as NCCL's own report does. An error is checked before an abort, because an error
+ * causes an abort. */
 static void take_present(const tm_ras *r, const tm_pickle_value *status, tm_ras_member *out) {
     const int64_t init = error_of(r, status, "init_state");
     out->error = init != NCCL_SUCCESS ? init : error_of(r, status, "async_error");

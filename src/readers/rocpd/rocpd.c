@@ -1,5 +1,5 @@
-/* ROCm traces as databases: rocprofv3's default output, and rocprof-sys. They hold the same records
- * as rocprofv3's JSON, and are read through the same tables. */
+/* ROCm traces as databases: rocprofv3's default output, and rocprof-sys. The databases hold the
+ * same records as rocprofv3's JSON. This reader passes them through the same tables. */
 #include "readers/formats.h"
 #include "readers/rocprof/rocprof_units.h"
 #include "rocpd_document.h"

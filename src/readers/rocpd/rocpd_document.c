@@ -17,7 +17,7 @@ static bool is_suffix(const char *text) {
     return size < TM_ROCPD_SUFFIX_MAX && strspn(text, allowed) == size;
 }
 
-/* Lists the sets. They are sorted by suffix, which begins with the start time of the process. */
+/* Lists the sets, sorted by suffix, which begins with the start time of the process. */
 static tm_status list_sets(const tm_db *db, tm_vec *sets, tm_error *err) {
     sqlite3_stmt *scan;
     bool row = true;
@@ -83,7 +83,6 @@ int64_t tm_rocpd_rows(const tm_rocpd_document *d, const char *table) {
     return tm_db_last_row(&d->db, name);
 }
 
-/* The version in a set's metadata. */
 typedef struct version {
     char text[32];
     bool packed;

@@ -11,8 +11,7 @@ typedef struct tm_rocpd_set {
     char suffix[TM_ROCPD_SUFFIX_MAX];
 } tm_rocpd_set;
 
-/** Names of calls that the database does not have as strings, because it stores them in a shorter
- * form. */
+/** Names of calls that the database does not have as strings: it stores these calls differently. */
 typedef enum tm_rocpd_word {
     TM_ROCPD_MARK,
     TM_ROCPD_ALLOCATE,
@@ -29,7 +28,7 @@ typedef struct tm_rocpd_document {
     const tm_rocprof_sink *sink;
     tm_rocprof_tables tables;
     tm_rocpd_strings strings; /* strings of the current set */
-    tm_vec classes; /* of uint8_t, by string number: its tm_rocprof_list if it is a category */
+    tm_vec classes;           /* of uint8_t, by string number: the tm_rocprof_list of a category */
     int64_t words[TM_ROCPD_WORDS]; /* string numbers */
     const tm_rocpd_set *set;       /* the current one */
     int64_t process;               /* id of the current process within its set */

@@ -6,8 +6,8 @@
 #include "readers/rocprof/rocprof_document.h"
 #include "readers/sqlite/profiler_database.h"
 
-/** The strings of a database. In the tables, they are operations of kind 0: string number i is
- * operation i. */
+/** The strings of a database. The tables of rocprofv3's JSON have them as operations of kind 0:
+ * string number i is operation i. */
 typedef struct tm_rocpd_strings {
     tm_vec ids; /* of int64_t, ascending */
     tm_rocprof_tables *tables;
@@ -32,7 +32,7 @@ tm_rocprof_text *tm_rocpd_text(const tm_rocpd_strings *strings, int64_t number);
 
 /** Meanings that a value of a row may have besides those of tm_rocprof_field. */
 enum {
-    TM_ROCPD_NAME = N_ROCPROF_FIELDS, /* it is the id of the string that names the record */
+    TM_ROCPD_NAME = N_ROCPROF_FIELDS, /* id of the string that names the record */
     TM_ROCPD_EXTRA                    /* the caller handles it */
 };
 

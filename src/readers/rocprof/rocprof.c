@@ -1,5 +1,5 @@
-/* ROCm traces: the JSON of rocprofv3 (rocprofiler-sdk), streamed. Times are those of a monotonic
- * clock of the host, which all its processes share. */
+/* ROCm traces: the JSON of rocprofv3 (rocprofiler-sdk), streamed. Times are on a monotonic clock
+ * that all processes of a host share. */
 #include <string.h>
 
 #include "readers/formats.h"

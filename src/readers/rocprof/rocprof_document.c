@@ -14,7 +14,7 @@ typedef struct document {
     tm_rocprof_tables tables;
     int64_t process; /* index of the current process; -1 before the first */
     bool has_processes, has_agents, has_kernels,
-        has_names; /* those of agents, kernels and names: whether the current process had them */
+        has_names; /* whether the current process had its tables of agents, kernels and names */
     bool open;     /* the end of the process was not yet reported to the sink */
     tm_vec early;  /* of early: records of the current process */
     tm_rocprof_list list; /* the current list */

@@ -42,7 +42,7 @@ typedef struct tm_rocprof_sink {
 
 /**
  * Reads a document from its start.
- * @param cut  set to whether it is truncated, in which case its records were passed on
+ * @param cut  set to whether the document is truncated; its complete records were passed on
  * @return     TM_OK; TM_ERR_INPUT, also if it is truncated; TM_ERR_FAULT
  */
 tm_status tm_rocprof_document(tm_source *source, const tm_rocprof_sink *sink, bool *cut,

@@ -7,7 +7,7 @@
 #include "base/sums.h"
 #include "rocprof_memory.h"
 
-/* What the two numbers of a track are. */
+/* How to name a track: what its two numbers are. */
 enum { BY_STREAM, BY_QUEUE, BY_DIRECTION, BY_THREAD };
 
 void tm_rocprof_emitter_init(tm_rocprof_emitter *e, const tm_unit *unit, tm_names *names,
@@ -159,7 +159,8 @@ static void set_load(const tm_rocprof_agent *agent, tm_launch_shape *shape) {
             (float)(blocks * ceil(threads / (double)agent->wave) / (double)agent->units);
 }
 
-/* Whether a kernel or command of the runtime only copies or fills memory. */
+/* Returns the category of a dispatch. Some kernels and commands of the runtime only copy or fill
+ * memory. */
 static tm_category category_of(const tm_rocprof_tables *t, const tm_rocprof_entry *kernel) {
     if (!kernel)
         return TM_CAT_KERNEL;
@@ -225,8 +226,8 @@ static bool emit_dispatch(tm_rocprof_emitter *e, tm_rocprof_tables *t, const tm_
                                      : add_copy_attr(e, r, row);
 }
 
-/* Adds a copy. It is named as Kineto does on ROCm, because the analyses know these names. If the
- * operation has no name, the agents give the direction. */
+/* Adds a copy, named as Kineto names it on ROCm: the analyses know these names. If the operation
+ * has no name, the agents give the direction. */
 static bool emit_copy(tm_rocprof_emitter *e, const tm_rocprof_tables *t,
                       const tm_rocprof_record *r) {
     static const struct {
@@ -276,8 +277,8 @@ static bool emit_call(tm_rocprof_emitter *e, const tm_rocprof_tables *t, const t
     return tm_vec_append(&e->trace->attrs[TM_ATTR_LAUNCH], &attr, 1) != NULL;
 }
 
-/* Adds a marker. Of a range, one record is used: that of MARKER_CORE_RANGE_API or, in older files,
- * the push of MARKER_CORE_API. */
+/* Adds a marker. A range has several records, of which one is used: that of MARKER_CORE_RANGE_API
+ * or, in older files, the push of MARKER_CORE_API. */
 static bool emit_marker(tm_rocprof_emitter *e, tm_rocprof_tables *t, const tm_rocprof_record *r) {
     const tm_rocprof_text *operation = operation_of(t, r);
     tm_rocprof_entry *text = tm_rocprof_has(r, R_CORRELATION)

@@ -11,7 +11,6 @@
 #define TM_ROCPROF_FREED INT64_MIN
 #define TM_ROCPROF_UNKNOWN (INT64_MIN + 1)
 
-/** An allocation or release. */
 typedef struct tm_rocprof_allocation {
     uint64_t address;
     int64_t time_ns, bytes;

@@ -106,7 +106,7 @@ static int inner_of(const tm_json_text *key, int parent) {
 
 /* State while the members of a record, or of an object within it, are gone through. */
 typedef struct walk {
-    int parent; /* first field of the object; -1: it is the record itself */
+    int parent; /* first field of the object; -1: the record itself */
     bool first, more;
     int member; /* field that the current value belongs to */
 } walk;

@@ -46,7 +46,7 @@ typedef struct tm_rocprof_record {
     int bad_values;   /* number of fields whose value is not an unsigned 64-bit number */
 } tm_rocprof_record;
 
-/** The texts between the values of the last record. The next record nearly always has the same. */
+/** The texts between the values of the last record: nearly always the same in the next record. */
 enum { TM_ROCPROF_GAPS = 32, TM_ROCPROF_INNER = 4 };
 typedef struct tm_rocprof_gaps {
     tm_gap record[TM_ROCPROF_GAPS],

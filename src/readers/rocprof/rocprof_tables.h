@@ -7,7 +7,8 @@
 #include "readers/json_walk.h"
 #include "tmerge/names.h"
 
-/** A text: its place in the memory of all texts. It is interned when it is first requested. */
+/** A text: its place in the memory of all texts. The text is interned when it is first requested.
+ */
 typedef struct tm_rocprof_text {
     uint32_t at, size;
     uint32_t name; /* its name id; TM_NO_NAME: not interned yet */
@@ -16,10 +17,10 @@ typedef struct tm_rocprof_text {
 /** An agent: a processor or a GPU. */
 typedef struct tm_rocprof_agent {
     uint64_t handle;
-    int64_t device; /* a GPU's number on its host; -1 if it is not a GPU or has no number */
+    int64_t device; /* GPU number on the host; -1 if the agent is not a GPU or has no number */
     int64_t units;  /* number of compute units; -1: unknown */
     int64_t wave;   /* threads per wave; -1: unknown */
-    int64_t bytes;  /* size of its memory [bytes]; -1: unknown */
+    int64_t bytes;  /* size of the agent's memory [bytes]; -1: unknown */
     tm_rocprof_text name;
     bool gpu;
 } tm_rocprof_agent;

@@ -88,11 +88,12 @@ static bool list_process(void *context, tm_rocprof_tables *t, int64_t process) {
         n--;
     for (size_t i = 1; i < n; i++)
         rest &= ~tm_unit_device(v[i].number);
-    /* not without devices: launchers and data loaders inherit a rank's environment; and several
-     * devices are several ranks */
+    /* The environment gives the rank of a process with one device. Several devices are several
+     * ranks, and a process without devices may have inherited a rank's environment (a launcher, a
+     * data loader). */
     if (n == 1)
         unit.rank = t->rank;
-    /* once without devices: the process has calls on the host */
+    /* a process without devices is one unit: it has calls on the host */
     for (size_t i = 0; i < (n > 0 ? n : 1); i++) {
         uint64_t own = i == 0 ? rest : tm_unit_device(v[i].number);
         memcpy(&unit.devices, &own, sizeof own);

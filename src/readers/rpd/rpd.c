@@ -1,5 +1,5 @@
-/* rocmProfileData (RPD): the databases of rpd_tracer, on ROCm or CUDA. They hold a subset of
- * rocprofv3's records, and are read through the same tables. */
+/* rocmProfileData (RPD): the databases of rpd_tracer, on ROCm or CUDA. The databases hold a subset
+ * of rocprofv3's records. This reader passes them through the same tables. */
 #include "readers/formats.h"
 #include "readers/rocprof/rocprof_units.h"
 #include "rpd_document.h"

@@ -9,13 +9,12 @@
 #include "rpd_launches.h"
 #include "timeline/trace.h"
 
-/* The kinds of operations, which follow from opType. */
 typedef enum operation {
     UNKNOWN,
     KERNEL,
     FILL,
     COPY,
-    /* a copy recorded by rocprofiler, whose GPU and queue are always 0 and mean nothing */
+    /* a copy recorded by rocprofiler: its GPU and queue are always 0, and mean nothing */
     COPY_NOWHERE
 } operation;
 
@@ -31,7 +30,7 @@ typedef struct use {
 typedef struct process {
     int64_t pid;
     int64_t first_gpu; /* lowest GPU that it computes on; INT64_MAX: none */
-    bool one_gpu;      /* it computes on one GPU only */
+    bool one_gpu;      /* whether the process computes on one GPU only */
 } process;
 
 typedef struct document {
@@ -40,11 +39,11 @@ typedef struct document {
     const tm_rocprof_sink *sink;
     tm_rocprof_tables tables;
     tm_rocpd_strings strings;
-    /* in a file of several hosts: numbers of GPUs and processes of each host are this far apart */
+    /* distance between the GPU numbers, and between the process numbers, of two hosts in a file */
     int64_t gpu_stride, pid_stride;
     bool several_hosts;
-    /* whether the file shows which profiler wrote the grids; whether that profiler writes grids in
-     * blocks, with exceptions */
+    /* whether the file shows which profiler wrote the grids; whether the profiler usually writes
+     * grids in blocks */
     bool has_shapes, in_blocks;
     int64_t mark;           /* number of the string that names markers without duration */
     tm_vec uses, processes; /* uses: of use; processes: of process */
@@ -53,7 +52,7 @@ typedef struct document {
     int64_t n_rows, n_done; /* approximate numbers, to report progress */
 } document;
 
-/* Whether the database has RPD's tables. (Those of rocpd have the same names with a suffix.) */
+/* Whether the database has RPD's tables. (rocpd's tables have the same names with a suffix.) */
 bool tm_rpd_claims(const char *path) {
     bool calls = false, operations = false;
     tm_db db;
@@ -94,7 +93,7 @@ static operation operation_of(const document *d, int64_t type) {
 static tm_status each_metadata(void *context, sqlite3_value **values, tm_error *err) {
     document *d = context;
     const char *tag = tm_db_text(values[0]).bytes;
-    int64_t value = sqlite3_value_int64(values[1]); /* text: the number at its start */
+    int64_t value = sqlite3_value_int64(values[1]); /* of a text: the number at its start */
     if (strcmp(tag, "gpu_stride") == 0 && value > 0)
         d->gpu_stride = value;
     else if (strcmp(tag, "pid_stride") == 0 && value > 0)
@@ -250,7 +249,7 @@ static tm_status give(document *d, tm_rocprof_list list, const tm_rocprof_record
                                                                        : tm_fail_memory(err);
 }
 
-/* Sets the agents of a copy from its operation's name; the two may be equal. */
+/* Sets the agents of a copy from its operation's name; both agents may be equal. */
 static void put_ends(document *d, int64_t type, operation what, uint64_t gpu,
                      tm_rocprof_record *record) {
     if (what == COPY_NOWHERE) {
@@ -267,7 +266,7 @@ static void put_ends(document *d, int64_t type, operation what, uint64_t gpu,
         tm_rocpd_put(record, R_FROM, from_host ? host_agent : gpu);
 }
 
-/* Converts the grid from blocks to work items, if it is in blocks. */
+/* Converts a grid in blocks to a grid in work items. */
 static void put_shape(const document *d, int64_t call, tm_rocprof_record *record) {
     bool items = !d->in_blocks || is(d, call, "hipExtModuleLaunchKernel") ||
                  is(d, call, "hipHccModuleLaunchKernel");
@@ -332,7 +331,7 @@ static tm_status each_operation(void *context, sqlite3_value **values, tm_error 
     return give(d, L_DISPATCH, &record, err);
 }
 
-/* Removes the offset of the host from a thread id. It is the same as in process ids. */
+/* Removes the offset of the host from a thread id. Process ids have the same offset. */
 static void put_thread(const document *d, tm_rocprof_record *record) {
     if (tm_rocprof_has(record, R_THREAD))
         record->fields[R_THREAD] %= (uint64_t)d->pid_stride;

@@ -57,8 +57,7 @@ static tm_status each_call(void *context, sqlite3_value **values, tm_error *err)
 static const tm_rocprof_field described[TM_RPD_FIELDS] = {
     R_BYTES, R_GROUP_SEGMENT, R_GRID_X, R_GRID_Y, R_GRID_Z, R_BLOCK_X, R_BLOCK_Y, R_BLOCK_Z};
 
-/* Takes the size of a copy, or the shape of a kernel; in the row, the values of the other are
- * null. */
+/* Takes the size of a copy or the shape of a kernel; values of the other kind are null. */
 static tm_status each_description(void *context, sqlite3_value **values, tm_error *err) {
     tm_rpd_launches *l = context;
     tm_rpd_call *call = find(l, tm_db_int(values, 0, INT64_MIN));
@@ -122,7 +121,7 @@ const tm_rpd_call *tm_rpd_call_of(const tm_rpd_launches *l, int64_t id) {
     return find(l, id);
 }
 
-/* If a call launched several operations, its size and shape belong to only one of them. */
+/* If a call launched several operations, the call's size and shape belong to only one of them. */
 void tm_rpd_describe(const tm_rpd_launches *l, const tm_rpd_call *call, tm_rocprof_record *record) {
     tm_rocpd_put(record, R_CORRELATION, (uint64_t)call->id);
     if (call->description == 0)

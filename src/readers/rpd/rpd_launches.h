@@ -1,5 +1,5 @@
-/* What the calls of a rocmProfileData database say about the operations that they launched. SQLite
- * would join five tables for this, and index two of them first, for each process. Private to the
+/* What the calls of a rocmProfileData database say about the operations that they launched. (In
+ * SQL, this would join five tables, and index two of them first, for each process.) Private to the
  * rpd reader. */
 #ifndef TMERGE_RPD_LAUNCHES_H
 #define TMERGE_RPD_LAUNCHES_H
@@ -22,7 +22,7 @@ typedef struct tm_rpd_description {
     int bad_values;
 } tm_rpd_description;
 
-/** The start of an operation by a call. */
+/** An operation and the call that launched it. */
 typedef struct tm_rpd_launch {
     int64_t operation, call; /* ids; call is INT64_MIN if there is none */
 } tm_rpd_launch;
@@ -40,7 +40,7 @@ void tm_rpd_launches_free(tm_rpd_launches *launches);
 tm_status tm_rpd_launches_read(tm_rpd_launches *launches, const tm_db *db,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Reads their descriptions. Returns like tm_rpd_launches_read. */
+/** Reads sizes and shapes of the calls' operations. Returns like tm_rpd_launches_read. */
 tm_status tm_rpd_descriptions_read(tm_rpd_launches *launches, const tm_db *db,
                                    tm_error *err) TM_MUST_CHECK;
 

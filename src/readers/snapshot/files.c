@@ -48,8 +48,8 @@ const tm_memory_timeline *tm_snapshots_timelines(const tm_snapshots *snapshots, 
 }
 
 /* Detects the kind of a file by the first byte that is not blank: a timeline is a list, the picture
- * of a timeline is an HTML page, and a pickle starts with its protocol, or with any opcode if its
- * protocol is the oldest. */
+ * of a timeline is an HTML page, and a pickle starts with its protocol or, in the oldest protocol,
+ * with any opcode. */
 tm_status tm_snapshots_read(tm_snapshots *snapshots, tm_source *source, tm_error *err) {
     enum { HEAD = 64 };
     char head[HEAD + 1] = "";

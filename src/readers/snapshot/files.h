@@ -13,7 +13,7 @@ struct tm_snapshots {
     tm_vec timelines; /* of tm_memory_timeline */
 };
 
-/** Interns a text; it is valid as long as the snapshots are; NULL if out of memory. */
+/** Interns a text, which is valid as long as the snapshots are; NULL if out of memory. */
 const char *tm_snapshots_text(tm_snapshots *snapshots, const char *text);
 
 /** Reads a source that contains a pickle. */

@@ -15,7 +15,7 @@ typedef struct reading {
     tm_snapshots *out;
     const tm_pickle *pickle;
     const char *file;
-    size_t first; /* index in out of the file's first device */
+    size_t first; /* index in `out` of the file's first device */
     tm_keys keys; /* of site_key */
     tm_vec sites; /* of tm_snapshot_site, in the order of `keys` */
     /* [containers] owned; 1 + id of the text that names a stack; 0: not named yet */

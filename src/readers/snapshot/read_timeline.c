@@ -18,8 +18,8 @@ typedef struct reading {
     bool sized;        /* the file has two lists: times [us] and sizes */
     tm_vec times;      /* of int64_t [ns]: the elements of the first list */
     int64_t list[ROW]; /* the current list */
-    size_t n;          /* number of its elements, or of its rows, so far */
-    bool whole;        /* whether all its numbers are integers that fit int64 */
+    size_t n;          /* number of elements, or of rows, of the current list so far */
+    bool whole;        /* whether all numbers of the current list are integers that fit int64 */
 } reading;
 
 static const char *parse_number(void *context, tm_json_cursor *cursor, const char *p) {

@@ -16,8 +16,8 @@ bool tm_db_sniff(const char *head, size_t size, bool whole) {
     return size >= sizeof TM_DB_MAGIC && memcmp(head, TM_DB_MAGIC, sizeof TM_DB_MAGIC) == 0;
 }
 
-/* Whether the file is so damaged that reading it needs more memory than possible: SQLite cannot
- * read the schema, so every query fails, or its own check finds a fault. */
+/* Whether "out of memory" means that the file is damaged: SQLite cannot read the schema, so every
+ * query fails, or its own check finds a fault. */
 static bool asks_too_much(const tm_db *db) {
     sqlite3_stmt *check = NULL;
     int code = db->sqlite
@@ -69,8 +69,8 @@ static bool is_locked(int file) {
     return fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-/* Whether a journal exists beside the database. Like the lock, it shows that writing is not
- * complete, but it stays if the writer was killed. */
+/* Whether a journal exists beside the database. Like the lock, a journal shows that writing is not
+ * complete; unlike the lock, it stays if the writer was killed. */
 static bool has_journal(const char *path) {
     static const char *const ends[] = {"-journal", "-wal"};
     char name[TM_PATH_MAX + 16];
@@ -93,7 +93,7 @@ static tm_status check_file(const char *path, int64_t *size, tm_error *err) {
         return tm_fail(err, TM_ERR_INPUT, path, -1, "the header of this database is missing");
     }
     if (memcmp(header, TM_DB_MAGIC, sizeof TM_DB_MAGIC) !=
-        0) { /* the start that was recognised was decompressed */
+        0) { /* the bytes that were recognised came from a decompressor */
         close(file);
         return tm_fail(err, TM_ERR_INPUT, path, -1,
                        "a compressed database cannot be read: decompress it first");
@@ -108,7 +108,7 @@ static tm_status check_file(const char *path, int64_t *size, tm_error *err) {
     return check_header(path, header, info.st_size, err);
 }
 
-/* Returns "file:" and the path, with special characters of URIs escaped. */
+/* Returns a read-only URI of the file, with special characters escaped. */
 static char *uri_of(const char *path) {
     static const char options[] = "?mode=ro&immutable=1", hex[] = "0123456789ABCDEF";
     char *uri = malloc(sizeof "file://" + 3 * strlen(path) + sizeof options);
@@ -195,7 +195,7 @@ tm_status tm_db_prepare(const tm_db *db, const char *sql, sqlite3_stmt **out, tm
     return code == SQLITE_OK ? TM_OK : sqlite_error(db, code, err);
 }
 
-/* Whether a query with one or two names has a row. */
+/* Sets *has to whether a query with one or two names has a row. */
 static tm_status has_row(const tm_db *db, const char *sql, const char *first, const char *second,
                          bool *has, tm_error *err) {
     sqlite3_stmt *scan;
@@ -249,11 +249,11 @@ tm_status tm_db_select(const tm_db *db, const tm_db_statement *statement, tm_db_
     sqlite3_stmt *scan;
     bool row;
     TM_TRY(tm_db_prepare(db, statement->sql, &scan, err));
-    /* If the statement has no ?1, this has no effect. */
+    /* has no effect if the statement has no ?1 */
     (void)sqlite3_bind_int64(scan, 1, statement->value);
-    tm_db_taker *outer = *db->taker; /* the scan in whose row callback this scan was started */
+    tm_db_taker *outer = *db->taker; /* the scan that called back when this scan was started */
     *db->taker = &taker;
-    tm_error failure; /* if a callback failed, this only says that the scan has ended */
+    tm_error failure; /* if a callback failed, this error only says that the scan has ended */
     tm_status status = tm_db_step(db, scan, &row, &failure);
     if (status != TM_OK && taker.status == TM_OK && err)
         *err = failure;

@@ -37,7 +37,8 @@ tm_status tm_db_open(const char *path, tm_db *out, tm_error *err) TM_MUST_CHECK;
 /** Closes a database; also accepts one of all zeros that was never opened. */
 void tm_db_close(tm_db *db);
 
-/** Whether the database has a table of this name. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+/** Sets *has to whether the database has a table of this name. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT.
+ */
 tm_status tm_db_has_table(const tm_db *db, const char *table, bool *has,
                           tm_error *err) TM_MUST_CHECK;
 
@@ -65,8 +66,9 @@ typedef tm_status tm_db_each(void *context, sqlite3_value **values, tm_error *er
 tm_status tm_db_scan(const tm_db *db, const tm_db_query *query, int64_t value, tm_db_each *each,
                      void *context, tm_error *err) TM_MUST_CHECK;
 
-/** A statement "SELECT take_row(A, B) FROM ...", whose arguments are the values of a row. It must
- * consist of constants of the program and names that were checked, because nothing is escaped. */
+/** A statement "SELECT take_row(A, B) FROM ...", whose arguments are the values of a row. The text
+ * must consist of constants of the program and names that were checked, because nothing is
+ * escaped. */
 typedef struct tm_db_statement {
     const char *sql;
     int n_columns; /* arguments of take_row */

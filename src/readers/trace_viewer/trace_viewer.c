@@ -1,7 +1,7 @@
 /* Reads HOST.trace.json.gz, written by the profiler of TensorFlow and JAX for its trace viewer:
- * events of the Chrome form, made from the XSpace beside it. They are converted back to an XSpace,
- * which the reader of XSpaces reads. The JSON lacks flows, device properties and the time of
- * day. */
+ * events of the Chrome form, made from the XSpace beside it. The events are converted back to an
+ * XSpace, which the reader of XSpaces reads. The JSON lacks flows, device properties and the time
+ * of day. */
 #include <stdio.h>
 #include <string.h>
 
@@ -43,8 +43,8 @@ static tm_json_text text_member(const char *p, const tm_json_cursor *in, const c
     return found;
 }
 
-/* Whether the file is recognised: its processes are named like planes. These names come before the
- * first event. */
+/* Recognises a file whose processes are named like planes. The names come before the first
+ * event. */
 static verdict judge(const char *event, const tm_json_cursor *cursor) {
     tm_json_text phase = text_member(event, cursor, "ph"), key;
     tm_json_text name = text_member(event, cursor, "name");
@@ -93,7 +93,7 @@ static bool viewer_sniff(const char *head, size_t size, bool whole) {
             return false;
         if (*p == '[' && tm_walk_is(&key, "traceEvents"))
             return judge_events(&cursor, p + 1);
-        /* PyTorch's JSON has these. They may be long: the GPUs of a host, the ranks of a job. */
+        /* only in PyTorch's JSON, and maybe long: the GPUs of a host, the ranks of a job */
         if (tm_walk_is(&key, "deviceProperties") || tm_walk_is(&key, "distributedInfo"))
             return false;
         p = tm_json_skip_value(&cursor, p);
@@ -114,8 +114,8 @@ static size_t stem_size(const char *path, const char *end) {
     return found ? (size_t)(found - path) : 0;
 }
 
-/* Whether another file has the same recording: HOST.xplane.pb beside HOST.trace.json, which has all
- * of its data, or a file beside perfetto_trace.json, which has the same. */
+/* Whether another file has the same recording: HOST.xplane.pb beside HOST.trace.json has all data
+ * of the trace; any trace beside perfetto_trace.json has the same data. */
 static bool viewer_is_covered(const char *path, const char *other) {
     static const char own_end[] = ".trace.json", better_end[] = ".xplane.pb";
     size_t folder = folder_size(path);

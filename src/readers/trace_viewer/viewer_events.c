@@ -87,8 +87,7 @@ static uint32_t intern(viewer *v, const tm_json_text *text) {
     return tm_names_intern(v->space.texts, v->scratch.data, size);
 }
 
-/* Interns a long name. It is nearly always the same as that of the last operation with this short
- * name. */
+/* Interns a long name, nearly always that of the last operation with this short name. */
 static uint32_t intern_long(viewer *v, const tm_json_text *text, uint32_t shown) {
     uint32_t *known = &v->long_names[shown % LONG_NAMES];
     tm_text last = tm_names_text(v->space.texts, *known);
@@ -230,8 +229,8 @@ static bool take(void *context, tm_json_cursor *cursor, tm_chrome_event *e) {
     return true;
 }
 
-/* Whether the file was cut because it reached the writer's limit of events, which was a million at
- * first, then five million. */
+/* Marks the trace as truncated if it has as many events as the writer's limit, which was a million
+ * at first, then five million. */
 static void check_cut(viewer *v) {
     if (v->n_events != 1000000 && v->n_events != 5000000)
         return;

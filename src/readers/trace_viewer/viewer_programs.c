@@ -15,7 +15,7 @@ typedef struct run {
 
 typedef struct collective {
     int64_t process, begin_ps;
-    int32_t size; /* as in run; never 0 */
+    int32_t size; /* as in run, except that 0 does not occur */
 } collective;
 
 void tm_viewer_programs_init(tm_viewer_programs *programs) {
@@ -48,8 +48,7 @@ static tm_text behind(tm_text text, const char *word) {
     return (tm_text){"", 0};
 }
 
-/* Whether a name is that of a collective. An operation that waits for one ("-done") does not
- * count. */
+/* Whether a name is a collective's; false for an operation that waits for one ("-done"). */
 static bool communicates(tm_text name) {
     static const char *const words[] = {
         "all-reduce",         "all-gather",           "reduce-scatter",   "all-to-all",
@@ -108,7 +107,7 @@ static bool begins_by(const void *element, const void *key) {
     return by_begin(element, key) <= 0;
 }
 
-/* Sets the group size of each run to that of its collectives. */
+/* Sets the group size of each run from its collectives. */
 static void find_sizes(tm_viewer_programs *programs) {
     run *runs = programs->runs.data;
     const collective *v = programs->collectives.data;

@@ -20,9 +20,9 @@ typedef struct tm_viewer_plane {
     int64_t process;
     int64_t core;  /* number of a TPU's core in the job, -1 none */
     uint32_t name; /* TM_NO_NAME: not named */
-    tm_vec metas; /* of uint32_t: element i, for the metadata entry with name id i, is 1 + id of the
-                     displayed name; 0: this plane does not use it */
-    tm_vec texts; /* of uint8_t, by name id: 1 if a stat of this plane refers to it */
+    tm_vec metas;  /* of uint32_t, by the name id of a metadata entry: 1 + id of the displayed name;
+                      0: this plane does not use the entry */
+    tm_vec texts;  /* of uint8_t, by name id: 1 if a stat of this plane refers to it */
 } tm_viewer_plane;
 
 typedef struct tm_viewer_space {
@@ -36,7 +36,7 @@ typedef struct tm_viewer_space {
 bool tm_viewer_space_init(tm_viewer_space *space);
 void tm_viewer_space_free(tm_viewer_space *space);
 
-/** Return the plane or line with a number, which is added if it is new; NULL if out of memory. */
+/** Find the plane or line with a number, adding it if it is new; NULL if out of memory. */
 tm_viewer_plane *tm_viewer_plane_of(tm_viewer_space *space, int64_t process);
 tm_viewer_line *tm_viewer_line_of(tm_viewer_space *space, int64_t process, int64_t id);
 
@@ -48,13 +48,12 @@ bool tm_viewer_add_text(tm_viewer_space *space, tm_viewer_plane *plane, uint32_t
 
 /** An event of a line. */
 typedef struct tm_viewer_event {
-    /* the name in its metadata; the displayed name, TM_NO_NAME if it is the same */
+    /* ids: name in the event's metadata; displayed name, TM_NO_NAME if it is the same */
     uint32_t name, shown;
     int64_t begin_ps, duration_ps;
 } tm_viewer_event;
 
-/** Adds an event. It gets the stats that were added since the last event. Returns false if out of
- * memory. */
+/** Adds an event with the stats added since the last event. Returns false if out of memory. */
 bool tm_viewer_add_event(tm_viewer_space *space, tm_viewer_line *line, tm_viewer_plane *plane,
                          const tm_viewer_event *event);
 

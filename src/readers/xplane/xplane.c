@@ -7,8 +7,7 @@
 #include "xplane_facts.h"
 #include "xplane_units.h"
 
-/* Whether the plane that starts here has a name that planes are known to have. The name may come
- * after the plane's number. */
+/* Whether the plane that starts here has a known name, which may come after its number. */
 static bool begins_plane(tm_wire_message plane) {
     static const char *const starts[] = {"/device:", "/host:", "Task Environment", "#Chip"};
     tm_wire_field field;
@@ -157,7 +156,7 @@ static tm_status xplane_read(tm_source *source, tm_names *names, tm_trace *out, 
     return xplane_read_unit(source, NULL, names, out, err);
 }
 
-/* Where profiles are, relative to the log folder, and to the folders between it and a run. */
+/* Where profiles are: below the log folder, and below the folders between it and a run. */
 static const char *const in_folders[] = {"plugins/profile/*/*", "profile/*/*.xplane.pb*",
                                          "*/*.xplane.pb*", NULL};
 

@@ -70,7 +70,7 @@ static bool add_allocators(tm_xread *r, cJSON *root) {
     return ok;
 }
 
-/* Adds warnings and errors. They are about the whole file, so only its first rank gets them. */
+/* Adds warnings and errors to the first rank only, because they are about the whole file. */
 static bool add_diagnostics(tm_xread *r, cJSON *root) {
     const tm_vec *lists[] = {&r->space.errors, &r->space.warnings};
     cJSON *array = cJSON_AddArrayToObject(root, "diagnostics");

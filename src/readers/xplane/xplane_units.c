@@ -36,8 +36,8 @@ static int by_number(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->plane_index, y->plane_index);
 }
 
-/* Adds CPUs as devices only if there are no others. If there are, they do the work of the job, even
- * if planes of the host also have operations that XLA ran on the CPU. */
+/* Adds CPUs as devices only if there are no others. Other devices do the work of the job, even if
+ * planes of the host also have operations that XLA ran on the CPU. */
 static tm_status add_cpus(tm_space *space, tm_vec *out, tm_error *err) {
     const tm_xplane *planes = space->planes.data;
     tm_status status = TM_OK;

@@ -10,19 +10,19 @@
 
 /* Usual time from the end of an event to the end of the call that waited for it. */
 static const int64_t WAITING_CALL_NS = 3000;
-/* A call of at least EARLY_LEAST_NS may end up to EARLY_NS before the event that it waited for:
- * clocks of device and host differ by microseconds, and a copy returns once the last part of
- * pageable memory is staged. */
+/* A call of at least EARLY_LEAST_NS may seem to end up to EARLY_NS before the event that it
+ * waited for: the clocks of device and host differ by microseconds, and a copy of pageable memory
+ * returns once the last part is staged. */
 static const int64_t EARLY_NS = 40000, EARLY_LEAST_NS = 20000;
-/* A launch longer than this that ends after its own event waited for the event (pageable
+/* A launch that takes longer than this and ends after its own event waited for that event (pageable
  * memory). */
 static const int64_t PAGEABLE_NS = 20000;
-/* A launch counts as having waited for room in the queue if it took more than FULL_NS and more than
- * FULL_TIMES the usual length of calls of its name, and an event ended at most FULL_BEFORE_NS
- * before its end. If many events ended during the launch, that may be a coincidence, so the queue
- * must also have been nearly full: FULL_SHARE of the maximum number of launches were waiting,
- * either at the launch's end or launched since the event's launch (later launches on other streams
- * may have ended). */
+/* A launch waited for room in the queue if it took more than FULL_NS and more than FULL_TIMES
+ * the usual length of calls of its name, and an event ended at most FULL_BEFORE_NS before the
+ * launch's end. If many events ended during the launch, that event may be a coincidence. Then the
+ * queue must also have been nearly full: it held FULL_SHARE of its maximum, counted either as
+ * launches whose work was not done at the launch's end, or as launches after the launch of the
+ * event (later launches on other streams may be done). */
 static const int64_t FULL_NS = 20000, FULL_BEFORE_NS = 20000;
 enum { FULL_TIMES = 5, FULL_LEAST = 32 };
 static const double FULL_SHARE = 0.75, SHORT_SHARE = 0.02;
@@ -31,32 +31,33 @@ static const double FULL_SHARE = 0.75, SHORT_SHARE = 0.02;
 static const int64_t DARK_NS = 1000000;
 
 typedef struct thread {
-    uint32_t last_call; /* the thread's latest call so far, or TM_NO_PART */
-    uint32_t row;       /* first row of the thread not yet searched for times without events */
+    uint32_t last_call; /* latest call of the thread so far, or TM_NO_PART */
+    uint32_t row;       /* first row of the thread that find_dark has not searched yet */
     int64_t reach_ns;   /* latest end of the rows before `row` */
-    size_t span;        /* index of the first span that may end after last_call */
+    size_t span;        /* index of the thread's first span that may end after last_call starts */
 } thread;
 
 typedef struct host_walk {
     tm_maker *m;
-    const tm_part_event *events; /* borrowed from tm_draft, like `calls` */
+    const tm_part_event *events; /* borrowed from tm_draft */
     const tm_part_call *calls;
     thread *threads;       /* owned; by track */
-    uint32_t *last_event;  /* owned; by track: the latest event launched so far, or TM_NO_PART */
-    uint32_t latest_event; /* latest event launched so far on any stream */
+    uint32_t *last_event;  /* owned; [tracks] event of the track that was launched last so far, or
+                              TM_NO_PART */
+    uint32_t latest_event; /* event that was launched last so far, on any stream; or TM_NO_PART */
     uint32_t *by_end;      /* owned; indices of calls, sorted by end */
     uint32_t *ended;       /* owned; indices of events, sorted by end; NULL until needed */
-    bool failed;           /* memory ran out while `ended`, `ahead` or `usual` was made */
-    uint32_t *ahead; /* owned; by call: number of earlier launches whose work had not ended at the
-                        call's end; NULL until needed */
-    uint32_t most_ahead;  /* maximum of ahead */
-    uint32_t *n_launches; /* in the memory of `ahead`; by call: number of launches that had ended by
-                             the call's end */
-    tm_keys usual_names;  /* of uint32_t: name ids; number i is that of usual[i] */
-    tm_vec usual;         /* of int64_t: length of calls of a name that do not wait */
-    bool of_cpu;    /* the rank's device is the CPU: threads wait only for communication, and its
-                       ends are recorded */
-    size_t n_ended; /* number of calls in by_end that had ended before the current call started */
+    bool failed;           /* memory ran out while `ended`, `ahead` or `usual` was computed */
+    uint32_t *ahead;     /* owned; [calls] number of earlier launches whose work was not done at the
+                            call's end; NULL until needed */
+    uint32_t most_ahead; /* maximum of ahead */
+    uint32_t *n_launches; /* [calls] number of launches that had ended by the call's end; in the
+                             memory of `ahead` */
+    tm_keys usual_names;  /* of uint32_t: name ids, parallel to `usual` */
+    tm_vec usual;         /* of int64_t: length of calls of the name that do not wait [ns] */
+    bool of_cpu;    /* the rank's device is the CPU: threads wait only for communication. The trace
+                       records when communication ends, but no waits */
+    size_t n_ended; /* number of calls in by_end that had ended when the current call started */
 } host_walk;
 
 static const tm_part_event *event_at(const host_walk *w, uint32_t i) {
@@ -78,8 +79,8 @@ static int by_end(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->index, y->index);
 }
 
-/* Returns the indices of elements sorted by their ends, which are at offset @p offset of each
- * element; NULL when out of memory. */
+/* Returns the indices of elements, sorted by the elements' end times (int64_t at @p offset in each
+ * element); NULL when out of memory. */
 static uint32_t *order_by_end(const tm_vec *parts, size_t offset) {
     ending *ends = malloc((parts->n + 1) * sizeof *ends);
     uint32_t *out = malloc((parts->n + 1) * sizeof *out);
@@ -99,8 +100,8 @@ static uint32_t *order_by_end(const tm_vec *parts, size_t offset) {
     return out;
 }
 
-/* Counts the events that had ended by @p ns. Sorts events on first use, because most ranks never
- * need this. */
+/* Returns how many events had ended by @p ns. Sorts the events on first use, because most ranks
+ * never need this. */
 static size_t n_ended_by(host_walk *w, int64_t ns) {
     size_t low = 0, high = w->m->draft->events.n;
     if (!w->ended)
@@ -118,14 +119,14 @@ static size_t n_ended_by(host_walk *w, int64_t ns) {
     return low;
 }
 
-/* Returns the index of the latest event that had ended by @p ns, or TM_NO_PART. */
+/* Returns the index of the event that ended last by @p ns, or TM_NO_PART. */
 static uint32_t ended_by(host_walk *w, int64_t ns) {
     const size_t n = n_ended_by(w, ns);
     return n > 0 ? w->ended[n - 1] : TM_NO_PART;
 }
 
-/* For a call that ended before `event`, for which it waited: adds as cause of the call's end the
- * latest event on this stream, up to `event`, that started before the call's end. */
+/* Adds the cause of a call's end, for a call that ended before the event that it waited for: the
+ * latest event on that event's stream that had started when the call ended. */
 static bool add_early_wait(host_walk *w, uint32_t event, const tm_part_call *call) {
     if (event_at(w, event)->end_ns > call->end_ns + EARLY_NS ||
         call->end_ns - call->begin_ns < EARLY_LEAST_NS)
@@ -146,8 +147,8 @@ static bool add_wait_for(host_walk *w, uint32_t event, const tm_part_call *call)
     return tm_maker_cause(w->m, &cause);
 }
 
-/* Returns the length of calls of a name that do not wait. It is close to the minimum, because with
- * a full queue most launches wait. Computed on first use. */
+/* Returns how long calls of a name take if they do not wait [ns]. This is near the minimum, because
+ * most launches wait if the queue is full. Computed on first use. */
 static int64_t usual_length(host_walk *w, uint32_t name) {
     const uint32_t *names = w->m->draft->timeline->name;
     size_t known = w->usual_names.keys.n;
@@ -171,7 +172,7 @@ static int64_t usual_length(host_walk *w, uint32_t name) {
     return *usual;
 }
 
-/* Counts for each call the earlier launches whose work was not done when the call ended. */
+/* Computes `ahead` and `n_launches`. False when out of memory. */
 static bool count_ahead(host_walk *w) {
     const size_t n = w->m->draft->calls.n;
     ending *ends = malloc((n + 1) * sizeof *ends);
@@ -200,14 +201,14 @@ static bool count_ahead(host_walk *w) {
     return true;
 }
 
-/* Returns whether so few events ended during the call that an end just before the call's end is no
- * coincidence (below 1 %). */
+/* Returns whether so few events ended during the call that the chance of an end just before the
+ * call's end is below 1 %. */
 static bool ends_with_one(host_walk *w, const tm_part_call *call) {
     const size_t n = n_ended_by(w, call->end_ns) - n_ended_by(w, call->begin_ns);
     return (call->end_ns - call->begin_ns) / FULL_BEFORE_NS >= 100 * (int64_t)n;
 }
 
-/* Returns whether a launch waited for room in the queue: see FULL_NS. */
+/* See FULL_NS. */
 static bool was_full(host_walk *w, uint32_t c) {
     const tm_part_call *call = call_at(w, c);
     int64_t length = call->end_ns - call->begin_ns;
@@ -230,7 +231,7 @@ static bool was_full(host_walk *w, uint32_t c) {
     return (double)most >= FULL_SHARE * (double)w->most_ahead;
 }
 
-/* Adds the events that a call waited for as causes of its end. */
+/* Adds the events that a call waited for as causes of the call's end. */
 static bool add_waits(host_walk *w, uint32_t c) {
     const tm_part_call *call = call_at(w, c);
     const tm_asked *asked;
@@ -271,8 +272,8 @@ static bool add_end(host_walk *w, uint32_t c) {
            (w->m->causes.n == 0 || tm_maker_settle(w->m, tm_call_end(w->m, c), call->end_ns));
 }
 
-/* Finds the longest stretch [*from, *to) without events of the call's thread in the gap before the
- * call. */
+/* Finds the longest time without events on the call's thread, between @p since and the call's
+ * start: [*from, *to). */
 static void find_dark(host_walk *w, const tm_part_call *call, int64_t since, int64_t *from,
                       int64_t *to) {
     const tm_timeline *t = w->m->draft->timeline;
@@ -293,8 +294,8 @@ static void find_dark(host_walk *w, const tm_part_call *call, int64_t since, int
     }
 }
 
-/* Returns the spans on a call's thread that started before the call, except those that had ended
- * when the previous call started. */
+/* Returns the spans on a call's thread that started before the call. Leaves out those that had
+ * ended when the thread's previous call started. */
 static const tm_part_span *spans_before(const host_walk *w, const tm_part_call *call, size_t *n) {
     const tm_part_span *spans = w->m->draft->spans.data;
     thread *at = &w->threads[call->thread];
@@ -321,17 +322,16 @@ static uint32_t last_to_end(const host_walk *w) {
     return found;
 }
 
-/* Returns whether a launched event ends after @p ns. If so, a wait that ended at @p ns was not for
- * the GPU. */
+/* Returns whether a launched event ends after @p ns. If one does, a wait that ended at @p ns was
+ * not for the whole GPU. */
 static bool runs_on(const host_walk *w, int64_t ns) {
     const uint32_t last = last_to_end(w);
     return last != TM_NO_PART && event_at(w, last)->end_ns > ns;
 }
 
-/* Finds a call that is not recorded and may have waited for the device, in the gap before @p call.
- * Such a call waits for the event that ends last among all launched before. If that event ends
- * after the call, the call did not wait. Returns the event, and sets the time of the call, [*from,
- * *to); TM_NO_PART if no call waited. */
+/* Finds a wait for the device between @p since and @p call: a call of class TM_CALL_MAY_WAIT, which
+ * waits for all launched work. Sets [*from, *to) to the time of this call. Returns the event that
+ * it waited for: the one that ends last among all launched before; TM_NO_PART if no call waited. */
 static uint32_t find_wait(const host_walk *w, const tm_part_call *call, int64_t since,
                           int64_t *from, int64_t *to) {
     size_t n;
@@ -352,9 +352,9 @@ static uint32_t find_wait(const host_walk *w, const tm_part_call *call, int64_t 
     return TM_NO_PART;
 }
 
-/* Returns the flags of activities that take at least half of the @p ns before a call. */
+/* Returns the flags of host activities that took at least half of the @p ns before a call. */
 static uint8_t spent_in(const host_walk *w, const tm_part_call *call, int64_t since, int64_t ns) {
-    int64_t in[2] = {0}, reach[2] = {since, since}; /* loading data, garbage collection */
+    int64_t in[2] = {0}, reach[2] = {since, since}; /* [0] loading data, [1] garbage collection */
     size_t n;
     const tm_part_span *spans = spans_before(w, call, &n);
     for (size_t i = 0; i < n; i++) {
@@ -370,11 +370,11 @@ static uint8_t spent_in(const host_walk *w, const tm_part_call *call, int64_t si
                      (ns > 0 && 2 * in[1] >= ns ? TM_EDGE_GC : 0));
 }
 
-/* From this length on, the time between two calls may be a wait that was not recorded. */
+/* Shortest time between two calls that may be an unrecorded wait. */
 static const int64_t BLOCKED_NS = 50000;
 
-/* Adds the time between two calls to blocked_ns, if the device ran for most of it and then had no
- * work left. Without recorded waits it is unknown whether the host worked or waited. */
+/* If the device ran for most of the time between two calls and then had no work left, adds that
+ * time to blocked_ns: without recorded waits it is unknown whether the host worked or waited. */
 static void count_blocked(host_walk *w, const tm_part_call *call, int64_t since) {
     const int64_t gap = call->begin_ns - since;
     const uint32_t last = gap >= BLOCKED_NS ? last_to_end(w) : TM_NO_PART;
@@ -385,8 +385,8 @@ static void count_blocked(host_walk *w, const tm_part_call *call, int64_t since)
         w->m->graph->blocked_ns += end - since;
 }
 
-/* Returns whether a thread of a CPU rank went on so soon after the end of an operation that it must
- * have waited for it. */
+/* Returns whether a thread of a CPU rank continued so soon after the end of an operation that it
+ * must have waited for the operation. */
 static bool is_prompt(int64_t gap_ns, int64_t after_ns) {
     enum { PROMPT_TIMES = 20 };
     return after_ns * PROMPT_TIMES <= gap_ns;
@@ -406,14 +406,14 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
     const bool known = last != TM_NO_PART;
     if (!known && !w->of_cpu && !w->m->draft->syncs)
         count_blocked(w, call, since);
-    /* on a CPU rank the time between operators is not work */
+    /* between the operators of a CPU rank, a thread waits */
     if (!known && w->of_cpu && edge.ns > DARK_NS) {
         dark = since;
         lit = call->begin_ns;
     } else if (!known && !w->m->draft->syncs && edge.ns > DARK_NS)
         find_dark(w, call, since, &dark, &lit);
-    const bool within = before->step == call->step; /* false: the host may have waited for an event
-                                                       of the earlier step */
+    const bool within = before->step == call->step; /* if false, the host may have waited for an
+                                                       event of the earlier step */
     if (!known && lit - dark > DARK_NS && !(within && runs_on(w, lit)))
         last = ended_by(w, lit);
     int64_t end = last == TM_NO_PART ? INT64_MIN : event_at(w, last)->end_ns;
@@ -425,7 +425,7 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
         edge.peer_ns = lit - (end > dark ? end : dark);
         w->m->unseen = true;
     }
-    if (end > dark) { /* the time after the wait is also the host's own */
+    if (end > dark) { /* the time after the wait is host time, too */
         tm_new_edge wait = edge;
         wait.ns = call->begin_ns - end;
         wait.peer_ns = edge.flags & TM_EDGE_UNSEEN ? edge.peer_ns : wait.ns;
@@ -437,8 +437,9 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
     return tm_maker_edge(w->m, tm_call_begin(w->m, c), &edge);
 }
 
-/* Returns the call that leads to call @p c: the previous one on its thread, or the rank's call that
- * ended last if another thread handed over (forward to autograd and back). */
+/* Returns the call that leads to call @p c: the previous call of its thread. If another thread
+ * handed over to this thread (forward to autograd and back), it is the rank's call that ended
+ * last. */
 static uint32_t source_of(host_walk *w, uint32_t c) {
     const tm_part_call *call = call_at(w, c);
     while (w->n_ended < w->m->draft->calls.n &&
@@ -462,7 +463,7 @@ static bool add_call(host_walk *w, uint32_t c) {
     return add_end(w, c);
 }
 
-/* Notes that event i was launched before the current call. */
+/* Records that event i was launched before the current call. */
 static void pass_event(host_walk *w, uint32_t i) {
     w->last_event[event_at(w, i)->stream] = i;
     w->latest_event = i;

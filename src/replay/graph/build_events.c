@@ -6,24 +6,25 @@
 #include "base/median.h"
 
 /* If the trace lacks the rank's kernel of an operation, an event may have waited for that kernel.
- * It did if more than MISSING_LAG_NS before its start are unexplained, and the other members ended
- * at most MISSING_BEHIND_NS before its start. */
+ * It did if more than MISSING_LAG_NS before its start are unexplained, and the operation's other
+ * members ended at most MISSING_BEHIND_NS before its start. */
 static const int64_t MISSING_LAG_NS = 20000, MISSING_BEHIND_NS = 20000;
-/* Usual lags after a launch, in gaps of a stream and after a wait. Used for launches and gaps only
- * if they cannot be measured in the trace. */
+/* Usual lags: from a launch to its event, between two events of a stream, and from the end of a
+ * wait to the event. The first two apply only if the trace has no event from which they can be
+ * measured. */
 static const int64_t LAUNCH_NS = 6000, GAP_NS = 1000, WAIT_NS = 2000;
-/* Limit for the measured lag from a launch's end to its event. Without it, traces in which most
- * lags are longer, as on a GPU shared with another process, would have too long a usual lag: 2.3 ms
- * on rank 0 of the sample trace megatron2. */
+/* Maximum lag from a launch's end to its event that enters the measurement. Without a maximum,
+ * traces in which most lags are long, as on a GPU shared with another process, would get too long a
+ * usual lag: 2.3 ms on rank 0 of the sample trace megatron2. */
 static const int64_t LATE_NS = 100000;
-/* Limit for the measured gap of a stream, for kernels queued behind another process. The medians of
- * the sample traces are 0 to 2 us, except for hta2, which lacks kernels. */
+/* Maximum gap of a stream that enters the measurement, because kernels may queue behind another
+ * process. The medians of the sample traces are 0 to 2 us, except for hta2, which lacks kernels. */
 static const int64_t LATE_GAP_NS = 10000;
-/* A gap is measured only if the next event was launched at least this long before the previous one
- * ended: it then did not wait for its launch. */
+/* A gap is measured only if the event after it was launched at least this long before the gap: the
+ * event then did not wait for its launch. */
 static const int64_t EARLY_NS = 20000;
 
-/* Measures the usual lags of launches and gaps. Leaves out events that waited for others, and
+/* Measures launch_ns and gap_ns. Leaves out events that waited for other streams, and
  * communication, which depends on other ranks. */
 static bool measure_lags(tm_maker *m) {
     const tm_part_wait *waits = m->waits->data;
@@ -66,7 +67,7 @@ static uint8_t work_of(const tm_maker *m, const tm_part_event *e) {
                                            : TM_EDGE_COPY;
 }
 
-/* Returns the index of the first participation whose event is @p row or a later one. */
+/* Returns the index of the first participation whose event is @p row or later. */
 static size_t first_visit(const tm_maker *m, uint32_t row) {
     size_t low = 0, high = m->n_visits;
     while (low < high) {
@@ -96,13 +97,13 @@ bool tm_maker_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t
     return cause.from_ns > ns || tm_maker_cause(m, &cause);
 }
 
-/* If an event's start is unexplained and shortly after an operation whose kernel the trace lacks,
- * adds that operation as a cause. */
+/* If an event's start is unexplained, adds as causes the operations that ended shortly before and
+ * in which the rank's kernel is missing. */
 static bool add_missing(tm_maker *m, int64_t ns) {
     size_t v = m->n_named, behind = m->n_visits;
     if (v == behind || tm_maker_lag(m, ns) <= MISSING_LAG_NS)
         return true;
-    while (v < behind) { /* to the first operation that ended recently enough */
+    while (v < behind) { /* to the first operation that did not end too early */
         size_t middle = v + (behind - v) / 2;
         if (m->visits[middle].end_ns < ns - MISSING_BEHIND_NS)
             v = middle + 1;
@@ -119,8 +120,8 @@ static bool add_missing(tm_maker *m, int64_t ns) {
     return true;
 }
 
-/* Returns whether an event has only the two usual causes: the previous event on its stream, and its
- * call. */
+/* Returns whether an event can have only the two usual causes: the previous event on its stream,
+ * and the call that launched it. */
 static bool is_usual(const tm_maker *m, const tm_part_event *e) {
     const tm_part_event *events = m->draft->events.data;
     const tm_part_call *calls = m->draft->calls.data;
@@ -158,8 +159,8 @@ static bool add_begin(tm_maker *m, uint32_t i, size_t *next_wait) {
     return add_missing(m, e->begin_ns) && tm_maker_settle(m, tm_event_begin(i), e->begin_ns);
 }
 
-/* Adds the edges into an event's end: from its start, or from each operation that the event is part
- * of. */
+/* Adds the edges into an event's end: from each operation that the event is part of; if it is part
+ * of none, from the event's start. */
 static bool add_work(tm_maker *m, uint32_t i, const tm_replay_visit *visits, size_t n) {
     const tm_part_event *e = (const tm_part_event *)m->draft->events.data + i;
     bool led = false;

@@ -59,8 +59,9 @@ static int by_operation(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->event, y->event);
 }
 
-/* Sorts the participations. Returns the new index by old index; NULL when out of memory. Overwrites
- * `node` of each with its old index. Sets *moved to whether the order changed. */
+/* Sorts the participations. Returns the new index of each old one; NULL when out of memory.
+ * Overwrites `node` of each participation with its old index. Sets *moved to whether the order
+ * changed. */
 static uint32_t *sort_visits(tm_vec *visits, bool *moved) {
     uint32_t *place = malloc((visits->n + 1) * sizeof *place);
     tm_graph_visit *v = visits->data;
@@ -99,7 +100,7 @@ static bool ends_step(const tm_part_event *e) {
     return e->step != TM_NO_STEP && e->last;
 }
 
-/* Adds edges from the last event of each step on each stream to the end of the step. */
+/* Adds edges to the end of each step, from the step's last event on each stream. */
 static bool add_ends(tm_maker *m, size_t *next, uint32_t parts) {
     const tm_part_event *events = m->draft->events.data;
     const size_t n_steps = m->draft->timeline->n_steps;
@@ -120,8 +121,8 @@ static bool add_ends(tm_maker *m, size_t *next, uint32_t parts) {
     return true;
 }
 
-/* Adds the end of the warm-up: the time when all events before the first step have ended and the
- * first launch of the step has started. */
+/* Adds the end of the warm-up. It is reached when all events before the first step have ended and
+ * the first launch of the step has started. */
 static bool add_warm_up(tm_maker *m, uint32_t part) {
     const tm_part_event *events = m->draft->events.data;
     const size_t n_tracks = m->draft->timeline->n_tracks;
@@ -152,7 +153,7 @@ static bool add_warm_up(tm_maker *m, uint32_t part) {
 static bool add_steps(tm_maker *m) {
     const tm_timeline *t = m->draft->timeline;
     const uint32_t parts = 2 * (uint32_t)(m->draft->events.n + m->draft->calls.n);
-    /* by step: index after the step's last edge */
+    /* by step: index after the last edge into the step's end */
     size_t *behind = calloc(t->n_steps + 2, sizeof *behind);
     bool ok = behind && add_ends(m, behind, parts);
     for (size_t k = 0; k < t->n_steps && ok; k++) {
@@ -167,7 +168,7 @@ static bool add_steps(tm_maker *m) {
     return ok;
 }
 
-/* Returns the time of the start or end of a call.
+/* Returns the start or end of a call [ns].
  * @param part  counted from the start of the first call */
 static int64_t call_ns(const tm_part_call *calls, uint32_t part) {
     return part % 2 ? calls[part / 2].end_ns : calls[part / 2].begin_ns;
@@ -179,9 +180,9 @@ static void cut_edge(tm_loose_edge *edge, tm_weight *weight, int64_t from_ns) {
     weight->ns = weight->peer_ns = ns > 0 ? ns : 0;
 }
 
-/* An edge that starts before the root keeps only its part after the root, and gets the root as
- * source. Work before the root belongs to no step, so no scenario may remove it from a step. No GPU
- * event starts before the root. */
+/* If an edge starts before the root and ends after it, its weight becomes the part after the root,
+ * and its source the root. Work before the root belongs to no step, so no scenario may remove it
+ * from a step. Only calls start before the root, never GPU events. */
 static void cut_at_root(tm_maker *m) {
     const tm_part_call *calls = m->draft->calls.data;
     const uint32_t first = tm_call_begin(m, 0);
@@ -206,7 +207,7 @@ bool tm_maker_loose(tm_maker *m) {
                            .longs = TM_VEC(tm_weight),
                            .n_inferred = m->recorded->streams ? m->recorded->n_guessed
                                                               : (int64_t)m->waits->n};
-    /* Estimated: three edges lead to an event, two to a call, few to other nodes. */
+    /* Estimate: three edges lead to an event, two to a call, few to other nodes. */
     size_t usual =
         3 * draft->events.n + 2 * draft->calls.n + m->waits->n + draft->timeline->n_steps;
     const bool ok = tm_maker_grow(m, usual) && tm_maker_events(m) && tm_maker_calls(m) &&

@@ -5,14 +5,15 @@
 #include "graph.h"
 #include "recorded.h"
 
-/** A rank's participation in an operation. The process that owns the operation's group sends it to
- * the process that holds the rank. Sent as bytes. */
+/** A rank's participation in an operation. Sent as bytes, from the process that owns the
+ * operation's group to the process that holds the rank. */
 typedef struct tm_replay_visit {
     int64_t rank;
-    int64_t last_ns;    /* L: time of the last rank's arrival, since the root */
-    int64_t usual_ns;   /* median of end - L over operations of the same kind, group and size */
+    int64_t last_ns;    /* L: time at which the last rank arrived, since the root */
+    int64_t usual_ns;   /* usual transfer time: median of end - L over operations of the same kind,
+                           group and size */
     uint64_t operation; /* id of the operation, unique in the job and equal on all members */
-    int64_t end_ns;     /* if the rank's kernel is missing: median end of the other members */
+    int64_t end_ns;     /* only if the rank's kernel is missing: median end of the other members */
     uint32_t event;     /* row of the rank's kernel, TM_NO_EVENT if it is missing */
     int32_t origin;     /* process that holds the rank */
 } tm_replay_visit;

@@ -1,4 +1,4 @@
-/* Orders nodes by time and groups the edges by target node. */
+/* Sorts a graph's nodes by time, and its edges by target node. */
 #include "maker.h"
 
 #include <assert.h>
@@ -7,7 +7,8 @@
 
 #include "order.h"
 
-/* Sorts by key (stable radix sort with digits of 11 bits). *keys is then the result. */
+/* Sorts by key (stable radix sort with digits of 11 bits). The result is in *keys; may swap the two
+ * arrays. */
 static void sort_keys(tm_order_key **keys, tm_order_key **scratch, size_t n) {
     uint64_t all = 0;
     for (size_t i = 0; i < n; i++)
@@ -32,7 +33,7 @@ typedef struct part_time {
     uint32_t row;
 } part_time;
 
-/* Returns the number of parts with a single node: the ends of steps and of the warm-up. */
+/* Returns the number of parts with a single node: ends of steps, and the end of the warm-up. */
 static size_t ends_of(const tm_maker *m) {
     return m->draft->timeline->n_steps + m->draft->warm_up;
 }
@@ -46,7 +47,8 @@ static part_time time_of(const tm_maker *m, size_t part) {
     return (part_time){c->begin_ns, c->end_ns, c->row};
 }
 
-/* Finds the end of each step: its edges' latest source. */
+/* Finds when each step ends: the latest source of the edges into the step's end. The warm-up comes
+ * last. */
 static void find_step_ends(const tm_maker *m, size_t parts, int64_t *ends) {
     const tm_loose_edge *edges = m->edges.data;
     for (size_t i = 0; i < m->edges.n; i++) {
@@ -59,7 +61,7 @@ static void find_step_ends(const tm_maker *m, size_t parts, int64_t *ends) {
     }
 }
 
-/* Sets the sort keys of all nodes. The ends of steps come last. */
+/* Sets the sort keys of all nodes, those of the ends of steps last. */
 static void fill_keys(const tm_maker *m, const int64_t *step_ends, tm_order_key *keys) {
     const size_t events = m->draft->events.n, parts = events + m->draft->calls.n;
     const tm_graph_step *steps = m->graph->steps.data;
@@ -81,7 +83,7 @@ static void fill_keys(const tm_maker *m, const int64_t *step_ends, tm_order_key 
     }
 }
 
-/* Sorts the nodes, and sets their times and parts in the graph. Sets *place [parts] to each part's
+/* Sorts the nodes, and sets their times and parts in the graph. Sets (*place)[part] to the part's
  * node. */
 static tm_status order_nodes(tm_maker *m, uint32_t **place, tm_error *err) {
     const size_t parts = m->draft->events.n + m->draft->calls.n;
@@ -123,8 +125,8 @@ static bool is_node(uint32_t from) {
     return from != TM_FROM_ROOT && !(from & TM_FROM_VISIT);
 }
 
-/* Returns, for each part, the index of the first edge into it [parts + 1]; NULL when out of
- * memory. */
+/* Returns, for each part, the index of the first edge that leads to it: [parts + 1]; NULL when out
+ * of memory. */
 static uint32_t *find_first(const tm_maker *m) {
     const tm_loose_edge *edges = m->edges.data;
     const size_t parts = 2 * (m->draft->events.n + m->draft->calls.n) + ends_of(m);
@@ -140,9 +142,9 @@ static uint32_t *find_first(const tm_maker *m) {
     return first;
 }
 
-/* Copies the edges [first, behind), which lead into a node, to index *n on; updates *n. Leaves out
- * edges from a later node to an earlier one. If no edge reaches the node's recorded time, adds one
- * from the root. False when out of memory. */
+/* Copies the edges that lead to a node, [first, behind), into the graph from index *n on, and
+ * advances *n. Leaves out edges whose source is a later node. If the copied edges do not explain
+ * the node's recorded time, adds an edge from the root. False when out of memory. */
 static bool place_into(const tm_maker *m, uint32_t node, uint32_t first, uint32_t behind,
                        const uint32_t *place, size_t *n) {
     const tm_loose_edge *edges = m->edges.data;

@@ -7,11 +7,11 @@
 
 typedef struct rule {
     const char *word;
-    bool whole; /* only an API version (_v2) may follow */
+    bool whole; /* only the suffix of an API version (_v2) may follow */
     tm_call_class_kind kind;
 } rule;
 
-/* Rules for the name after the library's prefix; the first one that matches is used. */
+/* Rules for a name without the library's prefix. The first rule that matches applies. */
 static const rule rules[] = {
     {"StreamWaitEvent", false, TM_CALL_STREAM_WAITS},
     {"DeviceSynchronize", false, TM_CALL_WAITS_DEVICE},
@@ -19,7 +19,7 @@ static const rule rules[] = {
     {"ThreadSynchronize", false, TM_CALL_WAITS_DEVICE},
     {"StreamSynchronize", false, TM_CALL_WAITS_STREAM},
     {"EventSynchronize", false, TM_CALL_WAITS_EVENT},
-    /* these three are of Ascend's runtime */
+    /* the next three are of Ascend's runtime */
     {"SynchronizeDevice", false, TM_CALL_WAITS_DEVICE},
     {"SynchronizeStream", false, TM_CALL_WAITS_STREAM},
     {"SynchronizeEvent", false, TM_CALL_WAITS_EVENT},
@@ -58,21 +58,22 @@ static const char *behind_library(const char *name) {
 
 tm_call_class_kind tm_call_class_of(tm_text name) {
     if (strncmp(name.bytes, "MPI_Wait", strlen("MPI_Wait")) == 0)
-        return TM_CALL_WAITS_DEVICE; /* waits for the latest transfer of each track of requests */
+        return TM_CALL_WAITS_DEVICE; /* for MPI, a track holds requests: waits for the latest
+                                        transfer of each track */
     const char *word = behind_library(name.bytes);
     for (size_t i = 0; word && i < sizeof rules / sizeof *rules; i++) {
         size_t size = strlen(rules[i].word);
         bool begins = strncmp(word, rules[i].word, size) == 0;
         if (begins && (!rules[i].whole || word[size] == 0 || word[size] == '_'))
-            /* a stream-ordered call does not wait */
+            /* stream-ordered calls (cudaFreeAsync) do not wait */
             return rules[i].kind == TM_CALL_MAY_WAIT && strstr(word, "Async") ? TM_CALL_OTHER
                                                                               : rules[i].kind;
     }
     return TM_CALL_OTHER;
 }
 
-/* Returns the flags of a host annotation by its name: TM_EDGE_INPUT for loading the next batch,
- * TM_EDGE_GC for Python's garbage collection; else 0. */
+/* Returns the flags of a host annotation: TM_EDGE_INPUT if it loads the next batch, TM_EDGE_GC for
+ * Python's garbage collection; else 0. */
 static uint8_t flags_of(tm_text name) {
     static const char loader[] = "enumerate(DataLoader)#", pipe[] = "enumerate(DataPipe)#";
     bool loads = (strncmp(name.bytes, loader, strlen(loader)) == 0 &&
@@ -91,7 +92,8 @@ void tm_call_classes_free(tm_call_classes *classes) {
     classes->known = NULL;
 }
 
-/* Returns the cached kind (low four bits) and flags (high four bits). */
+/* Returns the kind + 1 (low four bits) and the flags (high four bits) of a name. Classifies the
+ * name on first use. */
 static uint8_t known(tm_call_classes *classes, uint32_t name) {
     uint8_t *known = &classes->known[name];
     if (*known == 0) {

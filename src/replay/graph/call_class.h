@@ -7,10 +7,10 @@
 typedef enum tm_call_class_kind {
     TM_CALL_OTHER,
     TM_CALL_WAITS_DEVICE, /* waits for all launched work: cudaDeviceSynchronize */
-    TM_CALL_MAY_WAIT,     /* waits for all launched work, then works itself (allocates memory, loads
-                             code): cudaFree, cuModuleLoad */
+    TM_CALL_MAY_WAIT,     /* waits for all launched work, then does work of its own (allocates
+                             memory, loads code): cudaFree, cuModuleLoad */
     TM_CALL_WAITS_STREAM, /* waits for one stream: cudaStreamSynchronize */
-    TM_CALL_WAITS_EVENT,  /* waits for a recorded event: cudaEventSynchronize */
+    TM_CALL_WAITS_EVENT,  /* waits for a CUDA event: cudaEventSynchronize */
     TM_CALL_WAITS_OWN,    /* waits for the work that it launched: cudaMemcpy */
     TM_CALL_STREAM_WAITS  /* does not wait, but makes a stream wait: cudaStreamWaitEvent */
 } tm_call_class_kind;
@@ -21,10 +21,12 @@ tm_call_class_kind tm_call_class_of(tm_text name);
 /** Cache of call classes by name id, filled on first use. */
 typedef struct tm_call_classes {
     const tm_names *names; /* borrowed */
-    uint8_t *known;        /* owned; 1 + tm_call_class_kind, and flags; 0: not yet classified */
+    uint8_t *known;        /* owned; [names] low four bits: 1 + tm_call_class_kind, high four bits:
+                              flags; 0: not classified yet */
 } tm_call_classes;
 
-/** False when out of memory; free it in either case. No name may be added while it is in use. */
+/** False when out of memory; call tm_call_classes_free in either case. No name may be added while
+ * the cache is in use. */
 bool tm_call_classes_init(tm_call_classes *classes, const tm_names *names);
 void tm_call_classes_free(tm_call_classes *classes);
 tm_call_class_kind tm_call_classes_at(tm_call_classes *classes, uint32_t name);

@@ -20,7 +20,7 @@ bool tm_counts_add(tm_counts *counts, const tm_count_range *range) {
     return true;
 }
 
-/* Returns the key of a name in a step; 0 outside of marked steps. */
+/* Returns the key of a name in a step; 0 if the step is not marked. */
 static uint64_t key_of(const tm_draft *draft, uint32_t name, int32_t step) {
     const tm_step *of = step == TM_NO_STEP ? NULL : &draft->timeline->steps[step];
     if (!of || !of->annotated)
@@ -39,7 +39,7 @@ tm_status tm_counts_survey(const tm_draft *draft, tm_counts *counts, tm_error *e
     return TM_OK;
 }
 
-/* A name in a stretch of a step, and the number of its occurrences there. */
+/* A name in one stretch of a step. */
 typedef struct place {
     uint32_t name, stretch;
     int32_t step;
@@ -48,8 +48,8 @@ typedef struct place {
 typedef struct walk {
     const tm_draft *draft;
     const tm_keys *uneven;
-    uint32_t *stretch; /* owned; [steps + 1] by 1 + step: number of communication events launched in
-                          the step so far */
+    uint32_t *stretch; /* owned; [steps + 1] by 1 + step index: number of communication events
+                          launched in the step so far */
     tm_keys keys;      /* of place */
     tm_vec counts;     /* of uint32_t */
 } walk;
@@ -83,8 +83,8 @@ static bool walk_events(walk *w, tm_count_spot *out) {
     return true;
 }
 
-/* Sets the positions of calls that launched nothing. Other calls get the position of their
- * event. */
+/* Sets the positions of calls that launched nothing. Calls that launched an event need no position:
+ * the event's is used. */
 static bool walk_calls(walk *w, tm_count_spot *out) {
     const tm_part_event *e = w->draft->events.data, *const end = e + w->draft->events.n;
     const tm_part_call *calls = w->draft->calls.data;

@@ -1,35 +1,38 @@
-/* A rank's recording as a graph of causes: which event had to wait for which other. With other
- * weights, the graph predicts when every event would have happened if something had been faster.
+/* A rank's recording as a graph of causes: which event had to wait for which other event. With
+ * other weights, the graph predicts when each event would have happened if something had been
+ * faster.
  *
  * A node is the start (S) or the end (E) of a GPU event, or of a host call that launched or waited
- * for one. Its time is the maximum of (time of the source + weight) over its in-edges. With the
- * recorded weights every node has exactly its recorded time.
+ * for a GPU event. A node's time is the maximum, over all edges into the node, of the source's
+ * time plus the edge's weight. With the recorded weights, every node has exactly its recorded
+ * time.
  *
- * The root is the start of the job's first GPU event. Earlier work belongs to no step and stays as
- * recorded: an edge that starts before the root is replaced by its part after the root.
+ * The root is the start of the job's first GPU event. Work before the root belongs to no step and
+ * stays as recorded: of an edge that starts before the root, only the part after the root is kept.
  *
- * Ranks synchronise in operations: each member's start leads to the operation, the operation's time
- * is the last arrival (L), and edges lead from it to the ends of the members. So each rank's graph
- * can be evaluated by itself, from the root and operations to operations and ends of steps. */
+ * Ranks synchronise in operations. Each member's start leads to the operation, the operation's
+ * time is that of the last arrival (L), and edges lead from the operation to the members' ends. So
+ * each rank's graph can be evaluated by itself: from the root and the operations to the rank's
+ * arrivals at operations and the ends of its steps. */
 #ifndef TMERGE_REPLAY_GRAPH_H
 #define TMERGE_REPLAY_GRAPH_H
 
 #include "base/vec.h"
 #include "tmerge/timeline.h"
 
-/** Kinds of edges: word, and the nodes that the edge leads from and to. The weight of BEFORE never
- * changes, and is 0 into the end of a step or of the warm-up. */
+/** Kinds of edges: id, word; the comments name source and target. BEFORE also leads to the end of a
+ * step or of the warm-up, with weight 0; its weight never changes. */
 #define TM_EDGE_LIST(X)                                                                            \
     X(COMPUTE, "compute")   /* S -> E of a compute kernel */                                       \
     X(COPY, "copy")         /* S -> E of a copy or a set */                                        \
-    X(COMM, "comm")         /* S -> E of a communication kernel whose operation joins no ranks */  \
-    X(TRANSFER, "transfer") /* operation -> E of a member */                                       \
+    X(COMM, "comm")         /* S -> E of a communication kernel that waits for no other rank */    \
+    X(TRANSFER, "transfer") /* operation -> E of the rank's kernel in it */                        \
     X(LAUNCH, "launch")     /* S of the call -> S of the event */                                  \
     X(GAP, "gap")           /* E of the previous event on the stream -> S of the event */          \
     X(WAIT, "wait")         /* E of an event of another stream -> S of the event */                \
     X(HOST, "host")         /* E of the previous call -> S of the call */                          \
     X(CALL, "call")         /* S -> E of the call, its own work */                                 \
-    X(SYNC, "sync")         /* E of the event that the call waited for -> E of the call */         \
+    X(SYNC, "sync")         /* E of the event for which the call waited -> E of the call */        \
     X(BEFORE, "before")     /* root -> node without a recorded cause */
 
 typedef enum tm_edge_kind {
@@ -43,42 +46,44 @@ typedef enum tm_edge_kind {
 enum {
     TM_EDGE_INPUT = 1, /* host time while the next batch is loaded */
     TM_EDGE_GC = 2,    /* host time in Python's garbage collection */
-    /* host time or a call that takes far longer than on the other ranks at this place */
+    /* host time that is far longer than on the other ranks at the same place */
     TM_EDGE_STALL = 4,
-    TM_EDGE_MISSING = 8, /* no other rank has this place, so peer_ns is the rank's own time */
-    /* only one other rank has this place, so it is unknown which of the two is normal */
+    TM_EDGE_MISSING = 8, /* no other rank has an edge at this place, so peer_ns is the rank's own
+                            time */
+    /* only one other rank has an edge at this place, so it is unknown which of the two times is
+     * normal */
     TM_EDGE_PAIR = 16,
-    TM_EDGE_OVER = 32,  /* part of its weight, over_ns, has no recorded explanation */
-    TM_EDGE_UNSEEN = 64 /* on a rank without recorded waits: host time between two steps that
-                           contains a long time without recorded events. This long time stays as
-                           recorded on all ranks. It is in peer_ns until ranks are compared */
+    TM_EDGE_OVER = 32,  /* over_ns of the weight has no recorded explanation */
+    TM_EDGE_UNSEEN = 64 /* only on a rank without recorded waits: host time between two steps that
+                           contains a long time without recorded events. No scenario changes this
+                           long time. peer_ns is this long time until ranks are compared */
 };
 
-/** Sources that are not nodes: the root, and participation number (from & ~TM_FROM_VISIT). */
+/** Sources that are not nodes: the root, and a participation, whose index is from &
+ * ~TM_FROM_VISIT. */
 #define TM_FROM_ROOT UINT32_MAX
 #define TM_FROM_VISIT UINT32_C(0x80000000)
 
-/** Number of the pseudo step for the warm-up: GPU work that was launched before the first marked
- * step and ended before it started, such as loading a model. The first step then counts from the
- * time when the last rank started it, not from the job's first GPU event. The warm-up precedes all
- * steps in graphs and on paths; no row belongs to it. */
+/** Step number of the warm-up, which is not a step: GPU work, such as loading a model, that was
+ * launched before the first marked step and ended before that step started. With a warm-up, the
+ * first step counts from the time when the last rank started it; without one, from the job's first
+ * GPU event. The warm-up precedes all steps in graphs and on paths. No row has this step. */
 #define TM_STEP_LEAD_IN (INT64_MIN + 1)
 
 /** No node: the rank's kernel is missing, so the rank does not arrive at the operation, but
- * continues after it. */
+ * continues after the operation. */
 #define TM_NO_NODE UINT32_MAX
 
-/** The weight of an edge. */
 typedef struct tm_weight {
     int64_t ns;      /* recorded */
-    int64_t peer_ns; /* weight of the other ranks of the role at the same place */
-    int64_t over_ns; /* unexplained part, if the edge has TM_EDGE_OVER; else 0. It is not shortened
-                        where an edge is cut at the root, so that it can be compared with other
+    int64_t peer_ns; /* usual: weight at the same place on the other ranks of the role */
+    int64_t over_ns; /* if the edge has TM_EDGE_OVER, the unexplained part of ns; else 0. Stays
+                        whole if the edge is cut at the root, because it is compared with other
                         ranks */
 } tm_weight;
 
-/** A weight in half the memory, for short times, which are usual. If ns is TM_LONG, the weight is
- * number peer_ns of the list of long weights. */
+/** A weight in half the memory; most times are short enough. If ns is TM_LONG, peer_ns is the index
+ * of the weight in tm_graph.longs. */
 typedef struct tm_short_weight {
     int32_t ns, peer_ns, over_ns;
 } tm_short_weight;
@@ -87,27 +92,28 @@ typedef struct tm_short_weight {
 
 typedef struct tm_edge {
     tm_short_weight weight; /* see tm_graph_weight */
-    uint32_t from;          /* an earlier node, TM_FROM_ROOT, or TM_FROM_VISIT + index */
+    uint32_t from;          /* source: an earlier node, TM_FROM_ROOT, or TM_FROM_VISIT + index of a
+                               participation */
     uint8_t kind;           /* tm_edge_kind */
     uint8_t flags;
-    /* part of the user's scenario that applies to the edge, from 1; 0: none */
+    /* part of the user's scenario that applies to the edge, counted from 1; 0: none */
     uint8_t part;
 } tm_edge;
 
 /** A rank's participation in an operation that joins ranks. */
 typedef struct tm_graph_visit {
-    uint64_t operation; /* id of the operation: equal on all members, unique in the job */
-    int64_t last_ns;    /* L in replay time; operations are ordered by (last_ns, operation) */
-    uint32_t node;      /* S of the rank's kernel, from which the rank arrives at the operation; or
-                           TM_NO_NODE */
+    uint64_t operation; /* id of the operation, equal on all members, unique in the job */
+    int64_t last_ns;    /* L since the root; operations are ordered by (last_ns, operation) */
+    uint32_t node;      /* start of the rank's kernel, with which the rank arrives at the operation;
+                           or TM_NO_NODE */
     uint32_t event;     /* row of the kernel, or TM_NO_EVENT */
 } tm_graph_visit;
 
-/** The end of a step on the rank: a node at the latest end of the step's GPU events. For
+/** The end of a step on the rank: a node at the time when the step's last GPU event ends. For
  * TM_STEP_LEAD_IN, the node from which the first step counts. */
 typedef struct tm_graph_step {
     int64_t number;
-    uint32_t node; /* has no event, and in-edges of weight 0 */
+    uint32_t node; /* has no event; all edges into it have weight 0 */
 } tm_graph_step;
 
 typedef struct tm_graph {
@@ -116,17 +122,18 @@ typedef struct tm_graph {
     int64_t *ns;     /* [n_nodes] recorded time since the root, on the job's clock */
     uint32_t *event; /* [n_nodes] row in the timeline; TM_NO_EVENT for the end of a step */
     /* [n_nodes] 2 x index of the item, + 1 for the item's end. Items are the events of tm_draft,
-     * then its calls, then steps. NULL once ranks have been compared */
+     * then its calls, then its steps. NULL after ranks have been compared */
     uint32_t *parts;
-    uint32_t *first;    /* [n_nodes + 1] in-edges of node v: edges [first[v], first[v + 1]) */
-    tm_edge *edges;     /* each edge leads from an earlier node to a later one */
+    uint32_t *first;    /* [n_nodes + 1] the edges into node v are edges[first[v]] to edges[first[v
+                           + 1] - 1] */
+    tm_edge *edges;     /* each leads from an earlier node to a later one */
     tm_vec longs;       /* of tm_weight: weights that are too long to be stored in their edges */
     tm_vec visits;      /* of tm_graph_visit, ascending in (last_ns, operation) */
     tm_vec steps;       /* of tm_graph_step, ascending in number */
-    int64_t n_inferred; /* number of wait edges that were inferred, not recorded */
-    int64_t blocked_ns; /* host time in which the device ran, if waits for the device are not
-                           recorded: the host worked or waited */
-    bool in_batch;      /* the rank is replayed in a batch: this graph is empty */
+    int64_t n_inferred; /* number of waits of streams that were inferred, not recorded */
+    int64_t blocked_ns; /* if waits for the device are not recorded: host time in which the device
+                           ran, so that the host either worked or waited */
+    bool in_batch;      /* the rank is replayed in a batch (job/batch.h), and this graph is empty */
 } tm_graph;
 
 void tm_graph_free(tm_graph *graph);
@@ -137,7 +144,7 @@ static inline tm_weight tm_graph_weight(const tm_graph *graph, const tm_edge *ed
                             : (tm_weight){w->ns, w->peer_ns, w->over_ns};
 }
 
-/** Slow path of tm_graph_weigh. */
+/** Sets a weight that may be too long to be stored in the edge. False when out of memory. */
 bool tm_graph_weigh_long(tm_graph *graph, tm_edge *edge, const tm_weight *weight) TM_MUST_CHECK;
 
 /** Sets the weight of an edge. False when out of memory. */
@@ -151,8 +158,8 @@ static inline bool tm_graph_weigh(tm_graph *graph, tm_edge *edge, const tm_weigh
     return true;
 }
 
-/** Returns the usual weight at the edge's place. If only two ranks can be compared, it is the
- * smaller weight, because it is unknown which of the two is normal. */
+/** Returns the usual weight at the edge's place. If only two ranks have this place, it is the
+ * smaller of the two weights, because it is unknown which one is normal. */
 static inline int64_t tm_edge_usual_ns(const tm_edge *edge, const tm_weight *weight) {
     return (edge->flags & TM_EDGE_PAIR) && weight->ns < weight->peer_ns ? weight->ns
                                                                         : weight->peer_ns;
@@ -166,8 +173,8 @@ static inline int64_t tm_graph_source_ns(const tm_graph *graph, const tm_edge *e
     return graph->ns[edge->from];
 }
 
-/** Returns the event or call whose time an edge represents. For work and transfers, it is the event
- * that works or transfers; for other edges, the event or call of the target node. */
+/** Returns the row of the event or call whose time an edge represents. For work and transfers, it
+ * is the event that works or transfers; for other edges, the event or call of the target node. */
 static inline uint32_t tm_graph_event_of(const tm_graph *graph, uint32_t node,
                                          const tm_edge *edge) {
     const bool visits = edge->from & TM_FROM_VISIT, root = edge->from == TM_FROM_ROOT;

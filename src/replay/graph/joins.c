@@ -39,7 +39,8 @@ static int by_operation(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->event, y->event);
 }
 
-/* The transfer time of an operation. Operations with the same key should take equally long. */
+/* The transfer time of an operation. Operations of the same group, size and kind should take
+ * equally long. */
 typedef struct timed {
     uint64_t group;
     int64_t bytes, ns;
@@ -82,7 +83,7 @@ static void set_usual(tm_vec *times, tm_replay_visit *visits) {
     }
 }
 
-/* A rank of a group. */
+/* A rank of a group, and the process that holds it. */
 typedef struct cluster {
     int64_t rank;
     int32_t origin;
@@ -92,7 +93,8 @@ static int by_cluster(const void *a, const void *b) {
     return tm_order_i64(((const cluster *)a)->rank, ((const cluster *)b)->rank);
 }
 
-/* Lists the ranks of the [n] members of one group, each once. */
+/* Lists the ranks of a group, each once. @p members [n] are the members of all operations of the
+ * group. */
 static bool find_clusters(const tm_join_member *members, size_t n, tm_vec *out) {
     out->n = 0;
     for (size_t i = 0; i < n; i++) {
@@ -121,8 +123,8 @@ static bool find_median_end(const tm_join_member *members, size_t n, int64_t *ou
     return true;
 }
 
-/* Appends a participation for each rank without a kernel in an operation. @p members [n] are the
- * operation's kernels. */
+/* Appends a participation for each rank of the group that has no kernel in an operation. @p members
+ * [n] are the operation's kernels. */
 static bool add_missing(const tm_join_member *members, size_t n, const tm_vec *clusters,
                         tm_vec *visits) {
     const cluster *v = clusters->data;

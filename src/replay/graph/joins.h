@@ -1,5 +1,5 @@
-/* Collects operations in which ranks wait for one another, and makes participations for the
- * processes that hold the ranks. */
+/* Collects the operations in which ranks wait for one another, and makes the participations of
+ * each rank for the process that holds the rank. */
 #ifndef TMERGE_REPLAY_JOINS_H
 #define TMERGE_REPLAY_JOINS_H
 
@@ -7,7 +7,7 @@
 #include "timeline/collectives.h"
 
 /** A member of an operation that joins ranks. One process collects the members of all operations of
- * a group, no matter which process matched them. Sent as bytes. */
+ * a group, whichever process matched them. Sent as bytes. */
 typedef struct tm_join_member {
     uint64_t group;
     uint64_t operation; /* as in tm_replay_visit */
@@ -17,11 +17,11 @@ typedef struct tm_join_member {
     uint32_t event;
     int32_t origin;
     uint8_t kind;
-    bool incomplete; /* the operation lacks kernels of some ranks */
+    bool incomplete; /* the operation lacks the kernels of some ranks */
 } tm_join_member;
 
 /**
- * Appends the members of those operations that join ranks and that this process matched.
+ * Appends the members of the operations that this process matched and that join ranks.
  * @param base  origin of times
  * @return      TM_OK; TM_ERR_FAULT
  */
@@ -29,16 +29,15 @@ tm_status tm_joins_members(const tm_collectives *collectives, const tm_timebase 
                            tm_vec *members, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Appends a tm_replay_visit for each member, and for each rank of the group without a kernel in an
- * operation. The usual time of a transfer is the median over operations of the same kind, group and
- * size.
- * @param members  of tm_join_member, complete for each group; sorted by the call
+ * Appends a tm_replay_visit for each member, and one for each rank of the group that has no kernel
+ * in an operation. The usual time of a transfer is the median over operations of the same kind,
+ * group and size.
+ * @param members  of tm_join_member, all members of each group; sorted by the call
  * @return         TM_OK; TM_ERR_FAULT
  */
 tm_status tm_joins_visits(tm_vec *members, tm_vec *visits, tm_error *err) TM_MUST_CHECK;
 
-/** Sorts by rank and event. Participations without an event come last, by the median end of the
- * other members. */
+/** Sorts participations by rank and event. Those without an event come last, sorted by end_ns. */
 void tm_joins_sort(tm_vec *visits);
 
 #endif

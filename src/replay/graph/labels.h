@@ -1,5 +1,5 @@
-/* Labels of nodes while a graph is reduced. A way is the longest path from a boundary node to a
- * node, in each set of weights. */
+/* Labels of nodes while a graph is reduced: how far each node is from the boundary nodes. A way is
+ * the length of the longest path from one boundary node to the node, in each set of weights. */
 #ifndef TMERGE_REPLAY_LABELS_H
 #define TMERGE_REPLAY_LABELS_H
 
@@ -10,43 +10,43 @@
 #include "base/memory_pages.h"
 #include "base/simd_lanes.h"
 
-/** The ways from boundary nodes to a node. Labels of several nodes may share them; they are then
- * the ways to the first of these nodes. */
+/** The ways from boundary nodes to a node. Labels of several nodes can share ways. The lengths are
+ * then those to the first of these nodes, and each label adds its `plus`. */
 typedef struct tm_ways {
     _Alignas(TM_LINE) struct tm_ways *next; /* free list */
     size_t n;
-    size_t size;      /* index in pool->ways of the list of ways of this size */
-    size_t users;     /* number of labels that use these ways. With several users, they must not be
-                         changed */
-    uint64_t settled; /* reduction.now at the last removal of redundant ways; `came` and `grew` mark
-                         changes since then */
+    size_t size;      /* capacity: index of the free list in pool->ways */
+    size_t users;     /* number of labels that use these ways. If there are several, the ways must
+                         not be changed */
+    uint64_t settled; /* value of reduction.now when redundant ways were last removed; `came` and
+                         `grew` mark the changes since then */
     uint64_t number;  /* version: equal numbers mean equal contents */
-    uint64_t holds;   /* a version: merging the ways of this version into these changes nothing,
-                         unless they are made longer by more than `most` */
-    int64_t *most;    /* [width] limit for `holds`; unused if holds is 0 */
-    bool news;        /* at least one way came or grew */
-    uint32_t *from;   /* [n] keys of sources, ascending; the root (TM_FROM_ROOT) comes last */
-    int64_t *ns;      /* [n][width] */
-    uint8_t *alive;   /* [n] one bit per rank: whether the rank has this way */
-    uint8_t *came; /* [n] one bit per rank: whether the rank got this way after redundant ways were
-                      last removed */
-    uint8_t *grew; /* [n] one bit per rank: whether the way became longer after redundant ways were
-                      last removed */
+    uint64_t holds;   /* version of other ways that these ways contain: merging those changes
+                         nothing, unless they are made longer by more than `most`; 0: none */
+    int64_t *most;    /* [width] see `holds`; not set if holds is 0 */
+    bool news;        /* a way came or grew since tm_ways_known */
+    uint32_t *from; /* [n] keys of the ways' sources, ascending; the root (TM_FROM_ROOT) is last */
+    int64_t *ns;    /* [n][width] */
+    uint8_t *alive; /* [n] one bit for each rank: the rank has this way */
+    uint8_t *came;  /* [n] one bit for each rank: the rank got this way after redundant ways were
+                       last removed */
+    uint8_t *grew;  /* [n] one bit for each rank: the way became longer after redundant ways were
+                       last removed */
 } tm_ways;
 
 /** The ways to a node, and a length to add to them. */
 typedef struct tm_labels {
     struct tm_labels *next; /* free list */
     tm_ways *ways;
-    _Alignas(TM_LINE) int64_t plus[]; /* [width] added to the length of each way */
+    _Alignas(TM_LINE) int64_t plus[]; /* [width] to add to the length of each way */
 } tm_labels;
 
 enum { TM_LABEL_SIZES = 30 };
 
-/** Allocates labels. Reuses freed ones, so that the few in use stay in the cache. */
+/** Allocator of labels. Reuses freed labels, so that the few in use stay in the cache. */
 typedef struct tm_label_pool {
     const tm_lanes *lanes;
-    size_t width;   /* number of values in a row: those of all sets, padded */
+    size_t width;   /* number of lengths in a way: those of all sets, padded */
     tm_pages pages; /* empty at first; freed by the owner, with all labels */
     tm_labels *labels;
     tm_ways *ways[TM_LABEL_SIZES];
@@ -59,8 +59,8 @@ typedef struct tm_label_pool {
 tm_labels *tm_labels_new(tm_label_pool *pool, size_t n);
 void tm_labels_release(tm_label_pool *pool, tm_labels *labels);
 
-/** Appends a way that no rank has yet. Its source must come after those of all other ways. Returns
- * its lengths, which the caller sets. */
+/** Appends a way that no rank has yet. @p from must be greater than the sources of all other ways.
+ * Returns the way's lengths, which the caller must set. */
 int64_t *tm_ways_append(const tm_label_pool *pool, tm_ways *ways, uint32_t from);
 
 /** Returns labels with the same ways, made longer by @p by [width / TM_LANES]; NULL when out of
@@ -73,15 +73,15 @@ static inline void tm_labels_add(const tm_label_pool *pool, tm_labels *labels,
     pool->lanes->add(labels->plus, labels->plus, 1, by, pool->width);
 }
 
-/** Merges b's ways, each made longer by @p by, into a's ways. Of two ways from one source, keeps
- * the longer one. False when out of memory. */
+/** Merges b's ways, each made longer by @p by, into a's ways. If both have a way from the same
+ * source, keeps the longer one. False when out of memory. */
 bool tm_labels_merge(tm_label_pool *pool, tm_labels *a, const tm_labels *b,
                      const int64_t *const *by);
 
-/** Clears `came` and `grew`. */
+/** Clears `came`, `grew` and `news`. */
 void tm_ways_known(tm_ways *ways);
 
-/** Assigns a new version number. Call it when ways were removed. */
+/** Assigns a new version number. The caller must call this after it removed ways. */
 void tm_ways_fewer(tm_label_pool *pool, tm_ways *ways);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "build_graph.h"
 
-/* An edge before the nodes are ordered: its ends are numbers of parts. Without padding, so that
+/* An edge before the nodes are ordered: its ends are numbers of parts. Has no padding, so that
  * edges can be compared as bytes. */
 typedef struct tm_loose_edge {
     uint32_t to, from;
@@ -18,23 +18,25 @@ typedef struct tm_new_edge {
     uint8_t kind, flags;
 } tm_new_edge;
 
-/* A possible cause of an event's delay. */
+/* A possible cause of a node's time. */
 typedef struct tm_cause {
     uint32_t from;
     int64_t from_ns;
-    int64_t usual_ns; /* usual lag from the cause to its effect */
+    int64_t usual_ns; /* usual time from the cause to the node */
     uint8_t kind;     /* tm_edge_kind */
 } tm_cause;
 
-/* State while a graph is built. Its parts are numbered: 2 i is the start and 2 i + 1 the end of
- * event i, then the same for calls, then the ends of steps. */
+/* State while a graph is built. Its nodes are parts, numbered as follows: 2 i is the start and 2 i
+ * + 1 the end of event i; then the same for calls; then the ends of steps, and the end of the
+ * warm-up. */
 typedef struct tm_maker {
     const tm_draft *draft;
     const tm_recorded *recorded;
     const tm_vec *waits;           /* of tm_part_wait */
     const tm_replay_visit *visits; /* [n_visits] ascending in event */
     size_t n_visits, n_named;      /* number of visits; number of those with a recorded event */
-    bool unseen;                   /* the graph has TM_EDGE_UNSEEN and is not replayed in a batch */
+    bool unseen;                   /* the graph has an edge with TM_EDGE_UNSEEN, so the rank is not
+                                      replayed in a batch */
     tm_graph *graph;
     tm_vec edges;   /* of tm_loose_edge */
     tm_vec weights; /* of tm_weight, parallel to `edges`; at most one edge into a node has an
@@ -42,11 +44,11 @@ typedef struct tm_maker {
     size_t room;    /* capacity of both */
     tm_vec causes;  /* of tm_cause: possible causes of the current node */
     int64_t launch_ns, gap_ns; /* usual lags */
-    uint32_t *origin; /* owned; [edges of the graph] index of the edge among the loose ones, or
-                         TM_NO_ORIGIN */
+    uint32_t *origin;          /* owned; [edges of the graph] index of the edge in `edges`, or
+                                  TM_NO_ORIGIN */
 } tm_maker;
 
-/* In tm_maker.origin: an edge from the root to a node without a recorded cause. */
+/* Value in tm_maker.origin for an added edge from the root to a node without a recorded cause. */
 #define TM_NO_ORIGIN UINT32_MAX
 
 static inline uint32_t tm_event_begin(uint32_t event) {
@@ -65,7 +67,8 @@ static inline uint32_t tm_call_end(const tm_maker *m, uint32_t call) {
     return tm_call_begin(m, call) + 1;
 }
 
-/* Makes room for [n] more edges, which the caller sets and counts. False when out of memory. */
+/* Makes room for @p n more edges. The caller must set them, and count them in edges.n. False when
+ * out of memory. */
 bool tm_maker_grow(tm_maker *m, size_t n);
 static inline bool tm_maker_room(tm_maker *m, size_t n) {
     return m->edges.n + n <= m->room || tm_maker_grow(m, n);
@@ -77,7 +80,8 @@ static inline void tm_maker_set(tm_maker *m, size_t i, uint32_t to, const tm_new
     ((tm_weight *)m->weights.data)[i] = (tm_weight){edge->ns, edge->peer_ns, 0};
 }
 
-/* Appends an edge. Append edges in the order of their target parts. False when out of memory. */
+/* Appends an edge. Edges must be appended in the order of their target parts. False when out of
+ * memory. */
 static inline bool tm_maker_edge(tm_maker *m, uint32_t to, const tm_new_edge *edge) {
     if (!tm_maker_room(m, 1))
         return false;
@@ -101,25 +105,26 @@ static inline bool tm_maker_cause(tm_maker *m, const tm_cause *cause) {
     return at != NULL;
 }
 
-/* Returns when a node would usually follow a cause, but at most @p ns, the node's time. */
+/* Returns when a node would usually follow a cause [ns], but at most @p ns, the node's time. */
 static inline int64_t tm_cause_reaches(const tm_cause *cause, int64_t ns) {
     const int64_t lag = ns - cause->from_ns;
     return cause->from_ns + (lag < cause->usual_ns ? lag : cause->usual_ns);
 }
 
-/* Returns the weight of a cause on the other ranks. For a transfer, it is the usual time of its
- * operation; for other kinds, not yet known. */
+/* Returns the weight of a cause's edge on the other ranks. For a transfer, it is the usual time of
+ * its operation; otherwise @p weight, until ranks are compared. */
 static inline int64_t tm_cause_peer_ns(const tm_maker *m, const tm_cause *cause, int64_t weight) {
     return cause->kind == TM_EDGE_TRANSFER ? m->visits[cause->from & ~TM_FROM_VISIT].usual_ns
                                            : weight;
 }
 
-/* Returns how long before @p ns a node would usually follow the latest of its causes. */
+/* Returns how much of the time before @p ns the causes collected so far do not explain: @p ns minus
+ * the latest time at which the node would usually follow one of them. */
 int64_t tm_maker_lag(const tm_maker *m, int64_t ns);
 
-/* Adds an edge for each of [n] causes of a node at @p ns. The edge from the cause that explains the
- * node's time best gets the recorded weight; the others get at most the usual one. False when out
- * of memory. */
+/* Adds an edge to a node at @p ns from each of [n] causes. The edge from the cause that explains
+ * the node's time best gets the recorded time as weight, all others at most their usual time. False
+ * when out of memory. */
 static inline bool tm_maker_lead(tm_maker *m, uint32_t to, int64_t ns, const tm_cause *causes,
                                  size_t n) {
     size_t binding = 0;
@@ -145,22 +150,22 @@ static inline bool tm_maker_lead(tm_maker *m, uint32_t to, int64_t ns, const tm_
     return true;
 }
 
-/* Like tm_maker_lead, with all collected causes; empties them. */
+/* Like tm_maker_lead, with all causes collected in m->causes. Then empties m->causes. */
 bool tm_maker_settle(tm_maker *m, uint32_t to, int64_t ns);
 
-/* Adds the end of event u as a cause of a node at @p ns. If u ends later (streams overlap, or times
- * are rounded), adds its start instead or, if u takes part in an operation, the operation, from
- * which the transfer leads to the node. False when out of memory. */
+/* Adds the end of event u as a possible cause of a node at @p ns. If u ends later (streams overlap,
+ * or times are rounded), adds instead u's start or, if u is part of an operation, the operation.
+ * False when out of memory. */
 bool tm_maker_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t kind);
 
-/* Add the edges into all events; into all calls. False when out of memory. */
+/* Add the edges into all events, or into all calls. False when out of memory. */
 bool tm_maker_events(tm_maker *m);
 bool tm_maker_calls(tm_maker *m);
 
 /* Adds a rank's edges, participations and steps to an empty graph. False when out of memory. */
 bool tm_maker_loose(tm_maker *m);
 
-/* Orders nodes and edges. TM_OK; TM_ERR_FAULT. */
+/* Sorts nodes and edges. TM_OK; TM_ERR_FAULT. */
 tm_status tm_maker_order(tm_maker *m, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -13,7 +13,7 @@ void tm_ops_draft_free(tm_ops_draft *draft) {
     tm_vec_free(&draft->ends);
 }
 
-/* Returns the number after a key, or -1. */
+/* Returns the number after a key in the metadata, or -1. */
 static int64_t number_of(const char *metadata, const char *key) {
     const char *found = strstr(metadata, key);
     int64_t number = -1;
@@ -34,7 +34,8 @@ bool tm_ops_place_read(const char *metadata, tm_ops_place *out) {
            out->chunks > 0;
 }
 
-/* Parses the type of an operation and its model part: "forward-compute, chunk 1". */
+/* Parses the name of an operation, such as "forward-compute, chunk 1", into its type and its model
+ * part. */
 static uint8_t type_of(tm_text name, int32_t *chunk) {
     static const char *const words[TM_N_OPS_TYPES] = {
 #define WORD(id, word) word,
@@ -75,7 +76,7 @@ static bool add_row(tm_ops_draft *d, const tm_names *names, uint32_t row, const 
     return tm_vec_append(&d->parts, &part, 1) != NULL;
 }
 
-/* By step, type and time. Occurrence indices are assigned in this order. */
+/* Order by step, type and time. Occurrence indices are assigned in this order. */
 static int by_number(const void *a, const void *b) {
     const tm_ops_part *x = a, *y = b;
     int order = tm_order_i64(x->step, y->step);
@@ -93,7 +94,7 @@ static void number_parts(tm_ops_draft *d) {
             v[i].nth = v[i - 1].nth + 1;
 }
 
-/* Sets the end of each step: the latest end of its operations. */
+/* Adds the end of each step: the time when the last of its operations ends. */
 static bool add_ends(tm_ops_draft *d) {
     const tm_ops_part *v = d->parts.data;
     for (uint32_t i = 0; i < d->parts.n; i++) {

@@ -1,6 +1,7 @@
 /* A rank's operations, for traces that record operations of the training loop instead of kernels.
- * Kinds of operations and the pipeline schedule, not times, show which operation follows which.
- * After "Understanding Stragglers in Large Model Training Using What-if Analysis" (OSDI 2025). */
+ * Types of operations and the pipeline schedule show which operation follows which; times hardly
+ * matter. After "Understanding Stragglers in Large Model Training Using What-if Analysis" (OSDI
+ * 2025). */
 #ifndef TMERGE_REPLAY_OPS_EVENTS_H
 #define TMERGE_REPLAY_OPS_EVENTS_H
 
@@ -8,8 +9,8 @@
 #include "replay/graph/timebase.h"
 #include "tmerge/timeline.h"
 
-/** Types of operations, by the prefix of their names. Types of computation come first: their ideal
- * time is the mean over the job; for communication, it is the median. */
+/** Types of operations, by the prefix of their names. Types of computation come first. The ideal
+ * time of a type is the mean over the job for computation, the median for communication. */
 #define TM_OPS_TYPE_LIST(X)                                                                        \
     X(FORWARD, "forward-compute")                                                                  \
     X(BACKWARD, "backward-compute")                                                                \
@@ -37,49 +38,51 @@ static inline bool tm_ops_computes(uint8_t type) {
     return type <= TM_OPS_OPTIMIZER;
 }
 
-/** Position of a rank in its job. The reader of such traces writes it into the metadata. */
+/** Position of a rank in its job, from 0. The reader of such traces writes it into the metadata. */
 typedef struct tm_ops_place {
     int64_t data, stage, tensor;
-    int64_t stages, chunks; /* of the job: number of pipeline stages, and of model parts in each */
+    int64_t stages, chunks; /* number of pipeline stages in the job, and of model parts in each
+                               stage */
 } tm_ops_place;
 
-/** Parses the metadata; false if they lack the position. */
+/** Parses the position from the metadata. False if it is not there. */
 bool tm_ops_place_read(const char *metadata, tm_ops_place *out);
 
 /** An operation. Times are in ns since the root, on the job's clock. */
 typedef struct tm_ops_part {
     int64_t begin_ns, end_ns;
-    int64_t arrival_ns; /* latest end of the operations before this one: set by tm_ops_ask_joins */
-    int64_t join_ns;    /* latest arrival of its members: set by tm_ops_take */
-    int64_t last_ns;    /* latest start of its members: set by tm_ops_take */
-    uint64_t operation; /* equal on all members, unique in the job; 0: it joins no ranks */
+    int64_t arrival_ns; /* latest end of the operations that it follows: set by tm_ops_ask_joins */
+    int64_t join_ns;    /* latest arrival of the operation's members: set by tm_ops_take */
+    int64_t last_ns;    /* latest start of the operation's members: set by tm_ops_take */
+    uint64_t operation; /* id, equal on all members, unique in the job; 0: the operation joins no
+                           ranks */
     uint32_t row;       /* in the timeline */
     uint32_t step;      /* index into the timeline's steps */
-    uint32_t nth;       /* occurrence index among operations of its type in its step */
-    int32_t chunk;      /* model part; 0 if there is only one */
-    uint8_t type;       /* tm_ops_type */
+    uint32_t nth;  /* occurrence index (0-based) among the operations of its type in its step */
+    int32_t chunk; /* model part, from 0 */
+    uint8_t type;  /* tm_ops_type */
 } tm_ops_part;
 
-/** An edge: operation `to` (index) follows operation `from`. */
+/** Operation `to` follows operation `from` (indices in `parts`). */
 typedef struct tm_ops_edge {
     uint32_t from, to;
 } tm_ops_edge;
 
-/** The end of the rank's part of a step, at which the job's next step starts. */
+/** The end of a step on a rank. When all ranks have reached it, the job's next step starts. */
 typedef struct tm_ops_end {
-    int64_t end_ns;  /* latest end of its operations */
-    int64_t join_ns; /* end of the job's step: set by tm_ops_take */
+    int64_t end_ns;  /* latest end of the rank's operations in the step */
+    int64_t join_ns; /* time when the last rank ends the step: set by tm_ops_take */
     uint32_t step;   /* index into the timeline's steps */
-    uint32_t first;  /* index of its first operation */
+    uint32_t first;  /* index in `parts` of the step's first operation */
 } tm_ops_end;
 
 typedef struct tm_ops_draft {
     const tm_timeline *timeline; /* borrowed */
     tm_ops_place place;
-    tm_vec parts; /* of tm_ops_part, by step; within a step, every operation comes after those that
+    tm_vec parts; /* of tm_ops_part, by step. Within a step, each operation comes after those that
                      it follows */
     tm_vec edges; /* of tm_ops_edge, ascending in `to` */
-    tm_vec ends;  /* of tm_ops_end, ascending in time */
+    tm_vec ends;  /* of tm_ops_end, ascending in step */
 } tm_ops_draft;
 
 /**

@@ -6,8 +6,8 @@
 #include "base/sorted.h"
 #include "ops_visits.h"
 
-/* As in the paper, a transfer that ends more than this before its last member starts is an
- * error. */
+/* As in the paper, a transfer that ends more than this before its last member starts is an error,
+ * and takes 0. */
 static const int64_t TOO_EARLY_NS = 10000000;
 
 bool tm_ops_ask_ends(const tm_ops_draft *draft, uint32_t rank, int32_t origin, tm_vec *members) {
@@ -96,7 +96,8 @@ void tm_ops_take(tm_ops_draft *draft, const tm_ops_member *answer) {
     part->last_ns = answer->begin_ns;
 }
 
-/* Returns how long an operation took; if it joins ranks, how long its transfer took. */
+/* Returns how long an operation took [ns]: if it joins ranks, from the last member's start;
+ * otherwise, from its own start. */
 static int64_t time_of(const tm_ops_part *part) {
     int64_t ns = part->end_ns - (part->operation != 0 ? part->last_ns : part->begin_ns);
     return ns > -TOO_EARLY_NS ? ns : 0;
@@ -136,17 +137,18 @@ tm_ops_times tm_ops_ideal(tm_vec *samples) {
     return out;
 }
 
-/* A graph while it is built. Nodes are added in order, and edges directly after the node that they
- * lead to. */
+/* State while a graph is built. Nodes are appended in order. The edges into a node are appended
+ * directly after the node. */
 typedef struct maker {
     const tm_ops_draft *draft;
     const tm_ops_times *ideal;
     tm_graph *graph;
     tm_vec ns, event, first, edges;
     uint32_t *end_node; /* [parts] */
-    uint32_t *arrived;  /* [parts] node at which the rank arrives at the operation, if it joins
-                           ranks */
-    uint32_t *visit_of; /* [parts] index of the operation's participation, if it joins ranks */
+    uint32_t *arrived;  /* [parts] if the operation joins ranks: node at which the rank arrives at
+                           the operation */
+    uint32_t *visit_of; /* [parts] if the operation joins ranks: index of the rank's
+                           participation */
     bool ok;
 } maker;
 
@@ -157,26 +159,26 @@ static uint32_t add_node(maker *m, int64_t ns, uint32_t event) {
     return (uint32_t)m->ns.n - 1;
 }
 
-/* Adds an edge into the node that was added last. */
+/* Adds an edge to the node that was added last. */
 static void add_edge(maker *m, uint32_t from, uint8_t kind, tm_weight weight) {
     tm_edge edge = {.from = from, .kind = kind, .flags = weight.over_ns > 0 ? TM_EDGE_OVER : 0};
     m->ok = m->ok && tm_graph_weigh(m->graph, &edge, &weight) && tm_vec_append(&m->edges, &edge, 1);
 }
 
-/* Adds an edge for an unexplained time; its ideal is 0. */
+/* Adds an edge for an unexplained time, whose ideal is 0. */
 static void add_lag(maker *m, uint32_t from, int64_t ns) {
     add_edge(m, from, TM_EDGE_GAP, ns > 0 ? (tm_weight){ns, 0, ns} : (tm_weight){ns, ns, 0});
 }
 
-/* Adds an edge from each operation that this one follows. The operation that ended last explains
- * its start; the time since then is a lag. */
+/* Adds an edge from each operation that operation @p part follows. The one that ended last explains
+ * the start of @p part: the time from that end to @p ns is a lag. */
 static void add_causes(maker *m, size_t part, size_t *edge, size_t end, int64_t ns) {
     const tm_ops_edge *edges = m->draft->edges.data;
     const tm_ops_part *parts = m->draft->parts.data;
     int64_t arrival = parts[part].arrival_ns;
     bool bound = false;
     if (*edge == m->draft->edges.n || edges[*edge].to != part) {
-        /* The ends of steps are the first participations (not sorted yet). */
+        /* Participation k, not yet sorted, is the end of step k. */
         uint32_t from = end > 0 ? TM_FROM_VISIT + (uint32_t)end - 1 : TM_FROM_ROOT;
         add_lag(m, from, ns - arrival);
         return;
@@ -207,8 +209,8 @@ static void add_alone(maker *m, size_t i, size_t *edge, size_t end) {
     add_edge(m, node, kind, (tm_weight){time, m->ideal->ns[p->type], 0});
 }
 
-/* Adds an operation that joins ranks: three nodes for its arrival, the start of all members, and
- * its end. */
+/* Adds the three nodes of an operation that joins ranks: the rank's arrival, the start of the last
+ * member, and the operation's end on the rank. */
 static void add_member(maker *m, size_t i, size_t *edge, size_t end) {
     const tm_ops_part *p = (const tm_ops_part *)m->draft->parts.data + i;
     int64_t time = time_of(p), begin = p->end_ns - time;
@@ -220,7 +222,8 @@ static void add_member(maker *m, size_t i, size_t *edge, size_t end) {
     add_edge(m, node, TM_EDGE_TRANSFER, (tm_weight){time, m->ideal->ns[p->type], 0});
 }
 
-/* Adds the end of a step, after all operations that no other follows. */
+/* Adds the end of step k, with an edge from each operation of the step that no other operation
+ * follows. */
 static void add_end(maker *m, size_t k, const bool *followed) {
     const tm_ops_end *ends = m->draft->ends.data;
     size_t behind = k + 1 < m->draft->ends.n ? ends[k + 1].first : m->draft->parts.n;
@@ -232,8 +235,8 @@ static void add_end(maker *m, size_t k, const bool *followed) {
     m->ok = m->ok && tm_vec_append(&m->graph->steps, &step, 1);
 }
 
-/* Adds the participations: first in the ends of steps, where the next steps start, then in
- * operations. */
+/* Adds the participations: first one for the end of each step, at which the next step starts, then
+ * one for each operation that joins ranks. */
 static void add_visits(maker *m) {
     const tm_ops_part *parts = m->draft->parts.data;
     const tm_ops_end *ends = m->draft->ends.data;
@@ -255,8 +258,8 @@ static void add_visits(maker *m) {
     }
 }
 
-/* Sets the nodes that lead to participations. Call it when all nodes are added. Ends of steps are
- * the first participations. */
+/* Sets the node of each participation, after all nodes were added. The participations in ends of
+ * steps come first. */
 static void set_nodes(maker *m) {
     tm_graph_visit *v = m->graph->visits.data;
     const tm_graph_step *steps = m->graph->steps.data;
@@ -280,7 +283,7 @@ static void add_all(maker *m, const bool *followed) {
         add_end(m, end, followed);
 }
 
-/* Moves the result to the graph; the maker then has nothing to free. */
+/* Moves the result to the graph. Nothing in the maker must be freed afterwards. */
 static void finish(maker *m) {
     tm_graph *g = m->graph;
     uint32_t behind = (uint32_t)m->edges.n;

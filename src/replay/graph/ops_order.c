@@ -5,28 +5,28 @@
 #include "base/hash.h"
 #include "base/sorted.h"
 
-/* A transfer may seem to start up to this long after the operation that needs it, because clocks
- * are inexact. */
+/* Clocks are inexact: a transfer may seem to start up to this long after the operation that needs
+ * it, or to end up to this long before the one that feeds it. */
 static const int64_t SLACK_NS = 50000;
 
-/* The operations of one type in a step: parts [first, first + n). */
+/* The operations of one type in a step: [n] from index `first` in `parts`. */
 typedef struct range {
     uint32_t first, n;
 } range;
 
-/* The live transfers of a type, i.e. those that took place: [first, first + n) of its operations.
- * Other transfers were recorded but did not take place. */
+/* The live transfers of a type, i.e. those that took place: [n] from index `first` among the type's
+ * operations. The trace can contain transfers that did not take place. */
 typedef struct live {
     uint32_t first, n;
 } live;
 
-/* The order of a step's operations. Steps with the same numbers of operations have the same
- * shape. */
+/* The order of a step's operations. Steps with the same number of operations of each type have the
+ * same shape. */
 typedef struct shape {
     uint32_t counts[TM_N_OPS_TYPES]; /* number of operations of each type */
-    live live[TM_N_OPS_TYPES];       /* of the four types of transfers */
-    /* of uint32_t: passes in order; forward pass k is k, backward passes are numbered after
-     * all forward passes */
+    live live[TM_N_OPS_TYPES];       /* only for the four types of transfers */
+    /* of uint32_t: numbers of the passes, in order of their starts. Forward pass k has number k;
+     * backward passes are numbered after all forward passes */
     tm_vec computes;
     uint32_t last; /* index in `computes` of the pass that ends last */
 } shape;
@@ -43,7 +43,7 @@ static uint32_t part_at(const orderer *o, uint8_t type, uint32_t nth) {
     return o->types[type].first + nth;
 }
 
-/* Returns the k-th pass of the step. */
+/* Returns the part of the step's k-th pass. */
 static uint32_t compute_at(const orderer *o, uint32_t k) {
     uint32_t number = ((const uint32_t *)o->shape.computes.data)[k];
     uint32_t n = o->types[TM_OPS_FORWARD].n;
@@ -51,7 +51,7 @@ static uint32_t compute_at(const orderer *o, uint32_t k) {
                       : part_at(o, TM_OPS_BACKWARD, number - n);
 }
 
-/* Adds an edge: `to` follows `from`. */
+/* Adds the edge that operation `to` follows operation `from`. */
 static void follow(orderer *o, uint32_t from, uint32_t to) {
     const tm_ops_edge edge = {from, to};
     o->ok = o->ok && tm_vec_append(&o->draft->edges, &edge, 1);
@@ -71,8 +71,8 @@ static void find_types(orderer *o, uint32_t first, uint32_t behind) {
     }
 }
 
-/* Finds the live transfers. A receive is live if it starts before the last start of a pass of its
- * direction; a send, if it ends after the first end of one. */
+/* Finds the live transfers of a type. A receive is live if it starts before the last start of a
+ * pass of its direction; a send is live if it ends after the first end of such a pass. */
 static live find_live(const orderer *o, uint8_t type, bool sends, uint8_t pass) {
     int64_t last_begin = INT64_MIN, first_end = INT64_MAX;
     for (uint32_t k = 0; k < o->types[pass].n; k++) {
@@ -114,8 +114,7 @@ static bool merge_computes(orderer *o) {
     return true;
 }
 
-/* Sets the shape to that of this step, if the step's numbers of operations differ from the last
- * step's. */
+/* If the step has another shape than the previous step, finds the order of its operations. */
 static bool find_shape(orderer *o, bool first) {
     bool alike = !first;
     for (int type = 0; type < TM_N_OPS_TYPES; type++)
@@ -132,29 +131,30 @@ static bool find_shape(orderer *o, bool first) {
     return merge_computes(o);
 }
 
-/* Returns an operation's id, equal on all members. Coordinates in which members differ are passed
- * as -1. */
+/* Returns an operation's id, equal on all members. If members differ in a coordinate (data, stage
+ * or tensor), pass -1 for it. */
 static uint64_t identity(const orderer *o, const tm_ops_part *p, uint32_t nth, int64_t data,
                          int64_t stage, int64_t tensor) {
     int64_t step = o->draft->timeline->steps[p->step].number;
-    /* The send and the receive of a transfer use the same type. */
+    /* Both sides of a transfer use the type of the send. */
     int64_t type = p->type == TM_OPS_FORWARD_RECV    ? TM_OPS_FORWARD_SEND
                    : p->type == TM_OPS_BACKWARD_RECV ? TM_OPS_BACKWARD_SEND
                                                      : p->type;
     const int64_t key[] = {step, type, nth, data, stage, tensor};
-    /* Unlike in the ids of ends of steps, the highest bit is set. */
+    /* The highest bit distinguishes these ids from those of the ends of steps. */
     return tm_hash_mixed(1, key, sizeof key) | UINT64_C(1) << 63;
 }
 
 /* Adds the transfers of a type. The k-th live receive precedes the k-th pass of its direction; the
- * k-th live send follows it. A transfer within the model joins two ranks: the k-th transfer here is
- * the k-th one of the other stage. */
+ * k-th live send follows the k-th pass. If there is one receive fewer than passes, the first pass
+ * has none. If the other stage exists, a transfer joins two ranks, and the k-th transfer here is
+ * the k-th transfer there. */
 static void add_transfers(orderer *o, uint8_t type, uint8_t pass, bool sends) {
     const tm_ops_place *place = &o->draft->place;
     const live l = o->shape.live[type];
     uint32_t skipped = !sends && l.n + 1 == o->types[pass].n, joined = 0;
     int64_t step = (pass == TM_OPS_FORWARD) == sends ? 1 : -1; /* number of the other stage minus
-                                                                  that of this one */
+                                                                  the number of this stage */
     for (uint32_t k = 0; k < l.n && k + skipped < o->types[pass].n; k++) {
         uint32_t transfer = part_at(o, type, l.first + k);
         uint32_t compute = part_at(o, pass, k + skipped);
@@ -172,8 +172,8 @@ static void add_transfers(orderer *o, uint8_t type, uint8_t pass, bool sends) {
     chain(o, type);
 }
 
-/* The first transfer of the backward passes follows the pass two places before the first backward
- * pass. */
+/* The first send and the first receive of the backward passes follow the pass two places before the
+ * first backward pass. */
 static void add_first_backward(orderer *o) {
     uint32_t k = 0;
     while (k < o->shape.computes.n && o->parts[compute_at(o, k)].type != TM_OPS_BACKWARD)
@@ -186,8 +186,8 @@ static void add_first_backward(orderer *o) {
         follow(o, compute_at(o, k - 2), part_at(o, TM_OPS_BACKWARD_RECV, 0));
 }
 
-/* Returns the pass of a type and model part that begins first, or with @p last ends last;
- * UINT32_MAX if there is none. */
+/* Returns the pass of a type and model part that begins first or, if @p last, ends last; UINT32_MAX
+ * if there is none. */
 static uint32_t pass_of_chunk(const orderer *o, uint8_t type, int32_t chunk, bool last) {
     uint32_t found = UINT32_MAX;
     for (uint32_t k = 0; k < o->types[type].n; k++) {
@@ -208,9 +208,9 @@ static void join_all(orderer *o, uint8_t type, bool data, bool stage) {
     }
 }
 
-/* Parameters are gathered before the first pass of their model part. Gradients are reduced after
- * all parameters were gathered and, if they are reduced separately, after the last pass of their
- * model part. */
+/* Parameters are gathered before the first forward pass of their model part. Gradients are reduced
+ * after all parameters were gathered; if there are separate reductions, also after the last
+ * backward pass of their model part. */
 static void add_sharded(orderer *o) {
     const range *params = &o->types[TM_OPS_PARAMS], *grads = &o->types[TM_OPS_GRADS];
     chain(o, TM_OPS_PARAMS);
@@ -221,7 +221,8 @@ static void add_sharded(orderer *o) {
         for (uint32_t k = 0; k < o->types[type].n; k++) {
             bool gathers = type == TM_OPS_PARAMS, repeated = false;
             uint32_t i = part_at(o, (uint8_t)type, k);
-            /* Of several in a model part, only the last gather and the first reduction are used. */
+            /* Of several operations for one model part, only the last gather and the first
+             * reduction have edges. */
             for (uint32_t j = gathers ? k + 1 : 0; j < (gathers ? params->n : k); j++)
                 repeated =
                     repeated || o->parts[part_at(o, (uint8_t)type, j)].chunk == o->parts[i].chunk;
@@ -234,7 +235,7 @@ static void add_sharded(orderer *o) {
 }
 
 /* Makes a chain of all operations after the last pass: each follows the one before. Reductions of
- * gradients are in the chain unless gradients are reduced separately. */
+ * gradients are in the chain only if there are no separate reductions. */
 static void add_tail(orderer *o) {
     static const uint8_t tail[] = {TM_OPS_LAYERNORM, TM_OPS_EMBEDDING, TM_OPS_GRADS,
                                    TM_OPS_SEPARATE,  TM_OPS_CLIP,      TM_OPS_OPTIMIZER};
@@ -278,16 +279,16 @@ static void add_step(orderer *o) {
     join_all(o, TM_OPS_CLIP, false, false);
 }
 
-/* Topological sort of a step's operations. No schedule has a cycle; if there is one, it is broken
- * at the operation that started first. */
+/* Topological sort of a step's operations. No schedule should have a cycle; if one does, the sort
+ * breaks it at the operation that started first. */
 typedef struct sorter {
     const tm_ops_part *parts;
-    const tm_ops_edge *edges; /* [n_edges] of the step */
+    const tm_ops_edge *edges; /* [n_edges] edges between the step's operations */
     size_t n_edges;
-    uint32_t *waits; /* [n] number of operations before this one that are not placed yet;
+    uint32_t *waits; /* [n] number of operations that this one follows and that are not placed yet;
                         UINT32_MAX: this one is placed */
     uint32_t n;
-    uint32_t first; /* index of the step's first part */
+    uint32_t first; /* index in `parts` of the step's first operation */
 } sorter;
 
 static uint32_t next_part(const sorter *s) {
@@ -303,7 +304,7 @@ static uint32_t next_part(const sorter *s) {
     return best;
 }
 
-/* Sets place[old index] of each part of the step to its new index. */
+/* Sets place[old index] of each operation of the step to its new index. */
 static void sort_step(sorter *s, uint32_t *place) {
     for (size_t e = 0; e < s->n_edges; e++)
         s->waits[s->edges[e].to - s->first]++;
@@ -325,7 +326,8 @@ static int by_target(const void *a, const void *b) {
                           : (x->from > y->from) - (x->from < y->from);
 }
 
-/* Reorders the parts, sorts the edges by target, and removes edges that lead to an earlier part. */
+/* Reorders the operations, sorts the edges by target, and removes edges that lead to an earlier
+ * operation. */
 static bool apply(tm_ops_draft *d, const uint32_t *place) {
     tm_ops_part *parts = d->parts.data, *sorted = malloc((d->parts.n + 1) * sizeof *sorted);
     tm_ops_edge *edges = d->edges.data;

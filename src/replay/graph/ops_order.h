@@ -6,10 +6,10 @@
 
 /**
  * Finds which operations each operation follows, and the ids of operations that join ranks. Sorts
- * operations so that each comes after those that it follows. Which transfers took place, and the
- * order of micro-batches, is taken from the times in the rank's first step of the same shape.
- *
- * @param draft  with parts in the order (step, type, begin)
+ * operations so that each comes after those that it follows. For all steps in a row with the same
+ * shape, the times in the first of them show which transfers took place, and in which order passes
+ * ran.
+ * @param draft  parts must be sorted by (step, type, begin)
  * @return       false when out of memory
  */
 bool tm_ops_order(tm_ops_draft *draft) TM_MUST_CHECK;

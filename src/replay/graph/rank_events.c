@@ -6,7 +6,8 @@
 #include "base/keys.h"
 #include "base/sorted.h"
 
-/* Of calls that start at the same time, the longer one comes first: it may contain the other. */
+/* Of two calls that start at the same time, the longer one comes first, because it may contain the
+ * other. */
 static int by_begin(const void *a, const void *b) {
     const tm_part_call *x = a, *y = b;
     int order = tm_order_i64(x->begin_ns, y->begin_ns);
@@ -14,13 +15,13 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->row, y->row);
 }
 
-/* Sort key of an event: the start of its launch. */
+/* An event, and the time by which events are sorted: the start of the event's launch. */
 typedef struct launched {
     int64_t call_ns;
     tm_part_event event;
 } launched;
 
-/* Order of events with equal starts of launches. */
+/* Order of events whose launches start at the same time. */
 static int by_place(const tm_part_event *a, const tm_part_event *b) {
     const int order = tm_order_i64(a->begin_ns, b->begin_ns);
     return order ? order : tm_order_i64(a->row, b->row);
@@ -36,7 +37,7 @@ static int by_ns(const void *a, const void *b) {
     return tm_order_i64(((const tm_part_pause *)a)->begin_ns, ((const tm_part_pause *)b)->begin_ns);
 }
 
-/* Returns 1 for each row that launched a GPU event, else 0. NULL when out of memory. */
+/* Returns [rows] 1 for each row that launched a GPU event, else 0; NULL when out of memory. */
 static uint32_t *mark_launches(const tm_timeline *timeline) {
     uint32_t *marks = calloc(timeline->n_events + 1, sizeof *marks);
     for (uint32_t row = 0; marks && row < timeline->n_events; row++)
@@ -45,7 +46,7 @@ static uint32_t *mark_launches(const tm_timeline *timeline) {
     return marks;
 }
 
-/* Adds a span for an event whose name shows what the host does during the event. */
+/* Adds a span for an event unless @p flags is 0. */
 static bool add_span(tm_draft *d, uint8_t flags, uint32_t thread, uint32_t row,
                      const tm_timebase *base) {
     const tm_timeline *t = d->timeline;
@@ -74,7 +75,7 @@ static bool add_calls(tm_draft *d, tm_call_classes *classes, const uint32_t *mar
             if (t->kind[row] != TM_DURATION)
                 continue;
             uint8_t kind = t->launch[row] == row
-                               ? TM_CALL_WAITS_OWN /* CPU rank: the event is its own launch */
+                               ? TM_CALL_WAITS_OWN /* CPU rank: an event is its own launch */
                                : (uint8_t)tm_call_classes_at(classes, t->name[row]);
             uint8_t flags = !is_call ? tm_call_classes_flags(classes, t->name[row])
                             : kind == TM_CALL_MAY_WAIT ? TM_SPAN_MAY_WAIT
@@ -113,8 +114,9 @@ static uint32_t launched_by(const tm_draft *d, const uint32_t *call_of, uint32_t
     return call ? call - 1 : (uint32_t)d->calls.n;
 }
 
-/* Returns the index of each call's first event, shifted by one place; placing the events corrects
- * this. NULL when out of memory. */
+/* Returns the index of the first event of each call, at the call's index + 1, as a counting sort
+ * needs it: collect_events advances the entries while it places the events. NULL when out of
+ * memory. */
 static uint32_t *find_first(const tm_draft *d, const uint32_t *call_of) {
     const tm_timeline *t = d->timeline;
     uint32_t *first = calloc(d->calls.n + 3, sizeof *first);
@@ -126,7 +128,8 @@ static uint32_t *find_first(const tm_draft *d, const uint32_t *call_of) {
     return first;
 }
 
-/* Collects the events grouped by call, so that nearly all are in order before the sort. */
+/* Collects the events, and sorts them by launch. Groups them by call first, so that nearly all are
+ * in order before the sort. */
 static bool collect_events(const tm_draft *d, const uint32_t *call_of, const tm_timebase *base,
                            tm_vec *out) {
     const tm_timeline *t = d->timeline;
@@ -158,13 +161,14 @@ static bool collect_events(const tm_draft *d, const uint32_t *call_of, const tm_
     return to != NULL;
 }
 
-/* Returns whether an event is the last one of its step on its stream, given the next event on the
- * stream. */
+/* Returns whether an event is the last one of its step on its stream, or still runs when the next
+ * one on the stream starts. */
 static bool is_last(const tm_part_event *event, const tm_part_event *next) {
     return event->step != next->step || event->end_ns > next->begin_ns;
 }
 
-/* Links each event to the previous one on its stream, which may have been launched later. */
+/* Sets `before` and `last` of each event. The previous event on a stream may have been launched
+ * later. */
 static bool link_streams(tm_draft *d) {
     const tm_timeline *t = d->timeline;
     tm_part_event *events = d->events.data;
@@ -244,9 +248,9 @@ static bool add_events(tm_draft *d, uint32_t *marks, const tm_timebase *base) {
     return ok && link_streams(d) && count_places(d);
 }
 
-/* Returns whether the host's waits for the GPU are recorded: a waiting call after the first launch
- * proves it. (An earlier one, such as the cudaFree that creates a context, had nothing to wait
- * for.) */
+/* Returns whether the trace records the host's waits for the GPU: it does if it has a waiting call
+ * after the first launch. (An earlier one, such as the cudaFree that creates a context, had nothing
+ * to wait for.) */
 static bool has_syncs(const tm_draft *d) {
     const tm_part_event *first = d->events.data;
     const tm_part_call *calls = d->calls.data;
@@ -318,7 +322,7 @@ tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes,
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Replaces the times of all events, calls and spans by those of this rank. */
+/* Sets the times of all events, calls, pauses and spans to those of draft->timeline. */
 static void take_times(tm_draft *d, const tm_timebase *base) {
     const tm_timeline *t = d->timeline;
     tm_part_event *events = d->events.data;
@@ -341,8 +345,8 @@ static void take_times(tm_draft *d, const tm_timebase *base) {
     }
 }
 
-/* Returns whether all events and calls are in order, and each step ends with the same events as
- * before. */
+/* Returns whether events, calls and pauses are still in order, and `last` of all events is still
+ * right. */
 static bool is_in_order(const tm_draft *d) {
     const tm_part_event *events = d->events.data;
     const tm_part_call *calls = d->calls.data;

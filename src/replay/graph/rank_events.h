@@ -1,5 +1,5 @@
 /* A rank's recorded events, from which its graph is built: GPU events in the order of their
- * launches, and calls that launched or waited for an event, in the order of their starts. */
+ * launches, and calls that launched or waited for a GPU event in the order of their starts. */
 #ifndef TMERGE_REPLAY_RANK_EVENTS_H
 #define TMERGE_REPLAY_RANK_EVENTS_H
 
@@ -15,11 +15,12 @@ typedef struct tm_part_event {
     int64_t begin_ns, end_ns;
     uint32_t row;
     uint32_t call;   /* index of the call that launched the event, or TM_NO_PART */
-    uint32_t before; /* index of the previous event on its stream, or TM_NO_PART */
+    uint32_t before; /* index of the previous event on its stream (by start), or TM_NO_PART */
     uint32_t stream; /* index of its track */
     uint32_t nth; /* occurrence index (0-based) of its name in its step, in the order of launches */
     int32_t step; /* index into the timeline's steps, TM_NO_STEP for none */
-    bool last; /* last event of its step on its stream, or still running when the next one starts */
+    bool last;    /* last event of its step on its stream, or still running when the stream's next
+                     event starts */
 } tm_part_event;
 
 typedef struct tm_part_call {
@@ -32,10 +33,11 @@ typedef struct tm_part_call {
     uint8_t kind; /* tm_call_class_kind */
 } tm_part_call;
 
-/** A flag of spans: a call that may wait for the device before it works itself. */
+/** Flag of a span: a call that may wait for the device before it does work of its own. */
 enum { TM_SPAN_MAY_WAIT = 128 };
 
-/** A span: an annotation that shows what the host does, or a call that also works itself. */
+/** A time in which a thread does something known: an annotation, or a call of class
+ * TM_CALL_MAY_WAIT. */
 typedef struct tm_part_span {
     int64_t begin_ns, end_ns;
     uint32_t row;
@@ -49,19 +51,20 @@ typedef struct tm_part_pause {
     uint32_t row;
 } tm_part_pause;
 
-/** Number of occurrences of a name in a step: events, and calls that launched no event. */
+/** How often a name occurs in a step: GPU events, and calls that launched no event. */
 typedef struct tm_part_count {
     uint32_t name;
     int32_t step;
     uint32_t n;
 } tm_part_count;
 
-/** What the recording contains before the rank's first step: see TM_STEP_LEAD_IN. */
+/** GPU work before the rank's first step: see TM_STEP_LEAD_IN. */
 typedef struct tm_warm_up {
-    int64_t step; /* number of the rank's first step; INT64_MAX if no step has a GPU event */
-    bool any;     /* GPU events that belong to no step were launched before that step */
-    bool joined;  /* these events last into the step, so the recording started in the middle of the
-                     work */
+    int64_t step; /* number of the rank's first step that has a GPU event; INT64_MAX if there is
+                     none */
+    bool any;     /* before that step, GPU events were launched that belong to no step */
+    bool joined;  /* one of these events still runs when the step starts: the recording started in
+                     the middle of the work */
 } tm_warm_up;
 
 typedef struct tm_draft {
@@ -73,8 +76,9 @@ typedef struct tm_draft {
     tm_vec stream_waits; /* of tm_part_pause, ascending in begin */
     tm_vec spans;        /* of tm_part_span, by thread, ascending in begin */
     tm_vec counts;       /* of tm_part_count */
-    bool syncs;          /* waits of calls for the GPU are recorded, from the GPU's first work on */
-    tm_warm_up before;   /* warm-up before the first step */
+    bool syncs;          /* the trace records when calls wait for the GPU, from the first GPU event
+                            on */
+    tm_warm_up before;   /* GPU work before the first step */
     bool warm_up;        /* the first step counts from the end of the warm-up; set by the caller */
 } tm_draft;
 
@@ -89,15 +93,16 @@ tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes,
 void tm_draft_free(tm_draft *draft);
 
 /**
- * Replaces the times by those of another rank, whose columns differ only in times.
- * @param draft  made for such a rank
+ * Replaces the times by those of another rank, whose columns differ from the first rank's only in
+ * times.
+ * @param draft  made for the first rank
  * @return       whether this rank's times give the same order of events; if not, the draft is
  *               invalid until the next successful call
  */
 bool tm_draft_take(tm_draft *draft, const tm_timeline *timeline, const tm_timebase *base);
 
-/** Like tm_draft_take, for a rank with which it succeeded before.
- * @param before the draft's `before` after that call */
+/** Like tm_draft_take, for a rank for which tm_draft_take returned true before.
+ * @param before  value of draft->before after that call */
 void tm_draft_take_again(tm_draft *draft, const tm_timeline *timeline, const tm_timebase *base,
                          tm_warm_up before);
 
@@ -116,14 +121,14 @@ static inline int64_t tm_draft_end(const tm_timeline *timeline, uint32_t row, in
     return tm_timebase_of(base, tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]) + ns);
 }
 
-/** Returns whether an event was launched before the first step and belongs to none. */
+/** Returns whether an event belongs to no step and was launched before the first step. */
 bool tm_warm_up_has(const tm_draft *draft, const tm_part_event *event);
 
-/** Returns the first step's event that was launched first, or TM_NO_PART. */
+/** Returns the index of the event of the first step that was launched first, or TM_NO_PART. */
 uint32_t tm_warm_up_after(const tm_draft *draft);
 
-/** Returns a key of an event's name and occurrence index, equal on all ranks that run the
- * program. */
+/** Returns a key of an event's name and occurrence index. It is equal on all ranks that run the
+ * same program. */
 uint64_t tm_draft_position(const tm_timeline *timeline, uint32_t row, uint32_t nth);
 
 #endif

@@ -79,7 +79,7 @@ static int64_t launch_ns(const tm_recorded *r, uint32_t event) {
                                  : ((const tm_part_call *)r->draft->calls.data)[e->call].begin_ns;
 }
 
-/* Returns the index in `events` after the last event of a track launched before a time. */
+/* Returns the index in `events` after the last event on a track that was launched before @p ns. */
 static uint32_t launched_before(const tm_recorded *r, size_t track, int64_t ns) {
     uint32_t low = r->first[track], high = r->first[track + 1];
     while (low < high) {
@@ -98,7 +98,7 @@ static bool is_stream(const tm_recorded *r, size_t track, int64_t stream) {
 }
 
 uint32_t tm_recorded_before(const tm_recorded *recorded, int64_t stream, int64_t ns) {
-    uint32_t found = TM_NO_PART; /* lower indices were launched earlier */
+    uint32_t found = TM_NO_PART; /* the higher of two indices was launched later */
     for (size_t k = 0; k < recorded->draft->timeline->n_tracks; k++) {
         if (!is_stream(recorded, k, stream))
             continue;
@@ -110,7 +110,7 @@ uint32_t tm_recorded_before(const tm_recorded *recorded, int64_t stream, int64_t
     return found;
 }
 
-/* Returns the first event launched on a stream at or after a time, or TM_NO_PART. */
+/* Returns the first event launched on a stream at or after @p ns, or TM_NO_PART. */
 static uint32_t recorded_from(const tm_recorded *recorded, int64_t stream, int64_t ns) {
     uint32_t found = TM_NO_PART;
     for (size_t k = 0; k < recorded->draft->timeline->n_tracks; k++) {
@@ -130,7 +130,7 @@ static int by_event(const void *a, const void *b) {
     return (x->source > y->source) - (x->source < y->source);
 }
 
-/* Keeps only those inferred waits whose stream waited for a stream that is not recorded. */
+/* Keeps only the inferred waits of events whose stream waited for a stream that is not recorded. */
 static bool keep_blind(const tm_recorded *r, tm_vec *waits) {
     const tm_asked *v = r->blind.data;
     tm_part_wait *w = waits->data;

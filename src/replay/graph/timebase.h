@@ -1,13 +1,12 @@
-/* Replay time: time since the job's first GPU event (the root), without times in which no rank
- * recorded. The time between two recordings belongs to no step, and nothing after it has a cause
- * before it. */
+/* Replay time: time since the root, i.e. the job's first GPU event, without the times in which no
+ * rank recorded. Such a time belongs to no step, and nothing after it has a cause before it. */
 #ifndef TMERGE_REPLAY_TIMEBASE_H
 #define TMERGE_REPLAY_TIMEBASE_H
 
 #include "base/vec.h"
 #include "tmerge/timeline.h"
 
-/** A cut: a time that is left out, on the job's clock. */
+/** A time that replay time leaves out, on the job's clock. */
 typedef struct tm_cut {
     int64_t begin_ns, end_ns;
     int64_t before_ns;
@@ -16,12 +15,13 @@ typedef struct tm_cut {
 typedef struct tm_timebase {
     int64_t root_ns; /* first start of a GPU event in the job, on its clock; INT64_MAX if there is
                         none */
-    tm_vec cuts;     /* owned; of tm_cut, ascending; empty if the job has one recording */
+    tm_vec cuts;     /* owned; of tm_cut, ascending; empty if nothing is left out */
 } tm_timebase;
 
 #define TM_TIMEBASE(root_ns) ((tm_timebase){root_ns, TM_VEC(tm_cut)})
 
-/** Time range of one recording of a rank, on the job's clock. Sent as bytes. */
+/** Time range of one recording of a rank, on the job's clock, from the time when all profilers had
+ * started (tm_span.open_ns). Sent as bytes. */
 typedef struct tm_recorded_time {
     int64_t begin_ns, end_ns;
 } tm_recorded_time;
@@ -31,8 +31,8 @@ tm_status tm_timebase_collect(const tm_timeline *timeline, tm_vec *out,
                               tm_error *err) TM_MUST_CHECK;
 
 /** Cuts out the times in which no rank recorded.
- * @param recordedof tm_recorded_time, of all ranks; sorted by the call
- * @return  TM_OK; TM_ERR_FAULT */
+ * @param recorded  of tm_recorded_time, of all ranks; sorted by the call
+ * @return          TM_OK; TM_ERR_FAULT */
 tm_status tm_timebase_cut(tm_timebase *base, tm_vec *recorded, tm_error *err) TM_MUST_CHECK;
 
 void tm_timebase_free(tm_timebase *base);
@@ -51,7 +51,7 @@ static inline int64_t tm_timebase_of(const tm_timebase *base, int64_t job_ns) {
     return job_ns - (end - cut->begin_ns) - cut->before_ns - base->root_ns;
 }
 
-/** Converts a replay time to the job's clock. A time at a cut becomes the cut's end. */
+/** Converts a replay time to the job's clock. The replay time of a cut becomes the cut's end. */
 int64_t tm_timebase_job(const tm_timebase *base, int64_t ns);
 
 #endif

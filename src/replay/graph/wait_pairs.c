@@ -4,17 +4,17 @@
 
 #include "base/hash.h"
 
-/* BACK: number of events of a stream that are searched, from the latest back. RING: size of the
- * ring buffer for them. */
+/* BACK: how many of a stream's latest events are searched. RING: size of the ring buffer that holds
+ * them. */
 enum { BACK = 24, RING = 32 };
 /* If an event starts at most this long after the end of another one, that end may have caused the
  * start. */
 static const int64_t TIGHT_NS = 6000;
 
-/* The latest launched events of a stream. */
+/* The events of a stream that were launched last. */
 typedef struct stream {
     size_t n;              /* number of events launched so far */
-    uint32_t latest[RING]; /* index of the i-th event at i modulo RING */
+    uint32_t latest[RING]; /* the i-th launched event is at i modulo RING */
 } stream;
 
 /* State of a pass over the events in the order of their launches. */
@@ -22,8 +22,8 @@ typedef struct walk {
     const tm_draft *draft;
     stream *streams; /* owned; by track */
     size_t n;
-    size_t n_waits; /* number of calls so far that make a stream wait */
-    int64_t *seen;  /* owned; [n] by stream: n_waits at its latest launch */
+    size_t n_waits; /* number of calls that made a stream wait, so far */
+    int64_t *seen;  /* owned; [n] value of n_waits when the stream's latest event was launched */
 } walk;
 
 static bool walk_begin(walk *w, const tm_draft *draft) {
@@ -39,8 +39,8 @@ static void walk_end(walk *w) {
     free(w->seen);
 }
 
-/* Moves on to event i. Returns whether its stream was made to wait since the stream's previous
- * event. */
+/* Advances to event i. Returns whether a stream was made to wait since the previous event on the
+ * event's stream; true if the rank has no calls that make a stream wait. */
 static bool may_wait(walk *w, uint32_t i) {
     const tm_part_event *e = (const tm_part_event *)w->draft->events.data + i;
     const tm_vec *waits = &w->draft->stream_waits;
@@ -109,7 +109,7 @@ tm_status tm_pairs_survey(const tm_draft *draft, tm_pairs *pairs, tm_error *err)
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns a stream's latest event for which event i can have waited, or TM_NO_PART. */
+/* Returns the latest event of a stream for which event i can have waited, or TM_NO_PART. */
 static uint32_t pick_of_stream(const tm_draft *d, const stream *launched, uint32_t i,
                                const tm_pairs *pairs) {
     const tm_part_event *events = d->events.data;

@@ -1,20 +1,22 @@
-/* Infers for which event of another stream an event waited, if this is not recorded. */
+/* Infers for which event of another stream an event waited, if the trace does not record it. */
 #ifndef TMERGE_REPLAY_WAIT_PAIRS_H
 #define TMERGE_REPLAY_WAIT_PAIRS_H
 
 #include "base/keys.h"
 #include "rank_events.h"
 
-/** An event may have waited for another one that seems to end up to this long after its start. */
+/** Times are inexact: an event may have waited for an event that seems to end up to this long after
+ * the first one's start. */
 enum { TM_PAIR_SLACK_NS = 2000 };
 
-/** Hashes of pairs of places: of an event that may have been waited for, and of the event that
- * waited. Equal on all ranks of a stage. */
+/** Pairs of events that some rank's times show to be possible or not, as hashes of (name and
+ * occurrence index of the first event, those of the second, difference of their steps, stage).
+ * Equal on all ranks of a stage. */
 typedef struct tm_pairs {
     tm_keys broken; /* of uint64_t: disproved pairs: on some rank, the second event started before
-                       the first had ended */
-    tm_keys tight;  /* of uint64_t: pairs in which, on some rank, the second event started just
-                       after the first had ended */
+                       the first one ended */
+    tm_keys tight;  /* of uint64_t: pairs whose second event, on some rank, started just after the
+                       first one ended */
 } tm_pairs;
 
 #define TM_PAIRS() ((tm_pairs){TM_KEYS(uint64_t), TM_KEYS(uint64_t)})
@@ -24,15 +26,15 @@ typedef struct tm_part_wait {
     uint32_t event, source;
 } tm_part_wait;
 
-/** Adds the evidence of a rank. TM_OK; TM_ERR_FAULT. */
+/** Adds a rank's pairs. TM_OK; TM_ERR_FAULT. */
 tm_status tm_pairs_survey(const tm_draft *draft, tm_pairs *pairs, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Infers the waits of a rank. An event may have waited if a call made its stream wait after the
- * launch of the previous event there. It is paired, for each other stream, with the latest event
- * that was launched before it and had ended; pairs in `broken` are skipped. On a rank without calls
- * that make a stream wait, only pairs in `tight` are used.
- *
+ * Infers the waits of a rank. An event may have waited if a call made a stream wait after the
+ * launch of the previous event on the event's stream. It then waited, on each other stream, for the
+ * latest event that was launched before it and had ended, unless the pair is in `broken`. If the
+ * rank has no calls that make a stream wait, each event may have waited, but only if the pair is in
+ * `tight`.
  * @param pairs  of all ranks
  * @param waits  of tm_part_wait, appended to, ascending in event
  * @return       TM_OK; TM_ERR_FAULT

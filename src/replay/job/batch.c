@@ -51,8 +51,8 @@ void tm_batch_times(const tm_batch *batch, tm_batch_workspace *workspace) {
     tm_batch_loops_of(workspace->loops)->times(batch, workspace);
 }
 
-/* Like tm_path_decide for one node: returns the source of the edge that decides its time; of
- * several, the latest source. */
+/* Returns the source of the edge that decides a node's time on a rank. If several edges do, returns
+ * the latest source, as tm_path_decide does. */
 static uint32_t decide(const tm_batch *batch, const tm_batch_workspace *workspace, uint32_t v,
                        size_t lane) {
     const tm_graph *g = batch->like;
@@ -70,15 +70,15 @@ static uint32_t decide(const tm_batch *batch, const tm_batch_workspace *workspac
     return best ? best->from : TM_FROM_ROOT;
 }
 
-/* In place of a source: not known yet which one decides the time of the node. */
+/* Value of a source that was not computed yet. */
 static const uint32_t UNKNOWN = UINT32_MAX - 1;
 
-/* Returns the root or operation from which a rank's path to a node starts. Stores it for all nodes
- * on the path. */
+/* Returns where a rank's path to a node starts: at the root, or at an operation. Stores this for
+ * all nodes on the path. */
 static uint32_t boundary_of(const tm_batch *batch, tm_batch_workspace *workspace, uint32_t node,
                             size_t lane) {
     uint32_t boundary = node, next;
-    while (!(boundary & TM_FROM_VISIT)) { /* this bit is also set in TM_FROM_ROOT */
+    while (!(boundary & TM_FROM_VISIT)) { /* TM_FROM_ROOT has this bit, too */
         uint32_t *from = &workspace->boundaries[(size_t)boundary * TM_LANES + lane];
         if (*from == UNKNOWN)
             *from = decide(batch, workspace, boundary, lane);
@@ -158,8 +158,8 @@ void tm_batch_slack(const tm_batch *batch, const tm_batch_row *visits_ns, const 
     const tm_graph *g = batch->like;
     const tm_graph_visit *visits = g->visits.data;
     const tm_graph_step *steps = g->steps.data;
-    tm_batch_row *late = workspace->peer; /* every node has an edge, so there is room for all
-                                             nodes */
+    tm_batch_row *late = workspace->peer; /* `peer` has room for all nodes, because every node has
+                                             an edge */
     tm_batch_times(batch, workspace);
     for (size_t v = 0; v < g->n_nodes; v++)
         for (size_t k = 0; k < TM_LANES; k++)

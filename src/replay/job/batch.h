@@ -1,7 +1,7 @@
-/* A batch of ranks whose graphs have the same nodes and edges and differ only in times. The common
- * part is stored once, in the graph of the first of these ranks. The times are side by side, so
- * that vector instructions process several ranks at once. Results are exactly those of individual
- * graphs. */
+/* A batch: ranks whose graphs have the same nodes and edges and differ only in times. Nodes and
+ * edges are stored once, in the graph of the first of these ranks. The times of all ranks are side
+ * by side, so that vector instructions process several ranks at once. All results are exactly those
+ * of individual graphs. */
 #ifndef TMERGE_REPLAY_BATCH_H
 #define TMERGE_REPLAY_BATCH_H
 
@@ -12,64 +12,66 @@
 #include "replay/job/path.h"
 #include "replay/job/slack.h"
 
-/** Each rank's participation in the operation of a tm_graph_visit. */
+/** The participations of a batch's ranks that correspond to one tm_graph_visit. */
 typedef struct tm_batch_visit {
     uint64_t operation[TM_LANES];
     int64_t last_ns[TM_LANES];
     int64_t usual_ns[TM_LANES]; /* of the transfer */
 } tm_batch_visit;
 
-/** One value for each rank of a batch, for an edge or a place. */
+/** A value of each rank of a batch. */
 typedef struct tm_batch_row {
     int64_t ns[TM_LANES];
 } tm_batch_row;
 
-/** A tm_batch_row in half the memory, for short times, which are usual. If the first value is
- * TM_WIDE, the times are in the wide row whose index is the second value. */
+/** A tm_batch_row in half the memory; most times are short enough. If the first value is TM_WIDE,
+ * the second value is the index in `wide` of the row. */
 typedef struct tm_batch_short {
     int32_t ns[TM_LANES];
 } tm_batch_short;
 
 #define TM_WIDE INT32_MIN
 
-/** A batch of up to TM_LANES ranks. Lanes without a rank repeat the first rank. */
+/** A batch of up to TM_LANES ranks. Unused lanes repeat the first rank. */
 typedef struct tm_batch {
-    const tm_graph *like; /* borrowed: graph of a rank with the same nodes and edges. Its nodes,
-                             edges, steps and nodes of operations are also those of the batch */
+    const tm_graph *like; /* borrowed: graph whose nodes, edges, steps and nodes of operations are
+                             also those of the batch's ranks */
     const tm_batch_items *items; /* borrowed: shared by all ranks */
     size_t n;                    /* number of ranks */
     int64_t rank[TM_LANES];
-    uint32_t index[TM_LANES]; /* index of each rank among those of its process */
-    tm_batch_short *recorded; /* borrowed, like all below: [edges] */
-    tm_batch_row *wide;       /* weights of edges that are too long for tm_batch_short */
-    tm_batch_row *over; /* over_ns, as in a graph, of nodes that can have unexplained time; by slot
-                           (see tm_batch_items) */
-    tm_batch_visit *visits; /* [visits] */
-    uint8_t *has_over;      /* [edges] one bit per rank: whether the edge has TM_EDGE_OVER */
+    uint32_t index[TM_LANES]; /* index of the rank in its process */
+    tm_batch_short *recorded; /* borrowed, like all members below; [edges] recorded weights */
+    tm_batch_row *wide;       /* recorded weights that are too long for tm_batch_short */
+    tm_batch_row *over;       /* over_ns of nodes that can have unexplained time, by slot (see
+                                 tm_batch_items) */
+    tm_batch_visit *visits;   /* [visits] */
+    uint8_t *has_over;        /* [edges] one bit for each rank: TM_EDGE_OVER */
 } tm_batch;
 
-/** Memory for reductions, kept from batch to batch, so that it need not grow again. Initialised
- * with {0}. */
+/** Memory for reductions, kept from batch to batch, so that it need not grow again. Initialise with
+ * {0}. */
 typedef struct tm_reduce_room {
     tm_vec boundaries; /* boundary nodes: operations, ends of steps, joints */
     tm_vec from;       /* of uint32_t: key of the source of each link, ordered by target */
     tm_vec ns;         /* of int64_t: [links][width] */
-    tm_vec alive;      /* of uint8_t: [links] as in tm_ways */
-    tm_vec implied; /* of uint8_t, one bit per rank: which ways of the current node are redundant,
-                       then which are redundant because of the latest operations */
+    tm_vec alive;      /* of uint8_t: [links] see tm_ways */
+    tm_vec implied;    /* of uint8_t, one bit for each rank: which ways of the current node are
+                          redundant; then which of them are redundant because of the latest
+                          operations */
 } tm_reduce_room;
 
 void tm_reduce_room_free(tm_reduce_room *room);
 
 /** Working memory for one batch at a time. */
 typedef struct tm_batch_workspace {
-    /* borrowed: loops for an instruction set; NULL: those of the fastest */
+    /* borrowed: loops to use; NULL: the fastest that the processor supports */
     const struct tm_batch_loops *loops;
-    tm_batch_row *ns;     /* [nodes] times, from tm_batch_times */
-    tm_batch_row *peer;   /* [edges] as peer_ns of a tm_weight, where it differs from the recorded
-                             weight; set by tm_batch_peers, like the next two */
-    uint8_t *known;       /* [edges] bits: TM_WORKSPACE_PEER if `peer` is set; TM_EDGE_PAIR */
-    uint8_t *stall;       /* [edges] one bit per rank: TM_EDGE_STALL */
+    tm_batch_row *ns;     /* [nodes] times, computed by tm_batch_times */
+    tm_batch_row *peer;   /* [edges] peer_ns of the edge's weight, only where `known` has
+                             TM_WORKSPACE_PEER; set by tm_batch_peers, like the next two */
+    uint8_t *known;       /* [edges] bits: TM_WORKSPACE_PEER if `peer` is set (otherwise, peer_ns is
+                             the recorded weight); TM_EDGE_PAIR */
+    uint8_t *stall;       /* [edges] one bit for each rank: TM_EDGE_STALL */
     uint32_t *boundaries; /* [nodes][TM_LANES] scratch */
     size_t n_nodes, n_edges;
     tm_pages room; /* memory of the members above */
@@ -88,7 +90,8 @@ static inline int64_t tm_batch_ns(const tm_batch *batch, uint32_t edge, size_t l
     return ns[0] == TM_WIDE ? batch->wide[ns[1]].ns[lane] : ns[lane];
 }
 
-/** Allocates the workspace for a batch. False when out of memory; free it in either case. */
+/** Makes the workspace large enough for a batch. False when out of memory; free it in either
+ * case. */
 bool tm_batch_workspace_fit(tm_batch_workspace *workspace, const tm_batch *batch) TM_MUST_CHECK;
 void tm_batch_workspace_free(tm_batch_workspace *workspace);
 
@@ -96,8 +99,8 @@ void tm_batch_times(const tm_batch *batch, tm_batch_workspace *workspace);
 
 /**
  * Extracts the graph of one rank, with the peer weights of the workspace.
- * @param in_time  order nodes by the rank's own times, like tm_graph_build; otherwise as in the
- *                 batch
+ * @param in_time  whether to sort nodes by the rank's own times, like tm_graph_build; if false,
+ *                 they are in the order of the batch
  * @param out      to be freed in either case
  * @return         TM_OK; TM_ERR_FAULT
  */
@@ -109,9 +112,9 @@ tm_status tm_batch_boundaries(const tm_batch *batch, tm_batch_workspace *workspa
                               tm_vec *arrivals, tm_vec *ends, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Like tm_slack_find, for all ranks. Stores the times in workspace->ns, and the latest times of the
- * nodes in workspace->peer.
- * @param visits_ns  [visits] rows; @p steps_ns [steps] is the same for all ranks
+ * Like tm_slack_find, for all ranks. Stores the nodes' times in workspace->ns, and their latest
+ * times in workspace->peer.
+ * @param visits_ns  [visits]; @p steps_ns [steps] is the same for all ranks
  * @param out        [TM_LANES]
  */
 void tm_batch_slack(const tm_batch *batch, const tm_batch_row *visits_ns, const int64_t *steps_ns,

@@ -32,7 +32,8 @@ static bool same_tracks(const tm_timeline *a, const tm_timeline *b) {
     return true;
 }
 
-/* Returns whether all columns that a tm_draft depends on are equal, except for times. */
+/* Returns whether two ranks differ at most in times, as far as a tm_draft depends on their
+ * columns. */
 static bool same_columns(const tm_timeline *a, const tm_timeline *b) {
     const size_t n = a->n_events;
     return n == b->n_events && a->n_tracks == b->n_tracks && a->n_steps == b->n_steps &&
@@ -43,8 +44,8 @@ static bool same_columns(const tm_timeline *a, const tm_timeline *b) {
            memcmp(a->role, b->role, n) == 0;
 }
 
-/* Sets the times in a leader's recorded events to those of a rank. Returns whether the events are
- * valid for the rank. */
+/* Sets the times in a leader's draft to those of rank i. Returns whether the draft is then valid
+ * for rank i. */
 static bool take(tm_drafts *d, uint32_t leader, size_t i) {
     tm_draft *draft = &d->own[leader];
     if (draft->timeline != &d->timelines[i] && !tm_draft_take(draft, &d->timelines[i], d->base))
@@ -52,7 +53,7 @@ static bool take(tm_drafts *d, uint32_t leader, size_t i) {
     return draft->timeline != NULL;
 }
 
-/* Returns the rank's leader: a rank whose recorded events it can use, or the rank itself. */
+/* Returns the leader of rank i: a rank whose draft is valid for rank i, or i itself. */
 static uint32_t find_leader(tm_drafts *d, size_t i, int64_t stage) {
     for (size_t k = 0; k < d->n_latest; k++) {
         const uint32_t leader = d->latest[k];
@@ -85,7 +86,7 @@ static void drop(tm_drafts *d, size_t i) {
 
 static void add_leader(tm_drafts *d, uint32_t i) {
     const uint32_t past =
-        d->latest[TM_DRAFTS_LATEST - 1]; /* ranks from now on are not compared with it */
+        d->latest[TM_DRAFTS_LATEST - 1]; /* later ranks are not compared with this one */
     if (d->n_latest == TM_DRAFTS_LATEST && d->bytes > d->most_bytes && !d->ranks[past].leads)
         drop(d, past);
     d->n_latest += d->n_latest < TM_DRAFTS_LATEST;

@@ -1,34 +1,37 @@
 /* The recorded events of a process's ranks. Ranks whose columns differ only in times, and whose
- * events are in the same order, share one tm_draft. It has the times of the rank that was requested
- * last. If drafts take much memory, older ones are freed, and made again on request. */
+ * events are in the same order, share one tm_draft. The draft has the times of the rank that was
+ * requested last. If drafts take much memory, older ones are freed, and made again when
+ * requested. */
 #ifndef TMERGE_REPLAY_BATCH_EVENTS_H
 #define TMERGE_REPLAY_BATCH_EVENTS_H
 
 #include "replay/graph/call_class.h"
 #include "replay/graph/rank_events.h"
 
-/** TM_DRAFTS_LATEST: number of the latest drafts with which a rank is compared. TM_DRAFTS_BYTES:
- * limit of older drafts that are kept. */
+/** TM_DRAFTS_LATEST: a rank is compared with this many of the latest drafts. TM_DRAFTS_BYTES: if
+ * drafts take more memory, older ones are freed. */
 enum { TM_DRAFTS_LATEST = 4, TM_DRAFTS_BYTES = 32 << 20 };
 
-/** State of each rank. */
+/** State of a rank. */
 typedef struct tm_drafts_rank {
     tm_warm_up before; /* warm-up */
-    uint32_t leader;   /* the rank whose events this one uses: itself or an earlier one */
-    bool leads;        /* another rank uses the events of this one */
-    bool kept;         /* its own events are in memory */
-    bool warm_up;      /* as in tm_draft; set by the caller */
+    uint32_t leader;   /* index of the rank whose draft this rank uses: its own or an earlier one */
+    bool leads;        /* another rank uses this rank's draft */
+    bool kept;         /* this rank's draft is in memory */
+    bool warm_up;      /* see tm_draft; set by the caller */
 } tm_drafts_rank;
 
 typedef struct tm_drafts {
     const tm_timeline *timelines;      /* borrowed; [n] */
     const tm_timebase *base;           /* borrowed */
     tm_call_classes classes;           /* owned */
-    tm_draft *own;                     /* owned; [n]; empty for a rank that uses another rank's */
+    tm_draft *own;                     /* owned; [n] drafts; empty for a rank that uses another
+                                          rank's draft */
     tm_drafts_rank *ranks;             /* owned; [n] */
-    uint32_t latest[TM_DRAFTS_LATEST]; /* indices of leaders, the latest first */
+    uint32_t latest[TM_DRAFTS_LATEST]; /* indices of the ranks with the latest drafts, the latest
+                                          first */
     size_t n, n_latest;
-    size_t bytes, most_bytes; /* bytes of events in memory, and their limit */
+    size_t bytes, most_bytes; /* bytes of drafts in memory, and their limit */
 } tm_drafts;
 
 /** Allocates for [n] ranks. False when out of memory; free it in either case.
@@ -38,19 +41,19 @@ bool tm_drafts_open(tm_drafts *drafts, const tm_timeline *timelines, size_t n,
 void tm_drafts_free(tm_drafts *drafts);
 
 /**
- * Collects the recorded events of rank @p i. Call it for the ranks in order.
+ * Collects the recorded events of rank @p i. Must be called for all ranks in order.
  * @param out  valid until the next call of any of these functions
  * @return     TM_OK; TM_ERR_FAULT
  */
 tm_status tm_drafts_make(tm_drafts *drafts, size_t i, int64_t stage, const tm_draft **out,
                          tm_error *err) TM_MUST_CHECK;
 
-/** Returns the events that tm_drafts_make collected, with the values that the caller has set in
- * them. TM_OK; TM_ERR_FAULT. */
+/** Returns the events that tm_drafts_make collected for rank @p i. Sets `warm_up` in them to that
+ * of the rank. TM_OK; TM_ERR_FAULT. */
 tm_status tm_drafts_at(tm_drafts *drafts, size_t i, const tm_draft **out,
                        tm_error *err) TM_MUST_CHECK;
 
-/** Frees a rank's events unless another rank uses them. */
+/** Frees a rank's draft, unless another rank uses it. */
 void tm_drafts_done(tm_drafts *drafts, size_t i);
 
 #endif

@@ -12,8 +12,8 @@ static bool is_work(const tm_edge *edge) {
     return edge->kind == TM_EDGE_COMPUTE || edge->kind == TM_EDGE_COPY;
 }
 
-/* Like item_of in peers.c, except that a lag always belongs to an item: it is compared on those
- * ranks on which a part of it is unexplained. */
+/* Like item_of in peers.c, except that a lag always belongs to an item: on some rank, a part of the
+ * lag may be unexplained. */
 static uint32_t item_of(const tm_batch_items *items, const tm_graph *g, uint32_t node,
                         const tm_edge *edge) {
     if (is_work(edge))
@@ -25,8 +25,8 @@ static uint32_t item_of(const tm_batch_items *items, const tm_graph *g, uint32_t
     return is_lag(edge) && g->parts[node] < 2 * items->n_events ? g->parts[node] / 2 : NO_ITEM;
 }
 
-/* Returns to which weight of its item an edge contributes. Of the lags into a node, only the first
- * contributes; *reported says whether there was one. */
+/* Returns to which weight of its item an edge contributes. Of several lags into a node, only the
+ * first contributes; *reported says whether there was one already. */
 static tm_item_tells tells(const tm_graph *g, uint32_t node, const tm_edge *edge, uint32_t item,
                            bool *reported) {
     if (edge->kind == TM_EDGE_HOST || (is_work(edge) && g->parts[node] / 2 == item))
@@ -43,7 +43,7 @@ static bool may_have_over(const tm_edge *edge) {
     return is_lag(edge) || edge->kind == TM_EDGE_SYNC || (edge->flags & TM_EDGE_OVER);
 }
 
-/* Assigns a slot to each target of an edge that can have unexplained time. */
+/* Assigns a slot to each node with an edge that can have unexplained time. */
 static void number_slots(tm_batch_items *items, const tm_graph *g) {
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         bool any = false;
@@ -56,8 +56,9 @@ static void number_slots(tm_batch_items *items, const tm_graph *g) {
     }
 }
 
-/* First counts the edges of item i in first[i + 2]. When these are summed up, first[i + 1] is the
- * index of the item's first edge; placing the edges moves this index to first[i]. */
+/* Counting sort of edges by item. The first pass, with @p count, counts the edges of item i in
+ * first[i + 2]. After summing, first[i + 1] is the index of item i's first edge. The second pass
+ * advances first[i + 1] to the end of item i's edges, which is the start of those of item i + 1. */
 static void list_edges(tm_batch_items *items, const tm_graph *g, bool count) {
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         bool reported = false;

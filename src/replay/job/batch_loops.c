@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* The build sets this for all instruction sets but the portable one. */
+/* The build defines this for every instruction set except the portable one. */
 #ifndef TM_BATCH_LOOPS_OF
 #define TM_BATCH_LOOPS_OF tm_batch_loops_portable
 #define TM_BATCH_LOOPS_PORTABLE
@@ -10,8 +10,8 @@
 
 extern const tm_batch_loops TM_BATCH_LOOPS_OF;
 
-/* Number of values in a vector: most processors support four, and compilers often do not vectorise
- * loops over eight. A comparison of vectors sets all bits of a value, or none. */
+/* Number of values in a vector. Most processors support four, and compilers often do not vectorise
+ * loops over eight. Comparing two vectors gives a mask for each value: all bits set, or none. */
 enum { AT_ONCE = 4, PARTS = TM_LANES / AT_ONCE };
 typedef int64_t some __attribute__((vector_size(AT_ONCE * 8), aligned(8), may_alias));
 typedef uint64_t some_unsigned __attribute__((vector_size(AT_ONCE * 8), aligned(8)));
@@ -29,7 +29,7 @@ static inline row *row_at(tm_batch_row *ns) {
     return (void *)ns;
 }
 
-/* Sets each value to the larger (or smaller) of two. */
+/* raise sets each value to the larger of two, lower to the smaller. */
 static inline void raise(row *ns, const row *by) {
     for (size_t i = 0; i < PARTS; i++) {
         const some is = ns->of[i] > by->of[i];
@@ -115,11 +115,11 @@ static void weigh_item(const tm_batch *batch, size_t item, tm_batch_row *first,
     weigh(batch, item, row_at(first), row_at(second));
 }
 
-/* Comparison of an item's weights with those of other ranks. */
+/* How an item's weights compare with those of other ranks. */
 typedef struct compared {
-    row more;      /* first weight on the other ranks, minus the rank's own */
-    row second;    /* second weight on the other ranks */
-    uint8_t stall; /* one bit per rank: whether the rank has a stall */
+    row more;      /* first weight of the other ranks, minus the rank's own */
+    row second;    /* second weight of the other ranks */
+    uint8_t stall; /* one bit for each rank: the rank has a stall */
 } compared;
 
 /* Same as tm_peer_median. */
@@ -128,11 +128,12 @@ static inline void find_medians(const tm_peer_around *around, const row *own, ro
         const some low = own->of[i] <= around->low, high = own->of[i] <= around->high;
         const some a = (around->behind_low & low) | (around->low & ~low);
         const some b = (around->behind_high & high) | (around->high & ~high);
-        out->of[i] = a + (some)((some_unsigned)(b - a) >> 1); /* as unsigned, because b >= a */
+        out->of[i] = a + (some)((some_unsigned)(b - a) >> 1); /* unsigned, because b >= a and the
+                                                                 difference may exceed INT64_MAX */
     }
 }
 
-/* Returns a bit for each rank with a stall. Fast if there is none, as for most calls. */
+/* Returns a bit for each rank with a stall. Fast if there is no stall, as for most calls. */
 static inline uint8_t find_stalls(const tm_peer_others *others, const row *own, const row *is) {
     some over = {0};
     int64_t any = 0;
@@ -165,8 +166,8 @@ static inline void compare_item(const tm_batch *batch, size_t item, const tm_pee
         out->more.of[i] = others_first.of[i] - first.of[i];
 }
 
-/* Returns over_ns of the edge's target on the ranks on which the edge has TM_EDGE_OVER; 0 on the
- * others. */
+/* Returns the unexplained part of an edge's weight: over_ns of its target on ranks on which the
+ * edge has TM_EDGE_OVER, 0 on all others. */
 static inline row over_of(const tm_batch *batch, uint32_t edge) {
     row out = *row_of(batch->over[batch->items->slots[edge]].ns);
     const int64_t has = batch->has_over[edge];
@@ -176,7 +177,7 @@ static inline row over_of(const tm_batch *batch, uint32_t edge) {
     return out;
 }
 
-/* Shortens the unexplained part of a lag to that of the other ranks, if theirs is shorter. */
+/* If the unexplained part of a lag is shorter on the other ranks, shortens it to theirs. */
 static inline void cut_over(const row *recorded, const row *over, const row *others, row *out) {
     for (size_t i = 0; i < PARTS; i++) {
         const some excess = over->of[i] - others->of[i];
@@ -185,7 +186,8 @@ static inline void cut_over(const row *recorded, const row *over, const row *oth
     }
 }
 
-/* Computes the weight of an item's edge on the other ranks. False: it is the recorded weight. */
+/* Computes the weight of an item's edge on the other ranks. Returns false if it is the recorded
+ * weight. */
 static inline bool set_edge(const tm_batch *batch, const tm_item_edge *edge, const compared *is,
                             row *peer) {
     const row recorded = recorded_row(batch, edge->edge);
@@ -216,9 +218,9 @@ static void set_item(const tm_batch *batch, size_t item, const compared *is, boo
     }
 }
 
-/* For work that only a few ranks run: compares its time with the time of the work that other ranks
- * run instead. Returns whether there is such a rank.
- * @param of factors of each rank */
+/* For an item that most ranks of the role do not run: sets the compared time to that of the work
+ * that these ranks run instead. Returns whether it did so for at least one rank.
+ * @param of  [TM_LANES] factors of each rank */
 static bool compare_extra(const tm_batch *batch, size_t item, const tm_peer_places *places,
                           const tm_extra_factors *const *of, compared *is) {
     const uint32_t place = batch->items->places[item];
@@ -241,7 +243,7 @@ static bool compare_extra(const tm_batch *batch, size_t item, const tm_peer_plac
     return any;
 }
 
-/* Sets the peers' times of an item whose place no other rank has, or only few ranks of its role. */
+/* Sets the peers' times of an item whose place most ranks of the role lack, or all other ranks. */
 static void set_rare(const tm_batch *batch, size_t item, const tm_peer_places *places,
                      const tm_extra_factors *const *of, tm_batch_workspace *workspace) {
     const uint32_t place = batch->items->places[item], known = places->known[place];
@@ -284,8 +286,8 @@ typedef struct slacks {
     row least, near;
 } slacks;
 
-/* Updates the minimum with a node's slack. Sets all bits of *near on ranks on which the slack is
- * below @p below_ns. */
+/* Lowers the least slack to that of a node. Sets all bits of *near on ranks on which the node's
+ * slack is below @p below_ns. */
 static inline void find_node(const row *late, const row *ns, int64_t below_ns, slacks *out,
                              row *near) {
     for (size_t i = 0; i < PARTS; i++) {
@@ -297,7 +299,7 @@ static inline void find_node(const row *late, const row *ns, int64_t below_ns, s
     }
 }
 
-/* Lowers the latest time of an edge's source. */
+/* Lowers the latest time of an edge's source to what the edge's target allows. */
 static inline void bring_down(const row *late, const row *by, row *from) {
     for (size_t i = 0; i < PARTS; i++) {
         const some ends = late->of[i] - (by->of[i] & (late->of[i] != INT64_MAX));
@@ -340,12 +342,11 @@ static void find_slack(const tm_batch *batch, const tm_batch_workspace *workspac
 typedef struct weights {
     const int64_t *ns, *peer, *usual;
     bool has_over;     /* on at least one rank, a part of ns is unexplained */
-    int64_t from_root; /* all bits if the edge leads from the root, where it may have been cut; else
-                          0 */
+    int64_t from_root; /* -1 if the edge leads from the root, where it may have been cut; else 0 */
     row over;
 } weights;
 
-/* Removes unexplained time from weights. The result is in @p room if it differs. */
+/* Returns weights without their unexplained part. They are in @p room if they differ from @p ns. */
 static const int64_t *explain(const weights *w, const int64_t *ns, tm_batch_row *room) {
     if (!w->has_over)
         return ns;
@@ -359,7 +360,7 @@ static const int64_t *explain(const weights *w, const int64_t *ns, tm_batch_row 
     return room->ns;
 }
 
-/* Loads the weights of an edge. @param room  [2] */
+/* Returns the weights of an edge. @p room [2] is memory for them. */
 static weights weigh_edge(const tm_batch *batch, const tm_batch_workspace *workspace, uint32_t edge,
                           tm_batch_row *room) {
     const bool from_root = batch->like->edges[edge].from == TM_FROM_ROOT;
@@ -406,7 +407,7 @@ static void scale(const int64_t *ns, double factor, int64_t *out) {
 
 /* Computes the weights with a change, with and without unexplained time.
  * @param room  [2]
- * @param by    [2] the recorded weights before the call */
+ * @param by    [2] recorded weights with and without unexplained time; replaced */
 static void change_all(const weights *w, double factor, tm_batch_row *room, const int64_t **by) {
     if (factor == 1.0)
         return;
@@ -425,8 +426,9 @@ static void change_all(const weights *w, double factor, tm_batch_row *room, cons
     }
 }
 
-/* Scales the weights of a transfer by the factor of each rank's operation.
- * @param room  [2] @param by [2] the recorded weights before the call */
+/* Scales the weights of a transfer by a factor for each rank, which depends on the rank's
+ * operation.
+ * @param room  [2] memory for the weights @param by [2] recorded weights; replaced */
 static void scale_operations(const tm_scaled *scaled, const tm_batch_visit *visit,
                              tm_batch_row *room, const int64_t **by) {
     for (size_t k = 0; k < TM_LANES; k++) {
@@ -439,7 +441,7 @@ static void scale_operations(const tm_scaled *scaled, const tm_batch_visit *visi
 }
 
 /* Restores the recorded weights on ranks to which a change does not apply.
- * @param ranks  one bit per rank: whether the change applies
+ * @param ranks  one bit for each rank: the change applies
  * @param was    [2]
  * @param room   [2]
  * @param by     [2] */
@@ -452,7 +454,8 @@ static void leave_ranks(uint8_t ranks, const int64_t *const *was, tm_batch_row *
     }
 }
 
-/* Returns the ranks (bit mask) on which an edge has one of a change's flags. */
+/* Returns the ranks on which a change applies to an edge, as bits: those on which the edge has one
+ * of the change's flags; all if the change has no flags. */
 static uint8_t ranks_meant(const tm_change *change, uint8_t flags, uint8_t stall) {
     if (change->flags == 0 || (change->flags & flags & (TM_EDGE_INPUT | TM_EDGE_GC)))
         return UINT8_MAX;
@@ -506,7 +509,7 @@ static const tm_batch_loops *const all[] = {
 };
 
 const tm_batch_loops *const *tm_batch_loops_all(size_t *n) {
-    (void)tm_lanes_all(n); /* one for each kind of lanes, in that order */
+    (void)tm_lanes_all(n); /* there is one for each kind of lanes, in the same order */
     return all;
 }
 

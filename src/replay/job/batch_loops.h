@@ -1,5 +1,6 @@
-/* Loops over edges or items for all ranks of a batch at once, compiled for each instruction set
- * (base/simd_lanes.h). Call the functions of batch.h, peers.h and sets.h instead. */
+/* Loops over edges or items, for all ranks of a batch at once, compiled for each instruction set
+ * (base/simd_lanes.h). Other code should use batch.h, peers.h and sets.h, which call these
+ * loops. */
 #ifndef TMERGE_REPLAY_BATCH_BATCH_LOOPS_H
 #define TMERGE_REPLAY_BATCH_BATCH_LOOPS_H
 
@@ -10,21 +11,22 @@
 typedef struct tm_batch_loops {
     void (*times)(const tm_batch *batch, tm_batch_workspace *workspace);
 
-    /** Computes the weights of an item, as in tm_peer_weights. */
+    /** Computes the two weights of an item (see tm_peer_weights). */
     void (*weigh_item)(const tm_batch *batch, size_t item, tm_batch_row *first,
                        tm_batch_row *second);
 
-    /** Sets the peer weights of all items with peers.
-     * @param workspace  without peer weights so far */
+    /** Sets the peer weights of all items that other ranks have.
+     * @param workspace  `known` and `stall` must be 0 */
     void (*peers)(const tm_batch *batch, const tm_peer_places *places,
                   tm_batch_workspace *workspace);
 
-    /** Like tm_batch_slack, from the last node back.
-     * @param late [nodes] latest times due to other ranks and steps; else INT64_MAX */
+    /** See tm_batch_slack. Goes from the last node back to the first.
+     * @param late  [nodes] before the call, the latest times that other ranks and the ends of steps
+     *              allow; INT64_MAX: no limit */
     void (*slack)(const tm_batch *batch, const tm_batch_workspace *workspace, tm_batch_row *late,
                   int64_t below_ns, tm_slack *out);
 
-    /** Implementations of tm_weigh_batch for sets.h: for the sets of ranks, and for changes. */
+    /** tm_weigh_batch for the sets of sets.h: for sets of ranks, and for changes. */
     tm_weigh_batch *weigh, *weigh_changes;
 } tm_batch_loops;
 

@@ -6,39 +6,40 @@
 #include "replay/graph/maker.h"
 #include "replay/graph/order.h"
 
-/* A rank is compared with this many of the latest models. The limit keeps jobs without equal ranks
- * fast. */
+/* A rank is compared with this many of the latest models. The limit keeps jobs fast whose ranks all
+ * differ. */
 enum {
     LATEST = 8,
-    MOST_EDGES = 1 << 16 /* Maximum number of edges of a rank in a batch. With more, the weights do
-                            not fit into the caches. */
+    MOST_EDGES = 1 << 16 /* Ranks with more edges join no batch, because the weights would not fit
+                            into the caches. */
 };
 
-/* From this weight on one rank (a quarter of what a short value can hold), the weight may be too
- * large for a short value on another rank. */
+/* Weights of at least this on the first rank (a quarter of what a short value can hold) get a wide
+ * row, because they may be too long for a short value on another rank. */
 static const int64_t WIDE_NS = INT32_MAX / 4;
 
-/* What identifies an event or call besides its times. */
+/* What must be equal, besides the order of times, for an event or call to be the same on two
+ * ranks. */
 typedef struct kind_of_part {
     uint32_t row, name;
     int32_t step;
-    uint32_t launched; /* of a call: as in tm_part_call; of an event: its occurrence index */
+    uint32_t launched; /* of a call: see tm_part_call; of an event: its occurrence index */
 } kind_of_part;
 
 typedef struct place_of_edge {
-    uint32_t place; /* index of the edge in the graph; TM_NO_ORIGIN if it was left out because it
-                       leads to an earlier node */
-    uint32_t source, to; /* indices of source and target in the times */
-    uint32_t slot;       /* slot of the target, as in tm_batch_items */
-    uint32_t wide;       /* index of the wide row; TM_NO_SLOT: the weight is short */
+    uint32_t place; /* index of the edge in the graph; TM_NO_ORIGIN if the graph lacks it, because
+                       it leads to an earlier node */
+    uint32_t source, to; /* indices of source and target in what find_times returns */
+    uint32_t slot;       /* slot of the target (see tm_batch_items) */
+    uint32_t wide;       /* index of the wide row; TM_NO_SLOT if the weight is short */
 } place_of_edge;
 
-/* An edge from the root to a part whose other edges do not explain its time. */
+/* An edge from the root to a part whose other edges do not explain the part's time. */
 typedef struct extra_edge {
     uint32_t part, wide;
 } extra_edge;
 
-/* Frees the memory that only making batches needs. */
+/* Frees what is needed only while batches are made. */
 static void free_making(tm_model *model) {
     tm_vec_free(&model->loose);
     tm_vec_free(&model->edges);
@@ -94,8 +95,8 @@ static bool same_parts(const tm_model *model, const tm_draft *d) {
     return true;
 }
 
-/* Returns whether operations and step numbers are equal. The ends of steps follow from the
- * events. */
+/* Returns whether the rank of @p m has operations at the same events as the model, and the same
+ * step numbers. If so, the ends of steps are equal, too. */
 static bool same_boundaries(const tm_model *model, const tm_maker *m) {
     const tm_timeline *a = model->timeline, *b = m->draft->timeline;
     const tm_graph_visit *x = model->graph->visits.data, *y = m->graph->visits.data;
@@ -119,8 +120,9 @@ static bool is_like(const tm_model *model, const tm_maker *m) {
            (model->draft == m->draft || same_parts(model, m->draft));
 }
 
-/* Returns the times of a rank: of all parts (begins and ends, then ends of steps), of the root, and
- * of the operations as sources of edges; then scratch for each part. NULL when out of memory. */
+/* Returns the times of a rank: of all parts (starts and ends of items, then ends of steps), of the
+ * root, and of the rank's operations; then room for a value of each part. NULL when out of
+ * memory. */
 static int64_t *find_times(const tm_maker *m, tm_vec *times) {
     const tm_part_event *events = m->draft->events.data;
     const tm_part_call *calls = m->draft->calls.data;
@@ -152,8 +154,8 @@ static int64_t *find_times(const tm_maker *m, tm_vec *times) {
     return ns;
 }
 
-/* Returns whether an edge leads to an earlier part by this rank's times, so that it is left out.
- * Rarely called. */
+/* Returns whether an edge leads to an earlier part, by this rank's times. The graph leaves out such
+ * edges. Rarely called. */
 static __attribute__((noinline)) bool leads_back(const tm_maker *m, const int64_t *ns,
                                                  uint32_t from, uint32_t to) {
     if (ns[from] != ns[to])
@@ -170,12 +172,12 @@ static bool is_short(int64_t ns) {
     return (int32_t)ns == ns && ns != TM_WIDE;
 }
 
-/* Time of a part without edges into it. Sums of it do not overflow. */
+/* Time of a part that no edge leads to. Small enough that adding a weight cannot overflow. */
 static const int64_t UNREACHED = INT64_MIN / 4;
 
-/* Stores the weights of all edges, and in reached [model->n_ends] the time of each part by its
- * edges. False if earlier ranks cannot have what this rank has: an edge left out, unexplained time,
- * or a long weight. */
+/* Stores the weights of all edges in the batch. Sets reached[model->n_ends] to the time at which
+ * the edges let each part happen. Returns false if this rank cannot join: it leaves out other edges
+ * than the model, or has unexplained time or a long weight where the model cannot store it. */
 static bool take_weights(const tm_model *model, const tm_maker *m, const int64_t *ns,
                          int64_t *reached, tm_batch *batch) {
     const tm_weight *weight = m->weights.data;
@@ -220,8 +222,8 @@ static void take_usual(const tm_model *model, const tm_maker *m, tm_batch *batch
     }
 }
 
-/* Returns whether the parts whose edges do not explain their times are exactly those with an
- * additional edge from the root. Has no branches, so it can be vectorised. */
+/* Returns whether the edges fail to explain the times of exactly those parts to which the model has
+ * an extra edge from the root. Has no branches, so that it can be vectorised. */
 static bool same_extras(const tm_model *model, const int64_t *ns, const int64_t *reached) {
     const size_t n = model->n_ends;
     const uint64_t *has_extra = model->has_extra;
@@ -231,7 +233,7 @@ static bool same_extras(const tm_model *model, const int64_t *ns, const int64_t 
     return differs == 0;
 }
 
-/* Stores a rank's edges; false if they differ from those of earlier ranks. */
+/* Stores a rank's edges in a batch; false if they differ from the model's. */
 static bool take_edges(const tm_model *model, const tm_maker *m, const int64_t *ns,
                        int64_t *reached, tm_batch *batch) {
     int64_t *const wide = batch->wide->ns + batch->n;
@@ -248,8 +250,8 @@ static bool take_edges(const tm_model *model, const tm_maker *m, const int64_t *
     return true;
 }
 
-/* Finds, by the first rank, the edges with wide weights: those from the root, which span all the
- * time since the root, and those that may be too long on another rank. */
+/* Finds the edges with wide weights: those from the root, which span all the time since the root,
+ * and those that are so long on the first rank that they may be too long on another one. */
 static uint32_t *find_wide(tm_model *model) {
     const tm_graph *g = model->graph;
     const uint32_t n_edges = g->first[g->n_nodes];
@@ -264,7 +266,7 @@ static uint32_t *find_wide(tm_model *model) {
     return wide;
 }
 
-/* Lists the additional edges from the root, and the edges that are transfers. */
+/* Lists the extra edges from the root, and the transfers. */
 static bool find_others(tm_model *model) {
     const tm_graph *g = model->graph;
     const tm_loose_edge *loose = model->loose.data;
@@ -285,7 +287,7 @@ static bool find_others(tm_model *model) {
     return ok;
 }
 
-/* Sets what all batches of a model have in common. */
+/* Computes what all batches of a model share. */
 static bool open_model(tm_model *model, const tm_draft *draft, tm_peer_places *places) {
     place_of_edge *edges = model->edges.data;
     model->items = calloc(1, sizeof *model->items);
@@ -330,7 +332,7 @@ static tm_batch *add_batch(tm_models *models, tm_model *model) {
     return batch;
 }
 
-/* Clears the unexplained time in a lane that a rank of another model used. */
+/* Clears the unexplained times that a rank which did not join left in the next free lane. */
 static void forget_over(tm_batch *batch) {
     const size_t n_edges = tm_batch_edges(batch);
     for (size_t slot = 0; slot < batch->items->n_slots; slot++)
@@ -347,8 +349,8 @@ static void take_visits(const tm_maker *m, tm_batch *batch) {
     }
 }
 
-/* Adds a rank to a batch. Sets *taken to whether it has the model's nodes and edges. False when out
- * of memory. */
+/* Tries to add a rank to the model's latest batch, or to a new one. Sets *taken to whether the rank
+ * has the model's nodes and edges. False when out of memory. */
 static bool take(tm_models *models, tm_model *model, const tm_maker *m, const tm_model_rank *rank,
                  tm_peer_places *places, bool *taken) {
     const int64_t *ns = find_times(m, &models->times);
@@ -367,7 +369,7 @@ static bool take(tm_models *models, tm_model *model, const tm_maker *m, const tm
         take_visits(m, batch);
         batch->rank[batch->n] = m->graph->rank;
         batch->index[batch->n++] = rank->index;
-    } else if (batch->n == 0) { /* it was added above */
+    } else if (batch->n == 0) { /* add_batch has just made it */
         tm_pages_undo(&models->rows, batch->wide);
         models->batches.n--;
         model->batch = before;
@@ -383,7 +385,7 @@ static uint32_t source_of(uint32_t from, uint32_t n_parts) {
     return n_parts + (from == TM_FROM_ROOT ? 0 : 1 + (from & ~TM_FROM_VISIT));
 }
 
-/* Makes a model of the rank. */
+/* Makes the rank the first of a new model. */
 static bool add_model(tm_models *models, tm_maker *m) {
     tm_model *model = tm_vec_push(&models->models);
     if (!model)

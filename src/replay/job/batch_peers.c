@@ -5,11 +5,11 @@
 #include "batch_loops.h"
 #include "replay/job/peers.h"
 
-/* Number of items by which prefetching is ahead. */
+/* Items are prefetched this many items ahead. */
 enum { AHEAD = 8 };
 
-/* The items of a slice. They are kept for the latest model, because a model's batches are
- * consecutive. */
+/* The items whose places are in a slice. Kept for the latest model, because the batches of a model
+ * are consecutive. */
 typedef struct slice_items {
     const tm_batch_places *of;
     const tm_batch_items *items;
@@ -29,8 +29,8 @@ static bool list_items(slice_items *s, const tm_batch_items *items) {
     return true;
 }
 
-/* Returns the index of each place's first row, shifted by one place; placing the rows corrects
- * this. NULL when out of memory. */
+/* Returns the index of each place's first row, at the place's number + 1, as a counting sort needs
+ * it: add_rows advances the entries while it places the rows. NULL when out of memory. */
 static size_t *count_rows(const tm_batch *batches, size_t n, slice_items *s) {
     const size_t n_places = s->of->places->keys.keys.n;
     size_t *first = calloc(n_places + 2, sizeof *first);
@@ -49,7 +49,7 @@ static size_t *count_rows(const tm_batch *batches, size_t n, slice_items *s) {
     return first;
 }
 
-/* Prefetches the rows of an item, whose addresses the processor cannot predict. */
+/* Prefetches the rows of an item, because processors cannot predict their addresses. */
 static void fetch_item(const tm_batch *batch, size_t item) {
     const tm_batch_items *items = batch->items;
     for (uint32_t i = items->first[item]; i < items->first[item + 1]; i++) {

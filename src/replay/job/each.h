@@ -1,11 +1,11 @@
-/* Computes T (the job's time) with other weights for one group of ranks (a rank, host or stage)
- * after another. */
+/* Computes T (the job's time) with other weights for a single group of ranks (a rank, host or
+ * stage), for one group after another. */
 #ifndef TMERGE_REPLAY_EACH_H
 #define TMERGE_REPLAY_EACH_H
 
 #include "replay/job/replay_job.h"
 
-/** Weight sets: of the group under test, and of all other ranks. */
+/** Weight sets: of the group under test, and of all other groups. */
 typedef struct tm_replay_sets {
     uint8_t own, others;
 } tm_replay_sets;
@@ -13,15 +13,15 @@ typedef struct tm_replay_sets {
 /** Number of groups evaluated at once. */
 enum { TM_EACH_LANES = 8 };
 
-/** A job, reduced to the links that can be the longest ones. Between two operations it has the
- * longest link and, in case that link is of the group under test, the longest link of other
- * groups. */
+/** A job, reduced to the links that can be the longest ones: between two operations, the longest
+ * link, and the longest one of another group, for the case that the first one is of the group under
+ * test. */
 typedef struct tm_each {
     const tm_replay *replay; /* borrowed */
     tm_replay_sets sets;
-    size_t *first; /* owned; [targets + 1] index of the first pair that leads to each target */
+    size_t *first; /* owned; [targets + 1] index of the first pair that leads to the target */
     tm_vec pairs;  /* owned */
-    void *own;     /* owned; [links] links by target; those into one target sorted by group */
+    void *own;     /* owned; [links] links sorted by target, then by group */
     void *ns;      /* owned; [targets] times of the current groups */
     int64_t *ends; /* owned; [steps] */
 } tm_each;
@@ -33,7 +33,7 @@ bool tm_each_open(tm_each *each, const tm_replay *replay, tm_replay_sets sets,
 void tm_each_free(tm_each *each);
 
 /**
- * Computes T for several groups: each time, only one of them has the weights `own`.
+ * Computes T for several groups. For each of them, only its ranks have the weights `own`.
  * @param first   first group
  * @param n       number of groups, at most TM_EACH_LANES
  * @param totals  [n] out

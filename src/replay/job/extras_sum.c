@@ -7,8 +7,8 @@
 #include "base/sums.h"
 #include "replay/job/batch_loops.h"
 
-/* If a larger share than this of a role's work is at rare places, its ranks do different work: they
- * may be of stages that are not known. */
+/* If more than this share of a role's work is at rare places, its ranks do different work: they may
+ * be of different stages that are not known. */
 static const double RARE_MOST = 0.5;
 
 void tm_extras_free(tm_extras *extras) {
@@ -27,7 +27,7 @@ const tm_extra_factors *tm_extras_of(const tm_extras *extras, size_t index) {
     return at < extras->factors.n && v[at].index == index ? &v[at] : NULL;
 }
 
-/* An event or call that is a rank's own work in a marked step. */
+/* An item that is a rank's own work in a marked step. */
 typedef struct work {
     uint32_t place;
     unsigned step;
@@ -41,7 +41,8 @@ static int64_t ranks_at(const tm_peer_places *places, uint32_t place) {
     return known ? ((const tm_peer_others *)places->others.data)[known - 1].n : 1;
 }
 
-/* Returns the flags of a place by the number of ranks that have it; 0 if all ranks do. */
+/* Returns the flags of a place, which depend on the number of ranks that have it; 0 if all ranks
+ * do. */
 static uint8_t flags_at(const tm_extra_ranks *ranks, const tm_peer_places *places, uint32_t place) {
     const int64_t n = ranks_at(places, place);
     if (n == ranks->n_peers)
@@ -54,7 +55,7 @@ static size_t count_items(const tm_extra_ranks *ranks) {
     return ranks->items ? ranks->items->n : ranks->batch->items->n;
 }
 
-/* Finds the place of an item; false if the item is not a rank's own work in a marked step. */
+/* Finds the place of an item. False if the item is not a rank's own work in a marked step. */
 static bool find_place(const tm_extra_ranks *ranks, const tm_peer_places *places, size_t item,
                        work *out) {
     const bool batch = !ranks->items;
@@ -67,7 +68,8 @@ static bool find_place(const tm_extra_ranks *ranks, const tm_peer_places *places
     return out->step != 0 && !tm_place_is_communication(hash);
 }
 
-/* An event's second weight, the unexplained part of its start, is not work. */
+/* Sets the time of an item on each rank. An event's second weight is not included: it is the
+ * unexplained part of the event's start, not work. */
 static void weigh(const tm_extra_ranks *ranks, size_t item, size_t n_lanes, work *out) {
     tm_batch_row first, second;
     if (ranks->items) {
@@ -118,11 +120,11 @@ bool tm_extra_role_is_one(const tm_extra_role *role) {
     return !role->unlike && (double)role->rare_ns <= RARE_MOST * (double)role->whole_ns;
 }
 
-/* The values that are compared in a step. */
+/* What is compared in a step: work at places that some rank lacks, or all work. */
 typedef enum compared { APART, WHOLE } compared;
 
-/* Returns the place that stands for a step of a role. As in other places, the highest bits are
- * those of the step. */
+/* Returns the place that stands for a step of a role. Its highest bits are those of the step, as in
+ * other places. */
 static uint64_t place_of(int64_t stage, unsigned step, compared what) {
     const uint64_t words[3] = {(uint64_t)stage, step, what};
     return (uint64_t)step << 56 | tm_hash_words(0, words, 3) >> 8;
@@ -148,8 +150,9 @@ bool tm_extras_list(const tm_extra_sums *sums, int64_t origin, tm_vec *peers) {
     return true;
 }
 
-/* Returns the factor that turns the rank's time at rare places into the time that its peers spend
- * instead. Places that are not rare but that some rank lacks are compared one by one. */
+/* Returns the factor that turns the rank's time at rare places into the time of what its peers run
+ * instead; NaN if it has no such time. Work at places that are not rare, but that some rank lacks,
+ * is subtracted, because these places are compared one by one. */
 static double factor_of(const tm_extra_sums *sums, const tm_peer_others *others, bool call,
                         unsigned step) {
     const int64_t apart = sums->apart[call][step], rare = sums->rare[call][step];
@@ -160,14 +163,14 @@ static double factor_of(const tm_extra_sums *sums, const tm_peer_others *others,
     return instead > 0 ? (double)instead / (double)rare : 0.0;
 }
 
-/* Returns by how much a rank's time in a step exceeds its peers'. */
+/* Returns by how much a rank's time in a step exceeds its peers' [ns]. */
 static int64_t over_ns(int64_t own_ns, const tm_peer_others *others, bool call) {
     const tm_peer_around around = tm_peers_around(others, !call);
     const int64_t over = own_ns - tm_peer_median(&around, own_ns);
     return over > 0 ? over : 0;
 }
 
-/* Returns the peers' work in a step; NULL unless all peers of the rank have the step. */
+/* Returns the peers' values in a step; NULL unless all peers of the rank have the step. */
 static const tm_peer_others *others_of(const tm_extra_sums *sums, const tm_keys *known,
                                        const tm_peer_others *others, unsigned step, compared what) {
     const uint64_t place = place_of(sums->stage, step, what);
@@ -190,7 +193,7 @@ tm_extra_factors tm_extras_compare(const tm_extra_sums *sums, const tm_keys *kno
     return out;
 }
 
-/* Returns by how much a rank's work in a step would be shorter if the rank were like its peers
+/* Returns by how much shorter a rank's work in a step would be if the rank were like its peers
  * [ns]. */
 static double less_ns(const tm_extra_sums *sums, const tm_extra_factors *factors, unsigned step) {
     double ns = 0.0;
@@ -229,11 +232,12 @@ typedef struct share_sum {
     int64_t n, ns;
 } share_sum;
 
-/* The rows of the ranks, and each name's share in them. */
+/* State while rows are made: a row for each rank and step, and the share of each name in it. */
 typedef struct rows {
     tm_vec *out;
-    tm_keys keys, names; /* of share; in `keys` with name 0 */
-    tm_vec row_of, sums; /* row_of, of size_t: 1 + index; sums: of share_sum */
+    tm_keys keys, names; /* of share; keys.name is 0 */
+    tm_vec row_of, sums; /* row_of, of size_t, parallel to `keys`: 1 + index of the row; sums, of
+                            share_sum, parallel to `names` */
 } rows;
 
 static tm_extra_row *row_at(rows *r, size_t index, unsigned step) {
@@ -274,7 +278,8 @@ static bool add_work(rows *r, const work *w, size_t index, uint32_t name, int64_
     return true;
 }
 
-/* Returns whether the rank does more than its peers, on the device or on the host. */
+/* Returns whether the rank works longer than its peers at rare places, on the device or on the
+ * host. */
 static bool has_row(const tm_extra_factors *f, unsigned step) {
     return f->of[0][step] < 1.0 || f->of[1][step] < 1.0;
 }
@@ -284,8 +289,9 @@ static int64_t less_of(const tm_extra_factors *f, const work *w, size_t lane) {
     return factor < 1.0 ? w->ns[lane] - tm_extras_ns(w->ns[lane], factor) : 0;
 }
 
-/* Limits a row to the total excess. Extra work may change common work: an additional event of a
- * name shifts the indices of the others, and host work may move from one launch to another. */
+/* Limits a row to the excess of the rank's total work. Not all extra work is additional: an
+ * additional event of a name shifts the indices of the later ones, and host work may move from one
+ * launch to another. */
 static void cap_row(const tm_extra_factors *f, tm_extra_row *row) {
     const int64_t most_ns = f->most_ns[0][row->step], most_calls_ns = f->most_ns[1][row->step];
     if (row->ns > most_ns) {

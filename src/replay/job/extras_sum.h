@@ -1,16 +1,16 @@
-/* Finds work that ranks run and their peers do not: extras.h. */
+/* Finds extra work: see extras.h. */
 #ifndef TMERGE_REPLAY_EXTRAS_SUM_H
 #define TMERGE_REPLAY_EXTRAS_SUM_H
 
 #include "replay/job/peers.h"
 
-/** Ranks that are compared together: a single one, or those of a batch. */
+/** Ranks whose extra work is found together: a single rank, or those of a batch. */
 typedef struct tm_extra_ranks {
     const tm_peer_items *items; /* NULL for a batch */
     const tm_batch *batch;
-    size_t index;    /* index of the single rank in its process */
-    int64_t stage;   /* stage of all these ranks */
-    int64_t n_peers; /* number of ranks of the stage in the job */
+    size_t index;    /* index of the rank in its process; only for a single rank */
+    int64_t stage;   /* pipeline stage of these ranks */
+    int64_t n_peers; /* number of ranks in the job that have this stage */
 } tm_extra_ranks;
 
 /** Returns the number of ranks. */
@@ -22,57 +22,62 @@ static inline size_t tm_extra_index(const tm_extra_ranks *ranks, size_t lane) {
     return ranks->items ? ranks->index : ranks->batch->index[lane];
 }
 
-/** A rank's own work [ns]: of events and of calls, and by tm_place_step. */
+/** A rank's own work [ns]: [0] of events, [1] of calls; by tm_place_step. */
 typedef struct tm_extra_sums {
     size_t index;
     int64_t stage, n_peers;
     int64_t whole[2][TM_EXTRA_STEPS]; /* in the step */
     int64_t apart[2][TM_EXTRA_STEPS]; /* at places that some rank of the role lacks */
-    int64_t rare[2][TM_EXTRA_STEPS];  /* at places that most ranks lack */
+    int64_t rare[2][TM_EXTRA_STEPS];  /* at rare places */
 } tm_extra_sums;
 
-/** Returns whether these ranks have a place that others of their role lack. */
+/** Returns whether these ranks have a place that another rank of their role lacks. */
 bool tm_extras_any(const tm_extra_ranks *ranks, const tm_peer_places *places);
 
 /** Appends a tm_extra_sums for each rank. False when out of memory. */
 bool tm_extras_sum(const tm_extra_ranks *ranks, const tm_peer_places *places,
                    tm_vec *sums) TM_MUST_CHECK;
 
-/** Summary of a role over all ranks. Sent as bytes. */
+/** The work of a role's ranks. Sent as bytes. */
 typedef struct tm_extra_role {
     int64_t stage;
     int64_t whole_ns, rare_ns;
-    int64_t unlike; /* not 0: a rank of it may be of another role */
+    int64_t unlike; /* not 0: one of the ranks may be of another role */
 } tm_extra_role;
 
-/** Returns whether the role's ranks do the same work, apart from extra work of some. */
+/** Returns whether the role's ranks do the same work, except for extra work of some ranks. */
 bool tm_extra_role_is_one(const tm_extra_role *role);
 
-/** Appends for each step of a rank its total work, and its work at places that some rank lacks, to
- * be compared like weights at a place. False when out of memory.
- * @param peers  of tm_peer, appended to */
+/**
+ * Appends two values for each step of a rank, to be compared like weights at a place: all its work,
+ * and its work at places that some rank lacks. False when out of memory.
+ * @param peers  of tm_peer, appended to
+ */
 bool tm_extras_list(const tm_extra_sums *sums, int64_t origin, tm_vec *peers) TM_MUST_CHECK;
 
 /**
- * Computes a rank's factors, and which of its steps all its peers have.
- * @param others  answers to what tm_extras_list appended, in the order of @p known
+ * Computes a rank's factors, and which of the rank's steps all its peers have.
+ * @param others  answers to what tm_extras_list appended, parallel to @p known
  * @param known   of uint64_t: places
- * @param whole   [TM_EXTRA_STEPS] out
+ * @param whole   [TM_EXTRA_STEPS] out: all peers have the step
  */
 tm_extra_factors tm_extras_compare(const tm_extra_sums *sums, const tm_keys *known,
                                    const tm_peer_others *others, bool *whole);
 
-/** Leaves out the first and the last recorded step if no other step has extra work: recordings of
- * other ranks may only have started later or ended earlier. Returns whether extra work remains.
- * @param first, last  tm_place_step */
+/** If no other step has extra work, clears the factors of the first and the last recorded step:
+ * recordings of other ranks may only have started later or ended earlier. Returns whether extra
+ * work remains.
+ * @param first,  last  tm_place_step */
 bool tm_extras_trust(const tm_extra_sums *sums, unsigned first, unsigned last,
                      tm_extra_factors *factors);
 
-/** Sets the flags of places in steps that all peers have. @param whole  of tm_extras_compare */
+/** Sets the flags of these ranks' places in steps that all peers have. @p whole is that of
+ * tm_extras_compare. */
 void tm_extras_mark(const tm_extra_ranks *ranks, const bool *whole, tm_peer_places *places);
 
-/** Appends a row for each rank and step with work at rare places. The caller must convert the row's
- * step, which is a tm_place_step, and its rank, which is an index. False when out of memory. */
+/** Appends a row for each rank and step with work at rare places. The caller must convert `step`,
+ * which is a tm_place_step, and `rank`, which is the index of the rank in its process. False when
+ * out of memory. */
 bool tm_extras_rows(const tm_extra_ranks *ranks, const tm_peer_places *places,
                     tm_vec *rows) TM_MUST_CHECK;
 

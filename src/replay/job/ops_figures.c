@@ -20,7 +20,7 @@ typedef struct sweeper {
     int64_t *ns;        /* of tm_replay_forward */
 } sweeper;
 
-/* Returns the total time of the steps that count. */
+/* Returns T with the weight sets in s->sets: the total time of the steps that count. */
 static int64_t sweep(const sweeper *s) {
     tm_replay_forward(s->replay, s->sets, s->ns);
     const int64_t *ends = s->ns + s->replay->n_operations;
@@ -39,8 +39,8 @@ static bool shares(const tm_ops_place *a, const tm_ops_place *b, bool stage) {
     return stage ? a->stage == b->stage : a->data == b->data;
 }
 
-/* Returns T with all ranks at the ideal except those of rank i's stage or, without @p stage, data
- * rank. */
+/* Returns T with all ranks at the ideal except rank i's data rank or, if @p stage, rank i's
+ * stage. */
 static int64_t sweep_others(const sweeper *s, size_t i, bool stage) {
     for (size_t k = 0; k < s->replay->n_ranks; k++)
         s->sets[k] =
@@ -48,7 +48,7 @@ static int64_t sweep_others(const sweeper *s, size_t i, bool stage) {
     return sweep(s);
 }
 
-/* Computes sweep_others for all ranks, once per stage or data rank. */
+/* Computes sweep_others for all ranks, once for each data rank or stage. */
 static void sweep_shared(const sweeper *s, bool stage, int64_t *out) {
     for (size_t i = 0; i < s->replay->n_ranks; i++) {
         size_t first = 0;
@@ -58,7 +58,7 @@ static void sweep_shared(const sweeper *s, bool stage, int64_t *out) {
     }
 }
 
-/* Returns T with the worst ranks at the ideal. */
+/* Returns T with the worst ranks at the ideal. @p scores [ranks]: larger is worse. */
 static int64_t sweep_workers(const sweeper *s, const int64_t *scores) {
     enum { WORST_PCT = 3 };
     size_t n = s->replay->n_ranks, n_worst = (n * WORST_PCT + 99) / 100;

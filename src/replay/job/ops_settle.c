@@ -10,22 +10,22 @@ typedef struct settler {
     tm_graph *graph;
     const tm_replay *job;
     const int64_t *ns;
-    tm_keys places; /* of uint64_t: ids of the job's operations; the number of a key is the
-                       operation's index */
+    tm_keys places; /* of uint64_t: ids of the job's operations, in the order of job->operations */
 } settler;
 
 static size_t place_of(const settler *s, uint64_t operation) {
     return tm_keys_find(&s->places, &operation);
 }
 
-/* Returns the end of step k of the graph, as recorded or as replayed. */
+/* Returns the end of step k of the graph: as recorded, or as replayed. */
 static int64_t end_of(const settler *s, size_t k, bool recorded) {
     const tm_graph_step *step = (const tm_graph_step *)s->graph->steps.data + k;
     size_t at = place_of(s, (uint64_t)step->number);
     return recorded ? s->job->operations[at].last_ns : s->ns[at];
 }
 
-/* Returns how much later the replayed times in step k must be. */
+/* Returns what must be added to the replayed times in step k, because the earlier steps end as
+ * recorded. */
 static int64_t shift_of(const settler *s, size_t k) {
     return k > 0 ? end_of(s, k - 1, true) - end_of(s, k - 1, false) : 0;
 }
@@ -43,7 +43,8 @@ static void set_visits(settler *s) {
     }
 }
 
-/* Sets the times of all nodes. The last node of a step is its end. False when out of memory. */
+/* Sets the times of all nodes, and the weights of lags. The last node of a step is the step's end.
+ * False when out of memory. */
 static bool set_nodes(settler *s) {
     tm_graph *g = s->graph;
     const tm_graph_step *steps = g->steps.data;

@@ -1,6 +1,6 @@
-/* Moves unexplained time to the ends of steps. In a trace without launches, the time between an
- * operation and those that it follows may have been necessary, or slack. Nearly all of it is slack,
- * because a replay without it is only a few per cent shorter. If it stayed between operations, it
+/* Moves unexplained time to the ends of steps. If a trace has no launches, the time between an
+ * operation and those that it follows may have been needed, or it may have been slack. Nearly all
+ * of it is slack: a replay without this time is only a few per cent shorter. Between operations, it
  * would hide part of what a scenario saves. */
 #ifndef TMERGE_REPLAY_OPS_SETTLE_H
 #define TMERGE_REPLAY_OPS_SETTLE_H
@@ -8,9 +8,9 @@
 #include "replay/job/replay_job.h"
 
 /**
- * Sets a graph from tm_ops_graph to the times of the replay. Within a step, operations follow one
- * another without lags. One lag after the last operations makes the step end as recorded.
- *
+ * Sets the times in a graph from tm_ops_graph to those of the replay. Within a step, operations
+ * then follow one another without lags, and a single lag at the end of the step makes the step end
+ * as recorded.
  * @param job  graphs of all ranks, reduced with tm_ops_weigh
  * @param ns   of tm_replay_forward with all ranks as recorded
  * @return     TM_OK; TM_ERR_FAULT

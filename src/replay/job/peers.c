@@ -7,7 +7,8 @@
 #include "base/median.h"
 #include "timeline/step_names.h"
 
-/* A stall takes at least this many times the median over at least this many ranks. */
+/* A stall takes at least STALL_TIMES the median of the other ranks. There must be at least
+ * STALL_RANKS ranks. */
 enum { STALL_TIMES = 5, STALL_RANKS = 3 };
 
 static bool is_stall(int64_t ns, int64_t others) {
@@ -46,8 +47,9 @@ void tm_peer_items_free(tm_peer_items *items) {
 
 static const uint32_t NO_ITEM = UINT32_MAX;
 
-/* Returns the item to which an edge's time belongs: the event that it is the work of, the call that
- * it leads to, or the event whose start is partly unexplained; else NO_ITEM. */
+/* Returns the item to which an edge's time belongs: for work, the event that works; for host time
+ * and calls, the call; for an edge with an unexplained part, the event that it leads to; else
+ * NO_ITEM. */
 static uint32_t item_of(const tm_graph *graph, uint32_t node, const tm_edge *edge,
                         size_t n_events) {
     switch ((tm_edge_kind)edge->kind) {
@@ -64,10 +66,11 @@ static uint32_t item_of(const tm_graph *graph, uint32_t node, const tm_edge *edg
     }
 }
 
-/* Updates an item's weights from one of its edges. */
+/* Adds an edge to the weights of its item. */
 static void weigh_item(const tm_edge *edge, const tm_weight *is, tm_peer_weights *w) {
     const int64_t own_ns = is->ns - (edge->flags & TM_EDGE_UNSEEN ? is->peer_ns : 0);
-    /* of several edges, the longest one counts, because one after an inferred wait is shorter */
+    /* of several HOST edges, the longest one counts: an edge that starts at an inferred wait is
+     * shorter */
     if (edge->kind == TM_EDGE_HOST)
         w->first_ns = own_ns > w->first_ns ? own_ns : w->first_ns;
     else if (edge->kind == TM_EDGE_CALL)
@@ -76,7 +79,8 @@ static void weigh_item(const tm_edge *edge, const tm_weight *is, tm_peer_weights
         w->second_ns = is->over_ns;
 }
 
-/* Sets the weights of all items from their edges. Items without an edge get no place. */
+/* Computes the weights of all items. Items without an edge get no place; all others get any place,
+ * until number_items sets it. */
 static void weigh_items(const tm_draft *draft, const tm_graph *graph, tm_peer_items *out) {
     const tm_part_event *events = draft->events.data;
     memset(out->places, 0xff, out->n * sizeof *out->places);
@@ -95,15 +99,15 @@ static void weigh_items(const tm_draft *draft, const tm_graph *graph, tm_peer_it
         out->weights[i].first_ns = events[i].end_ns - events[i].begin_ns;
 }
 
-/* An event or call of a step, identified by name and occurrence index. */
+/* An event or call, and its position among those of its name in its step. */
 typedef struct spot {
     uint32_t row;
     int32_t step;
     tm_count_spot at;
 } spot;
 
-/* Hashes each event and call of a rank, without its step.
- * @param spots  NULL: all names occur equally often */
+/* Returns the spot of an item. A call has the spot of the event that it launched.
+ * @param spots  of tm_counts_spots; NULL if all ranks run all names equally often */
 static spot spot_of(const tm_draft *draft, const tm_count_spot *spots, size_t item) {
     const tm_part_event *events = draft->events.data;
     const tm_part_call *call = draft->calls.data;
@@ -121,19 +125,22 @@ static spot spot_of(const tm_draft *draft, const tm_count_spot *spots, size_t it
     return out;
 }
 
-/* Start values of the hashes of places in a step. */
+/* What the hashes of all places in a step have in common. */
 typedef struct step_hash {
-    uint64_t hash, tag; /* the highest bits: step and kind of comparison */
+    uint64_t hash, tag; /* start value of the hashes; their highest bits: step, and whether they are
+                           of calls */
 } step_hash;
 
-/* Hashes the words of a step's annotation: steps with different words do different work. */
+/* Returns a hash of the words in a step's annotation. Steps with different words do different
+ * work. */
 static uint64_t kind_of(const tm_names *names, const tm_step *step) {
     const tm_step_mark mark = tm_step_mark_of(tm_names_text(names, step->name));
     return tm_hash_mixed(0, mark.kind, strlen(mark.kind));
 }
 
-/* Returns hashes by 2 x (index of the step + 1), + 1 for calls; NULL when out of memory.
- * @param names  set if other steps of this rank stand for other ranks; else NULL */
+/* Returns the step_hash of each step: at 2 x (index of the step + 1) for events, then for calls;
+ * NULL when out of memory.
+ * @param names  see tm_peers_collect */
 static step_hash *hash_steps(const tm_draft *draft, const tm_names *names) {
     const tm_timeline *t = draft->timeline;
     step_hash *hashes = calloc(2 * (t->n_steps + 1), sizeof *hashes);
@@ -150,8 +157,8 @@ static step_hash *hash_steps(const tm_draft *draft, const tm_names *names) {
     return hashes;
 }
 
-/* Returns the number of a place. Tries the next number first, because ranks mostly have their
- * places in the same order. */
+/* Returns the number of a place. Tries the next number first, because most ranks have their places
+ * in the same order. */
 static uint32_t number_place(tm_peer_places *places, uint64_t place, uint32_t name) {
     const uint64_t *known = places->keys.keys.data;
     uint32_t number = places->guess;
@@ -163,14 +170,15 @@ static uint32_t number_place(tm_peer_places *places, uint64_t place, uint32_t na
     return number;
 }
 
-/* Assigns a place to a part of its step. Work that repeats in a step (layers, micro-batches) is
- * spread over all parts. Names depend on the profiler, so they are not used. */
+/* Returns the part of its step to which a place belongs. Work that repeats in a step (layers,
+ * micro-batches) is spread over all parts. The name is not used, because names depend on the
+ * profiler. */
 static uint64_t part_of(const tm_count_spot *at) {
     const uint64_t key = (uint64_t)at->stretch << 32 | at->nth;
     return tm_hash_words(0, &key, 1) >> 20 & (TM_PLACE_PARTS - 1);
 }
 
-/* Hashes a place from its name and step. */
+/* Returns the hash of a place. */
 static uint64_t place_of(const step_hash *step, uint32_t name, const tm_count_spot *at,
                          bool joins) {
     const uint64_t key[2] = {(uint64_t)name << 32 | at->nth, at->stretch};
@@ -178,7 +186,8 @@ static uint64_t place_of(const step_hash *step, uint32_t name, const tm_count_sp
     return tag | tm_hash_words(step->hash, key, at->stretch ? 2 : 1) >> 16;
 }
 
-/* @param out  [events and calls] set unless TM_NO_PLACE */
+/* Numbers the places of all items whose @p out [events, then calls] is not TM_NO_PLACE.
+ * @param out  [events and calls] set unless TM_NO_PLACE */
 static bool number_items(const tm_draft *draft, const step_hash *steps, tm_peer_places *places,
                          uint32_t *out) {
     _Static_assert(TM_NO_STEP == -1, "it has the first hash");
@@ -202,7 +211,7 @@ static bool number_items(const tm_draft *draft, const step_hash *steps, tm_peer_
 }
 
 bool tm_peers_number(const tm_draft *draft, tm_peer_places *places, uint32_t *out) {
-    step_hash *steps = hash_steps(draft, NULL); /* NULL, because the job has other ranks */
+    step_hash *steps = hash_steps(draft, NULL); /* NULL: the job has other ranks */
     memset(out, 0, (draft->events.n + draft->calls.n) * sizeof *out);
     bool ok = steps && number_items(draft, steps, places, out);
     free(steps);
@@ -226,8 +235,9 @@ tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, const t
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns the index of each place's first rank in a slice, shifted by one place; placing the ranks
- * corrects this. NULL when out of memory. */
+/* Returns the index of each place's first weights in a slice, at the place's number + 1, as a
+ * counting sort needs it: tm_peers_list advances the entries while it places the weights. NULL when
+ * out of memory. */
 static size_t *count_peers(const tm_peer_items *ranks, size_t n, const tm_peer_places *places,
                            const tm_peer_slice *slice) {
     const size_t n_places = places->keys.keys.n;
@@ -258,9 +268,10 @@ tm_status tm_peers_list(const tm_peer_items *ranks, size_t n, const tm_peer_plac
     return out ? TM_OK : tm_fail_memory(err);
 }
 
-/* Indices of the middle values among those that remain when one of [n >= 2] sorted values is left
- * out. If two remain, only the smaller counts. The k-th remaining value is the k-th of all, or the
- * next one if the value left out is not above the k-th. */
+/* Which values give the median if one of [n >= 2] sorted values is left out: the median is the mean
+ * of the low-th and high-th of the remaining values (if two remain, the smaller one). The k-th
+ * remaining value is the k-th of all values or, if the value left out is not above it, the next
+ * one. */
 typedef struct middle {
     size_t low, high;
 } middle;
@@ -269,11 +280,11 @@ static middle middle_of(size_t n) {
     return (middle){(n - 2) / 2, n == 3 ? 0 : (n - 1) / 2};
 }
 
-/* Selects the k-th smallest value and the next two. */
+/* Sets out[0] to the k-th smallest value, and out[1], out[2] to the next two. */
 static void select_middle(int64_t *v, size_t n, size_t k, int64_t *out) {
     int64_t least = INT64_MAX, next = INT64_MAX;
     out[0] = tm_select(v, n, k);
-    for (size_t i = k + 1; i < n; i++) { /* the two smallest of the values above it */
+    for (size_t i = k + 1; i < n; i++) { /* the two smallest of the values above out[0] */
         int64_t more = v[i] > least ? v[i] : least;
         least = v[i] < least ? v[i] : least;
         next = more < next ? more : next;
@@ -282,12 +293,12 @@ static void select_middle(int64_t *v, size_t n, size_t k, int64_t *out) {
     out[2] = next;
 }
 
-/* With at least MANY values, samples first give bounds of the middle, so that most values can be
+/* With at least MANY values, samples first give bounds around the middle, and values outside are
  * skipped. */
 enum { MANY = 64, SAMPLES = 16, AROUND = 2 };
 
-/* Finds three values in the middle, from the lower middle one on. (The third is needed when one
- * value is left out.)
+/* Finds the lower middle value and the next two. tm_peers_around needs them for each value that may
+ * be left out.
  * @param room  [n] */
 static void find_middle(int64_t *v, size_t n, int64_t *room, int64_t *out) {
     const middle m = middle_of(n);
@@ -297,7 +308,7 @@ static void find_middle(int64_t *v, size_t n, int64_t *room, int64_t *out) {
         tm_sort_samples(v, n, sorted, SAMPLES);
         low = sorted[SAMPLES / 2 - 1 - AROUND];
         high = sorted[SAMPLES / 2 + AROUND];
-        for (size_t i = 0; i < n; i++) { /* without branches, like tm_select */
+        for (size_t i = 0; i < n; i++) { /* has no branches, like tm_select */
             room[between] = v[i];
             below += v[i] < low;
             between += (v[i] >= low) & (v[i] <= high);
@@ -305,19 +316,19 @@ static void find_middle(int64_t *v, size_t n, int64_t *room, int64_t *out) {
     }
     if (below > m.low || m.low + 2 >= below + between)
         select_middle(v, n, m.low, out);
-    else if (low == high) /* all values in between are equal */
+    else if (low == high) /* all values within the bounds are equal */
         out[0] = out[1] = out[2] = low;
     else
         select_middle(room, between, m.low - below, out);
     out[2] = m.high > m.low ? out[2] : out[1];
 }
 
-/* The values that one process has at a place. */
+/* The values of one process at a place. */
 typedef struct run {
     int64_t origin;
-    size_t first, n; /* range of the values in the peers, or with `rows` in the rows */
+    size_t first, n; /* range of the values in `peers`, or in `rows` if `rows` is set */
     uint32_t place;
-    uint32_t next; /* next run of values at the place, or NO_RUN */
+    uint32_t next; /* index of the place's next run, or NO_RUN */
     bool rows;
 } run;
 
@@ -327,7 +338,7 @@ typedef struct run {
 typedef struct columns {
     tm_keys keys;    /* of uint64_t: places */
     tm_vec runs;     /* of run */
-    uint32_t *first; /* owned; [places] index of each place's first run */
+    uint32_t *first; /* owned; [places] index in `runs` of each place's first run */
     size_t most;     /* maximum number of values at a place */
     int64_t *room;   /* owned; [3][most] */
 } columns;
@@ -380,7 +391,7 @@ static size_t count_run(const run *one, const tm_vec *rows) {
     return n;
 }
 
-/* Copies the values of a run; returns how many there are. */
+/* Copies the values of a run. Returns their number. */
 static size_t copy_run(const run *one, const tm_vec *peers, const tm_vec *rows, int64_t *firsts,
                        int64_t *seconds) {
     const tm_peer *v = (const tm_peer *)peers->data + (one->rows ? 0 : one->first);
@@ -399,7 +410,7 @@ static size_t copy_run(const run *one, const tm_vec *peers, const tm_vec *rows, 
 }
 
 /* Groups the values by place.
- * @param c  empty before the call; freed by the caller in either case */
+ * @param c  empty before the call; the caller must free it in either case */
 static bool make_columns(const tm_vec *peers, const tm_vec *rows, columns *c) {
     if (!find_runs(peers, c) || !find_row_runs(rows, c))
         return false;
@@ -421,7 +432,7 @@ static bool make_columns(const tm_vec *peers, const tm_vec *rows, columns *c) {
     return n && c->first && c->room;
 }
 
-/* Returns the answers by place; n is 0 for a place that only one rank has. NULL when out of
+/* Returns the middle weights of each place; n is 0 if only one rank has the place. NULL when out of
  * memory. */
 static tm_peer_others *find_others(const columns *c, const tm_vec *peers, const tm_vec *rows) {
     const size_t n_places = c->keys.keys.n;
@@ -500,8 +511,8 @@ tm_peer_weights tm_peers_of(const tm_peer_others *others, const tm_peer_weights 
 }
 
 /* Returns the weight of an edge on the other ranks.
- * @param is   the peers' weights of the edge's item
- * @param own  the rank's weights of that item */
+ * @param is   weights of the edge's item on the other ranks
+ * @param own  weights of the edge's item on this rank */
 static int64_t peer_ns_of(const tm_edge *edge, const tm_weight *weight, const tm_peer_weights *is,
                           const tm_peer_weights *own) {
     const int64_t excess = weight->over_ns - is->second_ns;
@@ -522,7 +533,7 @@ static int64_t peer_ns_of(const tm_edge *edge, const tm_weight *weight, const tm
     return ns > 0 ? ns : 0;
 }
 
-/* Sets peer_ns of the edges into a node.
+/* Returns the weights of an item on the other ranks, and sets flags of the item's edges.
  * @param factors  of the rank, or NULL */
 static tm_peer_weights peer_of(const tm_peer_items *items, uint32_t item,
                                const tm_peer_places *places, const tm_extra_factors *factors,

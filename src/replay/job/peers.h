@@ -1,19 +1,20 @@
 /* Compares the times of ranks at the same place, to find how long work would have taken if a rank
  * were like the others.
  *
- * A place is the occurrence index of an event among those of its name in a step, in the order of
- * launches, on ranks of one role (pipeline stage). If ranks run the name unequally often, it is the
- * index in a stretch of the step (counts.h). A call's place is that of the event it launches.
+ * A place stands for the same event on all ranks of a role (pipeline stage): the n-th event of a
+ * name in a step, in the order of launches. If ranks run the name unequally often, it is the n-th
+ * one in a stretch of the step (counts.h). A call that launched an event has that event's place.
  *
- * The other ranks' value is their median. If there are two others, it is the smaller value, because
- * one of three ranks may be slow. The median replaces a duration even if it is longer: replacing
- * only longer durations would promise too much. But the unexplained part of a start, which is due
- * to chance, is only made shorter. If the job has one rank, its other steps of the same kind stand
- * for the others.
+ * A rank's time is compared with the median of the other ranks at the place. If there are two
+ * others, it is compared with the smaller of their times, because one of the three ranks may be
+ * slow. For durations, the median replaces the rank's time even if the median is longer: replacing
+ * only longer times would promise too much. The unexplained part of a start is due to chance, so
+ * it is never made longer. If the job has one rank, the rank's other steps of the same kind stand
+ * for other ranks.
  *
- * Each place has an owner, a process that gets the weights of all ranks there. It sends each
- * process the middle values of all ranks, from which each rank computes the median of the
- * others. */
+ * Each place has an owner: a process that gets the weights of all ranks at the place. From these
+ * weights, the owner sends each process a few middle values, from which each rank can compute the
+ * median of the others. */
 #ifndef TMERGE_REPLAY_PEERS_H
 #define TMERGE_REPLAY_PEERS_H
 
@@ -24,16 +25,17 @@
 #include "replay/job/batch.h"
 #include "replay/job/extras.h"
 
-/** The highest bits of a place's hash: its step, and what is compared. */
+/** The highest bits of a place's hash contain the step, the kind of item, and the part of the
+ * step. */
 enum { TM_PLACE_STEPS = 255, TM_PLACE_PARTS = 64 };
 
-/** Returns 1 + (number of the place's step modulo TM_PLACE_STEPS); 0 if it has no step, or if steps
- * stand for other ranks. */
+/** Returns 1 + (number of the place's step modulo TM_PLACE_STEPS); 0 if the place belongs to no
+ * step, or if other steps stand for other ranks. */
 static inline unsigned tm_place_step(uint64_t place) {
     return (unsigned)(place >> 56);
 }
 
-/** Returns whether the place is that of a call (not of an event). */
+/** Returns whether the place is that of a call; if false, of an event. */
 static inline bool tm_place_is_call(uint64_t place) {
     return place >> 55 & 1;
 }
@@ -43,7 +45,7 @@ static inline bool tm_place_is_communication(uint64_t place) {
     return place >> 54 & 1;
 }
 
-/** Returns the part of its step to which a place is assigned; the same in every run of tmerge. */
+/** Returns the part of its step to which a place belongs. It is the same in every run of tmerge. */
 static inline unsigned tm_place_part(uint64_t place) {
     return (unsigned)(place >> 48 & (TM_PLACE_PARTS - 1));
 }
@@ -54,26 +56,27 @@ typedef struct tm_peer_weights {
     int64_t second_ns; /* of an event: the unexplained part of its start; of a call: its own work */
 } tm_peer_weights;
 
-/** A rank's weights at a place. Sent, as bytes, to the owner of the place. */
+/** A rank's weights at a place. Sent as bytes to the owner of the place. */
 typedef struct tm_peer {
     uint64_t place;
     tm_peer_weights weights;
     int64_t origin; /* sending process */
 } tm_peer;
 
-/** The weights of several ranks of a process at a place. Sent, as bytes, to the owner of the
- * place. */
+/** The weights at a place of several ranks of a process. Sent as bytes to the owner of the place.
+ */
 typedef struct tm_peer_row {
     uint64_t place;
     int64_t origin, n;
     int64_t first_ns[TM_LANES], second_ns[TM_LANES]; /* the first n are used */
 } tm_peer_row;
 
-/** The owner's answer on a place: the middle weights of all its n >= 2 ranks. Sent as bytes. */
+/** The owner's answer for a place that n >= 2 ranks have: the middle weights of all these ranks.
+ * Sent as bytes. */
 typedef struct tm_peer_others {
     uint64_t place;
-    tm_peer_weights middle[3]; /* ascending; the two weights of an element may be of different
-                                  ranks */
+    tm_peer_weights middle[3]; /* ascending for each of the two weights; those of an element may be
+                                  of different ranks */
     int64_t n, origin;
 } tm_peer_others;
 
@@ -81,17 +84,18 @@ typedef struct tm_peer_others {
 typedef struct tm_peer_places {
     tm_keys keys;     /* of uint64_t */
     tm_vec names;     /* of uint32_t: name id of each place */
-    uint32_t guess;   /* likely number of the next place: that of the previous rank's next place */
-    tm_keys uneven;   /* of uint64_t: keys of names that some ranks run more often than others */
+    uint32_t guess;   /* likely number of the next place: it followed on the previous rank */
+    tm_keys uneven;   /* of uint64_t: keys of the names that some ranks run more often than others
+                         in a step */
     tm_vec others;    /* of tm_peer_others */
     uint32_t *known;  /* owned; [places] 1 + index in `others`; 0: no other rank has the place */
-    tm_extras extras; /* what is known of places that most ranks of the role lack */
+    tm_extras extras; /* places that most ranks of the role lack */
 } tm_peer_places;
 
-/** No place: the item is not compared. */
+/** In place of a place number: the item is not compared. */
 #define TM_NO_PLACE UINT32_MAX
 
-/** The compared weights of a rank, by item: events of tm_draft, then calls. */
+/** The weights of a rank that are compared, by item: events of tm_draft, then calls. */
 typedef struct tm_peer_items {
     uint32_t *places;         /* owned; [n] place numbers, or TM_NO_PLACE */
     tm_peer_weights *weights; /* owned; [n] */
@@ -105,15 +109,15 @@ void tm_peer_items_free(tm_peer_items *items);
 
 /**
  * Collects the weights of a rank.
- * @param names  set if the job has only this rank: steps with the same words in their annotation
- *               then stand for other ranks; else NULL
+ * @param names  NULL if the job has several ranks; otherwise, steps with the same words in their
+ *               annotation stand for other ranks
  * @param out    to be freed in either case
  * @return       TM_OK; TM_ERR_FAULT
  */
 tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, const tm_names *names,
                            tm_peer_places *places, tm_peer_items *out, tm_error *err) TM_MUST_CHECK;
 
-/** A slice: places that are compared together. Their hashes modulo n_slices are `slice`. */
+/** A slice: places that are compared together, selected by their hash modulo n_slices. */
 typedef struct tm_peer_slice {
     uint32_t slice, n_slices;
     int64_t origin;
@@ -123,55 +127,58 @@ static inline bool tm_peer_slice_has(const tm_peer_slice *slice, uint64_t place)
     return (place >> 32) % slice->n_slices == slice->slice;
 }
 
-/** Appends the weights of [n] ranks in a slice, place by place. TM_OK; TM_ERR_FAULT. */
+/** Appends the weights of [n] ranks at the places of a slice, place by place. TM_OK;
+ * TM_ERR_FAULT. */
 tm_status tm_peers_list(const tm_peer_items *ranks, size_t n, const tm_peer_places *places,
                         const tm_peer_slice *slice, tm_vec *peers, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Finds the middle weights at each place that several ranks have.
- * @param peers   of tm_peer; complete for each place
- * @param rows    of tm_peer_row; complete for each place
- * @param others  of tm_peer_others, appended to: one for each process that has a rank there
+ * Finds the middle weights of each place that several ranks have.
+ * @param peers   of tm_peer: at each place, those of all ranks that are not in batches
+ * @param rows    of tm_peer_row: at each place, those of all batches
+ * @param others  of tm_peer_others, appended to: for each place, at least one for each
+ *                process that has a rank there
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_peers_compare(const tm_vec *peers, const tm_vec *rows, tm_vec *others,
                            tm_error *err) TM_MUST_CHECK;
 
-/** Indexes `others`, which must have all answers. TM_OK; TM_ERR_FAULT. */
+/** Sets `known`. `others` must contain all answers. TM_OK; TM_ERR_FAULT. */
 tm_status tm_peers_note(tm_peer_places *places, tm_error *err) TM_MUST_CHECK;
 
-/** The two middle weights of a place, and for each the next value. */
+/** The two middle weights of a place, and the next value after each. */
 typedef struct tm_peer_around {
     int64_t low, behind_low, high, behind_high;
 } tm_peer_around;
 
-/** Returns the middle of the first weights, or of the second weights. */
+/** Returns the middle of the first weights or, if @p first is false, of the second weights. */
 tm_peer_around tm_peers_around(const tm_peer_others *others, bool first);
 
-/** Returns the median over all ranks except one, whose weight is @p ns. */
+/** Returns the median over all ranks of a place except one whose weight is @p ns. */
 static inline int64_t tm_peer_median(const tm_peer_around *around, int64_t ns) {
     const int64_t a = ns <= around->low ? around->behind_low : around->low;
     const int64_t b = ns <= around->high ? around->behind_high : around->high;
-    return a + (int64_t)((uint64_t)(b - a) / 2); /* as unsigned, because b >= a */
+    return a + (int64_t)((uint64_t)(b - a) / 2); /* unsigned, because b >= a and the difference may
+                                                    exceed INT64_MAX */
 }
 
-/** A stall is longer than the others' time by more than this. */
+/** A stall exceeds the other ranks' time by more than this. */
 enum { TM_STALL_NS = 1000000 };
 
-/** Returns whether a call's weight is a stall, given the time of the others. */
+/** Returns whether a call's weight @p ns is a stall, if the other ranks take @p others_ns. */
 bool tm_peers_stall(const tm_peer_others *others, int64_t ns, int64_t others_ns);
 
 /**
- * Returns the others' weights at a place, which replace a rank's own.
+ * Returns the weights of the other ranks at a place, which replace a rank's own.
  * @param others  NULL if no other rank has the place
- * @param flags   TM_EDGE_MISSING, TM_EDGE_PAIR or TM_EDGE_STALL are added
+ * @param flags   TM_EDGE_MISSING, TM_EDGE_PAIR and TM_EDGE_STALL are added where they apply
  */
 tm_peer_weights tm_peers_of(const tm_peer_others *others, const tm_peer_weights *own, bool call,
                             uint8_t *flags);
 
-/** Numbers the places of all events and calls of a rank, with or without weights. Only for jobs
- * with several ranks. False when out of memory.
- * @param out [events, then calls] */
+/** Numbers the places of all events and calls of a rank, even of those without weights. Only for
+ * jobs with several ranks. False when out of memory.
+ * @param out  [events, then calls] */
 bool tm_peers_number(const tm_draft *draft, tm_peer_places *places, uint32_t *out) TM_MUST_CHECK;
 
 typedef struct tm_batch_places {
@@ -180,15 +187,16 @@ typedef struct tm_batch_places {
     const struct tm_batch_loops *loops; /* as in tm_batch_workspace */
 } tm_batch_places;
 
-/** Appends the weights of [n] batches in a slice, place by place. TM_OK; TM_ERR_FAULT. */
+/** Appends the weights of [n] batches at the places of a slice, place by place. TM_OK;
+ * TM_ERR_FAULT. */
 tm_status tm_batch_rows(const tm_batch *batches, size_t n, const tm_batch_places *of, tm_vec *rows,
                         tm_error *err) TM_MUST_CHECK;
 
-/** Sets the peer weights of a batch in its workspace. False when out of memory. */
+/** Sets the peer weights of a batch's edges, in the workspace. False when out of memory. */
 bool tm_batch_peers(const tm_batch *batch, const tm_peer_places *places,
                     tm_batch_workspace *workspace) TM_MUST_CHECK;
 
-/** Sets the peer weights of the edges of a graph. TM_OK; TM_ERR_FAULT.
+/** Sets peer_ns, and the flags that follow from it, of the edges of a graph. TM_OK; TM_ERR_FAULT.
  * @param index  of the rank in its process */
 tm_status tm_peers_set(tm_graph *graph, const tm_peer_items *items, const tm_peer_places *places,
                        size_t index, tm_error *err) TM_MUST_CHECK;

@@ -7,32 +7,33 @@
 #include "replay/graph/labels.h"
 
 /* Each way is compared with the ways through the LATEST latest operations. A node with more than
- * MOST ways becomes a joint. With more than TM_LANES sets, more ways are kept, because each set has
- * other longest ways; then one in APART of the nodes with more than FEW ways becomes a joint, too.
- * (Not all of them, because each joint needs links.) */
+ * MOST ways becomes a joint. With more than TM_LANES sets, more ways remain, because each set has
+ * other longest ways. Then one in APART of the nodes with more than FEW ways becomes a joint, too;
+ * not every one, because each joint needs links. */
 enum { LATEST = 4, FEW = 4, APART = 8, MOST = 12 };
 
 static const int64_t UNREACHED = INT64_MIN / 4;
 
-/* The words of a rank start with these. Its operations, steps, links and their times follow. */
+/* The first words of a rank. Its operations, steps, links and their weights follow. */
 enum { HEAD_RANK, HEAD_SETS, HEAD_VISITS, HEAD_STEPS, HEAD_LINKS, HEAD_LEFT_OUT, HEAD_WORDS };
 
-/* A boundary node (an operation at which the rank arrives, a step's end or a joint) and its
- * links. */
+/* A boundary node (an operation at which the rank arrives, the end of a step, or a joint) and the
+ * links to it. */
 typedef struct boundary {
-    uint32_t next;        /* index of another boundary node at the same node of the graph */
-    uint32_t node;        /* of a joint */
-    uint8_t ranks;        /* one bit per rank: whether the rank has this boundary node */
-    size_t first, behind; /* range of the links that lead to it */
+    uint32_t next;        /* index of the next boundary node at the same node of the graph, or
+                             NO_BOUNDARY */
+    uint32_t node;        /* node of the graph; only for a joint */
+    uint8_t ranks;        /* one bit for each rank: the rank has this boundary node */
+    size_t first, behind; /* range of the links to it */
 } boundary;
 
 static const uint32_t NO_BOUNDARY = UINT32_MAX;
 
-/* What is stored for a node until its last use. */
+/* State of a node until its last use. */
 typedef struct stop {
-    tm_labels *labels; /* NULL before the node is reached and after its last use */
+    tm_labels *labels; /* ways to the node; NULL before it is reached and after its last use */
     uint32_t uses;     /* number of edges that still need the labels */
-    uint32_t boundary; /* index of the first boundary node at this node, or NO_BOUNDARY */
+    uint32_t boundary; /* index of the node's first boundary node, or NO_BOUNDARY */
 } stop;
 
 typedef struct reduction {
@@ -41,25 +42,25 @@ typedef struct reduction {
     tm_weigh_batch *weigh_batch; /* for a batch, whose ranks share `graph`; else NULL */
     const tm_batch *batch;
     tm_batch_workspace *workspace;
-    bool timed;     /* the workspace has the times of the batch */
-    size_t n_lanes; /* number of values of a set in a row: one for each rank */
-    uint8_t all;    /* bit mask of all ranks */
-    bool differs;   /* some rank of the batch would be reduced differently by itself */
+    bool timed;     /* workspace->ns is set */
+    size_t n_lanes; /* number of values of a set: one for each rank */
+    uint8_t all;    /* one bit for each rank */
+    bool differs; /* some rank of the batch would be reduced differently if it were reduced alone */
     const void *context;
     size_t n_sets;
     tm_label_pool pool;
     stop *stops;           /* [n_nodes] */
-    bool in_time;          /* nodes are in order of time */
-    uint32_t *boundary_at; /* [n_nodes + n_visits] by key: boundary node, or NO_BOUNDARY */
+    bool in_time;          /* nodes are in the order of their times */
+    uint32_t *boundary_at; /* [n_nodes + n_visits] by key: boundary node or NO_BOUNDARY */
     uint32_t *key_of;      /* [n_visits] */
-    int64_t *weights;      /* [width] weights of the current edge; with a batch, room for them */
-    const int64_t **by;    /* [width / TM_LANES] pointers to the current weights */
+    int64_t *weights;      /* [width] weights of the current edge; for a batch, room for them */
+    const int64_t **by;    /* [width / TM_LANES] pointers to the weights of the current edge */
     tm_reduce_room room;
-    /* incremented when a boundary node gets new links after ways have started from it */
+    /* incremented when an operation gets links after a way started from it */
     uint64_t now;
-    bool *began; /* [n_visits] whether ways have started at the operation */
+    bool *began; /* [n_visits] whether a way started at the operation */
     int64_t n_left_out;
-    int64_t joint_ns[TM_LANES]; /* time of each rank's latest operation that joins ranks */
+    int64_t joint_ns[TM_LANES]; /* time of each rank's latest joint */
 } reduction;
 
 static void end_reduction(reduction *r) {
@@ -80,8 +81,8 @@ static void note_boundary(reduction *r, uint32_t node, uint32_t number) {
     r->stops[node].boundary = number;
 }
 
-/* Assigns keys to the operations, in order of time. The key of node i, if it becomes a joint, is i
- * + the number of operations before it. */
+/* Assigns keys to the operations, in the order of their times. If node i becomes a joint, its key
+ * is i + the number of operations before it. */
 static void number_visits(reduction *r) {
     const tm_graph_visit *visits = r->graph->visits.data;
     size_t n = r->graph->n_nodes, n_visits = r->graph->visits.n, before = 0;
@@ -114,7 +115,7 @@ static void count_uses(reduction *r) {
     const tm_graph *graph = r->graph;
     const tm_edge *edges = graph->edges, *const behind = edges + graph->first[graph->n_nodes];
     for (; edges < behind; edges++)
-        if (!(edges->from & TM_FROM_VISIT)) /* this bit is also set in TM_FROM_ROOT */
+        if (!(edges->from & TM_FROM_VISIT)) /* TM_FROM_ROOT has this bit, too */
             r->stops[edges->from].uses++;
 }
 
@@ -167,8 +168,8 @@ static bool begin_reduction(reduction *r, const tm_graph *graph, size_t n_sets) 
     return true;
 }
 
-/* Returns labels with one way of length 0, from an operation or the root; NULL when out of
- * memory. */
+/* Returns labels with a single way of length 0, which starts at an operation or at the root; NULL
+ * when out of memory. */
 static tm_labels *begin_at(reduction *r, uint32_t from) {
     tm_labels *labels = tm_labels_new(&r->pool, 1);
     if (!labels)
@@ -181,15 +182,15 @@ static tm_labels *begin_at(reduction *r, uint32_t from) {
     return labels;
 }
 
-/* Returns the ways to an edge's source. Sets *last if no other edge needs them; the caller then
- * owns them, otherwise it must not change them. NULL when out of memory. */
+/* Returns the ways to an edge's source. Sets *last if no other edge needs them: the caller then
+ * owns them. If not, the caller must not change them. NULL when out of memory. */
 static tm_labels *ways_from(reduction *r, uint32_t from, bool *last) {
     *last = true;
-    if (from & TM_FROM_VISIT) /* this bit is also set in TM_FROM_ROOT */
+    if (from & TM_FROM_VISIT) /* TM_FROM_ROOT has this bit, too */
         return begin_at(r, from);
     stop *at = &r->stops[from];
     tm_labels *labels = at->labels;
-    assert(labels); /* edges lead from earlier nodes to later ones */
+    assert(labels); /* set, because edges lead from earlier nodes to later ones */
     *last = --at->uses == 0;
     if (*last)
         at->labels = NULL;
@@ -203,7 +204,7 @@ static inline void weigh(reduction *r, uint32_t edge) {
         r->weigh(r->context, r->graph, edge, r->weights);
 }
 
-/* Returns the ways over an edge; NULL when out of memory. */
+/* Returns the ways to an edge's target over this edge; NULL when out of memory. */
 static inline tm_labels *over_edge(reduction *r, uint32_t edge) {
     bool last;
     tm_labels *labels = ways_from(r, r->graph->edges[edge].from, &last);
@@ -214,7 +215,7 @@ static inline tm_labels *over_edge(reduction *r, uint32_t edge) {
     return labels;
 }
 
-/* Merges the ways over another edge into @p here; NULL when out of memory. */
+/* Merges the ways over another edge into @p here. Returns @p here; NULL when out of memory. */
 static tm_labels *over_another(reduction *r, tm_labels *here, uint32_t edge) {
     bool last;
     tm_labels *labels = ways_from(r, r->graph->edges[edge].from, &last);
@@ -225,8 +226,8 @@ static tm_labels *over_another(reduction *r, tm_labels *here, uint32_t edge) {
     return ok ? here : NULL;
 }
 
-/* Returns how many ways need not be copied if the ways over the other edges are merged into those
- * over this edge. 0 if other nodes still need the ways of this edge's source. */
+/* Returns how many ways need not be copied if the ways over a node's other edges are merged into
+ * those over this edge. 0 if other edges still need the ways of this edge's source. */
 static size_t worth_of(const reduction *r, uint32_t edge) {
     const uint32_t from = r->graph->edges[edge].from;
     if (from & TM_FROM_VISIT)
@@ -235,15 +236,17 @@ static size_t worth_of(const reduction *r, uint32_t edge) {
     return r->stops[from].uses == 1 && ways->users == 1 ? ways->n : 0;
 }
 
-/* Returns, one bit per rank, whether a way is longer than the way through another boundary node. */
+/* Returns a bit for each rank: the way @p ns is longer in some set than the way that consists of
+ * @p a and @p b. */
 static uint8_t is_longer(const reduction *r, const int64_t *ns, const int64_t *a,
                          const int64_t *b) {
     uint8_t above = r->pool.lanes->above(ns, a, b, r->pool.width);
     return r->batch ? above : above > 0;
 }
 
-/* Marks ways that are redundant because of the ways through the operation of way `by`: all of them
- * on the ranks in `ranks`, only new ways on the ranks in `of_new`. */
+/* Marks the ways to a node that are redundant because of a longer or equal way through an
+ * operation. @p by is the way from that operation to the node. On the ranks in @p ranks, checks all
+ * ways; on those in @p of_new, only new ways. */
 static void find_implied(const reduction *r, const tm_ways *here, size_t by, uint8_t ranks,
                          uint8_t of_new, uint8_t *implied) {
     const boundary *q = boundary_number(r, r->boundary_at[here->from[by]]);
@@ -269,14 +272,15 @@ static void find_implied(const reduction *r, const tm_ways *here, size_t by, uin
     }
 }
 
-/* Compares ways with those through each rank's latest operations (not the root). Skips pairs that
- * were compared before and have not changed.
- * @param latest  [n] out, initially 0: one bit per rank */
+/* Marks redundant ways: compares all ways with those through each rank's latest operations (not
+ * through the root). Skips comparisons that were made before and whose ways have not changed.
+ * @param latest  [n] out, initially 0: one bit for each rank: the way starts at one of its latest
+ *                operations */
 static void hold_against_latest(const reduction *r, const tm_ways *here, uint8_t *implied,
                                 uint8_t *latest) {
     const bool anew = here->settled != r->now;
     size_t last = here->n, n[TM_LANES] = {0};
-    uint8_t ranks = r->all; /* ranks with fewer than LATEST so far */
+    uint8_t ranks = r->all; /* ranks for which fewer than LATEST operations were used so far */
     if (here->from[last - 1] == TM_FROM_ROOT)
         last--;
     for (size_t by = last; by-- > 0 && ranks;) {
@@ -293,14 +297,14 @@ static void hold_against_latest(const reduction *r, const tm_ways *here, uint8_t
     }
 }
 
-/* Removes a way for some ranks of a batch. */
+/* Removes a way on some ranks of a batch. */
 static void end_way(const reduction *r, int64_t *ns, uint8_t ranks) {
     for (size_t i = 0; i < r->pool.width && ranks; i++)
         ns[i] = ranks >> i % TM_LANES & 1 ? UNREACHED : ns[i];
 }
 
-/* Removes redundant ways. A way that makes another one redundant may itself be removed: a way
- * through a later operation then makes both redundant. */
+/* Removes redundant ways. The way that makes another one redundant may be removed at the same time,
+ * because a way through a later operation makes both redundant. */
 static bool prune(reduction *r, tm_ways *here) {
     size_t width = r->pool.width, n = 0;
     bool settled = true, fewer = false;
@@ -314,7 +318,7 @@ static bool prune(reduction *r, tm_ways *here) {
     memset(implied, 0, 2 * here->n);
     hold_against_latest(r, here, implied, latest);
     for (size_t i = 0; i < here->n; i++) {
-        /* otherwise, other operations are now the latest */
+        /* if such a way is removed, other operations become the latest */
         settled = settled && !(implied[i] & latest[i]);
         fewer = fewer || implied[i];
         const uint8_t left = (uint8_t)(here->alive[i] & ~(unsigned)implied[i]);
@@ -336,7 +340,7 @@ static bool prune(reduction *r, tm_ways *here) {
     return true;
 }
 
-/* Merges the ways into a node over several edges; NULL when out of memory. */
+/* Returns the ways to a node with several edges; NULL when out of memory. */
 static tm_labels *gather(reduction *r, uint32_t node) {
     const uint32_t first = r->graph->first[node], behind = r->graph->first[node + 1];
     uint32_t best = first;
@@ -351,13 +355,13 @@ static tm_labels *gather(reduction *r, uint32_t node) {
 /* Returns the ways to a node; NULL when out of memory. */
 static inline tm_labels *reach(reduction *r, uint32_t node) {
     const uint32_t first = r->graph->first[node], behind = r->graph->first[node + 1];
-    if (behind - first == 1) /* redundant ways were already removed at the source */
+    if (behind - first == 1) /* redundant ways were removed at the source */
         return over_edge(r, first);
-    /* a node without in-edges depends only on the root */
+    /* a node without edges depends only on the root */
     return first == behind ? begin_at(r, TM_FROM_ROOT) : gather(r, node);
 }
 
-/* Adds a link. Returns its times, which the caller sets; NULL when out of memory. */
+/* Appends a link. Returns its weights, which the caller must set; NULL when out of memory. */
 static int64_t *add_link(reduction *r, uint32_t from, uint8_t alive) {
     uint32_t *key = tm_vec_push(&r->room.from);
     uint8_t *ranks = tm_vec_push(&r->room.alive);
@@ -368,7 +372,7 @@ static int64_t *add_link(reduction *r, uint32_t from, uint8_t alive) {
     return tm_vec_append(&r->room.ns, NULL, r->pool.width);
 }
 
-/* Adds a link for one of the ways to a node. */
+/* Appends a link for way i to a node. */
 static bool add_way(reduction *r, const tm_labels *labels, size_t i, uint8_t alive) {
     const tm_ways *ways = labels->ways;
     const int64_t *way = ways->ns + i * r->pool.width;
@@ -378,8 +382,7 @@ static bool add_way(reduction *r, const tm_labels *labels, size_t i, uint8_t ali
     return ns != NULL;
 }
 
-/* If a way to an arrival was dropped: makes sure that the arrival is never before its recorded
- * time. */
+/* Makes sure that an arrival, of which a way was dropped, is never before its recorded time. */
 static bool pin(reduction *r, const boundary *at, uint32_t node) {
     size_t n = r->room.from.n;
     int64_t was = r->graph->ns[node];
@@ -414,7 +417,7 @@ static bool add_links(reduction *r, uint32_t number, uint32_t node, const tm_lab
     return true;
 }
 
-/* Counts the operations with keys below that of a node. */
+/* Returns how many operations have keys below that of a node. */
 static size_t visits_before_key(const reduction *r, uint32_t node) {
     const tm_graph_visit *visits = r->graph->visits.data;
     size_t low = 0, high = r->graph->visits.n;
@@ -433,7 +436,7 @@ static int64_t visit_ns(const reduction *r, size_t visit, size_t lane) {
                     : ((const tm_graph_visit *)r->graph->visits.data)[visit].last_ns;
 }
 
-/* Counts a rank's operations before a time. */
+/* Returns how many of a rank's operations are before a time. */
 static size_t visits_before(const reduction *r, int64_t ns, size_t lane) {
     size_t low = 0, high = r->graph->visits.n;
     while (low < high) {
@@ -446,13 +449,12 @@ static size_t visits_before(const reduction *r, int64_t ns, size_t lane) {
     return low;
 }
 
-/* Returns whether a part is one of about one in APART that are selected, by hash, so that there is
- * no regular pattern. */
+/* Selects about one in APART parts. Uses a hash, so that the selection has no regular pattern. */
 static bool is_apart(uint32_t part) {
     return part * UINT32_C(0x9E3779B9) < UINT32_MAX / APART;
 }
 
-/* Returns the ranks (bit mask) that have too many ways to a node. */
+/* Returns a bit for each rank that has too many ways to a node. */
 static uint8_t has_many(const reduction *r, uint32_t node, const tm_ways *here) {
     const uint32_t part = r->graph->parts ? r->graph->parts[node] : node;
     const size_t most = r->n_sets > TM_LANES && is_apart(part) ? FEW : MOST;
@@ -473,9 +475,9 @@ static int64_t node_ns(reduction *r, uint32_t node, size_t lane) {
     return r->batch ? r->workspace->ns[node].ns[lane] : r->graph->ns[node];
 }
 
-/* Returns whether a node can become a joint of a rank: all its ways start before it, and no
- * operation or other joint has the same time. (Otherwise the order of keys might differ from the
- * job's.) */
+/* Returns whether a node can become a joint of a rank. The rank's ways must start before the node,
+ * and no operation and no other joint may have the node's time: otherwise, the order of keys might
+ * differ from the order in the job. */
 static bool may_join(reduction *r, uint32_t node, size_t lane, const tm_ways *here) {
     const int64_t ns = node_ns(r, node, lane);
     const size_t n_visits = r->graph->visits.n, before = visits_before(r, ns, lane);
@@ -488,14 +490,14 @@ static bool may_join(reduction *r, uint32_t node, size_t lane, const tm_ways *he
         (before < n_visits && visit_ns(r, before, lane) == ns) ||
         (number < n_visits && number >= before))
         return false;
-    /* In a batch, keys are in the order of one rank's times. */
+    /* in a batch, keys are in the order of one rank's times */
     const size_t by_key = r->batch ? visits_before_key(r, node) : before;
     r->differs = r->differs || before != by_key;
     return true;
 }
 
-/* Ends the ways of some ranks at a node, and starts a new way for each there; NULL when out of
- * memory. */
+/* Ends the ways of some ranks at a node, and starts a new way of these ranks there. NULL when out
+ * of memory. */
 static tm_labels *begin_anew(reduction *r, uint32_t key, uint8_t ranks, tm_labels *here) {
     const size_t width = r->pool.width;
     const tm_ways *ways = here->ways;
@@ -528,8 +530,8 @@ static tm_labels *begin_anew(reduction *r, uint32_t key, uint8_t ranks, tm_label
 }
 
 /* Makes a node with too many ways a joint: all later ways of the rank start there. Without joints,
- * the number of ways could grow with each operation, because old ways may stay the longest in some
- * set. NULL when out of memory. */
+ * the number of ways could grow with each operation, because an old way can stay the longest one in
+ * some set. NULL when out of memory. */
 static tm_labels *join_ways(reduction *r, uint32_t node, tm_labels *here) {
     const uint8_t many = here->ways->n > FEW ? has_many(r, node, here->ways) : 0;
     uint8_t ranks = 0;
@@ -571,19 +573,19 @@ static bool reduce_graph(reduction *r) {
     return true;
 }
 
-/* Returns the id of a joint. An id that is a hash may be equal to it, but operations are identified
- * by time and id. */
+/* Returns the id of a joint. Another operation can have the same id by chance, but operations are
+ * identified by time and id. */
 static uint64_t joint_operation(const tm_graph *graph, int64_t rank, uint32_t node) {
     return UINT64_C(1) << 63 | (uint64_t)rank << 32 | (graph->parts ? graph->parts[node] : node);
 }
 
 /* The boundary nodes of a rank in the order in which they are written: operations and joints by
- * time, then steps. */
+ * time, then ends of steps. */
 typedef struct listing {
     size_t lane, n, n_keyed;
-    uint32_t *keyed; /* owned; [n_keyed] operations and joints of all ranks, by time */
-    uint32_t *order; /* owned; [n] boundary nodes in order */
-    uint32_t *place; /* owned; [boundaries] index of each boundary node in `order` */
+    uint32_t *keyed; /* owned; [n_keyed] operations, joints of all ranks, by time */
+    uint32_t *order; /* owned; [n] indices of the rank's boundary nodes, in order */
+    uint32_t *place; /* owned; [boundaries] index in `order` of each boundary node */
 } listing;
 
 static void list_keyed(const reduction *r, listing *l) {

@@ -1,21 +1,22 @@
-/* Reduces a rank's graph to its boundary nodes: the operations that the rank takes part in and the
- * ends of its steps.
+/* Reduces a rank's graph to its boundary nodes: the operations that the rank takes part in, and
+ * the ends of its steps.
  *
  * A link is the longest path (way) from one boundary node to another, in each of several weight
- * sets. A way past an operation at which the rank arrives is redundant if, in all sets, it is at
- * most as long as the way to the operation plus the way from there on, because the operation is
- * never before the arrival. If many ways remain, they are joined in a node (a joint), which acts
- * like an operation of this rank only. So few links remain, with exactly the times of the graph. */
+ * sets. A way that passes an operation at which the rank arrives is redundant if, in all sets, it
+ * is at most as long as the way to the operation plus the way on from there, because an operation
+ * is never before the rank's arrival. If too many ways remain at a node, the node becomes a joint,
+ * at which these ways end and a new one starts. A joint is like an operation of this rank only.
+ * The few links that remain give exactly the times of the graph. */
 #ifndef TMERGE_REPLAY_REDUCE_H
 #define TMERGE_REPLAY_REDUCE_H
 
 #include "replay/job/batch.h"
 
 /** Writes the weight of an edge in each set.
- * @param ns  [n_sets] out; with room for whole rows (base/simd_lanes.h) */
+ * @param ns  [n_sets] out; has room for whole rows (base/simd_lanes.h) */
 typedef void tm_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
 
-/** An operation that a rank takes part in, or a node in which its ways are joined. */
+/** An operation that a rank takes part in, or a joint. */
 typedef struct tm_boundary {
     uint64_t operation;
     int64_t last_ns;
@@ -23,16 +24,16 @@ typedef struct tm_boundary {
 
 typedef struct tm_link {
     uint32_t from; /* source: index in `visits`, or TM_FROM_ROOT */
-    uint32_t to;   /* target: index in `visits`, where the rank arrives; or n_visits + k, the end of
-                      step k */
+    uint32_t to;   /* target: index in `visits`, for the rank's arrival there; or n_visits + k, for
+                      the end of step k */
 } tm_link;
 
-/** A rank's reduced graph. Its arrays point into the words that tm_reduce wrote. */
+/** A rank's reduced graph. The arrays point into the words that tm_reduce wrote. */
 typedef struct tm_reduced {
     int64_t rank;
     size_t n_sets, n_visits, n_steps, n_links;
-    int64_t n_left_out; /* number of ways dropped because they lead back: the operation at their
-                           start is not before their target */
+    int64_t n_left_out; /* number of dropped ways: they would lead back, because the operation at
+                           which they start is not before their target */
     const tm_boundary *visits; /* [n_visits] ascending in (last_ns, operation) */
     const int64_t *steps;      /* [n_steps] step numbers, ascending */
     const tm_link *links;      /* [n_links] ascending in `to`, then `from`; the root is last */
@@ -40,10 +41,9 @@ typedef struct tm_reduced {
 } tm_reduced;
 
 /**
- * Appends a reduced graph to words that can be sent to other processes and concatenated with those
- * of other ranks in any order. If a way to an arrival was dropped because it would lead back, the
- * arrival is never before its recorded time in any set, so savings are lower bounds.
- *
+ * Appends a reduced graph as words. Words can be sent to other processes, and concatenated with
+ * those of other ranks in any order. If a way to an arrival was dropped because it would lead back,
+ * the arrival is never before its recorded time in any set; savings are then lower bounds.
  * @param words  of int64_t; unchanged on failure
  * @return       TM_OK; TM_ERR_FAULT
  */
@@ -51,15 +51,15 @@ tm_status tm_reduce(const tm_graph *graph, size_t n_sets, tm_weigh *weigh, const
                     tm_vec *words, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Writes the weights of an edge for all ranks of a batch: returns pointers to those in each set.
- * @param room  [sets + 3] for weights that are not stored yet
+ * Finds the weights of an edge for all ranks of a batch, and sets @p by to the weights in each set.
+ * @param room  [sets + 3] memory for weights that are not stored elsewhere
  * @param by    [sets] out
  */
 typedef void tm_weigh_batch(const void *context, const tm_batch *batch,
                             const tm_batch_workspace *workspace, uint32_t edge, tm_batch_row *room,
                             const int64_t **by);
 
-/** How the weights of a batch are computed, in each set. */
+/** The weight sets of a batch. */
 typedef struct tm_batch_sets {
     size_t n;
     tm_weigh_batch *weigh;
@@ -68,15 +68,15 @@ typedef struct tm_batch_sets {
 
 /**
  * Same as tm_reduce for all ranks of a batch.
- * @param workspace  has the peers' weights of this batch @param done false if some rank would be
- *                   reduced differently by itself: words are then unchanged, and the caller must
- *                   reduce each rank separately
+ * @param workspace  has the peer weights of this batch @param done out; false if some rank would be
+ *                   reduced differently if it were reduced alone: words are then unchanged, and the
+ *                   caller must reduce each rank by itself
  */
 tm_status tm_reduce_batch(const tm_batch *batch, tm_batch_workspace *workspace,
                           const tm_batch_sets *sets, bool *done, tm_vec *words,
                           tm_error *err) TM_MUST_CHECK;
 
-/** Makes a view of the first rank in these words; returns the number of the rank's words. */
+/** Sets @p out to the first rank in these words. Returns the number of the rank's words. */
 size_t tm_reduced_read(const int64_t *words, tm_reduced *out);
 
 #endif

@@ -20,14 +20,15 @@ void tm_replay_free(tm_replay *replay) {
     *replay = (tm_replay){0};
 }
 
-/* State while a job is built. Targets are numbered in the order of their first occurrence. */
+/* State while a job is built. Targets are operations and ends of steps, numbered as they first
+ * occur. */
 typedef struct assembly {
     tm_replay *job;
     tm_vec ranks;       /* of tm_reduced, ascending */
     tm_keys operations; /* of tm_boundary */
     tm_keys steps;      /* of int64_t */
-    tm_vec targets;     /* of uint32_t: targets of each rank's operations and steps; at first
-                           numbers, then indices */
+    tm_vec targets;     /* of uint32_t: for each rank, its operations, then its steps: first their
+                           numbers, later their indices in the job */
 } assembly;
 
 static int by_rank(const void *a, const void *b) {
@@ -77,8 +78,8 @@ static bool number_targets(assembly *a) {
     return true;
 }
 
-/* Returns the keys in order, and sets places[number of a key] to its index in this order. NULL when
- * out of memory. */
+/* Returns the keys in order, and sets places[number of a key] to the key's index in this order.
+ * NULL when out of memory. */
 static void *sort_keys(tm_keys *keys, int (*order)(const void *, const void *), uint32_t *places) {
     size_t n = keys->keys.n, size = keys->keys.size;
     char *sorted = malloc((n + 1) * size);
@@ -93,7 +94,7 @@ static void *sort_keys(tm_keys *keys, int (*order)(const void *, const void *), 
     return sorted;
 }
 
-/* Converts target numbers to indices, in the order of operations, then steps. */
+/* Converts the numbers of targets to indices in the job: operations first, then steps. */
 static bool order_targets(assembly *a) {
     tm_replay *job = a->job;
     const tm_reduced *ranks = a->ranks.data;
@@ -116,8 +117,8 @@ static bool order_targets(assembly *a) {
     return ok;
 }
 
-/* Sets `first` to the index of each target's first link, shifted by one place; placing the links
- * corrects this. */
+/* Sets first[target + 1] to the index of the target's first link, as a counting sort needs it:
+ * place_links advances the entries while it places the links. */
 static void count_links(const assembly *a) {
     const tm_reduced *ranks = a->ranks.data;
     const uint32_t *targets = a->targets.data;
@@ -131,7 +132,7 @@ static void count_links(const assembly *a) {
         first[i] += first[i - 1];
 }
 
-/* Places the links rank by rank, so that links into one target are in the order of ranks.
+/* Places the links rank by rank, so that the links to a target are in the order of ranks.
  * @param times  [links] out: each link's weights */
 static void place_links(const assembly *a, const int64_t **times) {
     const uint32_t *targets = a->targets.data;
@@ -151,7 +152,7 @@ static void place_links(const assembly *a, const int64_t **times) {
     }
 }
 
-/* Copies the weights into a row for each set, a few links at a time so that writes stay in the
+/* Copies the weights into a row for each set, a few links at a time, so that writes stay in the
  * cache. */
 static bool lay_out(tm_replay *replay) {
     enum { AT_ONCE = 16 };
@@ -160,7 +161,7 @@ static bool lay_out(tm_replay *replay) {
         const size_t left = replay->n_links - link, n_here = left < AT_ONCE ? left : AT_ONCE;
         for (size_t set = 0; set < replay->n_sets; set++)
             for (size_t i = 0; i < n_here; i++) {
-                assert(replay->times[link + i]); /* all links were placed */
+                assert(replay->times[link + i]); /* true, because all links were placed */
                 replay->ns[set * replay->n_links + link + i] = replay->times[link + i][set];
             }
     }
@@ -173,7 +174,7 @@ static bool assemble(assembly *a, const int64_t *words, size_t n_words) {
     tm_replay *job = a->job;
     if (!read_ranks(a, words, n_words) || !number_targets(a) || !order_targets(a))
         return false;
-    size_t n = job->n_links + 1; /* not 0, because malloc(0) may return NULL */
+    size_t n = job->n_links + 1; /* + 1, because malloc(0) may return NULL */
     job->n_ranks = a->ranks.n;
     job->ranks = malloc((job->n_ranks + 1) * sizeof *job->ranks);
     job->first = calloc(job->n_operations + job->n_steps + 2, sizeof *job->first);
@@ -307,8 +308,8 @@ typedef struct walk {
     const int64_t *ns;
 } walk;
 
-/* Returns whether the source of link a is later than that of link b of the same rank. The root
- * comes before all others. */
+/* Returns whether the source of link a is later than the source of link b. Both links are of the
+ * same rank. The root is before all operations. */
 static bool is_later(const walk *w, size_t a, size_t b) {
     uint32_t from = w->job->from[a], other = w->job->from[b];
     if (from == TM_FROM_ROOT || other == TM_FROM_ROOT)
@@ -316,7 +317,7 @@ static bool is_later(const walk *w, size_t a, size_t b) {
     return w->ns[from] != w->ns[other] ? w->ns[from] > w->ns[other] : from > other;
 }
 
-/* Returns the link that decides the time of a target, or first[target + 1] if none does. */
+/* Returns the link that decides the time of a target, or first[target + 1] if no link does. */
 static size_t deciding_link(const walk *w, size_t target) {
     const tm_replay *job = w->job;
     size_t behind = job->first[target + 1], found = behind;
@@ -345,8 +346,8 @@ bool tm_replay_path(const tm_replay *replay, const uint8_t *set_of_rank, const i
     hops->n = 0;
     while (ns[target] > since_ns) {
         size_t link = deciding_link(&w, target);
-        if (link == replay->first[target + 1]) { /* no hops: an earlier step ends as late, or the
-                                                    path starts at the root */
+        if (link == replay->first[target + 1]) { /* an earlier step ends as late, or the path starts
+                                                    at the root: no hop */
             if (target <= replay->n_operations)
                 break;
             target--;
@@ -371,8 +372,8 @@ bool tm_replay_path(const tm_replay *replay, const uint8_t *set_of_rank, const i
     return true;
 }
 
-/* Returns whether a step counts and the next one does not. Of consecutive steps that count, T
- * depends only on the last end. */
+/* Returns whether a step counts and the next step does not. For consecutive steps that count, only
+ * the end of the last one matters to T. */
 static bool ends_stretch(const tm_replay *replay, size_t k) {
     const bool *counts = replay->counts;
     return k + 1 == replay->n_steps ? !counts || counts[k] : counts && counts[k] && !counts[k + 1];

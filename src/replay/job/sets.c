@@ -5,15 +5,16 @@
 #include "base/keys.h"
 #include "base/simd_lanes.h"
 
-/* Returns @p ns, but at most the recorded weight without its unexplained part (0 if the unexplained
- * part is larger, because the edge was cut at the root). */
+/* Returns the smaller of @p ns and the recorded weight without its unexplained part. If the
+ * unexplained part is larger than the weight, because the edge was cut at the root, the latter is
+ * 0. */
 static int64_t explained(const tm_edge *edge, const tm_weight *w, int64_t ns) {
     const bool cut = edge->from == TM_FROM_ROOT && w->ns < w->over_ns;
     const int64_t without = cut ? 0 : w->ns - w->over_ns;
     return w->over_ns > 0 && without < ns ? without : ns;
 }
 
-/* Computes an edge's changed weight, with and without unexplained time. */
+/* Computes an edge's weight with a change, with and without unexplained time. */
 static void change_edge(const tm_change *change, double factor, const tm_edge *edge,
                         const tm_weight *weight, int64_t *ns) {
     factor = change->factors ? change->factors[edge->part - 1] : factor;
@@ -60,7 +61,7 @@ uint64_t tm_sets_meant(const tm_sets *sets, const tm_graph *graph, const tm_edge
            (edge->part > 0 ? sets->of_part : 0);
 }
 
-/* Returns whether an edge is the transfer of a send or receive. */
+/* Returns whether an edge is the transfer of a kernel that sends or receives. */
 static bool is_of_pair(const tm_sets *sets, const tm_graph *graph, const tm_edge *edge) {
     if (edge->kind != TM_EDGE_TRANSFER || !(edge->from & TM_FROM_VISIT) || !sets->pairs)
         return false;
@@ -104,7 +105,7 @@ void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t 
     const tm_weight w = tm_graph_weight(graph, e);
     const int64_t without = explained(e, &w, w.ns);
     uint64_t meant = tm_sets_meant(sets, graph, e);
-    /* computes whole rows; ns has room for them */
+    /* whole rows, for which ns has room */
     for (size_t i = 0; i < 2 * sets->n; i += TM_LANES)
         for (size_t k = 0; k < TM_LANES; k += 2) {
             ns[i + k] = w.ns;

@@ -4,14 +4,14 @@
 
 #include "base/sorted.h"
 
-/* Number of the merging pass that merges all runs of a stream. */
+/* The merging pass that merges all runs of a stream into one. */
 enum { ALL_JOINED = 40 };
 
 static void bring_down(int64_t *late, int64_t ns) {
     *late = ns < *late ? ns : *late;
 }
 
-/* Propagates latest times backwards; returns the rank's slack. */
+/* Propagates latest times back through the graph. Returns the rank's slack. */
 static tm_slack go_back(const tm_graph *graph, int64_t *late, int64_t below_ns) {
     tm_slack out = {.least_ns = -1};
     for (size_t v = graph->n_nodes; v-- > 0;) {
@@ -46,13 +46,14 @@ tm_slack tm_slack_find(const tm_graph *graph, const int64_t *visits_ns, const in
     return go_back(graph, late_ns, below_ns);
 }
 
-/* A GPU event and its slack. */
+/* A GPU event, and how much later it could end. */
 typedef struct slacker {
     int64_t begin_ns, slack_ns;
     bool known; /* the event is in the graph */
 } slacker;
 
-/* Sets the slack of each row. An event's first node is its start, its last node its end. */
+/* Sets the slack of each GPU event, by row. An event's first node is its start, its last node its
+ * end. */
 static void find_events(const tm_graph *graph, const tm_slack_times *times, slacker *events,
                         size_t n) {
     for (size_t v = 0; v < graph->n_nodes; v++) {
@@ -71,7 +72,7 @@ static int by_begin(const void *a, const void *b) {
     return tm_order_i64(((const slacker *)a)->begin_ns, ((const slacker *)b)->begin_ns);
 }
 
-/* Keeps only events in the graph, ordered by begin. Returns how many there are. */
+/* Keeps only the events that are in the graph, sorted by start. Returns their number. */
 static size_t put_in_order(slacker *events, size_t n) {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++)
@@ -103,13 +104,14 @@ static bool is_of(const tm_track *track, const tm_track *stream) {
            track->stream == stream->stream;
 }
 
-/* Returns by how much [ns] the slack of a run's events may differ in the nth merging pass. */
+/* Returns by how much the slack of a run's events may differ in merging pass @p nth [ns]. */
 static int64_t allowed_ns(int64_t least_ns, int nth) {
     const int64_t part = 1000 + (least_ns > 0 ? least_ns / 64 : 0);
     return part > INT64_MAX >> nth ? INT64_MAX : part << nth;
 }
 
-/* Events on which nothing depends are merged with others only in the last pass. */
+/* Returns whether two runs are merged in pass @p nth. Events on which nothing depends are merged
+ * with others only in the last pass. */
 static bool can_join(const tm_slack_run *a, const tm_slack_run *b, int nth) {
     const int64_t least = a->least_ns < b->least_ns ? a->least_ns : b->least_ns;
     const int64_t most = a->most_ns > b->most_ns ? a->most_ns : b->most_ns;

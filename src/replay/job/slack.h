@@ -1,48 +1,48 @@
-/* Slack: how much later the events of a rank could be without delaying the end of the job. */
+/* Slack: how much later an event could be without delaying the end of the job. */
 #ifndef TMERGE_REPLAY_SLACK_H
 #define TMERGE_REPLAY_SLACK_H
 
 #include "replay/graph/graph.h"
 
 typedef struct tm_slack {
-    int64_t least_ns; /* minimum over the rank's events; -1 if no step's end depends on the rank */
-    int64_t near_ns;  /* time of compute and copies with a slack below the limit */
+    int64_t least_ns; /* smallest slack of the rank's events; -1 if no step's end depends on the
+                         rank */
+    int64_t near_ns;  /* time of compute kernels and copies whose slack is below the limit */
 } tm_slack;
 
 /**
- * Propagates latest times backwards through a graph.
- *
+ * Finds the slack of a rank: propagates latest times back through its graph.
  * @param visits_ns  [visits] latest time of each operation; INT64_MAX: nothing depends on it
- * @param steps_ns   [steps] same for the ends of steps
+ * @param steps_ns   [steps] latest end of each step; INT64_MAX: nothing depends on it
  * @param below_ns   limit of slack for near_ns
  * @param late_ns    [nodes] out: latest time of each node, or INT64_MAX
  */
 tm_slack tm_slack_find(const tm_graph *graph, const int64_t *visits_ns, const int64_t *steps_ns,
                        int64_t below_ns, int64_t *late_ns);
 
-/** Consecutive GPU events of a stream, and how much later each could end. Sent as bytes. */
+/** Consecutive GPU events of a stream, and how much later they could end. Sent as bytes. */
 typedef struct tm_slack_run {
     int64_t rank, stream;
     int64_t begin_ns;          /* start of the first event, since the root */
-    int64_t least_ns, most_ns; /* slack; INT64_MAX: no step's end depends on the event */
+    int64_t least_ns, most_ns; /* smallest and largest slack of the events; INT64_MAX: no step's end
+                                  depends on the event */
     int32_t device;
     uint32_t n; /* number of events */
 } tm_slack_run;
 
-/** Times of nodes; those of node v are at index v * stride. */
+/** Times of nodes. The times of node v are at index v * stride. */
 typedef struct tm_slack_times {
-    /* recorded and latest times; for a rank of a batch, its lane */
+    /* recorded and latest times; for a rank of a batch, those of its lane */
     const int64_t *ns, *late_ns;
     size_t stride;
 } tm_slack_times;
 
 /**
- * Appends the slack of a rank's events, stream by stream: a run for adjacent events with equal
- * slack. If there are too many runs, adjacent ones are merged, those with the most similar slack
- * first; a run then has the minimum and maximum slack.
- *
- * @param graph  of the rank, or the one that its batch shares
- * @param most   maximum number of runs; each stream has at least one
+ * Appends the slack of a rank's events, stream by stream. Adjacent events with equal slack form a
+ * run. If there are too many runs, merges adjacent ones, first those with the most similar slack. A
+ * merged run has the smallest and the largest slack of its events.
+ * @param graph  graph of the rank, or of its batch
+ * @param most   maximum number of runs, but each stream has at least one
  * @param runs   of tm_slack_run
  * @return       false when out of memory
  */

@@ -1,9 +1,9 @@
-/* Own work of each rank, without waits, summed so that ranks of one role can be compared.
+/* Own work of each rank, i.e. without waits, summed so that ranks of a role can be compared.
  *
  * The places of a step (peers.h) are assigned to a few parts of the step by hash. Each part is a
- * sample of the whole step's work, so an effect on the whole step shows in every part. Places that
- * some ranks of a role lack count only if the ranks are known to do the same work elsewhere
- * (extras_sum.h). */
+ * sample of the whole step's work, so an effect on the whole step shows in every part. Work at
+ * places that some ranks of a role lack counts only if the ranks are known to do the same work
+ * elsewhere (extras_sum.h). */
 #ifndef TMERGE_REPLAY_WORKS_H
 #define TMERGE_REPLAY_WORKS_H
 
@@ -11,9 +11,9 @@
 
 #include <stdint.h>
 
-/** What is summed. DEVICE: compute kernels, copies and sets; HOST: calls and the host time before
- * them; LAG: the unexplained part of the starts of kernels and copies; CALL: not a sum, but the
- * median time of a call, if each stage is on a single host (call_times.h); else 0. */
+/** What is summed. DEVICE: time of compute kernels, copies and sets. HOST: time of calls, and the
+ * host time before them. LAG: the unexplained part of the starts of kernels and copies. CALL is no
+ * sum, but the median time of a call if each stage is on a single host (call_times.h); else 0. */
 typedef enum tm_works_kind {
     TM_WORKS_DEVICE,
     TM_WORKS_HOST,
@@ -22,9 +22,9 @@ typedef enum tm_works_kind {
     TM_N_WORKS
 } tm_works_kind;
 
-/** Header of a rank's sums. [TM_N_WORKS][rows] sums in ns follow. */
+/** Header of a rank's sums. [TM_N_WORKS][rows] sums [ns] follow it. */
 typedef struct tm_works_rank {
-    int64_t rank, stage, host; /* stage: -1 without pipeline; host: name id; -1 unknown */
+    int64_t rank, stage, host; /* stage: -1 without pipeline; host: name id, -1 if unknown */
 } tm_works_rank;
 
 enum { TM_WORKS_RANK_WORDS = 3 };
@@ -32,14 +32,14 @@ enum { TM_WORKS_RANK_WORDS = 3 };
 /** The sums of all ranks. */
 typedef struct tm_works {
     size_t n_rows;
-    int64_t *steps; /* owned; [n_rows] the step number of each row, ascending */
-    tm_vec ranks;   /* of int64_t[TM_WORKS_RANK_WORDS + TM_N_WORKS * n_rows], ascending in stage,
-                       then rank */
+    int64_t *steps; /* owned; [n_rows] step number of each row, ascending */
+    tm_vec ranks;   /* of int64_t[TM_WORKS_RANK_WORDS + TM_N_WORKS * n_rows]: header and sums of
+                       each rank, ascending in stage, then rank */
 } tm_works;
 
 void tm_works_free(tm_works *works);
 
-/** Return a rank's header, and its sums. */
+/** Return the header of rank @p i, and its sums. */
 static inline const tm_works_rank *tm_works_at(const tm_works *works, size_t i) {
     return (const void *)((const char *)works->ranks.data + i * works->ranks.size);
 }

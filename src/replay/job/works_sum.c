@@ -40,7 +40,7 @@ static size_t row_of(const tm_works_of *of, uint64_t hash) {
     return step == NO_STEP ? SIZE_MAX : step * of->shape->n_parts + part;
 }
 
-/* Returns the index of a place in a rank's sums, or SIZE_MAX if it is not summed. */
+/* Returns the index of a place in a rank's sums, or SIZE_MAX if its work is not summed. */
 static size_t sum_at(const tm_works_of *of, uint32_t place) {
     const tm_peer_others *others = of->places->others.data;
     if (place == TM_NO_PLACE)
@@ -55,13 +55,14 @@ static size_t sum_at(const tm_works_of *of, uint32_t place) {
     return tm_place_is_call(hash) * tm_works_rows(of->shape) + row;
 }
 
-/* An event's second weight, the unexplained part of its start, is not work. */
+/* Returns the work of an item [ns]. An event's second weight is not included: it is the
+ * unexplained part of the event's start, not work. */
 static int64_t work_of(const tm_peer_weights *w, bool call) {
     return call ? tm_sum(w->first_ns, w->second_ns) : w->first_ns;
 }
 
-/* Adds an item's work to the sums.
- * @param sum  of the item's place, at the index from sum_at */
+/* Adds an item's work to a sum.
+ * @param sum  sum at the index that sum_at returns for the item's place */
 static void add_work(const tm_works_of *of, uint32_t place, const tm_peer_weights *w, bool call,
                      int64_t *sum) {
     const int64_t ns = work_of(w, call);
@@ -98,8 +99,8 @@ void tm_works_add_batch(const tm_works_of *of, const tm_batch *batch, int64_t *c
     }
 }
 
-/* Returns the row of each call; NULL when out of memory.
- * @param places [n] */
+/* Returns the row of each call, SIZE_MAX for none; NULL when out of memory.
+ * @param places  [n] places of the calls */
 static size_t *rows_of(const tm_works_of *of, const uint32_t *places, size_t n) {
     const uint64_t *hashes = of->places->keys.keys.data;
     size_t *rows = malloc((n + 1) * sizeof *rows);

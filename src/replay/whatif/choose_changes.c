@@ -6,11 +6,11 @@
 #include "base/keys.h"
 #include "base/sorted.h"
 
-/* A change that shortens the path by less than T / 2000 is not evaluated: it cannot save more than
- * that. */
+/* A change is not evaluated if it shortens the path by less than T / 2000, because it cannot save
+ * more. */
 enum { WORTH_TRYING = 2000 };
 
-/* Sums of one kind or name over a path. */
+/* Sums over a path: of one kind of work, or of kernels of one name. */
 typedef struct on_path {
     int64_t path_ns, gain_ns;
     uint32_t name;
@@ -33,7 +33,7 @@ static void choose(tm_changes *out, const tm_whatif_item *item, const tm_change 
     out->changes[out->n++] = *change;
 }
 
-/* Sums the part of a path that is of a kind. */
+/* Sums the pieces of a path that are of a kind. */
 static on_path sum_kind(const tm_vec *path, const tm_fix_kind *kind) {
     const tm_path_piece *pieces = path->data;
     on_path sum = {0};
@@ -61,15 +61,15 @@ static void choose_kinds(const tm_replay_result *result, tm_changes *out) {
             continue;
         choose(out, &item, &change, is_worth(result, all.gain_ns));
         if (kind->flags & TM_EDGE_STALL)
-            continue; /* a stall at its usual length leaves nothing to remove */
+            continue; /* if each stall is at its usual length, nothing is left to remove */
         const tm_change none = {.kinds = kind->kinds, .flags = kind->flags, .factor = 0.0};
         item.what = TM_WHATIF_LIMIT;
         choose(out, &item, &none, is_worth(result, all.path_ns));
     }
 }
 
-/* Sums compute kernels by name: their time on the paths of steps or, if @p whole, their possible
- * gain on the whole path. */
+/* Sums compute kernels by name: their time on the paths of the steps or, if @p whole, their
+ * possible gain on the whole path. */
 static bool sum_kernels(const tm_vec *path, bool whole, tm_keys *keys, tm_vec *sums) {
     const tm_path_piece *pieces = path->data;
     for (size_t i = 0; i < path->n; i++) {

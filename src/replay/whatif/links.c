@@ -20,7 +20,7 @@ static bool is_compared(const tm_instance *i) {
     return i->state == TM_INSTANCE_COMPLETE && i->n > 1 && (i->waits || i->transfers);
 }
 
-/* Lists the hosts of an operation, ascending, in @p hosts. Returns their number; 0 if one is
+/* Sets @p hosts to the hosts of an operation, ascending. Returns their number; 0 if one of them is
  * unknown. */
 static size_t list_hosts(const tm_comm_record *r, size_t n, tm_links_host_of *host_of,
                          const void *context, int64_t *hosts) {
@@ -39,13 +39,13 @@ static size_t list_hosts(const tm_comm_record *r, size_t n, tm_links_host_of *ho
 }
 
 static tm_links_class class_of(const tm_comm_record *r, size_t n, size_t n_hosts) {
-    /* Two ranks are one group, whichever of the two sends. */
+    /* Sends in both directions are of one class. */
     const bool pair = tm_collective_is_one_way(r->kind);
     return (tm_links_class){pair ? TM_COLL_SENDRECV : r->kind, r->bytes, (int64_t)n,
                             (int64_t)n_hosts};
 }
 
-/* Time that an operation took. */
+/* How long an operation took. */
 typedef struct taken {
     tm_links_class class;
     uint64_t group;
@@ -82,7 +82,7 @@ static int64_t shortest(const tm_comm_record *r, size_t n) {
     return ns;
 }
 
-/* Lists every operation that involves several hosts, and once the hosts of each group. */
+/* Lists every operation that involves several hosts, and the hosts of each group once. */
 static bool list_taken(const tm_collectives *c, tm_links_host_of *host_of, const void *context,
                        tm_vec *all, tm_vec *members) {
     const tm_instance *instances = c->instances.data;
@@ -146,7 +146,7 @@ static int by_link(const void *a, const void *b) {
 }
 
 typedef struct field {
-    const tm_links_time *links; /* [n] sorted by class; within a class the slowest first */
+    const tm_links_time *links; /* [n] sorted by class, within a class the slowest first */
     size_t n;
     const tm_vec *members; /* of tm_links_member */
     int64_t *scratch;      /* [n] */
@@ -157,8 +157,8 @@ static bool crosses(const field *f, uint64_t group, int64_t host) {
     return bsearch(&key, f->members->data, f->members->n, sizeof key, by_member) != NULL;
 }
 
-/* Returns the median time of those links [first, end) that involve a host or, without @p across, of
- * the others. */
+/* Returns the median time of those links in [first, end) that involve a host (@p across) or do not;
+ * -1 if there are none. */
 static int64_t median_of(const field *f, size_t first, size_t end, int64_t host, bool across) {
     size_t n = 0;
     for (size_t i = first; i < end; i++)
@@ -167,8 +167,8 @@ static int64_t median_of(const field *f, size_t first, size_t end, int64_t host,
     return n > 0 ? tm_median_any(f->scratch, n) : -1;
 }
 
-/* Compares the links [first, end) of a class that involve a host with those that do not. False if
- * there is nothing to compare. */
+/* Compares those links [first, end) of a class that involve a host with the others. False if there
+ * is nothing to compare. */
 static bool compare_class(const field *f, size_t first, size_t end, int64_t host,
                           tm_links_slow *out, bool *slow) {
     int64_t least_ns = INT64_MAX, most_ns = 0;
@@ -196,7 +196,7 @@ static size_t end_of_class(const field *f, size_t first) {
     return end;
 }
 
-/* Returns whether a host's transfers are slow in every class that must show it.
+/* Returns whether a host's transfers are slow in every class in which they must be.
  * @param slow  of tm_links_slow; replaced */
 static bool test_host(const field *f, int64_t host, tm_vec *slow, bool *ok) {
     int64_t smallest = LARGE_BYTES;
@@ -226,7 +226,7 @@ static const tm_links_slow *find_slow(const tm_links *network, const tm_links_cl
     return NULL;
 }
 
-/* Returns whether, in the slow classes, groups with one of two hosts always have the other, too. */
+/* Returns whether, in the slow classes, all groups with one of two hosts also have the other. */
 static bool are_one(const field *f, const tm_links *found, int64_t a, int64_t b) {
     for (size_t i = 0; i < f->n; i++)
         if (find_slow(found, &f->links[i].class) &&

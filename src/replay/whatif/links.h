@@ -1,6 +1,7 @@
-/* Finds a host with slow transfers. Compares the operations of the host with operations of other
- * hosts that have the same kind, size, and number of ranks and hosts. The time of an operation is
- * that of its shortest kernel, that of the rank that arrived last. So clocks need not be fitted. */
+/* Finds a host with slow transfers. Compares the operations of a host with operations of other
+ * hosts of the same kind, size, number of ranks and number of hosts. The time of an operation is
+ * the time of its shortest kernel, which is on the rank that arrived last. So the fit of clocks
+ * does not matter. */
 #ifndef TMERGE_REPLAY_LINKS_H
 #define TMERGE_REPLAY_LINKS_H
 
@@ -19,24 +20,23 @@ typedef struct tm_links_time {
     int64_t count, ns, low_ns, high_ns; /* median and quartiles */
 } tm_links_time;
 
-/** A host of a group. A group has each host once. Sent as bytes. */
+/** A host of a group. Each host of a group has one entry. Sent as bytes. */
 typedef struct tm_links_member {
     uint64_t group;
     int64_t host; /* name id */
 } tm_links_member;
 
-/** A class whose operations are slow if they involve the host. Sent as bytes. */
+/** A class in which operations that involve the host are slow. Sent as bytes. */
 typedef struct tm_links_slow {
     tm_links_class class;
-    int64_t count, ns,
-        others_ns; /* operations with the host, their median time, and that of the others */
+    int64_t count, ns, others_ns; /* number of operations with the host, their median time, and the
+                                     median time of the others */
 } tm_links_slow;
 
 /** Result. */
 typedef struct tm_links {
-    tm_vec hosts; /* of int64_t: name ids of the slow host, or of several that always occur
-                     together */
-    tm_vec slow;  /* of tm_links_slow, the largest total time first */
+    tm_vec hosts; /* of int64_t: name id of the slow host; several if they always occur together */
+    tm_vec slow;  /* of tm_links_slow, in the order of count x ns, the largest first */
 } tm_links;
 
 #define TM_LINKS() ((tm_links){TM_VEC(int64_t), TM_VEC(tm_links_slow)})
@@ -58,27 +58,28 @@ tm_status tm_links_collect(const tm_collectives *collectives, tm_links_host_of *
 
 /**
  * Finds the host whose transfers are slow. A class is compared if it has groups with the host and
- * groups without, each with three operations or more. It is slow if the lower quartile of every
- * group with the host is above the upper quartile of every group without, and the median of the
- * former is 1.3 times that of the latter and more than 10 us above it. All compared classes of 1
- * MiB or more must be slow, and so must all smaller ones down to the smallest slow class. Up to
- * three hosts that always occur in the same groups are reported together. If further hosts are
- * slow, no host is reported.
- * @param links, members  of all processes; sorted
+ * groups without the host, each with three operations or more. The class is slow if the lower
+ * quartile of every group with the host is above the upper quartile of every group without the
+ * host, and if the median with the host is at least 1.3 times the median without, and more than 10
+ * us above it. All compared classes of 1 MiB or more must be slow, and so must all smaller classes
+ * down to the smallest slow class. Up to three hosts that always occur in the same groups are
+ * reported together. If there are other slow hosts, none is reported.
+ * @param links,  members of all processes; the call sorts them
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_links_compare(tm_vec *links, tm_vec *members, tm_links *out,
                            tm_error *err) TM_MUST_CHECK;
 
-/** Factor that makes an operation's transfer as fast as others. Sent as bytes. */
+/** Factor for the transfer of an operation that involves the slow host: makes it as fast as
+ * transfers of other hosts. Sent as bytes. */
 typedef struct tm_links_factor {
     uint64_t operation; /* as in tm_replay_visit */
     double factor;
-    int64_t origin; /* process that holds a member */
+    int64_t origin; /* process that holds the member */
 } tm_links_factor;
 
-/** Appends a factor for each member of the slow host's operations that this process matched. TM_OK;
- * TM_ERR_FAULT. */
+/** Appends a factor for each member of those of the slow host's operations that this process
+ * matched. TM_OK; TM_ERR_FAULT. */
 tm_status tm_links_factors(const tm_collectives *collectives, tm_links_host_of *host_of,
                            const void *context, const tm_links *network, tm_vec *factors,
                            tm_error *err) TM_MUST_CHECK;

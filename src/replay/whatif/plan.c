@@ -5,8 +5,8 @@
 
 #include "base/sorted.h"
 
-/* A fix is evaluated if it shortens the path by T / 2000 or more, and is in the plan if it saves T
- * / 200 or more in addition. */
+/* A fix is evaluated if it shortens the path by at least T / 2000. It stays in the plan if it saves
+ * at least T / 200 in addition. */
 enum { WORTH_TRYING = 2000, WORTH_PLANNING = 200, PLAN_MAX = 8 };
 
 void tm_fixer_free(tm_fixer *fixer) {
@@ -30,7 +30,8 @@ static int64_t sweep(const tm_fixer *fixer, int64_t *ns) {
     return tm_replay_total(fixer->replay, ns);
 }
 
-/* Adds to @p path_ns how much shorter each rank's hops are with @p set than with set_of_rank. */
+/* Adds to @p path_ns how much shorter each rank's hops are with @p set than with the rank's set in
+ * set_of_rank. */
 static void add_reductions(const tm_fixer *fixer, const tm_vec *hops, size_t set,
                            int64_t *path_ns) {
     const tm_replay *job = fixer->replay;
@@ -109,7 +110,7 @@ tm_saving tm_fixer_try(tm_fixer *fixer, const tm_fix *fix) {
 }
 
 typedef struct candidate {
-    int64_t path_ns; /* how much its fix shortens the remaining path */
+    int64_t path_ns; /* how much the rank's fix shortens the remaining path */
     uint32_t rank;
 } candidate;
 
@@ -122,21 +123,23 @@ static int by_promise(const void *a, const void *b) {
 typedef struct planning {
     tm_fixer *fixer;
     tm_fix_sets peer;
-    uint32_t ranks[PLAN_MAX]; /* ranks that are fixed so far, then the candidate */
+    uint32_t ranks[PLAN_MAX]; /* the ranks that are fixed so far, then the candidate */
     size_t n;                 /* fixed ranks */
-    int64_t total_ns;         /* T with the ranks of the plan fixed */
-    tm_vec hops;              /* of tm_hop: remaining critical path */
+    int64_t total_ns;         /* T if the ranks of the plan are fixed */
+    tm_vec hops;              /* of tm_hop: critical path that remains if the ranks of the plan are
+                                 fixed */
     tm_vec candidates;        /* of candidate */
     int64_t *path_ns; /* [n_ranks] how much the fix of each rank shortens the remaining path */
 } planning;
 
-/* Returns T with the first n ranks of the plan fixed. */
+/* Returns T if the first n ranks of the plan are fixed. */
 static int64_t total_of(const planning *p, size_t n) {
     tm_fix fix = {p->ranks, n, p->peer};
     return total_with(p->fixer, &fix, p->fixer->recorded.plain, p->peer.plain);
 }
 
-/* Lists the ranks whose fix shortens the remaining path enough, the largest effect first. */
+/* Lists the ranks whose fix shortens the remaining path enough, the one that shortens it most
+ * first. */
 static bool find_candidates(planning *p) {
     size_t n_ranks = p->fixer->replay->n_ranks;
     p->total_ns = total_of(p, p->n);
@@ -158,7 +161,7 @@ static bool find_candidates(planning *p) {
     return true;
 }
 
-/* Returns the candidate that saves most, or the first one if none saves anything; path_ns is
+/* Returns the candidate that saves most; the first candidate if none saves anything. path_ns is
  * negative if there are no candidates. */
 static candidate best_candidate(planning *p, int64_t *saved_ns) {
     const candidate *first = p->candidates.data;
@@ -167,7 +170,7 @@ static candidate best_candidate(planning *p, int64_t *saved_ns) {
     for (size_t i = 0; i < p->candidates.n; i++) {
         const candidate *c = (const candidate *)p->candidates.data + i;
         if (c->path_ns < *saved_ns)
-            break; /* all further candidates save less */
+            break; /* no further candidate can save more */
         p->ranks[p->n] = c->rank;
         int64_t saved = p->total_ns - total_of(p, p->n + 1);
         if (saved > *saved_ns || (saved > 0 && saved == *saved_ns && c->rank < best.rank)) {
@@ -180,7 +183,7 @@ static candidate best_candidate(planning *p, int64_t *saved_ns) {
 
 static bool make_plan(planning *p, tm_vec *plan) {
     size_t kept = 0;
-    int64_t kept_ns = p->fixer->total_ns; /* T with the ranks fixed that stay in the plan */
+    int64_t kept_ns = p->fixer->total_ns; /* T if the ranks that stay in the plan are fixed */
     while (p->n < PLAN_MAX) {
         int64_t saved_ns;
         if (!find_candidates(p))

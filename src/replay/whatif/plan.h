@@ -1,9 +1,9 @@
 /* Finds the most useful fixes: how much earlier the job would end (at T) if some ranks had other
- * weights, and which ranks to fix one after another. A fix saves at most what it takes off the
+ * weights, and which ranks to fix one after another. A fix saves at most as much as it shortens the
  * job's critical path, because T cannot be below the new length of that path. So only fixes that
- * shorten the path are evaluated, and one that shortens it by less than another saves cannot be
- * better. Each saving is computed twice: with the recorded weights, and without unexplained
- * time. */
+ * shorten the path are evaluated. A fix that shortens the path by less than another fix saves
+ * cannot be better. Each saving is computed twice: with the recorded weights, and without
+ * unexplained time. */
 #ifndef TMERGE_REPLAY_PLAN_H
 #define TMERGE_REPLAY_PLAN_H
 
@@ -23,9 +23,9 @@ typedef struct tm_fix {
 
 /** What a fix saves, compared with the recorded T. */
 typedef struct tm_saving {
-    int64_t path_ns;       /* what it takes off the critical path: at least saved_ns */
+    int64_t path_ns;       /* how much the fix shortens the critical path: at least saved_ns */
     int64_t saved_ns;      /* T - T(fix) */
-    int64_t saved_most_ns; /* saved_ns without unexplained time */
+    int64_t saved_most_ns; /* saving if unexplained time is left out */
 } tm_saving;
 
 /** A job, and working memory to evaluate fixes. */
@@ -33,10 +33,10 @@ typedef struct tm_fixer {
     const tm_replay *replay;
     tm_fix_sets recorded;
     int64_t total_ns;     /* recorded T */
-    int64_t explained_ns; /* T with recorded weights, without unexplained time */
+    int64_t explained_ns; /* T with recorded weights and without unexplained time */
     int64_t *recorded_ns; /* owned; [n_operations + n_steps] times with recorded weights */
-    int64_t *fixed_ns;    /* owned; times with the fix that was evaluated last, with unexplained
-                             time */
+    int64_t *fixed_ns;    /* owned; [n_operations + n_steps] times with the fix that was evaluated
+                             last, with unexplained time */
     int64_t *path_ns; /* owned; [n_sets][n_ranks] how much each set shortens the rank's part of the
                          path */
     uint8_t *set_of_rank; /* owned; [n_ranks] */
@@ -47,27 +47,29 @@ tm_status tm_fixer_open(const tm_replay *replay, tm_fix_sets recorded, tm_fixer 
                         tm_error *err) TM_MUST_CHECK;
 void tm_fixer_free(tm_fixer *fixer);
 
-/** Returns whether a fix shortens the critical path by at least 0.05 % of T. If not, it cannot save
- * more than that, and need not be evaluated. */
+/** Returns whether a fix shortens the critical path by at least 0.05 % of T. If it does not, it
+ * cannot save more than that, and need not be evaluated. */
 bool tm_fixer_may_help(const tm_fixer *fixer, const tm_fix *fix);
 
-/** Evaluates a fix in two sweeps. Fixes are independent, so processes can share them out. */
+/** Evaluates a fix in two sweeps over the job. Fixes do not depend on each other: each process can
+ * evaluate some of them. */
 tm_saving tm_fixer_try(tm_fixer *fixer, const tm_fix *fix);
 
-/** An entry of the plan: the rank that saves most if the ranks of earlier entries are fixed. */
+/** An entry of the plan: the rank whose fix saves most if the ranks of earlier entries are fixed.
+ */
 typedef struct tm_planned {
     uint32_t rank; /* index */
-    /* saving of all entries up to this one together, except path_ns, which is only of this one */
+    /* saving of all entries up to this one together; only path_ns is of this entry alone */
     tm_saving saving;
 } tm_planned;
 
 /**
- * Makes a plan of up to 8 ranks: first the rank that saves most (the lowest of equals), then the
- * rank that saves most with the first one fixed, and so on. If no single rank saves anything,
- * because others are equally late, takes the rank that shortens the path most. Drops ranks from the
- * end until one adds at least 0.5 % of T.
+ * Makes a plan of up to 8 ranks: first the rank whose fix saves most (of several, the lowest), then
+ * the rank whose fix saves most if the first one is fixed, and so on. If no single rank saves
+ * anything, because other ranks are equally late, takes the rank that shortens the path most. Drops
+ * ranks from the end of the plan until the last one adds at least 0.5 % of T.
  *
- * @param peer  weights of a fixed rank
+ * @param peer  weight sets of a fixed rank
  * @param plan  of tm_planned; replaced
  * @return      TM_OK; TM_ERR_FAULT
  */

@@ -1,4 +1,4 @@
-/* Result of a replay: the critical path, and the most useful fixes. Held by process 0. */
+/* Result of a replay: the critical path, and the most useful fixes. Process 0 holds it. */
 #ifndef TMERGE_REPLAY_RESULT_H
 #define TMERGE_REPLAY_RESULT_H
 
@@ -30,8 +30,8 @@ typedef enum tm_whatif_what {
         TM_N_WHATIF
 } tm_whatif_what;
 
-/** Kinds of work that can be fixed: word, edges, flags. Launch is the lag before an event's start,
- * after its call or after the event that it waited for. */
+/** Kinds of work that can be fixed: word, edges, flags. `launch` is the lag before an event's
+ * start, after its call or after the event for which it waited. */
 #define TM_FIX_KIND_LIST(X)                                                                        \
     X("compute", 1 << TM_EDGE_COMPUTE, 0)                                                          \
     X("copy", 1 << TM_EDGE_COPY, 0)                                                                \
@@ -51,27 +51,27 @@ typedef struct tm_fix_kind {
 enum { TM_N_FIX_KINDS = 8 };
 extern const tm_fix_kind tm_fix_kinds[TM_N_FIX_KINDS];
 
-/** One possible fix. Times are of the whole job. Sent as bytes. */
+/** A possible fix. Times are of the whole job. Sent as bytes. */
 typedef struct tm_whatif_item {
-    int64_t id; /* depends on `what`: rank, stage, index of tm_fix_kinds, position in the plan, name
-                   id of a host or kernel, or 0 for a scenario */
-    int64_t ranks;         /* number of ranks that the fix applies to */
-    int64_t path_ns;       /* time of the item on the recorded critical path */
+    int64_t id; /* by `what`: rank, stage, index of tm_fix_kinds, position in the plan, name id of a
+                   host or kernel, 0 for a scenario */
+    int64_t ranks;         /* number of ranks to which the fix applies */
+    int64_t path_ns;       /* time on the recorded critical path of what the fix changes */
     int64_t saved_ns;      /* T - T(fixed) */
-    int64_t saved_most_ns; /* saved_ns, computed without unexplained time */
+    int64_t saved_most_ns; /* saved_ns if unexplained time is left out */
     int64_t ideal_ns;      /* T if everything else has its peers' weights; -1 unknown */
-    int64_t next_rank;     /* rank with most of the path after the fix; -1 unknown */
+    int64_t next_rank;     /* rank with most of the path that remains after the fix; -1 unknown */
     uint8_t what;          /* tm_whatif_what */
-    bool tried; /* whether it was evaluated. Not if it shortens the path by less than 0.05 % of T,
-                   because it cannot save more */
+    bool tried; /* the fix was evaluated. It is not if it shortens the path by less than 0.05 % of
+                   T, because it cannot save more */
 } tm_whatif_item;
 
 typedef struct tm_whatif_step {
     int64_t number;
     int64_t ns;        /* recorded time of the step: E_k - E_(k - 1) */
     int64_t base_ns;   /* as in tm_replay_result */
-    int64_t ideal_ns;  /* the step's time with peers' weights */
-    int64_t best_rank; /* rank whose fix shortens it most; -1 if none does */
+    int64_t ideal_ns;  /* time of the step if all ranks have their peers' weights */
+    int64_t best_rank; /* rank whose fix shortens the step most; -1 if none does */
     int64_t saved_ns;  /* by that fix */
 } tm_whatif_step;
 
@@ -82,38 +82,38 @@ typedef struct tm_whatif_rank {
 } tm_whatif_rank;
 
 typedef struct tm_replay_result {
-    tm_timebase base;     /* origin of its times */
-    int64_t world_size;   /* number of ranks of the job according to the traces; -1 unknown */
-    tm_vec path_steps;    /* of tm_path_step */
-    tm_vec pieces;        /* of tm_path_piece, in the order of time */
-    tm_vec whole;         /* of tm_path_piece: the path that is not cut at ends of steps */
-    tm_vec items;         /* of tm_whatif_item */
-    tm_vec steps;         /* of tm_whatif_step */
-    tm_vec ranks;         /* of tm_whatif_rank, ascending */
-    tm_vec slacks;        /* of tm_slack_run, ascending in rank, then stream */
-    tm_works works;       /* own work of ranks: `ranks` on process 0, `steps` on every process */
-    tm_vec extras;        /* of tm_extra_row: work that peers do not run */
-    tm_vec stages;        /* of tm_split_stage; empty if no stage has more work */
-    tm_links network;     /* hosts with slow transfers, if any */
-    int64_t total_ns;     /* T */
-    int64_t job_ns;       /* T of all steps, including those that were not requested */
-    int64_t window_ns;    /* total length of the steps that traces mark, mean over ranks; 0 without
-                             marks */
-    int64_t base_ns;      /* time that slowdown and shares refer to: T; for traces of operations, T
-                             without unexplained time */
-    bool operations;      /* the traces hold operations instead of kernels */
-    int64_t ideal_ns;     /* T with peers' weights */
-    int64_t explained_ns; /* T without unexplained time */
-    int64_t workers_ns, stage_ns; /* T with the worst ranks fixed; T with the last stage fixed; -1:
-                                     not computed */
-    /* total time of communication kernels, and of those whose operation joins no ranks */
+    tm_timebase base;   /* origin of the times in the result */
+    int64_t world_size; /* number of ranks of the job according to the traces; -1 unknown */
+    tm_vec path_steps;  /* of tm_path_step */
+    tm_vec pieces;      /* of tm_path_piece, in the order of time */
+    tm_vec whole;       /* of tm_path_piece: the path of the whole job, not cut at ends of steps */
+    tm_vec items;       /* of tm_whatif_item */
+    tm_vec steps;       /* of tm_whatif_step */
+    tm_vec ranks;       /* of tm_whatif_rank, ascending */
+    tm_vec slacks;      /* of tm_slack_run, ascending by rank, then stream */
+    tm_works works;     /* own work of ranks: `ranks` on process 0, `steps` on every process */
+    tm_vec extras;      /* of tm_extra_row: work of ranks that their peers do not run */
+    tm_vec stages;      /* of tm_split_stage; empty if no stage has more work than others */
+    tm_links network;   /* hosts with slow transfers; empty without */
+    int64_t total_ns;   /* T */
+    int64_t job_ns;     /* T of all steps, also of those that were not requested */
+    int64_t window_ns;  /* total length of the steps that the traces mark, mean over ranks; 0
+                           without marked steps */
+    int64_t base_ns;    /* time to which slowdowns and shares refer: T; for traces of operations:
+                           T without unexplained time */
+    bool operations;    /* the traces hold operations instead of kernels */
+    int64_t ideal_ns;   /* T if all ranks have their peers' weights */
+    int64_t explained_ns;         /* T without unexplained time */
+    int64_t workers_ns, stage_ns; /* T if the worst ranks are fixed, T if the last stage is fixed;
+                                     -1: not computed */
+    /* total time of communication kernels; total time of those whose operation joins no ranks */
     int64_t comm_ns, unmatched_ns;
-    int64_t n_inferred;     /* number of inferred waits between streams */
+    int64_t n_inferred;     /* number of waits between streams that were inferred */
     int64_t blocked_ns;     /* sum over all ranks of tm_graph.blocked_ns */
     int64_t n_ranks;        /* number of ranks with GPU events */
     int64_t uncertainty_ns; /* largest joint uncertainty of two clocks */
     const tm_names *names;  /* borrowed */
-    const char *scenario;   /* the scenario as typed by the user, borrowed; NULL for none */
+    const char *scenario;   /* the scenario as typed by the user, borrowed; NULL: none */
 } tm_replay_result;
 
 void tm_replay_result_init(tm_replay_result *result);

@@ -11,8 +11,8 @@
 /* Maximum factor, so that times do not overflow. */
 enum { FACTOR_MAX = 1000 };
 
-/* Kinds of edges that a name selects, and kinds that are selected if neither name nor kind is
- * given. Communication belongs to no rank, so it needs a name or a kind. */
+/* Kinds of edges that a name selects, and kinds that a part with neither name nor kind selects.
+ * Communication belongs to no rank, so that it needs a name or a kind. */
 static const uint16_t WORK =
     1 << TM_EDGE_COMPUTE | 1 << TM_EDGE_COPY | 1 << TM_EDGE_COMM | 1 << TM_EDGE_TRANSFER;
 static const uint16_t OF_A_RANK =
@@ -59,7 +59,8 @@ static int find_kind(const char *text, size_t size) {
     return -1;
 }
 
-/* Returns the condition that a text begins with ("rank="); TM_N_CONDITIONS if none. */
+/* Returns the condition with which a text begins ("rank="); TM_N_CONDITIONS if it begins with
+ * none. */
 static int find_condition(const char *text, const char *end) {
     int c = 0;
     for (; c < TM_N_CONDITIONS; c++) {
@@ -71,7 +72,7 @@ static int find_condition(const char *text, const char *end) {
     return c;
 }
 
-/* Returns the end of a condition: the next + that is followed by another condition, or @p end. */
+/* Returns the end of a condition: the next + before another condition; @p end if there is none. */
 static const char *find_end(const char *text, const char *end) {
     for (const char *p = text; p < end; p++) {
         const char *next = p + 1 < end ? memchr(p + 1, '+', (size_t)(end - p - 1)) : NULL;
@@ -122,7 +123,7 @@ static tm_status take_rule(const reading *r, int condition, const char *text, tm
     tm_status status =
         *text ? tm_pattern_compile(text, REG_NOSUB, &out->regex, r->err)
               : refuse(r, "takes a regular expression after kernel= and operator=", "");
-    if (status != TM_OK) { /* regfree must not be called then */
+    if (status != TM_OK) { /* an expression that was not compiled must not be freed */
         free(r->part->texts[condition]);
         r->part->texts[condition] = NULL;
     }
@@ -172,7 +173,7 @@ static tm_status take_condition(const reading *r, const char *begin, const char 
     return take_value(r, condition);
 }
 
-/* Parses the factor after the last colon; *end is the colon. */
+/* Parses the factor after the last colon. Sets *end to the colon. */
 static tm_status take_factor(const reading *r, const char **end, double *factor) {
     const char *colon = strrchr(r->text, ':');
     char *behind = NULL;
@@ -185,7 +186,7 @@ static tm_status take_factor(const reading *r, const char **end, double *factor)
     return TM_OK;
 }
 
-/* Appends an option to the scenario's text, as in "--fix rank=3 --scale kernel=gemm:0.5". */
+/* Appends an option to the scenario's text: "--fix rank=3 --scale kernel=gemm:0.5". */
 static bool add_text(tm_scenario *scenario, const char *option, const char *text) {
     size_t used = scenario->text ? strlen(scenario->text) : 0;
     size_t size = used + strlen(option) + strlen(text) + sizeof " -- ";
@@ -240,13 +241,13 @@ tm_status tm_scenario_bind(tm_scenario *scenario, const tm_names *names, int64_t
     return TM_OK;
 }
 
-/* A rank to which a part of the scenario is applied. */
+/* A rank, and the part of a scenario that is applied to it. */
 typedef struct place {
     const tm_scenario *scenario;
     tm_scenario_part *part;
     const tm_timeline *timeline;
     const tm_graph *graph;
-    const uint8_t *inside; /* [n_events] whether the event starts within a selected operator */
+    const uint8_t *inside; /* [n_events] the event starts within a selected operator */
     int64_t stage;
 } place;
 
@@ -289,7 +290,7 @@ static bool is_of_kind(const tm_edge *edge, const tm_fix_kind *kind) {
     return (kind->kinds >> edge->kind & 1) && (kind->flags == 0 || (edge->flags & kind->flags));
 }
 
-/* Returns whether a condition holds for an edge of an event or call. */
+/* Returns whether an edge of an event or call meets a condition. */
 static bool edge_holds(const place *p, int condition, const tm_edge *edge, uint32_t row) {
     const tm_timeline *t = p->timeline;
     if (condition == TM_CONDITION_KIND)
@@ -308,7 +309,7 @@ static bool edge_holds(const place *p, int condition, const tm_edge *edge, uint3
     return call != TM_NO_EVENT && p->inside[call];
 }
 
-/* Returns the kinds of edges that a part without a kind selects. */
+/* Returns the kinds of edges that a part selects if it names no kind. */
 static uint16_t usual_kinds(const tm_scenario_part *part) {
     if (part->texts[TM_CONDITION_KIND])
         return UINT16_MAX;

@@ -1,16 +1,16 @@
-/* Scenario requested by the user: "what if rank 3 were like the others, and these kernels took
+/* A scenario that the user asks for: "what if rank 3 were like the others, and these kernels took
  * half the time?"
  *
- * A scenario consists of parts, each one --fix X or --scale X:F. X is one or several conditions
- * joined by +, all of which must hold: rank=LIST host=NAME stage=N|last step=LIST kind=WORD
- * kernel=REGEX operator=REGEX; the word kind= may be omitted (transfer:0). A + inside an expression
- * belongs to it unless a condition follows.
+ * A scenario consists of parts: --fix X or --scale X:F. X is one or several conditions joined by +,
+ * all of which must hold: rank=LIST host=NAME stage=N|last step=LIST kind=WORD kernel=REGEX
+ * operator=REGEX. The word kind= may be omitted (transfer:0). A + inside an expression is part of
+ * the expression unless a condition follows.
  *
- * X selects edges. With a kind: edges of this kind. With a kernel or an operator but no kind: the
- * work of the GPU events of that name, or launched within that operator on the same thread,
- * including communication. Otherwise: everything but communication, which belongs to no rank. With
- * a kind, a kernel also selects the lags before it, and an operator also its calls and the host
- * time before them. If several parts select an edge, the last one applies. */
+ * X selects edges. With a kind: edges of this kind; a kernel then also selects the lags before it,
+ * and an operator also its calls and the host time before them. With a kernel or an operator but no
+ * kind: the work of the GPU events of that name, or launched within that operator on the same
+ * thread, including communication. With none of these: everything but communication, which belongs
+ * to no rank. If several parts select an edge, the last one applies. */
 #ifndef TMERGE_REPLAY_SCENARIO_H
 #define TMERGE_REPLAY_SCENARIO_H
 
@@ -35,16 +35,17 @@ typedef enum tm_condition {
         TM_N_CONDITIONS
 } tm_condition;
 
-/** Words typed before =. */
+/** The words before "=" in a condition. */
 extern const char *const tm_condition_words[TM_N_CONDITIONS];
 
 /** The last stage of the job. */
 #define TM_STAGE_LAST INT64_C(-2)
 
-/** An expression, and which names match it. A name is tested on its first occurrence. */
+/** An expression, and the names that match it. Each name is tested when it first occurs. */
 typedef struct tm_name_rule {
     regex_t regex;
-    uint8_t *known; /* owned; by name id: 0 not tested, 1 no, 2 yes; NULL before binding */
+    uint8_t *known; /* owned; by name id: 0 not yet tested, 1 no match, 2 match; NULL before
+                       tm_scenario_bind */
 } tm_name_rule;
 
 typedef struct tm_scenario_part {
@@ -57,53 +58,54 @@ typedef struct tm_scenario_part {
 
 typedef struct tm_scenario {
     tm_vec parts;   /* of tm_scenario_part */
-    tm_vec factors; /* of double: factor of each part. For --fix it is NaN (the peers' weight) if
-                       the part names ranks; otherwise INFINITY (the usual weight) */
-    char *text;     /* owned; as typed: "--fix rank=3 --scale kernel=gemm:0.5" */
+    tm_vec factors; /* of double: factor of each part. Of --fix: NaN (the peers' weight) if the part
+                       names ranks, else INFINITY (the usual weight) */
+    char *text;     /* owned; text as typed: "--fix rank=3 --scale kernel=gemm:0.5" */
     const tm_names *names; /* borrowed; set by tm_scenario_bind */
     int64_t last_stage;
-    int64_t n_ranks; /* number of ranks of the job with selected edges; set when all edges are
-                        marked */
+    int64_t n_ranks; /* number of ranks of the job with selected edges; set when the edges of all
+                        ranks are marked */
 } tm_scenario;
 
 #define TM_SCENARIO() ((tm_scenario){.parts = TM_VEC(tm_scenario_part), .factors = TM_VEC(double)})
 
-/** Maximum number of parts: tm_edge.part is one byte. */
+/** Maximum number of parts, because tm_edge.part is one byte. */
 enum { TM_SCENARIO_PARTS_MAX = 255 };
 
 /**
  * Adds a part.
  * @param option  "fix" or "scale"
- * @param text    its argument as typed
+ * @param text    argument of the option as typed
  * @return        TM_OK; TM_ERR_USAGE; TM_ERR_FAULT; free the scenario in any case
  */
 tm_status tm_scenario_add(tm_scenario *scenario, const char *option, const char *text,
                           tm_error *err) TM_MUST_CHECK;
 void tm_scenario_free(tm_scenario *scenario);
 
-/** Binds a scenario to the job's names. Call it before edges are marked; the names must not change
- * afterwards.
- * @param last_stage  of the job's pipeline; -1 without one */
+/** Binds a scenario to the job's names. Must be called before edges are marked; the names must not
+ * change afterwards.
+ * @param last_stage  last stage of the job's pipeline; -1 without a pipeline */
 tm_status tm_scenario_bind(tm_scenario *scenario, const tm_names *names, int64_t last_stage,
                            tm_error *err) TM_MUST_CHECK;
 
-/** What a part matches on a rank. */
+/** What a part matches on a rank, added up over ranks. */
 typedef struct tm_scenario_found {
-    /* by condition: number of edges that fulfil it; for rank, host and stage, number of ranks */
+    /* by condition: number of edges that meet this condition; for rank, host and stage: number of
+     * ranks */
     int64_t alone[TM_N_CONDITIONS];
-    int64_t edges; /* number of edges that fulfil all conditions */
+    int64_t edges; /* number of edges that meet all conditions */
 } tm_scenario_found;
 
 /**
  * Marks the selected edges of a rank: sets tm_edge.part.
- * @param stage  of the rank, -1 for none
- * @param found  [parts] incremented
+ * @param stage  stage of the rank, -1 for none
+ * @param found  [parts] added to
  * @return       TM_OK; TM_ERR_FAULT
  */
 tm_status tm_scenario_mark(tm_scenario *scenario, const tm_timeline *timeline, int64_t stage,
                            tm_graph *graph, tm_scenario_found *found, tm_error *err) TM_MUST_CHECK;
 
-/** Returns the kinds of tm_fix_kinds that occur in a graph, a bit for each. */
+/** Returns which of tm_fix_kinds occur in a graph, as bits 1 << index. */
 uint32_t tm_scenario_kinds(const tm_graph *graph);
 
 #endif

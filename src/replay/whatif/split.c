@@ -11,7 +11,7 @@
 
 /* Layers ------------------------------------------------------------------------------------- */
 
-/* In a sequence of kernels: a transfer between stages. */
+/* Stands for a transfer between stages in a sequence of kernels. */
 #define BORDER TM_NO_NAME
 
 /* A kernel or transfer, sorted by launch. */
@@ -26,7 +26,8 @@ static int by_time(const void *a, const void *b) {
     return order ? order : (x->row > y->row) - (x->row < y->row);
 }
 
-/* Returns the length of the longest part of a pass that repeats with period @p apart. */
+/* Returns the length of the longest section of a pass that equals the section @p period kernels
+ * later. */
 static size_t longest_run(const asked *pass, size_t n, size_t apart) {
     size_t longest = 0, run = 0;
     for (size_t i = 0; i + apart < n; i++) {
@@ -36,8 +37,9 @@ static size_t longest_run(const asked *pass, size_t n, size_t apart) {
     return longest >= apart ? longest + apart : 0;
 }
 
-/* Counts the repetitions, in a pass, of a sequence of kernels that covers at least a third of it; 0
- * if there is none. (In the last stage, a pass may contain forward and backward.) */
+/* Returns how often a sequence of kernels repeats in a pass. The repetitions must cover at least a
+ * third of the pass (in the last stage, a pass may contain forward and backward); 0 if there is no
+ * such sequence. */
 static int64_t count_repeats(const asked *pass, size_t n) {
     enum { TRIED = 16 };
     size_t covered = 0, best = 1;
@@ -77,7 +79,7 @@ static bool list_asked(const tm_timeline *t, const bool *counts, tm_vec *out) {
     return true;
 }
 
-/* Counts the layers: how often a pass repeats the same kernels; 0 unless at least four of five
+/* Counts the layers: how often a pass repeats the same kernels. 0 unless at least four of five
  * passes agree. */
 static bool count_layers(const tm_timeline *t, const bool *counts, int64_t *layers) {
     tm_vec all = TM_VEC(asked), found = TM_VEC(int64_t);
@@ -182,8 +184,8 @@ static int by_work(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Adds a kernel of one name and shape to the work of the [n] ranks that run it, ordered by
- * stage. */
+/* Adds the kernel of one name and shape to the work of the n ranks, ordered by stage, that run
+ * it. */
 static bool add_kernel(const tm_split_kernel *v, size_t n, int64_t *means, tm_keys *ranks,
                        tm_vec *works) {
     for (size_t i = 0; i < n; i++)
@@ -204,7 +206,7 @@ static bool add_kernel(const tm_split_kernel *v, size_t n, int64_t *means, tm_ke
     return true;
 }
 
-/* Makes a stage of its [n] ranks, which are sorted by work. */
+/* Makes a stage of its n ranks, which must be sorted by work. */
 static tm_split_stage stage_of(const rank_work *v, size_t n, int64_t n_steps) {
     const rank_work *middle = &v[(n - 1) / 2];
     tm_split_stage out = {.stage = v->stage,
@@ -220,7 +222,7 @@ static tm_split_stage stage_of(const rank_work *v, size_t n, int64_t n_steps) {
     return out;
 }
 
-/* Replaces the work of all stages by the usual times if some stage has only one rank. */
+/* If some stage has only one rank, replaces the work of all stages by the usual times. */
 static void take_usual(tm_split_stage *v, size_t n) {
     bool one = false;
     for (size_t i = 0; i < n; i++)
@@ -246,8 +248,8 @@ static void mark(tm_split_stage *v, size_t n) {
     }
 }
 
-/* Returns whether the stages with more work are far enough above the others.
- * @param spreads [n] scratch */
+/* Returns whether the marked stages have sufficiently more work than the others.
+ * @param spreads  [n] scratch */
 static bool are_apart(const tm_split_stage *v, size_t n, int64_t *spreads) {
     const double least_share = 0.03, times = 3.0;
     int64_t least = INT64_MAX, most = -1;
@@ -264,7 +266,7 @@ static bool are_apart(const tm_split_stage *v, size_t n, int64_t *spreads) {
     return gap >= least_share * (double)most && gap >= times * (double)tm_median_any(spreads, n);
 }
 
-/* If most stages are marked, marks the other ones instead. */
+/* If most stages are marked, marks the others instead. */
 static void name_fewer(tm_split_stage *v, size_t n) {
     size_t more = 0;
     for (size_t i = 0; i < n; i++)

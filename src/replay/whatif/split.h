@@ -1,8 +1,8 @@
 /* Compares the device work of the stages of a pipeline.
  *
  * Work is the time of a rank's compute kernels. If some stage has only one rank, a slow GPU could
- * look like more work. Each kernel then counts with the usual time of its name and shape in the
- * job. */
+ * look like more work. So each kernel then counts with the usual time in the job of kernels of its
+ * name and shape. */
 #ifndef TMERGE_REPLAY_SPLIT_H
 #define TMERGE_REPLAY_SPLIT_H
 
@@ -14,40 +14,40 @@ typedef struct tm_split_kernel {
     uint32_t name;   /* name id */
     int32_t grid[3]; /* -1 if not recorded */
     int64_t stage, rank, calls, total_ns;
-    int64_t layers; /* layers of the rank; see tm_split_stage */
+    int64_t layers; /* number of layers of the rank, as in tm_split_stage */
 } tm_split_kernel;
 
 /** A stage. Sent as bytes. */
 typedef struct tm_split_stage {
     int64_t stage, ranks;
-    int64_t work_ns;   /* work of its lower median rank in a step */
-    int64_t usual_ns;  /* work_ns with each kernel at its usual time in the job */
+    int64_t work_ns;   /* work in a step of the rank with the lower median of work */
+    int64_t usual_ns;  /* the same, but each kernel counts with its usual time in the job */
     int64_t own_ns;    /* part of usual_ns in kernels that no other stage runs */
-    int64_t spread_ns; /* maximum minus minimum of its ranks' work */
-    int64_t layers;    /* how often its passes repeat the same kernels; 0: unknown */
-    int64_t differs;   /* 1: reported as different from the others */
-    int64_t calls;     /* kernels of its lower median rank in a step */
-    double factors[2]; /* factors that make its work, and its number of kernels, those of the mean
-                          stage */
+    int64_t spread_ns; /* difference between the most and the least work of the stage's ranks */
+    int64_t layers;    /* how often a pass of the stage repeats the same kernels; 0: unknown */
+    int64_t differs;   /* 1: reported as different from the other stages */
+    int64_t calls;     /* number of kernels in a step of the rank with the lower median of work */
+    double factors[2]; /* factors that change the stage's work, and its number of kernels, to those
+                          of the mean stage */
 } tm_split_stage;
 
 /**
  * Appends a rank's compute kernels in the steps that count.
- * @param stage   of the rank, from 0
- * @param counts  [n_steps] which steps of the timeline count
+ * @param stage   stage of the rank, from 0
+ * @param counts  [n_steps] the step of the timeline counts
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_split_collect(const tm_timeline *timeline, int64_t stage, const bool *counts,
                            tm_vec *kernels, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Compares the stages. Candidates are the stages whose excess over the mean is at least half of the
- * largest excess. They have more work if the smallest of them is above the largest other stage by 3
- * % and by three times the median spread of a stage. If most stages have more work, the others are
- * reported as different instead.
- * @param kernels  of tm_split_kernel, of all ranks; sorted
- * @param n_steps  number of steps covered
- * @param stages   of tm_split_stage, appended in order; nothing if none has more work
+ * Compares the stages. Candidates are the stages whose excess of work over the mean is at least
+ * half of the largest excess. They have more work if the smallest candidate is above the largest
+ * other stage by 3 % and by three times the median spread of a stage. If most stages have more
+ * work, the other stages are reported as different instead.
+ * @param kernels  of tm_split_kernel, of all ranks; the call sorts them
+ * @param n_steps  number of steps in which the kernels were collected
+ * @param stages   of tm_split_stage, appended in order; nothing if no stage has more work
  * @return         TM_OK; TM_ERR_FAULT
  */
 tm_status tm_split_compare(tm_vec *kernels, int64_t n_steps, tm_vec *stages,

@@ -1,8 +1,6 @@
-/* The names, categories and constant attributes of everything that a simulated job records.
- *
- * Names and launch shapes come from real traces (nanoGPT on eight H100), because readers classify
- * events by them: communication by "nccl" in a kernel's name, copies by category, steps by
- * "ProfilerStep#". A new kind needs a row here and a name in the header. */
+/* Names and launch shapes come from real traces (nanoGPT on eight H100), because readers classify
+ * events by name and category: communication by "nccl" in a kernel's name, copies by category,
+ * steps by "ProfilerStep#". A new kind needs a row here and a name in the header. */
 #include "catalogue.h"
 
 /* Shapes of a GPT-like model: 16,384 tokens, width 768. All events of a kind have the same shapes,
@@ -17,7 +15,8 @@
     "\"Input Dims\": [[16384, 768], [768, 768], [768]], "
 
 static const tms_kind_info kinds[TMS_KIND_COUNT] = {
-    /* The spans in which readers find steps and data loading; then torch's own spans. */
+    /* The annotations by which readers find steps and data loading; then torch's own annotations.
+     */
     [TMS_ANN_STEP] = {.name = "ProfilerStep#",
                       .shape = TMS_SHAPE_ANNOTATION,
                       .number = TMS_NUMBER_STEP},
@@ -38,7 +37,7 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
                       .number = TMS_NUMBER_PEER},
 
     /* Forward operators come in pairs: an outer one, and an inner one that launches kernels and
-       starts the arrow to the backward pass. */
+       starts the arrow to its backward operator. */
     [TMS_OP_TO] = {.name = "aten::to", .args = DIMS_TOKENS},
     [TMS_OP_COPY] = {.name = "aten::copy_", .args = DIMS_TOKENS},
     [TMS_OP_LINEAR] = {.name = "aten::linear", .args = DIMS_LINEAR},
@@ -66,7 +65,7 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
     [TMS_OP_FLASH_BACKWARD] = {.name = "ScaledDotProductFlashAttentionBackward0",
                                .flow = TMS_FLOW_IN,
                                .args = DIMS_TOKENS},
-    /* The writer adds the collective's arguments, which depend on the job. */
+    /* The writer adds the collective's arguments, because they depend on the job. */
     [TMS_OP_COMMS] = {.name = "record_param_comms"},
     [TMS_OP_ZERO] = {.name = "aten::zero_", .args = DIMS_TOKENS},
     [TMS_OP_ADAMW] = {.name = "aten::_fused_adamw_"},
@@ -85,8 +84,8 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
     [TMS_RT_STREAM_SYNCHRONIZE] = {"cudaStreamSynchronize", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT,
                                    .cbid = 131},
 
-    /* Names of computations must not match a reader's pattern for communication. Long template
-       names are intended: they make up most bytes of a real file. */
+    /* Names of computations must not match a reader's pattern for communication. The long template
+       names are intended, because most bytes of a real file belong to such names. */
     [TMS_GPU_NORM] = {"void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<"
                       "c10::BFloat16, float>(int, float, c10::BFloat16 const*, c10::BFloat16 "
                       "const*, c10::BFloat16 const*, float*, float*, c10::BFloat16*)",
@@ -146,7 +145,7 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
                          "float, 1, 1, 0>, float*, int>",
                          TMS_SHAPE_KERNEL, TMS_FLOW_IN,
                          .launch = {32, 2048, {320, 1, 1}, {512, 1, 1}, 100}},
-    /* A kernel that takes less time than its launch. */
+    /* A kernel that takes less time than the call that launches it. */
     [TMS_GPU_SMALL] = {"void at::native::unrolled_elementwise_kernel<at::native::CUDAFunctor_add<"
                        "float>, std::array<char*, 3ul>, 4, TrivialOffsetCalculator<2, unsigned int>"
                        ", TrivialOffsetCalculator<1, unsigned int> >(int)",
@@ -165,8 +164,8 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
     }
     [TMS_GPU_ALL_REDUCE] = NCCL_KERNEL("AllReduce_Sum_bf16_RING_LL"),
     [TMS_GPU_ALL_REDUCE_FLOAT] = NCCL_KERNEL("AllReduce_Sum_f32_RING_LL"),
-/* Kernels that inference engines use instead of NCCL within a host. The message size decides which.
- */
+/* Kernels that inference engines run instead of NCCL's between GPUs of one host. The message size
+ * decides which. */
 #define CUSTOM_KERNEL(what)                                                                        \
     {                                                                                              \
         "void sglang::cross_device_reduce_" what "<__nv_bfloat16, 8>(sglang::RankData*, "          \
@@ -193,7 +192,7 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
                                  .flow = TMS_FLOW_IN},
     [TMS_GPU_MEMSET] = {.name = "Memset (Device)", .shape = TMS_SHAPE_MEMSET, .flow = TMS_FLOW_IN},
 
-    /* Copies of CPU spans on GPU tracks, which a reader must not count as work. */
+    /* Copies of CPU annotations on GPU tracks. A reader must not count them as work. */
     [TMS_GPU_ANN_STEP] = {.name = "ProfilerStep#",
                           .shape = TMS_SHAPE_GPU_ANNOTATION,
                           .number = TMS_NUMBER_STEP},
@@ -210,8 +209,8 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
                           .number = TMS_NUMBER_PEER},
 };
 
-/* In the tables, only operations that synchronise have waits: not a send or receive, which are one
- * kernel in NCCL, and not a broadcast, whose root may leave early. */
+/* In tmerge's tables, only operations that synchronise have waits. A send or receive does not: NCCL
+ * runs both as one kernel. Nor does a broadcast, whose root may leave early. */
 static const tms_collective_info collectives[TMS_COLLECTIVE_COUNT] = {
     [TMS_ALL_REDUCE] = {"allreduce", "allreduce", TMS_ANN_ALL_REDUCE, TMS_GPU_ANN_ALL_REDUCE,
                         TMS_GPU_ALL_REDUCE, 2, true},
@@ -225,7 +224,7 @@ static const tms_collective_info collectives[TMS_COLLECTIVE_COUNT] = {
     [TMS_RECV] = {"recv", "recv", TMS_ANN_RECV, TMS_GPU_ANN_RECV, TMS_GPU_SEND_RECV, 0, false},
 };
 
-/* Spelled as in files since 2022; older files have "Kernel" and "Memcpy". */
+/* The categories as PyTorch has written them since 2022; older files have "Kernel" and "Memcpy". */
 static const char *const categories[TMS_SHAPE_COUNT] = {
     [TMS_SHAPE_OP] = "cpu_op",
     [TMS_SHAPE_ANNOTATION] = "user_annotation",

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* How an event is written, and what it counts as. */
+/* How an event is written, and as what it counts. */
 typedef enum tms_shape {
     TMS_SHAPE_OP,             /* cpu_op */
     TMS_SHAPE_ANNOTATION,     /* user_annotation */
@@ -18,14 +18,14 @@ typedef enum tms_shape {
     TMS_SHAPE_COUNT
 } tms_shape;
 
-/* The end of a flow arrow, written after its event. */
+/* A flow arrow's end, which is written after its event. */
 typedef enum tms_flow {
     TMS_FLOW_NONE,
     TMS_FLOW_OUT, /* "s": a launch, or a forward operator */
     TMS_FLOW_IN   /* "f": a kernel, or a backward operator */
 } tms_flow;
 
-/* The kinds of events. No file depends on their order. */
+/* The kinds of events. The output does not depend on their order. */
 typedef enum tms_kind {
     TMS_ANN_STEP,
     TMS_ANN_DATALOADER,

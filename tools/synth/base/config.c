@@ -1,7 +1,7 @@
 /* Parses options by the option table, and computes values from several options. Every number is an
- * integer (microseconds become nanoseconds, percentages parts per million), parsed digit by digit:
- * the output must not depend on a machine's rounding. Not getopt_long: it is not in POSIX, and the
- * table also gives --help and the truth file. */
+ * integer (microseconds become nanoseconds, percentages parts per million) and parsed digit by
+ * digit, because the output must not depend on a machine's rounding. Does not use getopt_long,
+ * which is not in POSIX; besides, the table also gives --help and the truth file. */
 #include "config.h"
 
 #include <limits.h>
@@ -14,7 +14,7 @@ static const char *const compression_names[TMS_COMPRESSION_COUNT] = {
     [TMS_COMPRESS_ZSTD] = "zstd",
 };
 
-/* Sets a field of an option. `index`: 0 is the option's own field, 1 the next field, and so on. */
+/* Sets a field of an option. @p index 0 is the option's own field, 1 the next field, and so on. */
 static void set_value(tms_config *config, const tms_option *option, int64_t value, size_t index) {
     memcpy((char *)config + option->offset + index * sizeof value, &value, sizeof value);
 }
@@ -118,7 +118,6 @@ static bool parse_span(const char *text, int64_t *from, int64_t *to) {
            parse_decimal(text[length] == '-' ? text + length + 1 : first, 0, to) && *from <= *to;
 }
 
-/* Parses FROM-TO, both inclusive. */
 static tms_status parse_range(tms_config *config, const tms_option *option, const char *text,
                               tms_error *err) {
     int64_t low;
@@ -174,7 +173,7 @@ static tms_status parse_compression(tms_config *config, const char *text, tms_er
     return tms_fail(err, TMS_ERR_USAGE, "--compress takes none, gzip or zstd, not '%s'", text);
 }
 
-/* Finds an option by its name with dashes; an "=" ends the name. */
+/* Finds an option by its name with dashes. The name ends at an "=". */
 static const tms_option *find_option(const char *name) {
     size_t count;
     const tms_option *options = tms_config_options(&count);
@@ -189,7 +188,7 @@ static const tms_option *find_option(const char *name) {
     return NULL;
 }
 
-/* Sets an option. @p name is as typed, up to any "=". */
+/* Sets an option. @p name is as typed, and may continue with "=VALUE". */
 static tms_status parse_option(tms_config *config, const char *name, const char *value,
                                tms_error *err) {
     size_t length = strcspn(name, "=");
@@ -220,8 +219,8 @@ static tms_status parse_option(tms_config *config, const char *name, const char 
     return parse_number(config, option, value, err);
 }
 
-/* Returns the value of option argv[*i], as --name=value or --name value. Moves *i to the last
- * argument used. NULL if there is no value. */
+/* Returns the value of the option argv[*i], given as --name=value or --name value; NULL if there is
+ * none. Moves *i to the last argument used. */
 static const char *value_of(int argc, char **argv, int *i) {
     const char *name = argv[*i];
     const char *equals = strncmp(name, "--", 2) == 0 ? strchr(name, '=') : NULL;
@@ -304,7 +303,6 @@ static tms_status check_parallelism(const tms_config *config, tms_error *err) {
     return TMS_OK;
 }
 
-/* Checks the slow ranks and their steps. */
 static tms_status check_slowness(const tms_config *config, tms_error *err) {
     if (config->slow_rank >= config->ranks) {
         return tms_fail(err, TMS_ERR_USAGE, "--slow-rank %lld is not below --ranks %lld",
@@ -332,7 +330,6 @@ static tms_status check_slowness(const tms_config *config, tms_error *err) {
     return TMS_OK;
 }
 
-/* Checks the limits of the file formats. */
 static tms_status check_format(const tms_config *config, tms_error *err) {
     if (config->format != TMS_FORMAT_NSYS && config->format != TMS_FORMAT_XPLANE &&
         config->ranks_per_file > 1) {
@@ -428,7 +425,7 @@ void tms_config_help(FILE *to) {
     fprintf(to, "  -h, %-24s this text\n", "--help");
 }
 
-/* Splits bytes / n into quotient and remainder, so that no product exceeds 2^63. */
+/* Divides bytes by n and computes with quotient and remainder, so that no product exceeds 2^63. */
 int64_t tms_config_move_ns(const tms_config *config, int64_t bytes, int64_t n, int64_t passes) {
     int64_t moved = bytes;
 
@@ -455,7 +452,7 @@ int64_t tms_config_stage_buckets(const tms_config *config, int64_t stage) {
 }
 
 int64_t tms_config_scaled_bytes(const tms_config *config, int64_t bytes, int64_t index) {
-    /* Sizes in 1/64 of the option's size, in rotation. */
+    /* Sizes in 1/64 of the size that the option gives, used in rotation. */
     static const int64_t mixed[] = {1, 8, 64, 256};
     int64_t scaled = bytes;
 

@@ -28,11 +28,11 @@ typedef struct tms_slow {
     int64_t last_rank;
     int64_t first_step; /* number of the step; -1: all */
     int64_t last_step;
-    int64_t first_kernel; /* index among a step's compute kernels; -1: all */
+    int64_t first_kernel; /* index of the kernel among a step's compute kernels; -1: all */
     int64_t last_kernel;
 } tms_slow;
 
-/* Only integers, so that the output never depends on a machine's rounding. */
+/* Contains only integers, so that the output never depends on a machine's rounding. */
 typedef struct tms_config {
     const char *dir; /* folder to write to; borrowed from argv */
     tms_compression compress;
@@ -42,29 +42,30 @@ typedef struct tms_config {
     int64_t steps;
     int64_t first_step; /* number of the first step: N in ProfilerStep#N */
     int64_t layers;
-    int64_t buckets;      /* gradient buckets per step; one all-reduce each */
+    int64_t buckets;      /* number of gradient buckets per step; each has one all-reduce */
     int64_t bucket_bytes; /* [B] */
     int64_t compute_ns;   /* mean forward time of one layer on the GPU [ns] */
     int64_t jitter_ppm;   /* standard deviation of each duration [1e-6 of its mean] */
-    int64_t share_ppm;  /* standard deviation of a model copy's work in a step [1e-6 of its mean] */
+    int64_t share_ppm;  /* standard deviation of the work of a copy of the model in a step [1e-6 of
+                           its mean] */
     int64_t shared_ppm; /* standard deviation of the part of a kernel's duration that the ranks of a
                            host have in common [1e-6 of its mean] */
     int64_t hiccup_ppm; /* fraction of kernels that take TMS_HICCUP times their normal time
                            [1e-6] */
     int64_t bandwidth_mbps; /* bus bandwidth [1e6 B/s] */
     int64_t latency_ns;     /* added to the time of every transfer [ns] */
-    int64_t
-        end_jitter_ns; /* maximum time from an operation's common end to its end on a rank [ns] */
-    int64_t slow_rank; /* -1: none */
-    int64_t slow_ppm;  /* compute time of the slow rank [1e-6 of a normal rank's] */
-    int64_t cpu_ops;   /* operator events per layer and direction */
+    int64_t end_jitter_ns;  /* maximum time from the end that all ranks of an operation share to the
+                               end on one rank [ns] */
+    int64_t slow_rank;      /* -1: none */
+    int64_t slow_ppm;       /* compute time of the slow rank [1e-6 of a normal rank's] */
+    int64_t cpu_ops;        /* operator events per layer and direction */
     int64_t seed;
     int64_t tp; /* ranks of a tensor-parallel group. Ranks are numbered with tp varying fastest,
                    then dp, then pp */
     int64_t pp; /* stages of the pipeline */
     int64_t components; /* number of equal parts of the job that share no group */
     int64_t microbatches;
-    int64_t sequence_parallel; /* these flags are 0 or 1 */
+    int64_t sequence_parallel; /* flags, 0 or 1 */
     int64_t sharded;
     int64_t blocking;
     int64_t grad_norm;
@@ -82,8 +83,8 @@ typedef struct tms_config {
     int64_t ntp_step_ns;  /* the last host's clock jumps forward by this in the middle of the job
                              [ns] */
     int64_t gpu_error_ns; /* maximum error of a GPU's clock relative to its host's [ns] */
-    int64_t end_bias_ns;  /* time from the first member's end of an operation to the last member's
-                             [ns] */
+    int64_t end_bias_ns;  /* time from the end of an operation on its first member to the end on its
+                             last member [ns] */
     int64_t late_ppm;     /* fraction of communication kernels that end late [1e-6] */
     int64_t lost_ppm;     /* fraction of communication kernels that the files lack [1e-6] */
     int64_t window_skew;  /* maximum number of steps by which a rank's recording starts late */
@@ -97,7 +98,7 @@ typedef struct tms_config {
     int64_t format;         /* a tms_format_word */
     int64_t ranks_per_file; /* nsys only; a file of xplane has all ranks of a host */
     int64_t host_tables;    /* nsys only: see formats/write_nsys_host.h */
-    int64_t target_mb;      /* size of all traces together [1e6 B]; 0: decided by --steps */
+    int64_t target_mb;      /* total size of all traces [1e6 B]; 0: --steps decides */
 } tms_config;
 
 /* Formats of traces, in the order of the words of --format. */
@@ -112,7 +113,7 @@ typedef enum tms_format_word {
 typedef enum tms_sizes {
     TMS_SIZES_FIXED, /* as the options give */
     TMS_SIZES_SMALL, /* 1/256 of that */
-    TMS_SIZES_MIXED, /* 1/64, 1/8, 1 and 4 times the option's size, in rotation */
+    TMS_SIZES_MIXED, /* 1/64, 1/8, 1 and 4 times the size that the option gives, in rotation */
     TMS_SIZES_LARGE  /* 16 times that */
 } tms_sizes;
 
@@ -122,7 +123,7 @@ typedef enum tms_slow_kind { TMS_SLOW_GPU, TMS_SLOW_HOST } tms_slow_kind;
 /* Faults of the job, in the order of the words of --fault. */
 typedef enum tms_fault {
     TMS_FAULT_SLOW_LOADER,   /* the GPU idles while the next batch is made */
-    TMS_FAULT_SMALL_KERNELS, /* many kernels are shorter than their launches */
+    TMS_FAULT_SMALL_KERNELS, /* many kernels take less time than the calls that launch them */
     TMS_FAULT_NO_OVERLAP,    /* gradients are reduced only after the backward pass */
     TMS_FAULT_LEAK,          /* each step frees less than it allocated */
     TMS_FAULT_PAGEABLE       /* batches are copied from pageable memory, one by one */
@@ -131,7 +132,7 @@ typedef enum tms_fault {
 /* Factor by which a hiccup lengthens a kernel. */
 #define TMS_HICCUP INT64_C(10)
 
-/* Maximum delay of an end that is late by --late-percent [ns]. */
+/* Maximum delay [ns] of an end that --late-percent delays. */
 #define TMS_LATE_NS INT64_C(2000000)
 
 #define TMS_FAULT_BIT(fault) (INT64_C(1) << (int)(fault))
@@ -145,10 +146,10 @@ typedef enum tms_option_type {
     TMS_OPTION_NUMBER,
     TMS_OPTION_FLAG,  /* no value, or =1 or =0 */
     TMS_OPTION_WORD,  /* one of `words`; the field is its index */
-    TMS_OPTION_WORDS, /* one of `words`; the option may be repeated, and the field has a bit for
-                         each word */
-    TMS_OPTION_RANGE, /* FROM-TO: this field and the next */
-    TMS_OPTION_SLOW   /* appends a tms_slow; the field is their number */
+    TMS_OPTION_WORDS, /* any of `words`, as the option may be repeated; the field has a bit for each
+                         word */
+    TMS_OPTION_RANGE, /* FROM-TO: sets this field and the next one */
+    TMS_OPTION_SLOW   /* appends a tms_slow; the field is the number of these */
 } tms_option_type;
 
 /* An option. The table of options drives parsing, --help and the truth file. */
@@ -156,7 +157,7 @@ typedef struct tms_option {
     const char *name;  /* without the leading dashes */
     const char *unit;  /* placeholder of the value in --help; empty for a flag */
     const char *help;  /* one line */
-    size_t offset;     /* offset of its int64_t in tms_config */
+    size_t offset;     /* offset in tms_config of the field, an int64_t */
     int64_t digits;    /* number of decimals; the field is the value * 10^digits */
     int64_t initial;   /* default, scaled like the field */
     int64_t low, high; /* allowed range, scaled like the field */
@@ -172,7 +173,7 @@ typedef struct tms_option {
  */
 const tms_option *tms_config_options(size_t *count);
 
-/* Returns the value of one option as stored in @p config, scaled by 10^digits. */
+/* Returns an option's value in @p config, scaled by 10^digits. */
 int64_t tms_config_value(const tms_config *config, const tms_option *option);
 
 /* Writes value / 10^digits as a decimal number without trailing zeros. */
@@ -184,13 +185,10 @@ const char *tms_config_compression_name(tms_compression compress);
 /* Sets the defaults; dir is NULL. */
 void tms_config_init(tms_config *config);
 
-/**
- * Parses and checks a command line.
+/** Parses and checks a command line.
  *
- * @param config  complete on TMS_OK; with --help only `help` is valid
- * @return        TMS_OK; TMS_ERR_USAGE
- * Owner: `dir` borrows from @p argv.
- */
+ * @param config set on TMS_OK; with --help, only `help` is set. `dir` borrows from @p argv
+ * @return TMS_OK; TMS_ERR_USAGE */
 tms_status tms_config_parse(tms_config *config, int argc, char **argv, tms_error *err);
 
 /** Checks combinations of options, and that no time in the job can overflow. */
@@ -199,17 +197,16 @@ tms_status tms_config_check(const tms_config *config, tms_error *err);
 /* Prints the text of --help. */
 void tms_config_help(FILE *to);
 
-/* Returns the time of an all-reduce of a bucket over all ranks after the last arrival, without
- * noise [ns]. */
+/* Returns the time [ns] from the last arrival to the end in an all-reduce of a bucket over all
+ * ranks, without noise. */
 int64_t tms_config_transfer_ns(const tms_config *config);
 
-/** Returns the time of a message at the job's bandwidth.
+/** Returns the time of a message at the job's bandwidth, plus the latency [ns].
  *
  * @param bytes   of the message by the convention of nccl-tests [B], at most 2^45
  * @param n       ranks in the group, at least 1
  * @param passes how often (n-1)/n of the bytes move: all-reduce 2, all-gather or reduce-scatter 1;
- * 0: all bytes move once
- * @return        [ns], latency included */
+ * 0: all bytes move once */
 int64_t tms_config_move_ns(const tms_config *config, int64_t bytes, int64_t n, int64_t passes);
 
 /* Returns the number of layers of a pipeline stage. Layers are distributed evenly. */
@@ -218,7 +215,8 @@ int64_t tms_config_stage_layers(const tms_config *config, int64_t stage);
 /* Returns the number of gradient buckets of a pipeline stage: at most one per layer. */
 int64_t tms_config_stage_buckets(const tms_config *config, int64_t stage);
 
-/* Returns the size of the index-th message [B]: @p bytes, the option's size, changed by --sizes. */
+/* Returns the size of the index-th message [B]: @p bytes, the size that the option gives, changed
+ * by --sizes. */
 int64_t tms_config_scaled_bytes(const tms_config *config, int64_t bytes, int64_t index);
 
 /* Returns the number of data-parallel copies of the model in one component. */

@@ -8,7 +8,7 @@ tms_status tms_fail(tms_error *err, tms_status status, const char *format, ...) 
 
     err->status = status;
     va_start(args, format);
-    /* Cuts a message that is too long. */
+    /* vsnprintf cuts a message that is too long. */
     (void)vsnprintf(err->message, sizeof err->message, format, args);
     va_end(args);
     return status;

@@ -10,13 +10,13 @@ typedef enum tms_status {
     TMS_ERR_FAULT = 5   /* out of memory, or an internal error */
 } tms_status;
 
-/* An error message, ready to print. It borrows nothing. */
+/* An error message, ready to print. */
 typedef struct tms_error {
     tms_status status;
     char message[512];
 } tms_error;
 
-/** Fills the record and returns @p status, so that failing takes one statement.
+/** Sets the message and returns @p status, so that a function can fail in one statement.
  *
  * @param err     not NULL
  * @param status  never TMS_OK

@@ -1,4 +1,4 @@
-/* The events of one step. The list grows to the largest step and never shrinks. */
+/* The events of one step. The list grows to the size of the largest step and never shrinks. */
 #include "event_list.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ void tms_events_clear(tms_events *events) {
 }
 
 tms_section tms_events_section(tms_kind kind, tms_track track) {
-    /* No default, so that the compiler reports a missing shape. */
+    /* Without default, so that the compiler reports a missing shape. */
     switch (tms_kind_get(kind)->shape) {
     case TMS_SHAPE_OP:
     case TMS_SHAPE_ANNOTATION:
@@ -69,7 +69,7 @@ static bool grow(tms_events *events) {
 size_t tms_events_push(tms_events *events, const tms_event *event) {
     unsigned bit = TMS_SECTION_BIT(tms_events_section(event->kind, event->track));
 
-    /* The caller may write to slot 0, and so need not check for failure. */
+    /* The caller may write to slot 0, so it need not check for failure. */
     if ((events->sections & bit) == 0) {
         return 0;
     }

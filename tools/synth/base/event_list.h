@@ -10,7 +10,8 @@
 #include "placement.h"
 #include "synth_groups.h"
 
-/* Kineto's order: thread by thread, then launches and GPU work mixed, then GPU annotations. */
+/* Kineto's order: CPU events thread by thread, then launches mixed with GPU work, then GPU
+ * annotations. */
 typedef enum tms_section {
     TMS_SECTION_AUTOGRAD,
     TMS_SECTION_HOST,
@@ -48,11 +49,11 @@ typedef struct tms_comm {
     int64_t peer;     /* the other rank of a send or receive */
     int64_t launch_ns;
     int64_t correlation;
-    int64_t comms_id;      /* External id of its record_param_comms */
-    int64_t annotation_id; /* External id of its nccl:... span */
+    int64_t comms_id;      /* External id of the collective's record_param_comms */
+    int64_t annotation_id; /* External id of the collective's nccl:... annotation */
     int64_t begin_ns;      /* of the kernel */
-    int64_t end_ns;        /* 0: not yet known */
-    size_t kernel_event;   /* its events, as indices in the list */
+    int64_t end_ns;        /* 0: the end is not yet known */
+    size_t kernel_event;   /* the collective's events, as indices in the list */
     size_t annotation_event;
     size_t previous; /* index + 1 of the previous communication on the same stream; 0: none in this
                         step */
@@ -61,28 +62,29 @@ typedef struct tms_comm {
 typedef struct tms_event {
     int64_t begin_ns; /* since the epoch */
     int64_t duration_ns;
-    int64_t launch_ns;   /* of GPU work: start of the call that launched it */
+    int64_t launch_ns;   /* for GPU work: start of the call that launched it */
     int64_t correlation; /* equal in a launch and its GPU work; 0: none */
-    int64_t external_id; /* External id of its operator; 0: none */
+    int64_t external_id; /* External id of the operator that the event belongs to; 0: none */
     int64_t value; /* bytes of a copy or allocation; or sequence number of an operator; or step
                       number */
-    size_t comm;   /* index + 1 of its collective; 0: none */
+    size_t comm;   /* index + 1 of the event's collective; 0: none */
     tms_kind kind;
     tms_track track;
 } tms_event;
 
-/* A growing list. Slot 0 is scratch for events that are not kept, so that the simulation need not
- * know what is recorded. */
+/* A growing list. Slot 0 receives the events that are not kept, so that the simulation need not
+ * know which events are recorded. */
 typedef struct tms_events {
     tms_event *items; /* owned; the events are items[1] to items[count] */
     size_t count;
     size_t capacity;
-    unsigned sections;     /* the sections to keep */
-    bool out_of_memory;    /* once set, stays set; checked once per step */
+    unsigned sections;     /* the sections whose events are kept */
+    bool out_of_memory;    /* is never cleared; checked once per step */
     int64_t step;          /* number of the step in the list */
-    int64_t step_begin_ns; /* times of its ProfilerStep annotation, even if that is not kept */
+    int64_t step_begin_ns; /* times of the step's ProfilerStep annotation, set even if its section
+                              is not kept */
     int64_t step_end_ns;
-    const tms_comm *comms; /* communication of the step; borrowed from whoever makes the events */
+    const tms_comm *comms; /* communication of the step; borrowed from the maker of the events */
 } tms_events;
 
 /**
@@ -91,7 +93,7 @@ typedef struct tms_events {
  */
 bool tms_events_init(tms_events *events, unsigned sections);
 
-/* Frees the memory. A zeroed list is allowed. */
+/* Frees the memory. Accepts a zeroed list. */
 void tms_events_free(tms_events *events);
 
 /* Removes the events, but keeps the memory. */

@@ -33,12 +33,12 @@ struct tms_sink {
     struct isal_zstream *gzip;
     uint8_t *gzip_level;
     ZSTD_CCtx *zstd;
-    char *memory; /* memory sink: [memory_capacity], of which memory_size are used */
+    char *memory; /* of a memory sink: [memory_capacity], memory_size of them used */
     size_t memory_size;
     size_t memory_capacity;
 };
 
-/* Keeps only the first failure, which may cause others. */
+/* Keeps only the first failure, because it may cause further ones. */
 static void set_error(tms_sink *sink, int error) {
     if (sink->error == 0) {
         sink->error = error != 0 ? error : EIO;
@@ -61,7 +61,7 @@ static void write_file(tms_sink *sink, const void *data, size_t size) {
     }
 }
 
-/* Doubles the memory when needed, so that a byte is copied once on average. */
+/* Doubles the memory when necessary, so that each byte is copied once on average. */
 static void write_memory(tms_sink *sink, const void *data, size_t size) {
     if (size > sink->memory_capacity - sink->memory_size) {
         size_t capacity = sink->memory_capacity * 2 + size;
@@ -78,15 +78,15 @@ static void write_memory(tms_sink *sink, const void *data, size_t size) {
     sink->memory_size += size;
 }
 
-/* Compresses a piece; `last` ends the stream. */
+/* Compresses a piece. @p last: also ends the stream. */
 static void write_gzip(tms_sink *sink, const void *data, size_t size, bool last) {
     struct isal_zstream *gzip = sink->gzip;
 
-    /* The library only reads its input, though its field is not const. */
+    /* The library only reads its input, although the field is not const. */
     memcpy(&gzip->next_in, &data, sizeof data);
     gzip->avail_in = (uint32_t)size;
     gzip->end_of_stream = last;
-    /* If the output has room left, all input was consumed. */
+    /* Room left in the output means that all input was consumed. */
     do {
         gzip->next_out = sink->chunk;
         gzip->avail_out = (uint32_t)CHUNK_BYTES;
@@ -97,7 +97,7 @@ static void write_gzip(tms_sink *sink, const void *data, size_t size, bool last)
     } while (sink->error == 0 && gzip->avail_out == 0);
 }
 
-/* Compresses a piece; `last` ends the frame. */
+/* Compresses a piece. @p last: also ends the frame. */
 static void write_zstd(tms_sink *sink, const void *data, size_t size, bool last) {
     ZSTD_inBuffer in = {data, size, 0};
     ZSTD_EndDirective mode = last ? ZSTD_e_end : ZSTD_e_continue;
@@ -112,7 +112,7 @@ static void write_zstd(tms_sink *sink, const void *data, size_t size, bool last)
             return;
         }
         write_file(sink, sink->chunk, out.pos);
-        /* At the end of a frame, zstd returns how many bytes are still to be flushed. */
+        /* At the end of a frame, zstd returns the number of bytes that it still has to write. */
         done = last ? left == 0 : in.pos == in.size;
     }
 }
@@ -159,7 +159,7 @@ static bool start_gzip(tms_sink *sink) {
     return true;
 }
 
-/* With a checksum, a reader can distinguish a damaged file from an odd one. */
+/* The checksum lets a reader recognise a damaged file. */
 static bool start_zstd(tms_sink *sink) {
     sink->zstd = ZSTD_createCCtx();
     return sink->zstd != NULL &&
@@ -193,7 +193,7 @@ static void destroy(tms_sink *sink) {
     free(sink);
 }
 
-/* In the same folder, because rename cannot cross file systems. */
+/* The temporary name is in the same folder, because rename cannot cross file systems. */
 static bool set_names(tms_sink *sink, const char *path) {
     size_t size = strlen(path) + sizeof ".tmp";
 
@@ -207,7 +207,7 @@ static bool set_names(tms_sink *sink, const char *path) {
     return true;
 }
 
-/* Makes what all sinks have. */
+/* Makes a sink with the fields that all kinds use. */
 static tms_status create(tms_sink **sink, tms_error *err) {
     tms_sink *made = calloc(1, sizeof *made);
 
@@ -232,7 +232,7 @@ tms_status tms_sink_open(tms_sink **sink, const char *path, tms_compression comp
         destroy(made);
         return tms_fail(err, TMS_ERR_FAULT, "out of memory for writing '%s'", path);
     }
-    /* Overwrites a file that a killed run left. */
+    /* Overwrites a temporary file that an aborted run left. */
     made->fd = open(made->temporary, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     if (made->fd < 0) {
         status = tms_fail(err, TMS_ERR_OUTPUT, "cannot write '%s': %s", made->temporary,

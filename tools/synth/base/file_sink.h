@@ -1,4 +1,5 @@
-/* Where output goes: a file (plain, gzip or zstd) that appears only when complete, or memory. */
+/* Where output goes: to memory, or to a file (plain, gzip or zstd) that gets its name only when it
+ * is complete. */
 #ifndef TMERGE_SYNTH_FILE_SINK_H
 #define TMERGE_SYNTH_FILE_SINK_H
 
@@ -30,15 +31,15 @@ void tms_sink_write(tms_sink *sink, const void *data, size_t size);
 /* Returns whether a write failed, so that the caller can stop early. */
 bool tms_sink_failed(const tms_sink *sink);
 
-/* Returns the content of a memory sink [size bytes]; valid until the next call on it. */
+/* Returns the content of a memory sink [size bytes], valid until the next call with this sink. */
 const char *tms_sink_bytes(const tms_sink *sink, size_t *size);
 
-/** Writes the remaining bytes, gives the file its final name, and frees the sink. After a failure
- * there is no file, and the sink is freed, too.
+/** Writes the remaining bytes, gives the file its final name, and frees the sink, also after a
+ * failure. After a failure there is no file.
  * @return TMS_OK; TMS_ERR_OUTPUT with the file and the system's reason; TMS_ERR_FAULT */
 tms_status tms_sink_commit(tms_sink *sink, tms_error *err);
 
-/* Removes the temporary file and frees the sink, which may be NULL. */
+/* Removes the temporary file and frees the sink. @p sink may be NULL. */
 void tms_sink_abandon(tms_sink *sink);
 
 #endif

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* No option takes values below zero, so -1 can mean "none" and is printed so. */
+/* No option takes negative values, so -1 means "none", and is printed as that word. */
 #define NO_RANK (-1)
 
 /* Finds fields by offset, so that no option needs code. */
@@ -21,8 +21,8 @@ static const char *const fault_words[] = {"slow-loader", "small-kernels", "no-ov
                                           "leak",        "pageable",      NULL};
 static const char *const format_words[] = {"kineto", "nsys", "xplane", "ascend", NULL};
 
-/* The limits keep every product of two fields below 2^63; tms_config_check rejects combinations
- * that are too large. */
+/* The limits keep every product of two fields below 2^63. tms_config_check also rejects
+ * combinations of values that are too large. */
 static const tms_option options[] = {
     {"ranks", "N", "ranks of the job, one GPU each", FIELD(ranks), 0, 8, 1, 65536, NUMBER},
     {"ranks-per-host", "N", "ranks (and GPUs) on each host", FIELD(host_ranks), 0, 8, 1, 1024,
@@ -142,7 +142,7 @@ const tms_option *tms_config_options(size_t *count) {
 int64_t tms_config_value(const tms_config *config, const tms_option *option) {
     int64_t value;
 
-    /* memcpy, because the table has only the field's offset */
+    /* memcpy, because the table knows only the field's offset */
     memcpy(&value, (const char *)config + option->offset, sizeof value);
     return value;
 }

@@ -27,7 +27,7 @@ typedef enum tms_track {
 /* Kineto's baseTimeNanoseconds is a multiple of this: three months, 7,889,238 s [ns]. */
 #define TMS_BASE_GRID_NS INT64_C(7889238000000000)
 
-/* The base of all times in the files [ns since the epoch]. */
+/* The time from which the files count [ns since the epoch]. */
 #define TMS_BASE_NS (TMS_EPOCH_NS / TMS_BASE_GRID_NS * TMS_BASE_GRID_NS)
 
 /* A rank's place, with the trace's "pid" and "tid" of each track. */
@@ -60,8 +60,8 @@ static inline tms_placement tms_placement_of(const tms_config *config, int64_t r
 
     for (int track = 0; track < TMS_TRACK_COUNT; track++) {
         placement.pid[track] = tms_track_gpu((tms_track)track) ? placement.device : pid;
-        /* Returns the number of a stream. It differs between ranks, so that a reader fails if it
-         * matches collectives by stream. */
+        /* Numbers of streams differ between ranks, so that a reader that matches collectives by
+         * stream gets wrong results. */
         placement.tid[track] = 20 + 8 * (track - TMS_TRACK_COMM) + 4 * (rank % 2);
     }
     placement.tid[TMS_TRACK_HOST] = pid;
@@ -70,8 +70,8 @@ static inline tms_placement tms_placement_of(const tms_config *config, int64_t r
     return placement;
 }
 
-/* Returns whether a rank has the track. A job of one group has the data-parallel stream even if
- * nothing is reduced. */
+/* Returns whether a rank has the track. In a job of one group, each rank has the data-parallel
+ * stream, even if nothing is reduced. */
 static inline bool tms_placement_used(const tms_config *config, const tms_placement *placement,
                                       tms_track track) {
     switch (track) {

@@ -1,4 +1,4 @@
-/* Random numbers that are equal on every machine: integers only, no libm. */
+/* Random numbers that are the same on every machine: only integers, no libm. */
 #ifndef TMERGE_SYNTH_RNG_H
 #define TMERGE_SYNTH_RNG_H
 
@@ -18,8 +18,8 @@ static inline uint64_t tms_splitmix64(uint64_t *state) {
     return z ^ (z >> 31);
 }
 
-/** Starts the stream of a (seed, a, b) triple. Each step of each rank has a stream. So a single
- * rank can be simulated again, and a change in one step does not affect later ones. */
+/** Starts the random numbers for (seed, a, b). Each step of each rank starts its own, so that a
+ * single rank can be simulated again, and a change in one step does not affect later ones. */
 static inline tms_rng tms_rng_start(uint64_t seed, uint64_t a, uint64_t b) {
     tms_rng rng;
     uint64_t state = seed;

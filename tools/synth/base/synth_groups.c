@@ -1,6 +1,6 @@
 /* Groups of a grid of ranks, in Megatron's order of creation. Ranks are numbered with the tensor
  * index fastest, then data, then pipeline stage, so that a tensor-parallel group stays on one host.
- * Each component of the job is such a grid, with consecutive ranks. */
+ * Each component of the job is a separate grid of consecutive ranks. */
 #include "synth_groups.h"
 
 #include <stdlib.h>
@@ -18,8 +18,8 @@ static grid grid_of(const tms_config *config) {
     return (grid){config->tp, tms_config_dp(config), config->pp, config->components};
 }
 
-/* Returns the number of data-parallel groups. Groups of one rank are omitted, unless the job has
- * only one rank, which reduces with itself. */
+/* Returns the number of data-parallel groups. There are no groups of one rank, unless the job has
+ * only one rank: it reduces with itself. */
 static int64_t n_data(const tms_config *config) {
     grid g = grid_of(config);
 
@@ -32,14 +32,13 @@ static int64_t n_tensor(const tms_config *config) {
     return g.tp > 1 ? g.dp * g.pp * g.count : 0;
 }
 
-/* Returns the number of pairs of adjacent stages. */
 static int64_t n_pairs(const tms_config *config) {
     grid g = grid_of(config);
 
     return g.tp * g.dp * (g.pp - 1) * g.count;
 }
 
-/* Sets a data-parallel communicator. In each step it reduces gradients, and gathers sharded
+/* Sets a data-parallel communicator. In each step, it reduces gradients and gathers the sharded
  * parameters once. */
 static void set_data(tms_channel *channel, const tms_config *config, int64_t i) {
     grid g = grid_of(config);
@@ -77,7 +76,8 @@ static void set_pair(tms_channel *channel, const tms_config *config, int64_t i) 
     int64_t plane = g.tp * g.dp;
     int64_t component = i / (plane * (g.pp - 1));
 
-    /* A component has a plane of ranks for each stage, and one plane of pairs less. */
+    /* A component has one plane of ranks for each stage, so the number of planes of pairs is one
+     * less. */
     channel->group = (tms_ranks){component * plane * g.pp + i % plane, plane, g.pp};
     channel->ranks = (tms_ranks){i + component * plane, plane, 2};
     channel->name = 1 + n_data(config) + n_tensor(config) + component * plane + i % plane;
@@ -137,7 +137,7 @@ const tms_channel *tms_groups_channel(const tms_groups *groups, const tms_placem
     int64_t tensor = n_data(config);
     int64_t plane = g.tp * g.dp;
     int64_t component = placement->rank / (plane * g.pp);
-    /* Index of the pair with the next stage, numbered as in set_pair. */
+    /* Index of the channel of the pair with the next stage, counted as in set_pair. */
     int64_t pair = tensor + n_tensor(config) + placement->rank - component * plane;
     int64_t i = -1;
 

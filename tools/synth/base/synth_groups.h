@@ -9,7 +9,7 @@
 #include "error.h"
 #include "placement.h"
 
-/* What a communicator is for a rank. A rank has at most one for each role. */
+/* What a communicator does for a rank. A rank has at most one for each role. */
 typedef enum tms_role {
     TMS_ROLE_DATA,
     TMS_ROLE_TENSOR,
@@ -24,7 +24,8 @@ static inline tms_track tms_role_track(tms_role role) {
     return (tms_track)(TMS_TRACK_COMM + (int)role);
 }
 
-/* Ranks at equal distances, like every group of a grid of tensor, data and pipeline ranks. */
+/* Ranks at equal distances. Every group of a grid of tensor, data and pipeline ranks has this form.
+ */
 typedef struct tms_ranks {
     int64_t start;
     int64_t stride;
@@ -41,19 +42,20 @@ static inline int64_t tms_ranks_position(const tms_ranks *ranks, int64_t rank) {
     return (rank - ranks->start) / ranks->stride;
 }
 
-/* A communicator: its collectives run in sequence, in the same order on all members. */
+/* A communicator. Its collectives run one after another, in the same order on all members. */
 typedef struct tms_channel {
     tms_ranks ranks;         /* its members: the group, or two adjacent stages of a pipeline */
     tms_ranks group;         /* the process group that the trace names */
     int64_t name;            /* name of the group: its number in torch, in order of creation */
     const char *description; /* description of the group; static */
     int64_t n_instances;     /* collectives per step */
-    int64_t first_instance;  /* index of its first collective within the step */
-    int64_t base; /* index of the first part of that collective among all parts of a step */
+    int64_t first_instance;  /* index of the channel's first collective within the step */
+    int64_t base; /* index of the first part of the channel's first collective among all parts of a
+                     step */
 } tms_channel;
 
-/* The communicators of a job. A part is a rank's participation in a collective. The parts of a step
- * are ordered by channel, collective and member. */
+/* The communicators of a job. A part is one rank's participation in one collective. The parts of a
+ * step are ordered by channel, then collective, then member. */
 typedef struct tms_groups {
     const tms_config *config; /* borrowed */
     tms_channel *channels;    /* [n_channels], owned */
@@ -71,11 +73,11 @@ tms_status tms_groups_init(tms_groups *groups, const tms_config *config, tms_err
 
 void tms_groups_free(tms_groups *groups);
 
-/* Returns a rank's communicator in a role; NULL if it has none. */
+/* Returns a rank's communicator in a role; NULL if there is none. */
 const tms_channel *tms_groups_channel(const tms_groups *groups, const tms_placement *placement,
                                       tms_role role);
 
-/* Returns the index of a rank's part among the parts of a step. */
+/* Returns the index of a rank's part of a collective among the parts of a step. */
 static inline int64_t tms_channel_part(const tms_channel *channel, int64_t index, int64_t rank) {
     return channel->base + index * channel->ranks.size + tms_ranks_position(&channel->ranks, rank);
 }

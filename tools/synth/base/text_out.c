@@ -1,10 +1,10 @@
-/* Number formatting and its buffer. Times have at most 13 digits before the point, so division by
- * 100 of unsigned numbers is all the arithmetic. */
+/* Number formatting and its buffer. Times have at most 13 digits before the point, so divisions of
+ * unsigned numbers by 100 suffice. */
 #include "text_out.h"
 
 #include <stdlib.h>
 
-/* All pairs of digits. Printing two digits at a time halves the divisions. */
+/* All pairs of digits. Two digits at a time need half as many divisions. */
 static const char pairs[] = "0001020304050607080910111213141516171819"
                             "2021222324252627282930313233343536373839"
                             "4041424344454647484950515253545556575859"
@@ -56,7 +56,8 @@ char *tms_out_digits(char *end, uint64_t value) {
     return p;
 }
 
-/* Formats microseconds, point and decimals into one field: one copy to the buffer, not two. */
+/* Formats microseconds, point and decimals in one field, so that only one copy to the buffer is
+ * necessary. */
 void tms_out_us(tms_out *out, int64_t ns) {
     uint64_t value = (uint64_t)ns;
     char field[24]; /* 20 for the digits, 4 for ".123" */

@@ -1,5 +1,5 @@
-/* Buffered text output. Its own number formatting is needed because printf would take longer than
- * the disk. */
+/* Buffered text output with its own number formatting: printf would take longer than writing to the
+ * disk. */
 #ifndef TMERGE_SYNTH_TEXT_OUT_H
 #define TMERGE_SYNTH_TEXT_OUT_H
 
@@ -10,7 +10,7 @@
 
 #include "file_sink.h"
 
-/* Large enough to make write calls rare, small enough for the cache. */
+/* Large enough that writes are rare, small enough for the cache. */
 #define TMS_OUT_BYTES ((size_t)1 << 18)
 
 typedef struct tms_out {
@@ -25,14 +25,14 @@ bool tms_out_init(tms_out *out, tms_sink *sink);
 /* Writes the buffer to the sink. */
 void tms_out_flush(tms_out *out);
 
-/* Frees the buffer and drops unflushed text. A zeroed buffer is allowed. */
+/* Frees the buffer and drops text that is not yet written. Accepts a zeroed buffer. */
 void tms_out_free(tms_out *out);
 
 /* Appends text of any length. */
 void tms_out_long(tms_out *out, const char *text, size_t size);
 
-/* Writes the decimal digits of a number so that they end at @p end; 20 bytes before it must be
- * free. Returns their start. */
+/* Writes the decimal digits of a number before @p end, where 20 bytes must be free. Returns the
+ * first digit. */
 char *tms_out_digits(char *end, uint64_t value);
 
 /* Appends text. */
@@ -63,7 +63,7 @@ static inline void tms_out_int(tms_out *out, int64_t value) {
     tms_out_text(out, digits, (size_t)(end - digits));
 }
 
-/* Appends a nonnegative time [ns] in microseconds with exactly three decimals. */
+/* Appends a nonnegative time [ns] as microseconds with exactly three decimals. */
 void tms_out_us(tms_out *out, int64_t ns);
 
 #endif

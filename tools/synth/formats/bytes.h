@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A buffer; empty if it is all zero. The owner frees `data`. */
+/* A buffer. All zero, it is empty. The owner frees `data`. */
 typedef struct tms_bytes {
     uint8_t *data; /* owned */
     size_t size;
@@ -39,7 +39,7 @@ static inline void tms_bytes_put(tms_bytes *bytes, const void *data, size_t size
     }
 }
 
-/* Encodes seven bits per byte, lowest first. Returns the number of bytes. */
+/* Encodes a number with seven bits per byte, lowest first. Returns the number of bytes. */
 static inline size_t tms_varint(uint8_t field[10], uint64_t value) {
     size_t n = 0;
 
@@ -50,7 +50,7 @@ static inline size_t tms_varint(uint8_t field[10], uint64_t value) {
     return n;
 }
 
-/* Appends a field of wire type 0. */
+/* Appends a field with a number (wire type 0). */
 static inline void tms_bytes_number(tms_bytes *bytes, unsigned field, uint64_t value) {
     uint8_t both[20];
     size_t n = tms_varint(both, field << 3);
@@ -58,7 +58,7 @@ static inline void tms_bytes_number(tms_bytes *bytes, unsigned field, uint64_t v
     tms_bytes_put(bytes, both, n + tms_varint(both + n, value));
 }
 
-/* Appends a field of wire type 2: bytes, text or a message. */
+/* Appends a field with bytes, text or a message (wire type 2). */
 static inline void tms_bytes_field(tms_bytes *bytes, unsigned field, const void *data,
                                    size_t size) {
     uint8_t both[20];
@@ -72,7 +72,7 @@ static inline void tms_bytes_text(tms_bytes *bytes, unsigned field, const char *
     tms_bytes_field(bytes, field, text, strlen(text));
 }
 
-/* Appends a message made in another buffer, and empties that buffer. */
+/* Appends a message from another buffer, and empties that buffer. */
 static inline void tms_bytes_message(tms_bytes *bytes, unsigned field, tms_bytes *message) {
     tms_bytes_field(bytes, field, message->data, message->size);
     bytes->failed = bytes->failed || message->failed;

@@ -12,7 +12,7 @@ typedef struct kineto_file {
     const tms_plan *plan; /* borrowed */
     const char *name;     /* borrowed */
     char *path;           /* owned; NULL if the sink is not owned */
-    tms_sink *sink;       /* owned if path is */
+    tms_sink *sink;       /* owned if `path` is not NULL */
     tms_out out;
     tms_kineto *kineto; /* owned; NULL while no rank is being written */
 } kineto_file;

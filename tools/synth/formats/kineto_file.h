@@ -5,8 +5,8 @@
 #include "synth/base/file_sink.h"
 #include "writer.h"
 
-/** Makes a writer to a sink that the caller owns, such as memory; end it with abandon.
- * @param plan must live until then, as must @p sink and @p name
+/** Makes a writer to a sink that the caller owns, such as memory. End the writer with abandon;
+ * until then, @p plan, @p sink and @p name must live.
  * @param name the trace's own file name
  * @return      TMS_OK; TMS_ERR_FAULT out of memory */
 tms_status tms_kineto_file_on(tms_writer **writer, const tms_plan *plan, tms_sink *sink,

@@ -1,6 +1,6 @@
-/* What a trace file has around its events, in Kineto's layout since 2025-03, with
- * baseTimeNanoseconds before the events. Blanks and line breaks are Kineto's: some readers split
- * files at them. */
+/* What a trace file has around its events, in Kineto's layout since 2025-03: baseTimeNanoseconds
+ * comes before the events. Blanks and line breaks are as Kineto writes them, because some readers
+ * split files at them. */
 #include "kineto_frame.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static const char device_properties[] =
     "    , \"regsPerMultiprocessor\": 65536, \"sharedMemPerBlockOptin\": 232448, "
     "\"sharedMemPerMultiprocessor\": 233472\n    }";
 
-/* Writes the properties of all cards of the host, which every process sees. */
+/* Writes the properties of all cards of the host, because every process sees all of them. */
 static void devices(tms_out *out, const tms_config *config) {
     tms_out_string(out, "    \"deviceProperties\": [\n");
     for (int64_t i = 0; i < config->host_ranks; i++) {
@@ -31,7 +31,7 @@ static void devices(tms_out *out, const tms_config *config) {
     tms_out_string(out, "\n    ],\n");
 }
 
-/* Writes a group of torch's list with all of its ranks. Only the lists in kernels are cut. */
+/* Writes a group in torch's list, with all of its ranks. Torch cuts only the lists in kernels. */
 static void group(tms_out *out, const tms_channel *channel, bool first) {
     tms_out_string(out, first ? "{\"pg_name\": \"" : ", {\"pg_name\": \"");
     tms_out_int(out, channel->name);
@@ -47,8 +47,8 @@ static void group(tms_out *out, const tms_channel *channel, bool first) {
     tms_out_string(out, "]}");
 }
 
-/* Writes torch's additions: the trace's rank, for which there is no other reliable source, and the
- * groups of this rank. The pairs with both neighbours of a stage have the same group. */
+/* Writes what torch adds: the rank, which nothing else in the trace states reliably, and the groups
+ * of the rank. A stage has one group for the pairs with both of its neighbours. */
 static void distributed_info(tms_out *out, const tms_groups *groups,
                              const tms_placement *placement) {
     static const tms_role order[] = {TMS_ROLE_WORLD, TMS_ROLE_DATA, TMS_ROLE_TENSOR,
@@ -78,13 +78,13 @@ static void distributed_info(tms_out *out, const tms_groups *groups,
 
 void tms_kineto_header(tms_out *out, const tms_groups *groups, const tms_placement *placement) {
     const tms_config *config = groups->config;
-    /* UINT64_MAX - 1: not the stream of random numbers of any step. */
+    /* UINT64_MAX - 1: no step has these random numbers. */
     tms_rng rng = tms_rng_start((uint64_t)config->seed, (uint64_t)placement->rank, UINT64_MAX - 1);
     uint64_t high = tms_rng_next(&rng);
     uint64_t low = tms_rng_next(&rng);
     char text[64];
 
-    /* Kineto's files begin like this: readers must skip white space. */
+    /* Kineto's files begin with white space, which readers must skip. */
     tms_out_string(out, "\n  {\n    \"schemaVersion\": 1,\n");
     devices(out, config);
     tms_out_string(out, "      \"cupti_version\": 24,\n"
@@ -95,7 +95,6 @@ void tms_kineto_header(tms_out *out, const tms_groups *groups, const tms_placeme
     tms_out_int(out, placement->host);
     (void)snprintf(text, sizeof text, "%016llX%016llX", (unsigned long long)high,
                    (unsigned long long)low);
-    /* The profiler's options: it recorded shapes and allocations. */
     tms_out_string(out, "\",\n      \"record_shapes\": 1,\n      \"profile_memory\": 1,\n"
                         "      \"trace_id\": \"");
     tms_out_string(out, text);
@@ -104,7 +103,8 @@ void tms_kineto_header(tms_out *out, const tms_groups *groups, const tms_placeme
     tms_out_string(out, ",\n  \"traceEvents\": [\n");
 }
 
-/* Writes the start of a metadata event ("ph": "M"), up to the value of its argument. */
+/* Writes the start of a metadata event ("ph": "M"), up to where the value of its argument follows.
+ */
 static void metadata(tms_out *out, const char *name, int64_t ts_ns, int64_t pid, int64_t tid) {
     tms_out_string(out, "  {\n    \"name\": \"");
     tms_out_string(out, name);
@@ -117,7 +117,6 @@ static void metadata(tms_out *out, const char *name, int64_t ts_ns, int64_t pid,
     tms_out_string(out, ",\n    \"args\": {\n      ");
 }
 
-/* Writes the end of an event started by metadata(). */
 static void end_metadata(tms_out *out) {
     tms_out_string(out, "\n    }\n  },\n");
 }
@@ -140,7 +139,7 @@ static void process(tms_out *out, int64_t ts_ns, int64_t pid, bool gpu) {
     end_metadata(out);
 }
 
-/* Writes a thread or a stream. In the format, only their names differ. */
+/* Writes a thread or a stream. The format distinguishes them only by name. */
 static void thread(tms_out *out, int64_t ts_ns, const tms_placement *placement, tms_track track) {
     bool gpu = tms_track_gpu(track);
     int64_t pid = placement->pid[track];
@@ -174,7 +173,7 @@ int64_t tms_kineto_footer(tms_out *out, const tms_config *config, const tms_plac
             thread(out, begin_ns, placement, (tms_track)i);
         }
     }
-    /* The profiler's own span has strings instead of numeric ids. Readers must accept this. */
+    /* The profiler's own event has strings in place of numeric ids. Readers must accept this. */
     tms_out_string(out, "  {\n    \"ph\": \"X\", \"cat\": \"Trace\", \"ts\": ");
     tms_out_us(out, begin_ns);
     tms_out_string(out, ", \"dur\": ");
@@ -192,11 +191,11 @@ int64_t tms_kineto_footer(tms_out *out, const tms_config *config, const tms_plac
     tms_out_us(out, begin_ns);
     tms_out_string(out, "\n  },\n  {\n    \"name\": \"Record Window End\", \"ph\": \"i\", "
                         "\"s\": \"g\",\n    \"pid\": \"\", \"tid\": \"\", \"ts\": ");
-    /* Collecting the records after the last step takes the profiler a while: 20 ms here. */
+    /* After the last step, the profiler takes a while to collect the records: 20 ms here. */
     tms_out_us(out, end_ns + 20000000);
     tms_out_string(out, "\n  }\n  ],\n  \"traceName\": \"");
     tms_out_string(out, name);
     tms_out_string(out, "\"\n}");
-    /* the span, "Iteration Start" and "Record Window End" */
+    /* the profiler's own event, "Iteration Start" and "Record Window End" */
     return 3;
 }

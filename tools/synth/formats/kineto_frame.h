@@ -18,7 +18,7 @@ typedef struct tms_window {
 /* Writes everything up to the opening bracket of the events. */
 void tms_kineto_header(tms_out *out, const tms_groups *groups, const tms_placement *placement);
 
-/** Writes the metadata events, the profiler's span and marks, and the closing brackets.
+/** Writes the metadata events, the profiler's own event and its marks, and the closing brackets.
  * @param name the trace's own file name
  * @return the number of duration and instant events written */
 int64_t tms_kineto_footer(tms_out *out, const tms_config *config, const tms_placement *placement,

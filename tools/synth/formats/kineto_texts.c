@@ -1,5 +1,5 @@
-/* Makes the constant texts of a file, once per file, so it may use printf and memory streams. The
- * writing loop only copies them. */
+/* Makes the constant texts of a file. This happens once per file, so it may use printf and memory
+ * streams. The writing loop only copies the texts. */
 #include "kineto_texts.h"
 
 #include <stdint.h>
@@ -7,17 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Streaming multiprocessors of the card in the header. */
+/* Streaming multiprocessors of the card that the file's header describes. */
 #define DEVICE_SMS 132
 
 /* Torch lists this many members of a group, then "...". */
 #define LISTED_RANKS 30
 
-/* Address and size of the memory that torch's caching allocator has reserved: arbitrary. */
+/* Address and size of the memory that torch's caching allocator has reserved. Any values would do.
+ */
 #define HEAP_ADDRESS 139926520725504LL
 #define RESERVED_BYTES 75161927680LL /* 88 % of an H100's memory, a usual value */
 
-/* What determines the texts of a file. */
 typedef struct maker {
     tms_kineto_texts *texts;
     const tms_groups *groups;
@@ -58,12 +58,12 @@ static bool make_group(const maker *m, tms_role role) {
     return close_text(stream);
 }
 
-/* Writes a kernel's launch members, which its kind determines. */
+/* Writes a kernel's launch parameters. They depend only on its kind. */
 static void print_launch(FILE *stream, const tms_launch *launch) {
     const int *grid = launch->grid;
     const int *block = launch->block;
     double blocks = (double)grid[0] * grid[1] * grid[2] / DEVICE_SMS;
-    /* A block takes whole warps of 32 threads. */
+    /* A block takes whole warps, each of 32 threads. */
     int block_warps = (block[0] * block[1] * block[2] + 31) / 32;
 
     fprintf(stream,
@@ -81,10 +81,10 @@ static void print_place(FILE *stream, const tms_placement *placement, tms_track 
             (long long)placement->device, (long long)placement->tid[track]);
 }
 
-/* Writes the part between the External id and the event's own number. The runs of blanks are
- * Kineto's, which indents each member that it appends. */
+/* Writes the part between the External id and the number that belongs to the event. Blanks are as
+ * Kineto writes them when it appends members. */
 static void print_middle(FILE *stream, const maker *m, const tms_kind_info *info, tms_track track) {
-    /* Each case ends with the name of a member. Its value is a number of the event. */
+    /* Each case ends with the name of a member, whose value is the event's number. */
     switch (info->shape) {
     case TMS_SHAPE_OP:
     case TMS_SHAPE_ANNOTATION:
@@ -114,7 +114,6 @@ static void print_middle(FILE *stream, const maker *m, const tms_kind_info *info
     }
 }
 
-/* Writes the part after the event's numbers. */
 static void print_tail(FILE *stream, tms_kind kind) {
     const tms_kind_info *info = tms_kind_get(kind);
 
@@ -123,13 +122,13 @@ static void print_tail(FILE *stream, tms_kind kind) {
     } else if (info->shape == TMS_SHAPE_INSTANT) {
         fprintf(stream, ", \"Total Reserved\": %lld", RESERVED_BYTES);
     }
-    /* The arguments of collectives differ; the writer adds them. */
+    /* Arguments of collectives depend on the collective, so the writer adds them. */
     if (kind != TMS_OP_COMMS && info->shape != TMS_SHAPE_COMM) {
         fprintf(stream, "\n    }\n  },\n");
     }
 }
 
-/* Returns the length written since the previous mark. */
+/* Returns the length of the text written since the previous call. */
 static size_t mark(FILE *stream, size_t *before) {
     long at = ftell(stream);
     size_t length = at < 0 ? 0 : (size_t)at - *before;
@@ -166,8 +165,8 @@ static bool make_text(const maker *m, tms_kind kind, tms_track track) {
     return close_text(stream);
 }
 
-/* Returns whether a kind can be on a track. Texts of impossible pairs would be most of the work for
- * a small file. */
+/* Returns whether a kind can be on a track. For a small file, making texts of impossible pairs
+ * would be most of the work. */
 static bool possible(const maker *m, tms_kind kind, tms_track track) {
     bool gpu = false;
 

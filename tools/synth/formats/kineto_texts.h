@@ -11,9 +11,9 @@
 #include "synth/base/placement.h"
 #include "synth/base/synth_groups.h"
 
-/* The text of a kind on a track. Its parts are contiguous and written as
- *   head [step number] place ts ["dur"] open [External id] middle number [more] tail
- * An event of a collective ends with the collective's members and the closing brackets. */
+/* The text of a kind on a track. Its parts are contiguous, and an event is written as head [step
+ * number] place ts ["dur"] open [External id] middle number [more] tail An event of a collective
+ * ends with the collective's members and the closing brackets. */
 typedef struct tms_kineto_text {
     char *text;  /* owned */
     size_t head; /* lengths of the parts [bytes] */

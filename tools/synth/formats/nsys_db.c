@@ -9,7 +9,7 @@
 
 #include <sqlite3.h>
 
-/* The first columns of all GPU work, and lists of columns that several tables share. */
+/* The first columns of all GPU work, and other lists of columns that several tables have. */
 #define TIMES "start INTEGER NOT NULL, end INTEGER NOT NULL, "
 #define PLACE                                                                                      \
     TIMES "deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, greenContextId INTEGER, "        \
@@ -18,7 +18,7 @@
 #define WRITTEN_RANGE "start, end, eventClass, globalTid, nameId"
 #define WRITTEN_PLACE "start, end, deviceId, contextId, streamId, correlationId, globalPid, "
 
-/* A table: its columns, and those that its rows set. The others are NULL. */
+/* A table: all of its columns, and the columns that its rows set. Other columns are NULL. */
 static const struct table {
     const char *name;
     const char *columns;
@@ -202,10 +202,10 @@ struct tms_db {
     char *temporary;
     int code; /* SQLite's code of the first failure; SQLITE_OK: none */
     sqlite3_stmt *insert[TMS_TABLE_COUNT];
-    int n_written[TMS_TABLE_COUNT]; /* number of cells in a row */
+    int n_written[TMS_TABLE_COUNT]; /* number of cells of a row that are set */
 };
 
-/* Keeps only the first failure, which may cause others. */
+/* Keeps only the first failure, because it may cause further ones. */
 static bool note(tms_db *db, int code) {
     if (db->code == SQLITE_OK && code != SQLITE_OK && code != SQLITE_DONE && code != SQLITE_ROW) {
         db->code = code;
@@ -219,7 +219,6 @@ static void run(tms_db *db, const char *sql) {
     }
 }
 
-/* Creates a table, and prepares the statement that fills it. */
 static void create(tms_db *db, tms_table table) {
     const struct table *made = &tables[table];
     char *sql = sqlite3_mprintf("CREATE TABLE %s (%s)", made->name, made->columns);
@@ -283,7 +282,7 @@ tms_status tms_db_open(tms_db **db, const char *path, bool host, tms_error *err)
     (void)unlink(made->temporary);
     (void)note(made, sqlite3_open_v2(made->temporary, &made->handle,
                                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL));
-    /* A file is removed if writing it fails, so it needs neither rollback nor protection against
+    /* If writing fails, the file is removed, so it needs neither rollback nor protection against
      * power loss. */
     run(made, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
     for (int i = 0; i < (host ? TMS_TABLE_COUNT : TMS_TABLE_OS_RUNTIME); i++) {
@@ -298,7 +297,7 @@ tms_status tms_db_open(tms_db **db, const char *path, bool host, tms_error *err)
     return TMS_OK;
 }
 
-/* Binds a cell. Bytes and text are borrowed until the statement is reset, which the caller does. */
+/* Binds a cell. SQLite borrows bytes and text until the caller resets the statement. */
 static int bind(sqlite3_stmt *statement, int i, const tms_cell *cell) {
     if (cell->null) {
         return sqlite3_bind_null(statement, i);

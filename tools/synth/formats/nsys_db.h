@@ -1,4 +1,4 @@
-/* An SQLite file being written: the tables of an Nsight Systems export. */
+/* An SQLite file that is being written: the tables of an Nsight Systems export. */
 #ifndef TMERGE_SYNTH_NSYS_DB_H
 #define TMERGE_SYNTH_NSYS_DB_H
 
@@ -30,7 +30,8 @@ typedef enum tms_table {
     TMS_TABLE_DIAGNOSTIC,
     TMS_TABLE_CAPTURE,
     TMS_TABLE_EXPORT,
-    TMS_TABLE_OS_RUNTIME, /* the tables from here on exist only if write_nsys_host.c writes rows */
+    TMS_TABLE_OS_RUNTIME, /* this and the following tables exist only if write_nsys_host.c writes
+                             rows */
     TMS_TABLE_SCHEDULING,
     TMS_TABLE_CUDNN,
     TMS_TABLE_CUBLAS,
@@ -55,7 +56,7 @@ typedef struct tms_cell {
     bool null;
 } tms_cell;
 
-/* These make a cell, so that a row can be written as a list. */
+/* Make a cell, so that a row can be written as a list. */
 #define TMS_INT(value) ((tms_cell){.number = (value)})
 #define TMS_TEXT(text) ((tms_cell){.data = (text)})
 #define TMS_BYTES(bytes, length) ((tms_cell){.data = (bytes), .size = (length)})
@@ -73,20 +74,20 @@ typedef struct tms_db tms_db;
  */
 tms_status tms_db_open(tms_db **db, const char *path, bool host, tms_error *err);
 
-/* Appends a row: a cell for each column that rows of the table set. After a failure, ignores rows;
- * tms_db_commit reports the failure. */
+/* Appends a row. @p cells has a cell for each column that rows of the table set. After a failure,
+ * rows are ignored; tms_db_commit reports the failure. */
 void tms_db_row(tms_db *db, tms_table table, const tms_cell *cells);
 
-/* A row as an array literal: TMS_ROW(db, table, TMS_INT(1), TMS_TEXT("a")). */
+/* Appends a row given as a list: TMS_ROW(db, table, TMS_INT(1), TMS_TEXT("a")). */
 #define TMS_ROW(db, table, ...) tms_db_row((db), (table), (const tms_cell[]){__VA_ARGS__})
 
 bool tms_db_failed(const tms_db *db);
 
-/* Gives the file its final name and frees the db. After a failure there is no file, and the db is
- * freed, too. TMS_OK; TMS_ERR_OUTPUT with the file and the reason; TMS_ERR_FAULT. */
+/* Gives the file its final name, and frees the db, also after a failure. After a failure there is
+ * no file. TMS_OK; TMS_ERR_OUTPUT with the file and the reason; TMS_ERR_FAULT. */
 tms_status tms_db_commit(tms_db *db, tms_error *err);
 
-/* Removes the temporary file and frees the db, which may be NULL. */
+/* Removes the temporary file and frees the db. @p db may be NULL. */
 void tms_db_abandon(tms_db *db);
 
 #endif

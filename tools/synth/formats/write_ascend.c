@@ -1,12 +1,11 @@
-/* Writes a rank like torch_npu's profiler of an Ascend NPU: a JSON array of events with times as
- * strings, and with the vendor's own overlap tracks.
- *
- * Starts and ends equal those of the Kineto format when rounded to nanoseconds: lengths of device
- * events differ by up to 499 ps. Everything this profiler does not record is omitted: launch
- * shapes, the allocator's memory, copies of annotations on the device's tracks, and which ranges
- * are operators; a memset is a copy on the device. A collective is identified by the number of its
- * group and its index within it, from the file's start on. Calls are made by the thread that runs
- * the operators, as without torch_npu's queue. */
+/* Writes a rank as torch_npu's profiler of an Ascend NPU does: a JSON array of events with times as
+ * strings, and with the vendor's own overlap tracks. Starts and ends, rounded to nanoseconds, equal
+ * those of the Kineto format; lengths of device events are off by up to 499 ps. Everything this
+ * profiler does not record is omitted: launch shapes, the allocator's memory, copies of annotations
+ * on the device's tracks, and which ranges are operators; a memset is a copy on the device. A
+ * collective is identified by the number of its group, and by its index among the group's
+ * collectives in the file. The thread that runs the operators makes the calls, as torch_npu does
+ * without its queue. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,7 +15,7 @@
 #include "synth/base/text_out.h"
 #include "writer.h"
 
-/* Processes of a rank besides Python's, by index in the profiler's list. */
+/* Processes of a rank besides the Python process, by index in the profiler's list. */
 typedef enum process {
     PYTHON = -1,
     CANN = 7,
@@ -42,7 +41,7 @@ typedef struct start {
     int64_t tid;
 } start;
 
-/* The start or end of a kernel. */
+/* The start or end of a kernel, for the overlap tracks. */
 typedef struct edge {
     int64_t time_ns;
     int lane; /* COMPUTING or COMMUNICATION */
@@ -122,7 +121,8 @@ static tms_status begin(tms_writer *writer, int64_t rank, tms_error *err) {
     return TMS_OK;
 }
 
-/* Appends text. The longest is a kernel's name of 400 characters with about 400 around it. */
+/* Appends text, which must fit: the longest is a kernel's name of 400 characters with about 400
+ * around it. */
 __attribute__((format(printf, 2, 3))) static void print(ascend *file, const char *format, ...) {
     char text[1024];
     va_list arguments;
@@ -133,7 +133,7 @@ __attribute__((format(printf, 2, 3))) static void print(ascend *file, const char
     tms_out_string(&file->out, text);
 }
 
-/* Returns the number of a process in the trace, which the profiler derives from that of the Python
+/* Returns the number of a process in the trace. The profiler derives it from that of the Python
  * process. */
 static int64_t pid_of(const ascend *file, process of) {
     int64_t pid = file->placement.pid[TMS_TRACK_HOST];
@@ -198,7 +198,7 @@ static void print_list(ascend *file, const char *args, const char *name) {
     print(file, "\"");
 }
 
-/* Writes an operator, a step or another range: the format does not distinguish them. */
+/* Writes an operator, a step or another range. In the format, these look the same. */
 static void write_range(ascend *file, const tms_event *event, const tms_comm *comm) {
     const tms_kind_info *info = tms_kind_get(event->kind);
     start begins = {event->begin_ns, file->placement.tid[event->track]};
@@ -279,7 +279,6 @@ static void print_arrows(ascend *file, const tms_event *event, process of, int64
     }
 }
 
-/* Writes a task of the device. */
 static void print_task(ascend *file, const tms_event *event, const char *name, const char *type,
                        int64_t begin_ns, int64_t length_ps) {
     int64_t stream = file->placement.tid[event->track];
@@ -292,7 +291,8 @@ static void print_task(ascend *file, const tms_event *event, const char *name, c
           type, stream, event->correlation & 65535, event->correlation);
 }
 
-/* Returns the length of a device event [ps]. If it is not 0, it is up to 499 ps off. */
+/* Returns the length of a device event [ps]. Adds an error of up to 499 ps unless the length is 0.
+ */
 static int64_t length_ps(const tms_event *event) {
     return event->duration_ns * 1000 + (event->duration_ns > 0 ? event->begin_ns % 999 - 499 : 0);
 }
@@ -324,7 +324,7 @@ static void write_copy(ascend *file, const tms_event *event) {
     print_arrows(file, event, HARDWARE, file->placement.tid[event->track], false);
 }
 
-/* Writes a collective on its group's track, and the two tasks it consists of. */
+/* Writes a collective on its group's track, and the two tasks of which it consists. */
 static void write_collective(ascend *file, const tms_events *events, const tms_event *event,
                              const tms_comm *comm) {
     static const char *const names[TMS_COLLECTIVE_COUNT] = {
@@ -343,11 +343,11 @@ static void write_collective(ascend *file, const tms_events *events, const tms_e
     int64_t lane = 2 * (int64_t)comm->role;
     char name[96];
 
-    /* For these two, the profiler records one rank's number of elements. */
+    /* For these two kinds, the profiler records the number of elements of one rank. */
     if (comm->what == TMS_ALL_GATHER || comm->what == TMS_REDUCE_SCATTER) {
         count /= channel->ranks.size;
     }
-    /* The three digits are in place of a hash; they differ for up to 1000 groups. */
+    /* The three digits stand for the hash in real names. They differ for up to 1000 groups. */
     (void)snprintf(name, sizeof name, "hcom_%s__%03d_%" PRId64 "_1", names[comm->what],
                    (int)((channel - groups->channels) * 387 + 586) % 1000,
                    (events->step - file->first_step) * channel->n_instances + comm->index);
@@ -451,7 +451,6 @@ static void write_lanes(ascend *file) {
     }
 }
 
-/* Writes the name of a process or thread. */
 static void print_name(ascend *file, const char *what, process of, int64_t tid, const char *name) {
     print_event(file, "M", of, tid);
     print(file, ", \"name\": \"%s\", \"args\": {\"name\": \"%s\"}}", what, name);
@@ -495,7 +494,8 @@ static void end(tms_writer *writer, int64_t begin_ns, int64_t end_ns) {
     int64_t n = writer->count;
 
     write_names(file);
-    /* Two values of a counter, one of them as a string: real files have both forms. */
+    /* Writes two values of a counter, one of them as a string, because real files have both forms.
+     */
     print_event(file, "C", FREQUENCY, 0);
     print(file, ", \"name\": \"AI Core Freq\", \"ts\": \"" US "\", \"args\": {\"MHz\": 1800}}",
           AS_US(begin_ns));
@@ -512,7 +512,7 @@ static bool failed(const tms_writer *writer) {
     return tms_sink_failed(((const ascend *)writer)->sink);
 }
 
-/* Writes the file that states the rank, beside the trace's folder. */
+/* Writes the file that states the rank. It lies next to the trace's folder. */
 static tms_status write_info(const ascend *file, tms_error *err) {
     tms_sink *sink;
     tms_status status;

@@ -1,5 +1,5 @@
-/* Writes events: constant text from kineto_texts.c, and numbers in between. This is the program's
- * inner loop: text that can be made once per file is not formatted here. */
+/* Writes events: constant text from kineto_texts.c, with numbers in between. This is the program's
+ * inner loop, so it formats no text that can be made once per file. */
 #include "write_kineto.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 /* The allocator's memory when the recording starts: weights and optimizer state [B]. */
 #define ALLOCATED_BYTES INT64_C(8589934592)
 
-/* Appends a literal without counting its length at run time. */
+/* Appends a literal, whose length the compiler computes. */
 #define LITERAL(out, text) tms_out_text((out), (text), sizeof(text) - 1)
 
 struct tms_kineto {
@@ -21,9 +21,9 @@ struct tms_kineto {
     tms_out *out;             /* borrowed */
     tms_placement placement;
     tms_kineto_texts texts;
-    int64_t count;           /* events that a reader must count */
+    int64_t count;           /* number of events that a reader must count */
     int64_t op_index;        /* value of the next "Ev Idx" */
-    int64_t allocated_bytes; /* allocated memory after the last [memory] event [B] */
+    int64_t allocated_bytes; /* allocated memory after the last [memory] event so far [B] */
 };
 
 tms_status tms_kineto_begin(tms_kineto **kineto, const tms_groups *groups, int64_t rank,
@@ -47,7 +47,7 @@ tms_status tms_kineto_begin(tms_kineto **kineto, const tms_groups *groups, int64
     return TMS_OK;
 }
 
-/* Writes the start or end of the arrow of the event just written. */
+/* Writes the start or end of the last event's arrow. */
 static void write_flow(tms_kineto *kineto, const tms_event *event, const tms_kind_info *info) {
     tms_out *out = kineto->out;
     bool op = info->shape == TMS_SHAPE_OP;
@@ -55,8 +55,8 @@ static void write_flow(tms_kineto *kineto, const tms_event *event, const tms_kin
     LITERAL(out, "  {\n    \"ph\": \"");
     tms_out_text(out, info->flow == TMS_FLOW_OUT ? "s" : "f", 1);
     LITERAL(out, "\", \"id\": ");
-    /* Kineto repeats the event's place and time exactly, because viewers look for the event there.
-     * The id is an operator's sequence number or a launch's correlation. */
+    /* Kineto repeats the event's track and time exactly, because viewers find the event by them.
+     * The id is the sequence number of an operator or the correlation of a launch. */
     tms_out_int(out, op ? event->value : event->correlation);
     LITERAL(out, ", \"pid\": ");
     tms_out_int(out, kineto->placement.pid[event->track]);
@@ -64,7 +64,7 @@ static void write_flow(tms_kineto *kineto, const tms_event *event, const tms_kin
     tms_out_int(out, kineto->placement.tid[event->track]);
     LITERAL(out, ", \"ts\": ");
     tms_out_us(out, event->begin_ns - TMS_BASE_NS);
-    /* Readers must key arrows by category and id: both kinds count from 1. */
+    /* Both categories count ids from 1, so readers must identify an arrow by category and id. */
     if (op) {
         LITERAL(out, ",\n    \"cat\": \"fwdbwd\", \"name\": \"fwdbwd\"");
     } else {
@@ -76,8 +76,8 @@ static void write_flow(tms_kineto *kineto, const tms_event *event, const tms_kin
     LITERAL(out, "\n  },\n");
 }
 
-/* Writes bytes, and bytes per nanosecond (GB/s) with six decimals. Formats integer and fraction
- * separately: a double would print the same and take ten times as long. */
+/* Writes a size [B], and a bandwidth [B/ns = GB/s] with six decimals. Formats integer part and
+ * fraction separately: a double would print the same but take ten times as long. */
 static void write_copy(tms_out *out, const tms_event *event) {
     int64_t micro = event->value * 1000000 / event->duration_ns;
     char fraction[7] = {'.'};
@@ -92,7 +92,7 @@ static void write_copy(tms_out *out, const tms_event *event) {
     tms_out_text(out, fraction, sizeof fraction);
 }
 
-/* Writes the main number of an event's arguments and the members that go with it. */
+/* Writes the main number of an event's arguments, and the members that depend on it. */
 static void write_numbers(tms_kineto *kineto, const tms_event *event, tms_shape shape) {
     tms_out *out = kineto->out;
 
@@ -104,13 +104,13 @@ static void write_numbers(tms_kineto *kineto, const tms_event *event, tms_shape 
             LITERAL(out, ", \"Sequence number\": ");
             tms_out_int(out, event->value);
             LITERAL(out, ", \"Fwd thread id\": ");
-            /* Torch's number of the thread: 0 for forward operators; operators on the backward
+            /* The thread's number in torch: 0 for forward operators. Operators on the backward
              * thread have the Python thread's number, 1. */
             tms_out_int(out, event->track == TMS_TRACK_AUTOGRAD);
         }
         break;
     case TMS_SHAPE_INSTANT:
-        /* A running sum over the file, so that the curve of memory use is complete. */
+        /* The sum counts over the whole file, so that the curve of memory use is complete. */
         kineto->allocated_bytes += event->value;
         tms_out_int(out, event->value);
         LITERAL(out, ", \"Total Allocated\": ");
@@ -140,8 +140,8 @@ static void member(tms_out *out, const char *name, int64_t value) {
     tms_out_int(out, value);
 }
 
-/* Returns the id, which all members share: a hash of the group's name and ranks and of the sequence
- * number. */
+/* Returns a collective's id, which is the same on all members: a hash of the group's name and
+ * ranks, and of the sequence number. */
 static uint64_t comms_id(const tms_channel *channel, const tms_comm *comm) {
     bool message = comm->what == TMS_SEND || comm->what == TMS_RECV;
     uint64_t state = (uint64_t)channel->name << 1 | (message ? 1 : 0);
@@ -153,7 +153,7 @@ static uint64_t comms_id(const tms_channel *channel, const tms_comm *comm) {
     return tms_splitmix64(&state);
 }
 
-/* Writes the ids of a collective, which traces have only since 2026. */
+/* Writes the ids of a collective. Traces have them only since 2026. */
 static void write_identity(tms_kineto *kineto, const tms_channel *channel, const tms_comm *comm) {
     tms_out *out = kineto->out;
 
@@ -202,7 +202,7 @@ static void write_comm(tms_kineto *kineto, const tms_event *event, const tms_com
     int64_t rank = message ? comm->peer : kineto->placement.rank;
 
     if (event->kind == TMS_OP_COMMS) {
-        /* Torch's rank in the group; for a send or receive, the peer's. */
+        /* Torch's rank in the group: of this rank, or of the peer in a send or receive. */
         member(out, "Rank", tms_ranks_position(&channel->group, rank));
         member(out, "Global rank start", channel->group.start);
         member(out, "Global rank stride", channel->group.stride);
@@ -214,7 +214,7 @@ static void write_comm(tms_kineto *kineto, const tms_event *event, const tms_com
     LITERAL(out, "\n    }\n  },\n");
 }
 
-/* Writes the number at the end of some kinds' names. */
+/* Writes the number at the end of the name. Only some kinds have one. */
 static void write_name_number(tms_kineto *kineto, const tms_event *event, const tms_comm *comm) {
     tms_number number = tms_kind_get(event->kind)->number;
 
@@ -230,8 +230,8 @@ static void write_name_number(tms_kineto *kineto, const tms_event *event, const 
     }
 }
 
-/* Writes an event, then its arrow's end, as in real files. `comm` is its collective; NULL for most
- * events. */
+/* Writes an event, then its arrow's end, in the order of real files. @p comm is the collective of
+ * the event; NULL for most events. */
 static void write_event(tms_kineto *kineto, const tms_event *event, const tms_comm *comm) {
     const tms_kind_info *info = tms_kind_get(event->kind);
     const tms_kineto_text *text = &kineto->texts.of[event->kind][event->track];
@@ -257,7 +257,7 @@ static void write_event(tms_kineto *kineto, const tms_event *event, const tms_co
     if (event->external_id != 0) {
         LITERAL(out, "\"External id\": ");
         tms_out_int(out, event->external_id);
-        /* A GPU annotation has no more arguments. */
+        /* A GPU annotation ends here, so no comma follows. */
         tms_out_text(out, ",", wider_ns != 0 ? 0 : 1);
     }
     tms_out_text(out, p, text->middle);

@@ -3,8 +3,8 @@
  * All times equal those of the Kineto format to the nanosecond, minus the session's start.
  * Everything Nsight does not record is omitted: shapes and groups of operators, sequence numbers,
  * torch's allocations, and the copies of annotations on the GPU's tracks. Operators and annotations
- * are NVTX ranges as from torch's emit_nvtx; steps are such ranges without its ", op_id". Ranks are
- * written one after another, so rows are not in order of time. */
+ * are NVTX ranges, as torch's emit_nvtx writes them. Steps are NVTX ranges, too, but without the ",
+ * op_id" of operators. Ranks are written one after another, so rows are not in order of time. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,14 +18,12 @@
 #include "write_nsys_nccl.h"
 #include "writer.h"
 
-/* Stream of random numbers for the session, instead of a step number. injected_faults.c,
- * simulated_rank.c and kineto_frame.c have others. */
+/* Selects the session's random numbers, instead of a step number. injected_faults.c,
+ * simulated_rank.c and kineto_frame.c use other numbers. */
 #define SESSION_STREAM (UINT64_MAX - 3)
 
-/* Event types of NVTX_EVENTS. */
 enum { NVTX_PUSH_POP = 59, NVTX_DOMAIN_CREATE = 75 };
 
-/* Codes of memory kinds, copies and synchronisations. */
 enum {
     PAGEABLE = 0,
     PINNED = 1,
@@ -38,11 +36,12 @@ enum {
 /* CUPTI's value for no event or no stream. */
 #define NONE 4294967295
 
-/* Ids of strings, arbitrary but not indices. Each kind has a full and a short name. */
+/* Ids of strings. They are arbitrary but no indices. Each kind has a full and a short name. */
 enum { STRING_THREADS = 40, STRING_NCCL = 50, STRING_FULL = 1000, STRING_SHORT = 2000 };
 
-/* Time between an annotation of torch and the NCCL call in it, at either end: opening and closing
- * an annotation each take at least this long (see cpu.c). */
+/* Time [ns] from the start of an annotation of torch to the start of the NCCL call in it, and from
+ * the call's end to the annotation's. To open and to close an annotation each take at least this
+ * long (see cpu.c). */
 #define NCCL_MARGIN_NS 200
 
 typedef struct nsys {
@@ -69,7 +68,8 @@ static const char *runtime_version(tms_kind kind) {
     }
 }
 
-/* Extracts the bare function name: no result, namespaces, template arguments or parameters. */
+/* Extracts the function's name without result type, namespaces, template arguments and parameters.
+ */
 static void short_name(char *name, size_t size, const char *full) {
     static const char anonymous[] = "(anonymous namespace)";
     const char *begin = full;
@@ -185,7 +185,7 @@ static void write_range(nsys *file, const tms_event *event, const char *text) {
     file->writer.count++;
 }
 
-/* Writes an NCCL call; its name is a registered string. */
+/* Writes an NCCL call. Its name is a registered string. */
 static void write_nccl(nsys *file, int function, tms_track track, int64_t begin_ns, int64_t end_ns,
                        tms_cell payload) {
     if (file->plan->config->no_metadata != 0) {
@@ -197,8 +197,8 @@ static void write_nccl(nsys *file, int function, tms_track track, int64_t begin_
     file->writer.count++;
 }
 
-/* Writes the creation of communicators, in the 500 ns in which a step's first annotation opens. So
- * a rank starts with the same event as in the Kineto format, and no more time is covered. */
+/* Writes the creation of communicators, within the 500 ns in which a step's first annotation opens.
+ * So a rank starts with the same event as in the Kineto format, and covers the same time. */
 static void write_communicators(nsys *file, int64_t begin_ns) {
     const tms_groups *groups = &file->plan->groups;
 
@@ -284,7 +284,7 @@ static void write_runtime(nsys *file, const tms_event *event) {
     }
 }
 
-/* The cells of the first columns of all GPU work. */
+/* Cells of the first columns, which all GPU work has. */
 #define PLACE(file, event)                                                                         \
     TMS_INT(since(file, (event)->begin_ns)),                                                       \
         TMS_INT(since(file, (event)->begin_ns) + (event)->duration_ns),                            \
@@ -294,7 +294,7 @@ static void write_runtime(nsys *file, const tms_event *event) {
 
 static void write_kernel(nsys *file, const tms_event *event) {
     const tms_launch *launch = &tms_kind_get(event->kind)->launch;
-    /* Kineto has only the sum of fixed and dynamic shared memory. A block's part over 48 KiB can
+    /* Kineto has only the sum of fixed and dynamic shared memory. Memory of a block over 48 KiB can
      * only be dynamic. */
     int64_t fixed = launch->shared_bytes % 1024;
 

@@ -1,4 +1,5 @@
-/* Values that matter to a reader are from real exports. The card is that of kineto_frame.c. */
+/* Writes facts about hosts and processes. Values that matter to a reader are from real exports. The
+ * card is that of kineto_frame.c. */
 #include "write_nsys_facts.h"
 
 #include <stdio.h>
@@ -9,7 +10,8 @@
 #define SECOND_NS INT64_C(1000000000)
 #define DAY_NS (86400 * SECOND_NS)
 
-/* A secret that no reader may show: tests search for it in all output made from the file. */
+/* A secret that no reader may show. Tests search for it in all output that is made from the file.
+ */
 #define SECRET "not-a-real-secret"
 
 /* Nsight's numbers of properties. */
@@ -36,7 +38,8 @@ static void session_facts(tms_db *db, const tms_nsys_session *session) {
             TMS_INT(uptime_ns(session)));
 }
 
-/* Writes a variable to both places that have the environment. Returns the end of the list. */
+/* Writes a variable to the table and to the list, which both have the environment. Returns the end
+ * of the list. */
 static char *write_variable(tms_db *db, const variable *entry, char *list) {
     char text[128];
 
@@ -45,7 +48,7 @@ static char *write_variable(tms_db *db, const variable *entry, char *list) {
     return list + snprintf(list, 128, "%s=%s;", entry->name, entry->value);
 }
 
-/* Writes the whole environment to its two places, as Nsight captures it. */
+/* Writes the whole environment to the table and to the list, as Nsight captures it. */
 static void environment(tms_db *db, const tms_config *config, const tms_nsys_session *session) {
     variable entries[] = {
         {"PATH", "/usr/local/cuda/bin:/usr/bin:/bin"},
@@ -54,11 +57,11 @@ static void environment(tms_db *db, const tms_config *config, const tms_nsys_ses
         {"LOCAL_RANK", ""},
         {"WORLD_SIZE", ""},
         {"HF_TOKEN", SECRET "-2"},
-        {"RANK_SERVICE_PASSWORD", SECRET "-3"}, /* its name begins like RANK, which is read */
+        {"RANK_SERVICE_PASSWORD", SECRET "-3"}, /* readers use RANK, but not this */
         {"CUDA_HOME", "/usr/local/cuda"},
     };
-    /* If a file has several ranks, its environment is that of their launcher, without the three
-     * variables of a rank. */
+    /* A file with several ranks has the environment of their launcher, without the three variables
+     * of a rank. */
     bool one = config->ranks_per_file == 1;
     char list[sizeof entries / sizeof entries[0] * 128];
     char *end = list;
@@ -76,13 +79,13 @@ static void environment(tms_db *db, const tms_config *config, const tms_nsys_ses
             TMS_TEXT("DeviceEnvironment"), TMS_INT(ENVIRONMENT), TMS_TEXT(list));
 }
 
-/* Makes a GPU's UUID, the same in each run. */
+/* Makes a GPU's UUID, which is the same in each run. */
 static void gpu_uuid(char text[64], int64_t host, int64_t device) {
     (void)snprintf(text, 64, "5eed0000-0000-4000-8000-%06llx%06llx", (unsigned long long)host,
                    (unsigned long long)device);
 }
 
-/* Writes every card of the host, as in the Kineto format. */
+/* Writes every card of the host, as the Kineto format does. */
 static void gpus(tms_db *db, const tms_config *config, int64_t host) {
     for (int64_t i = 0; i < config->host_ranks; i++) {
         char uuid[64];
@@ -99,7 +102,6 @@ static void gpus(tms_db *db, const tms_config *config, int64_t host) {
     }
 }
 
-/* Writes the options of recording and export. */
 static void options(tms_db *db, const tms_config *config) {
     const char *const capture[][2] = {
         {"DEVICE_ID", "Local (CLI)"},
@@ -119,7 +121,7 @@ static void options(tms_db *db, const tms_config *config) {
         {"EXPORT_SCHEMA_VERSION_MICRO", "0"},
         {"EXPORT_PLATFORM", "linux-desktop"},
         {"EXPORT_ARCH", "x64"},
-        /* The exporting machine need not be the recorded host. */
+        /* The machine that exports may be another than the recorded host. */
         {"EXPORT_HOST", "workstation"},
         {"EXPORT_PARAM_EXPORT_TYPE", "SQLite"},
         {"EXPORT_PARAM_LAZY", "true"},
@@ -149,10 +151,10 @@ void tms_nsys_begin_facts(tms_db *db, const tms_config *config, const tms_nsys_s
     environment(db, config, session);
     gpus(db, config, session->host);
     options(db, config);
-    /* Every export also has processes without a rank. */
+    /* Every export also has processes that are not ranks. */
     TMS_ROW(db, TMS_TABLE_PROCESS, TMS_INT(tms_nsys_process(1)), TMS_INT(1), TMS_TEXT("systemd"));
     TMS_ROW(db, TMS_TABLE_PROCESS, TMS_INT(tms_nsys_process(900)), TMS_INT(900), TMS_TEXT("nsys"));
-    /* Severity 1 is information. The time is before the session, as in real exports. */
+    /* Severity 1 is "information". The time is before the session, as in real exports. */
     TMS_ROW(db, TMS_TABLE_DIAGNOSTIC, TMS_INT(-55592340), TMS_INT(2), TMS_INT(1), TMS_INT(1),
             TMS_TEXT("Profiling has started."));
 }
@@ -188,7 +190,7 @@ void tms_nsys_rank_facts(tms_db *db, const tms_config *config, const tms_placeme
 void tms_nsys_end_facts(tms_db *db, const tms_nsys_session *session) {
     int64_t duration_ns = session->end_ns - session->begin_ns;
 
-    /* This table counts by the monotonic clock. It is no offset for events. */
+    /* Times in this table are of the monotonic clock, so it does not give an offset for events. */
     TMS_ROW(db, TMS_TABLE_ANALYSIS, TMS_INT(TMS_NSYS_MACHINE), TMS_INT(duration_ns),
             TMS_INT(uptime_ns(session)), TMS_INT(uptime_ns(session) + duration_ns));
 }

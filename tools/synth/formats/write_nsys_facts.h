@@ -1,4 +1,4 @@
-/* Facts in an Nsight Systems export besides its events: host, GPUs, times, options, environment. */
+/* Facts in an Nsight Systems export, apart from events: host, GPUs, times, options, environment. */
 #ifndef TMERGE_SYNTH_WRITE_NSYS_FACTS_H
 #define TMERGE_SYNTH_WRITE_NSYS_FACTS_H
 
@@ -19,7 +19,7 @@ static inline int64_t tms_nsys_thread(int64_t pid, int64_t tid) {
     return tms_nsys_process(pid) | tid;
 }
 
-/* A file, with ranks of one host. */
+/* A file, which has ranks of one host. */
 typedef struct tms_nsys_session {
     int64_t rank;     /* the first rank in the file */
     int64_t host;     /* host of all ranks of the file */
@@ -28,7 +28,7 @@ typedef struct tms_nsys_session {
 } tms_nsys_session;
 
 /* Writes what is known at the start: session, host, exporter, and the environment with its secrets.
- * If the file has several ranks, the environment is their launcher's. */
+ * A file with several ranks has the environment of their launcher. */
 void tms_nsys_begin_facts(tms_db *db, const tms_config *config, const tms_nsys_session *session);
 
 /* Writes a rank's process, threads, devices and streams.
@@ -36,7 +36,7 @@ void tms_nsys_begin_facts(tms_db *db, const tms_config *config, const tms_nsys_s
 void tms_nsys_rank_facts(tms_db *db, const tms_config *config, const tms_placement *placement,
                          const int64_t thread_names[2]);
 
-/* Writes what is known at the end. */
+/* Writes what is known only at the end. */
 void tms_nsys_end_facts(tms_db *db, const tms_nsys_session *session);
 
 #endif

@@ -1,12 +1,12 @@
 #include "write_nsys_host.h"
 
-/* First id of the strings here: write_nsys.c uses none from it up to 1000. Rows of each kind per
- * rank. Page size [B]. */
+/* STRING_HOST: first id of the strings here; write_nsys.c uses no ids from there up to 1000.
+ * N_ROWS: rows of each kind per rank. PAGE: page size [B]. */
 enum { STRING_HOST = 100, N_ROWS = 12, PAGE = 4096 };
 
 #define UNIFIED_AT INT64_C(0x7f3a12000000) /* address at which managed memory starts */
 
-/* Kinds of ranges: table, event class, and the two names that rows use in turn. */
+/* Kinds of ranges: table, event class, and two names, which rows use in turn. */
 static const struct {
     tms_table table;
     int64_t class;
@@ -22,7 +22,8 @@ static const struct {
 
 enum { N_RANGES = sizeof ranges / sizeof *ranges, STRING_FAULT = STRING_HOST + 2 * N_RANGES };
 
-/* Kinds of memory and copies. Types of metrics; their lowest byte is the GPU's number. */
+/* Kinds of memory and copies, and types of metrics. The lowest byte of a metric's type is the
+ * number of the GPU. */
 enum { PINNED = 1, DEVICE = 2, MANAGED = 4, UNIFIED_IN = 11, UNIFIED_OUT = 12, METRICS = 256 };
 
 static const char *const gpu_metrics[] = {"SMs Active [Throughput %]", "DRAM Read [Throughput %]"};
@@ -38,7 +39,8 @@ void tms_nsys_host_names(tms_db *db) {
             TMS_TEXT("Bytes that the port has sent"), TMS_TEXT("bytes/sec"));
 }
 
-/* Writes a range of each kind, of varying length, and the time on a core around them. */
+/* Writes a range of each kind, of varying length, and the times at which the thread is on a core.
+ */
 static void write_ranges(tms_db *db, int64_t thread, int64_t at_ns, int64_t slot_ns, int row) {
     for (int k = 0; k < N_RANGES; k++) {
         int64_t start_ns = at_ns + k * slot_ns / 20;
@@ -55,8 +57,8 @@ static void write_ranges(tms_db *db, int64_t thread, int64_t at_ns, int64_t slot
             TMS_INT(1), TMS_INT(thread));
 }
 
-/* Allocates blocks on the device and the host in the first half. In the second half, releases all
- * but one of each. */
+/* In the first half of the rows, allocates blocks on the device and the host. In the second half,
+ * releases all but one block of each. */
 static void write_memory(tms_db *db, const tms_placement *placement, int64_t at_ns, int row) {
     int64_t process = tms_nsys_process(placement->pid[TMS_TRACK_HOST]);
     bool freed = row >= N_ROWS / 2;
@@ -91,7 +93,8 @@ static void write_unified(tms_db *db, const tms_placement *placement, int64_t at
             TMS_INT(MANAGED), TMS_INT(address), TMS_INT(1));
 }
 
-/* Writes samples of the rank's GPU; for the host's first rank, also of its network card. */
+/* Writes samples of the rank's GPU and, if the rank is the first of its host, of the host's network
+ * card. */
 static void write_metrics(tms_db *db, const tms_placement *placement, int64_t at_ns, int row) {
     int64_t type = METRICS + placement->device;
 

@@ -1,6 +1,6 @@
-/* What an Nsight Systems export can have besides: calls of the OS, scheduling, libraries, memory,
- * page faults, metrics (--host-tables). Follows the documented schema; only of the first two are
- * there rows in public exports. */
+/* What an Nsight Systems export may contain in addition (--host-tables): calls of the OS,
+ * scheduling, libraries, memory, page faults, metrics. Follows the documented schema; public
+ * exports have rows only of the first two. */
 #ifndef TMERGE_SYNTH_WRITE_NSYS_HOST_H
 #define TMERGE_SYNTH_WRITE_NSYS_HOST_H
 
@@ -9,10 +9,8 @@
 /** Writes the names that the rows refer to, once per file. */
 void tms_nsys_host_names(tms_db *db);
 
-/**
- * Writes a rank's rows, spread evenly over its recording.
- * @param begin_ns  and @p end_ns: of the recording, since the session's start
- */
+/** Writes a rank's rows, spread evenly over its recording.
+ * @param begin_ns and @p end_ns: start and end of the recording, since the session's start */
 void tms_nsys_host_rows(tms_db *db, const tms_placement *placement, int64_t begin_ns,
                         int64_t end_ns);
 

@@ -8,18 +8,18 @@
 
 #define HEADER_BYTES 32
 
-/* Types of fields, in NVTX's numbering; NCCL's enumeration of reductions has its own number. */
+/* Types of fields as NVTX numbers them, except NCCL's own enumeration of reductions. */
 enum { TYPE_INT32 = 5, TYPE_U64 = 18, TYPE_SIZE = 22, TYPE_REDUCTION = 0x1000010 };
 
 #define FIELDS_MAX 4
 
-/* A function's payload: its index among NCCL's schemas, and its fields. */
+/* The payload of a function: its index among NCCL's schemas, and its fields. */
 static const struct function {
     const char *name;
     int schema;
     size_t bytes;
     struct field {
-        const char *name; /* NULL after the last one */
+        const char *name; /* NULL after the last field */
         int type;
         int offset;
     } fields[FIELDS_MAX];
@@ -81,7 +81,7 @@ static void put(uint8_t *bytes, uint64_t value, size_t size) {
     }
 }
 
-/* Writes the header, and the communicator in the first field. Returns the start of the payload. */
+/* Writes the header, and the communicator as the first field. Returns the start of the payload. */
 static uint8_t *begin(uint8_t *bytes, int function, const tms_groups *groups,
                       const tms_channel *channel) {
     uint64_t state = (uint64_t)groups->config->seed << 20 ^ (uint64_t)(channel - groups->channels);
@@ -90,7 +90,7 @@ static uint8_t *begin(uint8_t *bytes, int function, const tms_groups *groups,
     put(bytes + 8, (uint64_t)schema_id(function), 4);
     put(bytes + 16, functions[function].bytes, 8);
     put(bytes + 24, HEADER_BYTES, 8);
-    /* A hash that all members share and that differs between communicators. */
+    /* A hash that is the same on all members and different for each communicator. */
     put(bytes + HEADER_BYTES, tms_splitmix64(&state), 8);
     return bytes + HEADER_BYTES;
 }
@@ -101,7 +101,7 @@ size_t tms_nccl_call(uint8_t *bytes, const tms_groups *groups, const tms_channel
     int64_t element = tms_dtype_get(comm->dtype)->bytes;
     int64_t count = comm->bytes / element;
 
-    /* For these two, NCCL's argument is the size of one rank's piece. */
+    /* For these two kinds, NCCL's argument is the size of one rank's part. */
     if (comm->what == TMS_ALL_GATHER || comm->what == TMS_REDUCE_SCATTER) {
         count /= channel->ranks.size;
     }

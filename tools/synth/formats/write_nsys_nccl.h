@@ -10,7 +10,7 @@
 #include "synth/base/event_list.h"
 #include "synth/base/synth_groups.h"
 
-/* NCCL's functions: those of tms_collective, then the creation of a communicator. */
+/* NCCL's functions: those of tms_collective, then the function that creates a communicator. */
 #define TMS_NCCL_INIT TMS_COLLECTIVE_COUNT
 #define TMS_NCCL_COUNT (TMS_COLLECTIVE_COUNT + 1)
 
@@ -26,16 +26,14 @@ const char *tms_nccl_name(int function);
 /* Writes the layouts of all payloads, which each process registers. */
 void tms_nccl_schemas(tms_db *db);
 
-/**
- * Makes the payload of a collective's call and returns its size [B].
+/** Makes the payload of a collective's call and returns its size [B].
  *
- * @param groups  of the job: the index of @p channel in it identifies the communicator
- * @param bytes   [TMS_NCCL_BYTES]; the returned number of bytes is set
- */
+ * @param groups the job's groups: the index of @p channel in them identifies the communicator
+ * @param bytes [TMS_NCCL_BYTES] gets the payload */
 size_t tms_nccl_call(uint8_t *bytes, const tms_groups *groups, const tms_channel *channel,
                      const tms_comm *comm);
 
-/* Like tms_nccl_call, for a rank's creation of a communicator on a device. */
+/* As tms_nccl_call, for the call in which a rank creates a communicator on a device. */
 size_t tms_nccl_init(uint8_t *bytes, const tms_groups *groups, const tms_channel *channel,
                      const tms_placement *placement);
 

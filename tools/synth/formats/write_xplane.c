@@ -1,11 +1,9 @@
-/* Writes the ranks of a host like the profiler of TensorFlow and JAX: an XSpace with a plane for
- * each GPU and a plane for all threads of the host.
- *
- * Starts and ends equal those of the Kineto format when rounded to nanoseconds: each is written
- * with an error of up to 499 ps. Everything this profiler does not record is omitted: process
- * groups and other attributes of collectives, shapes, sequence numbers, and which ranges are
- * operators. A step is a range "train" with its number, from the host's first rank for all ranks,
- * and allocations name their allocator. */
+/* Writes the ranks of a host as the profiler of TensorFlow and JAX does: an XSpace with a plane for
+ * each GPU and a plane for all threads of the host. Each start and end is written with an error of
+ * up to 499 ps; rounded to nanoseconds, they equal those of the Kineto format. Everything this
+ * profiler does not record is omitted: process groups and other attributes of collectives, shapes,
+ * sequence numbers, and which ranges are operators. A step is a range "train" with its number; the
+ * host's first rank writes the steps of all ranks. Allocations name their allocator. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,11 +14,10 @@
 #include "synth/sim/host_clock.h"
 #include "writer.h"
 
-/* Stream of random numbers of the profile, instead of a step number. write_nsys.c lists the others.
- */
+/* Selects the profile's random numbers, instead of a step number. write_nsys.c lists the other
+ * files that do so. */
 #define START_STREAM (UINT64_MAX - 4)
 
-/* Field numbers of the messages. */
 enum {
     SPACE_PLANE = 1,
     SPACE_HOSTNAME = 4,
@@ -33,8 +30,8 @@ enum {
     EVENT_OFFSET_PS = 2,
     EVENT_DURATION_PS = 3,
     EVENT_STAT = 4,
-    ID = 1,   /* id of a plane, line or name; in events and stats, the id of their name */
-    NAME = 2, /* name of a plane or line, or the text of a name */
+    ID = 1,   /* id of a plane, line or name; in events and stats, the id of the name */
+    NAME = 2, /* name of a plane or line; in a name, its text */
     VALUE = 2 /* value of a map's entry, whose key is an id */
 };
 
@@ -78,12 +75,12 @@ enum { EVENT_RELEASE = TMS_KIND_COUNT + 1 };
 #define ALLOCATED_BYTES INT64_C(8589934592)
 #define HEAP_ADDRESS INT64_C(139926520725504)
 
-/* A line that the profiler derives: its events are copies. Such lines are numbered from 0xdeadbeef
- * on, as signed 32-bit numbers. */
+/* A line that the profiler derives from others, whose events are copies. The profiler numbers such
+ * lines from 0xdeadbeef on, as signed 32-bit numbers. */
 #define DERIVED_ID ((uint64_t)(INT64_C(0xdeadbeef) + 1 - (INT64_C(1) << 32)))
 enum { LINE_DERIVED = TMS_TRACK_COUNT, LINE_COUNT };
 
-/* Where an event is in its line's bytes. Lines are written in order of time. */
+/* Where an event is in the bytes of its line. The events of a line are written in order of time. */
 typedef struct place {
     int64_t begin_ps;
     int64_t end_ps;
@@ -95,7 +92,8 @@ typedef struct line {
     tms_bytes head;   /* encoded fields before the events */
     tms_bytes events; /* encoded events, not yet in order */
     tms_bytes places; /* of place: one per event */
-    int64_t begin_ns; /* its events' times count from here [ns after the profile's start] */
+    int64_t begin_ns; /* the times of the line's events count from here [ns after the profile's
+                         start] */
 } line;
 
 typedef struct xplane {
@@ -105,9 +103,8 @@ typedef struct xplane {
     tms_bytes stat;       /* the stat that is being made */
     tms_bytes stats;      /* stats of the event or plane that is being made */
     tms_bytes event;
-    line
-        devices[LINE_COUNT]; /* lines of the current rank's device; those for the host are unused */
-    line *threads;           /* [2 * ranks_per_file], owned */
+    line devices[LINE_COUNT]; /* lines of the current rank's device; lines of the host are unused */
+    line *threads;            /* [2 * ranks_per_file], owned */
     tms_placement placement;
     int64_t first_rank;
     int64_t begin_ns; /* start and end of the profile [recorded ns since the epoch] */
@@ -149,7 +146,6 @@ static tms_status open_file(tms_writer **writer, const tms_plan *plan, int64_t r
     return TMS_OK;
 }
 
-/* Adds a stat to the current event or plane. */
 static void put_stat(xplane *file, stat name, unsigned form, uint64_t value) {
     tms_bytes_number(&file->stat, ID, name);
     tms_bytes_number(&file->stat, form, value);
@@ -162,7 +158,8 @@ static void put_text(xplane *file, stat name, const char *text) {
     tms_bytes_message(&file->stats, name < STAT_VENDOR ? EVENT_STAT : PLANE_STAT, &file->stat);
 }
 
-/* Empties a line and sets its number and name. Each line counts from a different time. */
+/* Empties a line and sets its number and name. The times of each line count from a different time.
+ */
 static void begin_line(line *made, uint64_t id, const char *name, int64_t begin_ns) {
     made->head.size = made->events.size = made->places.size = 0;
     made->begin_ns = begin_ns;
@@ -199,14 +196,13 @@ static tms_status begin(tms_writer *writer, int64_t rank, tms_error *err) {
     return TMS_OK;
 }
 
-/* Converts to picoseconds. Adds an error of up to 499 ps that depends only on the time. */
+/* Converts to picoseconds. Adds an error of up to 499 ps, the same for equal times. */
 static int64_t in_ps(int64_t ns) {
     uint64_t state = (uint64_t)ns;
 
     return ns * 1000 + (int64_t)(tms_splitmix64(&state) % 999) - 499;
 }
 
-/* Appends an event, with the current stats, to a line. */
 static void put_event(xplane *file, line *to, uint64_t name, const tms_event *event) {
     int64_t begin_ns = event->begin_ns - file->begin_ns - to->begin_ns;
     place at = {in_ps(begin_ns), in_ps(begin_ns + event->duration_ns), to->events.size, 0};
@@ -225,7 +221,7 @@ static void put_event(xplane *file, line *to, uint64_t name, const tms_event *ev
     file->writer.count++;
 }
 
-/* Adds an allocation or release. This profiler's "reserved" is not torch's pool. */
+/* Adds an allocation or release. What this profiler calls "reserved" is not torch's pool. */
 static void put_memory(xplane *file, const tms_event *event) {
     uint64_t bytes = (uint64_t)(event->value < 0 ? -event->value : event->value);
     char allocator[32];
@@ -240,8 +236,8 @@ static void put_memory(xplane *file, const tms_event *event) {
     put_stat(file, STAT_ADDRESS, STAT_INT, (uint64_t)HEAP_ADDRESS);
 }
 
-/* Adds the attributes of an event besides name and times. Launch ids are unique in the file,
- * because one process launches. */
+/* Adds the attributes of an event, apart from name and times. Launch ids are unique in the file,
+ * because one process launches everything. */
 static void put_stats(xplane *file, const tms_event *event) {
     tms_shape shape = tms_kind_get(event->kind)->shape;
     bool pageable = event->kind == TMS_GPU_MEMCPY_PAGEABLE;
@@ -352,7 +348,8 @@ static void put_names(tms_bytes *plane, bool gpu) {
     }
 }
 
-/* Compares by start, then longer ones first, so that nested events follow their parents. */
+/* Orders by start, then longest first, so that nested events follow the events that contain them.
+ */
 static int compare_places(const void *a, const void *b) {
     const place *x = a;
     const place *y = b;
@@ -452,7 +449,7 @@ static void destroy(xplane *file) {
     free(file);
 }
 
-/* A device of the host without a rank has a plane without lines. */
+/* A device of the host on which no rank runs has a plane without lines. */
 static tms_status commit(tms_writer *writer, tms_error *err) {
     xplane *file = (xplane *)writer;
     const tms_config *config = file->plan->config;

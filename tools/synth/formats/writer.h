@@ -22,7 +22,7 @@ typedef struct tms_format {
     /** Opens a file, under a temporary name in the folder of @p path.
      *
      * @param plan must outlive the writer
-     * @param rank    the first of the file
+     * @param rank the first rank of the file
      * @param writer  set only on TMS_OK; end it with commit or abandon
      * @return        TMS_OK; TMS_ERR_OUTPUT; TMS_ERR_FAULT */
     tms_status (*open)(tms_writer **writer, const tms_plan *plan, int64_t rank, const char *path,
@@ -31,29 +31,29 @@ typedef struct tms_format {
     /* Starts a rank's trace. TMS_OK; TMS_ERR_FAULT out of memory. */
     tms_status (*begin)(tms_writer *writer, int64_t rank, tms_error *err);
 
-    /* Writes the events of one section. Sections must come in the order of tms_section, each from
-     * the first step to the last. */
+    /* Writes the events of one section of a step. Called section by section, in the order of
+     * tms_section, and in each section from the first step to the last. */
     void (*events)(tms_writer *writer, const tms_events *events, tms_section section);
 
-    /* Ends the rank's trace. Times: start and stop of the profiler [recorded ns since the epoch].
-     * */
+    /* Ends the rank's trace. @p begin_ns and @p end_ns: start and stop of the profiler [recorded ns
+     * since the epoch]. */
     void (*end)(tms_writer *writer, int64_t begin_ns, int64_t end_ns);
 
     /* Returns whether a write failed, so that the caller can stop early. */
     bool (*failed)(const tms_writer *writer);
 
-    /* Gives the file its final name and frees the writer. After a failure there is no file, and the
-     * writer is freed, too. TMS_OK; TMS_ERR_OUTPUT with the file and the reason; TMS_ERR_FAULT. */
+    /* Gives the file its final name, and frees the writer, also after a failure. After a failure
+     * there is no file. TMS_OK; TMS_ERR_OUTPUT with the file and the reason; TMS_ERR_FAULT. */
     tms_status (*commit)(tms_writer *writer, tms_error *err);
 
-    /* Removes the temporary file and frees the writer, which may be NULL. */
+    /* Removes the temporary file and frees the writer. @p writer may be NULL. */
     void (*abandon)(tms_writer *writer);
 } tms_format;
 
-/* A file being written. Each format's own struct starts with it. */
+/* A file that is being written. Each format's own struct starts with a tms_writer. */
 struct tms_writer {
     const tms_format *format; /* static */
-    int64_t count;            /* events of the current rank so far that a reader must count */
+    int64_t count; /* number of events of the current rank so far that a reader must count */
 };
 
 extern const tms_format tms_format_kineto; /* one rank per file */

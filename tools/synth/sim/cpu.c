@@ -1,22 +1,22 @@
 /* The CPU's side of a step.
  *
- * The CPU works through its operators and queues kernels ahead. A stream starts a kernel when it is
- * free and the launch has reached it. CPU and streams each have a time. The durations are typical
- * of a fast host with an H100: about 5 us for a launch, 1 us from its return to the kernel, 1 us
- * between two queued kernels. All draws come from the rank's own random stream, always in the same
- * order, whether or not the events are kept. Therefore an expression never has two draws: the
- * compiler would choose their order. */
+ * The CPU works through its operators and queues kernels ahead. A stream starts a kernel when the
+ * stream is free and the launch has reached the GPU. CPU and streams each have their own time. The
+ * durations are typical of a fast host with an H100: about 5 us for a launch, 1 us from the
+ * launch's return to the kernel, 1 us between two queued kernels. Each rank has its own random
+ * numbers, and draws them in the same order, whether or not the events are kept. No expression
+ * draws two numbers, because the compiler would choose their order. */
 #include "cpu.h"
 
 #include "injected_faults.h"
 
-/* Copies over PCIe run at about 20 B/ns (20 GB/s) after 1.2 us of setup. From pageable memory they
- * take four times as long, because the driver copies first. */
+/* Copies over PCIe run at about 20 B/ns (20 GB/s) after 1.2 us of setup. Copies from pageable
+ * memory take four times as long, because the driver first copies to pinned memory. */
 #define COPY_START_NS 1200
 #define COPY_BYTES_PER_NS 20
 #define PAGEABLE_BYTES_PER_NS 5
 
-/* Approximate CPU time of one launch with its surroundings. */
+/* Approximate CPU time of one launch, with the work around it. */
 #define LAUNCH_NS 6000
 
 void tms_cpu_spend(tms_sim *sim, int64_t low_ns, int64_t high_ns) {
@@ -32,7 +32,8 @@ tms_span tms_cpu_open(tms_sim *sim, tms_kind kind, int64_t value) {
     tms_span result = {.begin_ns = sim->cpu_ns, .parent_id = sim->op_id};
 
     result.event = tms_events_push(sim->events, &event);
-    /* GPU work is linked to the operator around it, not to an annotation in that operator. */
+    /* GPU work is linked to the innermost operator around it. Annotations in that operator do not
+     * count. */
     if (tms_kind_get(kind)->shape == TMS_SHAPE_OP) {
         sim->op_id = event.external_id;
     }
@@ -60,8 +61,8 @@ int64_t tms_cpu_call(tms_sim *sim, tms_kind kind, int64_t low_ns, int64_t high_n
     return event.begin_ns;
 }
 
-/* Makes the call that launches a kernel. Returns its start and correlation. The kernels of a CUDA
- * graph have one call, and come as fast as after separate calls. */
+/* Makes the call that launches a kernel. Returns its start and correlation. All kernels of a CUDA
+ * graph have a single call, but follow one another as fast as after separate calls. */
 static int64_t launch_call(tms_sim *sim, tms_kind kind, int64_t low_ns, int64_t *correlation) {
     int64_t begin_ns = sim->graph_ns;
 
@@ -75,7 +76,7 @@ static int64_t launch_call(tms_sim *sim, tms_kind kind, int64_t low_ns, int64_t 
     return begin_ns;
 }
 
-/* Queues work on the compute stream, with the call that launches it. */
+/* Queues work on the compute stream, and makes the call that launches it. */
 static void launch(tms_sim *sim, tms_kind kind, int64_t duration_ns, int64_t bytes) {
     tms_shape shape = tms_kind_get(kind)->shape;
     tms_kind caller = shape == TMS_SHAPE_MEMCPY   ? TMS_RT_MEMCPY
@@ -87,8 +88,7 @@ static void launch(tms_sim *sim, tms_kind kind, int64_t duration_ns, int64_t byt
 
     event.launch_ns = launch_call(sim, caller, 3500, &event.correlation);
     event.external_id = sim->op_id;
-    /* A launch takes about 1 us to reach an idle GPU. Queued kernels follow one another with a gap.
-     */
+    /* A launch reaches an idle GPU after about 1 us. Between queued kernels there is a gap. */
     task.reached_ns = sim->cpu_ns + tms_rng_range(&sim->rng, 800, 1600);
     task.gap_ns = tms_rng_range(&sim->rng, 600, 1400);
     task.index = tms_events_push(sim->events, &event);
@@ -108,7 +108,7 @@ void tms_cpu_compute(tms_sim *sim, tms_kind kind, int64_t ppm) {
         return;
     }
     /* On a slow host, the next launch comes so late that the GPU idles. If launches limit the speed
-     * on all hosts, each takes several times as long here. */
+     * on all hosts, each launch takes several times as long on the slow one. */
     late_ns = tms_scale_ppm(normal_ns, sim->host_ppm) - LAUNCH_NS;
     if (late_ns < tms_scale_ppm(LAUNCH_NS, sim->host_ppm - 1000000)) {
         late_ns = tms_scale_ppm(LAUNCH_NS, sim->host_ppm - 1000000);
@@ -147,13 +147,14 @@ static int64_t sequence(const tms_sim *sim, const tms_channel *channel, int64_t 
     if (channel == before || channel == behind) {
         per_step =
             (before != NULL ? before->n_instances : 0) + (behind != NULL ? behind->n_instances : 0);
-        /* - 1: the current one is already counted */
+        /* - 1: the current message is already counted */
         index = counts[TMS_ROLE_PREVIOUS] + counts[TMS_ROLE_NEXT] - 1;
     }
     return steps * per_step + index + 1;
 }
 
-/* Adds the rank's participation to the step's list. Returns its index; 0 when out of memory. */
+/* Adds the rank's participation to the step's list. Returns the index of the participation; 0 when
+ * out of memory. */
 static size_t add_comm(tms_sim *sim, tms_role role, tms_message message) {
     tms_comm *comm = tms_sim_add_comm(sim);
     const tms_channel *channel = sim->channels[role];
@@ -176,7 +177,7 @@ static size_t add_comm(tms_sim *sim, tms_role role, tms_message message) {
     return sim->n_comms - 1;
 }
 
-/* Notes, for the writer, the collective of an operator or annotation. */
+/* Sets the collective to which an operator or annotation belongs, for the writer. */
 static void mark(tms_sim *sim, size_t event, size_t index) {
     sim->events->items[event].comm = index + 1;
 }
@@ -192,8 +193,8 @@ size_t tms_cpu_communicate(tms_sim *sim, tms_role role, tms_message message) {
     /* With only data parallelism, the data-parallel group is the whole job. */
     role = sim->channels[role] == NULL ? TMS_ROLE_DATA : role;
     index = add_comm(sim, role, message);
-    /* In torch's order: the operator with the arguments, the event by which one stream waits for
-     * the other, then the launch inside the annotation. */
+    /* Torch's order: the operator with the arguments, the event by which one stream waits for the
+     * other, then the launch inside the annotation. */
     comms = tms_cpu_open(sim, TMS_OP_COMMS, 0);
     mark(sim, comms.event, index);
     part.comms_id = sim->external_id;
@@ -204,7 +205,7 @@ size_t tms_cpu_communicate(tms_sim *sim, tms_role role, tms_message message) {
     part.annotation_id = sim->external_id;
     part.launch_ns = launch_call(sim, TMS_RT_LAUNCH_EX, 6000, &part.correlation);
     task.reached_ns = sim->cpu_ns + tms_rng_range(&sim->rng, 800, 1600);
-    /* NCCL's stream sees the compute stream's event with a delay. */
+    /* The compute stream's event reaches NCCL's stream with a delay. */
     task.gap_ns = tms_rng_range(&sim->rng, 1200, 2400);
     task.index = index;
     tms_sim_queue(sim, &task);
@@ -241,7 +242,7 @@ void tms_cpu_push_comms(tms_sim *sim) {
                            .kind = info->kernel,
                            .track = tms_role_track(comm->role)};
 
-        /* If a kernel's record is lost, the annotation's copy on the GPU is missing, too. */
+        /* If a kernel's record is lost, the GPU copy of its annotation is lost, too. */
         if (tms_injected_lost(sim->config, sim->step, comm->part)) {
             continue;
         }
@@ -252,7 +253,7 @@ void tms_cpu_push_comms(tms_sim *sim) {
             event.kind = comm->index % 3 == 0 ? TMS_GPU_CUSTOM_TWO_STAGE : TMS_GPU_CUSTOM_ONE_STAGE;
         }
         comm->kernel_event = tms_events_push(sim->events, &event);
-        /* The annotation's copy on the GPU has the kernel's times. The writer makes it a little
+        /* The GPU copy of the annotation has the kernel's times. The writer makes it a little
          * longer. */
         event.kind = info->gpu_annotation;
         event.external_id = comm->annotation_id;

@@ -1,11 +1,10 @@
-/* Executes the streams' tasks, and their waits for each other. */
+/* Runs the tasks of the streams, and makes streams wait for each other. */
 #include "gpu.h"
 
 static int64_t max_ns(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* Runs work on the compute stream. */
 static void work(tms_sim *sim, const tms_task *task) {
     int64_t begin_ns = max_ns(task->reached_ns, sim->compute_free_ns + task->gap_ns);
 
@@ -16,7 +15,7 @@ static void work(tms_sim *sim, const tms_task *task) {
     }
 }
 
-/* Starts a collective's kernel after the previous one on its stream, whose end must be known. */
+/* Starts a collective's kernel after the previous kernel on its stream, whose end must be known. */
 static bool arrive(tms_sim *sim, const tms_task *task, const tms_network *network) {
     tms_comm *comm = &sim->comms[task->index];
     int64_t free_ns = sim->comm_free_ns[comm->role];
@@ -34,7 +33,7 @@ static bool arrive(tms_sim *sim, const tms_task *task, const tms_network *networ
     return true;
 }
 
-/* Runs a task. Returns false if it must wait. */
+/* Runs a task. Returns false if the task has to wait. */
 static bool run(tms_sim *sim, const tms_task *task, const tms_network *network) {
     tms_comm *comm;
 

@@ -6,11 +6,11 @@
 
 #include "simulated_rank.h"
 
-/* What a rank needs to know of the other ranks. */
+/* What a rank has to know of other ranks. */
 typedef struct tms_network {
     void *context;
 
-    /* Sets the start of a collective's kernel, which may start once it is ready and its stream is
+    /* Sets the start of a collective's kernel. It may start once it is ready and its stream is
      * free. */
     void (*arrive)(void *context, const tms_sim *sim, tms_comm *comm, int64_t ready_ns,
                    int64_t free_ns);
@@ -21,10 +21,10 @@ typedef struct tms_network {
 
 /** Runs a rank's tasks until all are done, or one needs a collective whose end is not yet known.
  *
- * Tasks run in the order of their launches, across streams, because a task depends only on earlier
- * ones. Stopping does not affect simulated time.
+ * Tasks of all streams run in the order of their launches, because a task depends only on earlier
+ * ones. A return before all are done does not affect simulated time.
  * @param network may be NULL if no collective is queued
- * @return         whether all are done */
+ * @return whether all tasks are done */
 bool tms_gpu_advance(tms_sim *sim, const tms_network *network);
 
 #endif

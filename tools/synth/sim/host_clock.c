@@ -3,12 +3,12 @@
 
 #include "synth/base/rng.h"
 
-/* Numbers of random streams, none of which is a rank's. sim_plan.c and injected_faults.c have
- * others. */
+/* Select random numbers; none is the number of a rank. sim_plan.c and injected_faults.c use others.
+ */
 #define HOST_STREAM (UINT64_MAX - 3)
 #define GPU_STREAM (UINT64_MAX - 4)
 
-/* Returns a nearly normal value around zero, see tms_rng_around. */
+/* Returns a nearly normal value around zero: see tms_rng_around. */
 static int64_t spread(tms_rng *rng, int64_t sigma) {
     uint64_t bits = tms_rng_next(rng);
     uint64_t sum = (bits & 0xffff) + ((bits >> 16) & 0xffff) + ((bits >> 32) & 0xffff);

@@ -20,10 +20,10 @@ typedef struct tms_clock {
     int64_t gpu_error_ns;
 } tms_clock;
 
-/* Returns the clock of a rank: its host's, with the error of its own GPU. */
+/* Returns the clock of a rank: its host's clock, with the error of the rank's GPU. */
 tms_clock tms_clock_of(const tms_plan *plan, const tms_placement *placement);
 
-/* Returns the time that the host records, without fractions of nanoseconds. */
+/* Returns the time that the host records for a true time, in whole nanoseconds. */
 int64_t tms_clock_recorded_ns(const tms_clock *clock, int64_t true_ns);
 
 /* Converts the true times of a step's events to recorded ones. Starts and ends are converted

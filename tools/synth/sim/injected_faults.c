@@ -1,9 +1,10 @@
-/* Each fault is drawn by itself, from the seed and the number of what it affects. */
+/* Each fault is drawn separately, from the seed and the numbers of what it affects: rank, step,
+ * kernel. */
 #include "injected_faults.h"
 
 #include "synth/base/rng.h"
 
-/* Numbers of random streams, none of which is a rank's. sim_plan.c and host_clock.c have others. */
+/* Select random numbers; none is the number of a rank. sim_plan.c and host_clock.c use others. */
 #define ROTATION_STREAM (UINT64_MAX - 1)
 #define LOSS_STREAM (UINT64_MAX - 2)
 #define LATE_STREAM (UINT64_MAX - 5)
@@ -11,8 +12,8 @@
 #define HOST_STREAM (UINT64_MAX - 8)
 #define HICCUP_STREAM (UINT64_MAX - 9)
 
-/* Stream of random numbers, instead of a step number. simulated_rank.c, kineto_frame.c and
- * write_nsys.c have others. */
+/* Selects random numbers, instead of a step number. simulated_rank.c, kineto_frame.c and
+ * write_nsys.c use others. */
 #define SKEW_STREAM (UINT64_MAX - 2)
 
 static int64_t common_divisor(int64_t a, int64_t b) {
@@ -46,12 +47,12 @@ int64_t tms_injected_slow_rank(const tms_config *config, int64_t step) {
     return (first + step % config->ranks * stride) % config->ranks;
 }
 
-/* Returns whether a range contains a number. An omitted range contains all. */
+/* Returns whether a range contains a number. A range that was not given contains all numbers. */
 static bool holds(int64_t first, int64_t last, int64_t number) {
     return first < 0 || (first <= number && number <= last);
 }
 
-/* Applies all --slow factors for a kernel, or for whole steps if @p kernel is -1. */
+/* Returns the product of all --slow factors of a kernel, or of whole steps if @p kernel is -1. */
 static int64_t slowed_ppm(const tms_config *config, int64_t rank, int64_t step, int64_t kernel,
                           int64_t ppm) {
     for (int64_t i = 0; i < config->n_slow; i++) {

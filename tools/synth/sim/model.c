@@ -1,6 +1,6 @@
 /* A GPT-like model with tensor, data and pipeline parallelism. The pipeline runs all forward passes
- * before all backward passes (GPipe), so each pair of stages first sends only in one direction,
- * then only in the other. With one stream per pair, there is no deadlock. */
+ * before all backward passes (GPipe), so each pair of stages first sends only forward, then only
+ * backward. So one stream per pair causes no deadlock. */
 #include "model.h"
 
 #include "cpu.h"
@@ -10,10 +10,10 @@
 #define SMALL_KERNELS 20
 #define SMALL_KERNEL_NS 1500
 
-/* Batches in pageable memory are so much larger, so that the fault has an effect. */
+/* Factor by which batches in pageable memory are larger, so that the fault has an effect. */
 #define PAGEABLE_FACTOR 16
 
-/* A kernel and its fraction of a layer's forward time. */
+/* A kernel, and its share of a layer's forward time. */
 typedef struct layer_kernel {
     tms_kind kind;
     int64_t ppm;
@@ -42,7 +42,7 @@ static const layer_kernel backward_kernels[] = {
     {TMS_GPU_NORM_BACKWARD, 70000},
 };
 
-/* Pairs of operators, used in turn. Those of the backward pass have the same order. */
+/* Pairs of operators, used in turn. The backward pass has its pairs in the same order. */
 static const pass forward_pass = {
     forward_kernels,
     sizeof forward_kernels / sizeof forward_kernels[0],
@@ -63,7 +63,8 @@ static int64_t stage_layers(const tms_sim *sim) {
     return tms_config_stage_layers(sim->config, sim->placement.pp);
 }
 
-/* Returns the number of gradient buckets of the rank's stage; 0 without a data-parallel group. */
+/* Returns the number of gradient buckets of the rank's stage; 0 if there is no data-parallel group.
+ */
 static int64_t stage_buckets(const tms_sim *sim) {
     return sim->channels[TMS_ROLE_DATA] == NULL
                ? 0
@@ -75,7 +76,7 @@ static bool loads(const tms_sim *sim) {
     return sim->channels[TMS_ROLE_PREVIOUS] == NULL || sim->channels[TMS_ROLE_NEXT] == NULL;
 }
 
-/* Rounds a message so that it divides into a piece per member. */
+/* Rounds the size of a message so that it divides into equal parts for all members. */
 static int64_t divisible(const tms_sim *sim, tms_role role, int64_t bytes) {
     int64_t unit = 2 * sim->channels[role]->ranks.size;
 
@@ -96,20 +97,21 @@ static void tensor(tms_sim *sim, tms_collective what, int64_t layer) {
 }
 
 /* Adds the operators and kernels of a layer: pairs of nested operators, with the kernels spread
- * over them. `index`, for sequence numbers, counts layers over all microbatches of the job. */
+ * over them. @p index counts layers over all microbatches of the job, and gives sequence numbers.
+ */
 static void operators(tms_sim *sim, const pass *what, int64_t index) {
     int64_t ops = sim->config->cpu_ops;
     int64_t pairs = ops > 0 ? (ops + 1) / 2 : 1;
     int64_t first = index * pairs + 1;
     int64_t k = 0;
 
-    /* Kernels are spread evenly. If there are many operators, most launch nothing, like views and
+    /* Kernels are spread evenly. If there are many operators, most launch nothing, as views and
      * reshapes in real models. */
     for (int64_t i = 0; i < pairs; i++) {
-        /* Backward runs the operators in reverse, so each pair takes the number of its forward
-         * pair. */
+        /* The backward pass runs the operators in reverse, so each pair takes the number of its
+         * forward pair. */
         int64_t pair = what->backward ? pairs - 1 - i : i;
-        bool nested = 2 * pair + 1 < ops; /* an odd number leaves one operator unpaired */
+        bool nested = 2 * pair + 1 < ops; /* of an odd number, one has no partner */
         tms_span outer = {0};
         tms_span inner = {0};
 
@@ -150,8 +152,8 @@ static void layer(tms_sim *sim, const pass *what, int64_t microbatch, int64_t in
     }
 }
 
-/* Copies from pageable memory: the CPU waits for the last byte. So far the step has queued only
- * copies, so the GPU's time is known. */
+/* Copies from pageable memory: the CPU waits until the copy ends. So far the step has queued only
+ * copies, so the time at which the GPU is done is known. */
 static void copy_pageable(tms_sim *sim) {
     tms_event event = {.kind = TMS_RT_STREAM_SYNCHRONIZE, .track = sim->thread};
 
@@ -233,7 +235,7 @@ static size_t bucket(tms_sim *sim, tms_collective what, int64_t index) {
     return tms_cpu_communicate(sim, TMS_ROLE_DATA, message);
 }
 
-/* Gathers sharded parameters, a part ahead of the layers that need it. The parts are the gradient
+/* Gathers sharded parameters, one part before the layers that need it. The parts are the gradient
  * buckets in reverse. */
 static void gather(tms_sim *sim, int64_t index, size_t *gathered) {
     int64_t buckets = stage_buckets(sim);
@@ -254,7 +256,6 @@ static void gather(tms_sim *sim, int64_t index, size_t *gathered) {
     }
 }
 
-/* Runs one microbatch forward. */
 static void forward(tms_sim *sim, int64_t microbatch) {
     const tms_config *config = sim->config;
     size_t gathered = 0;
@@ -293,7 +294,7 @@ static void backward_layers(tms_sim *sim, int64_t microbatch) {
         if (tms_config_has(config, TMS_FAULT_NO_OVERLAP) && done < layers) {
             continue;
         }
-        /* Layers are distributed as evenly as possible; each bucket has at least one. */
+        /* Layers are distributed as evenly as possible. Each bucket has at least one layer. */
         while (next < buckets && (next + 1) * layers / buckets <= done) {
             size_t sent = bucket(sim, what, next++);
 
@@ -304,7 +305,7 @@ static void backward_layers(tms_sim *sim, int64_t microbatch) {
     }
 }
 
-/* Runs loss.backward(): torch's own thread works, and the calling thread waits. */
+/* Runs loss.backward(): a thread of torch works, and the calling thread waits. */
 static void backward(tms_sim *sim, int64_t microbatch) {
     if (sim->channels[TMS_ROLE_NEXT] != NULL) {
         tms_cpu_await(sim, pass_on(sim, TMS_ROLE_NEXT, TMS_RECV, microbatch));
@@ -321,15 +322,14 @@ static void backward(tms_sim *sim, int64_t microbatch) {
     }
 }
 
-/* Makes the compute stream wait for all gradients. */
 static void depend_on_gradients(tms_sim *sim) {
     if (sim->role_last[TMS_ROLE_DATA] != 0) {
         tms_cpu_depend(sim, sim->role_last[TMS_ROLE_DATA] - 1);
     }
 }
 
-/* Runs the collectives of the whole job: the norm of all gradients, and a few logged bytes of every
- * rank. */
+/* Runs the collectives of the whole job: one for the norm of all gradients, one for a few bytes
+ * that every rank logs. */
 static void grad_norm(tms_sim *sim) {
     tms_message norm = {TMS_ALL_REDUCE, TMS_DTYPE_FLOAT, 4};
     tms_message log = {TMS_ALL_GATHER, TMS_DTYPE_FLOAT, 4 * sim->config->ranks};
@@ -348,10 +348,10 @@ static void optimizer(tms_sim *sim) {
     tms_span adamw;
 
     (void)tms_cpu_call(sim, TMS_RT_WAIT_EVENT, 1500, 3000);
-    /* The last bucket completes the gradients. A slow network delays the step here. */
+    /* The last bucket completes the gradients, so a slow network delays the step here. */
     depend_on_gradients(sim);
     adamw = tms_cpu_open(sim, TMS_OP_ADAMW, 0);
-    /* Four launches, which together take a twentieth of the forward time. */
+    /* Four launches. Together, their kernels take a twentieth of the forward time. */
     for (int i = 0; i < 4; i++) {
         tms_cpu_compute(sim, TMS_GPU_ADAMW, stage_layers(sim) * 12500);
     }
@@ -362,7 +362,7 @@ static void optimizer(tms_sim *sim) {
     tms_cpu_close(sim, annotation);
 }
 
-/* Frees the step's memory. With a leak, an eighth stays. */
+/* Frees the step's memory. With --fault leak, an eighth of it stays. */
 static void free_memory(tms_sim *sim) {
     const tms_config *config = sim->config;
     int64_t bytes = stage_layers(sim) * 6 * TMS_BATCH_BYTES * config->microbatches;
@@ -388,7 +388,8 @@ void tms_model_step(tms_sim *sim) {
         backward(sim, i);
     }
     tms_cpu_spend(sim, 15000, 30000);
-    /* Queued right after the backward pass, so that it runs while the last bucket is reduced. */
+    /* Queued right after the backward pass, so that this kernel runs while the last bucket is
+     * reduced. */
     zero = tms_cpu_open(sim, TMS_OP_ZERO, 0);
     tms_cpu_copy(sim, TMS_GPU_MEMSET, 2 * TMS_BATCH_BYTES);
     tms_cpu_close(sim, zero);

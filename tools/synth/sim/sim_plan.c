@@ -1,8 +1,8 @@
 /* First pass: simulates all ranks step by step, without recording.
  *
  * Each rank's CPU runs its step independently, because it waits for the GPU only at the end. Then
- * the ranks process their tasks in turns: a rank that needs the end of an incomplete collective is
- * suspended, and resumed by the collective's last arrival. All members of a group launch its
+ * the ranks process their tasks in turns: a rank that needs the end of an incomplete collective
+ * stops, and continues after the collective's last arrival. All members of a group launch its
  * collectives in the same order, and no task needs a later one, so some rank can always proceed;
  * the order of turns does not affect any time. */
 #include "sim_plan.h"
@@ -17,30 +17,28 @@
 #include "step.h"
 #include "synth/base/rng.h"
 
-/* Number of the network's random stream; not a rank's. */
+/* Selects the network's random numbers; is not the number of a rank. */
 #define NETWORK_STREAM UINT64_MAX
 
-/* Number of the random stream that decides which rank of a pair lags. injected_faults.c and
- * host_clock.c have
- * others. */
+/* Selects the random numbers that decide which rank of a pair lags. injected_faults.c and
+ * host_clock.c use others. */
 #define PAIR_STREAM (UINT64_MAX - 6)
 
-/* The job during one step. */
 typedef struct run {
     tms_plan *plan;
     tms_sim *sims; /* [ranks] */
     int64_t step;
-    int64_t *transfer_ns; /* [instances] transfer time of each in this step */
+    int64_t *transfer_ns; /* [instances] transfer time of each instance in this step */
     int64_t *missing;     /* [instances] number of members that have not arrived yet */
     int64_t *last_ns;     /* [instances] latest start so far */
-    int64_t *waiting;     /* [ranks] instance that a rank waits for; -1: none */
+    int64_t *waiting;     /* [ranks] the instance that each rank waits for; -1: none */
     int64_t *ready;       /* [n_ready] ranks that can proceed; capacity [ranks] */
     int64_t n_ready;
 } run;
 
-/* Returns a member's distance from the first one with complete data. A ring runs through the ranks
- * in order, the same in all groups. Of a pair, either rank may be first, but always the same one.
- */
+/* Returns how many members are before a member in a ring, counted from the first member with
+ * complete data. The ring goes through the ranks in order, and is the same in all groups. In a
+ * pair, either rank may be first, but it is the same in each step. */
 static int64_t place_of(const tms_plan *plan, int64_t channel, int64_t position) {
     tms_rng rng = tms_rng_start((uint64_t)plan->config->seed, PAIR_STREAM, (uint64_t)channel);
     bool turned = plan->groups.channels[channel].ranks.size == 2 && tms_rng_range(&rng, 0, 2) == 1;
@@ -48,8 +46,9 @@ static int64_t place_of(const tms_plan *plan, int64_t channel, int64_t position)
     return turned ? 1 - position : position;
 }
 
-/* Draws the network's times of an instance before the step, so that they do not depend on the order
- * of arrivals. The plan's arrays hold gaps and lags until times replace them. */
+/* Draws the times of an instance in the network before the step, so that they do not depend on the
+ * order of arrivals. Until arrive() and resolve() set times, the plan's arrays hold gaps and lags.
+ */
 static void draw(run *r, int64_t i, tms_rng *rng) {
     tms_plan *plan = r->plan;
     const tms_config *config = plan->config;
@@ -64,8 +63,8 @@ static void draw(run *r, int64_t i, tms_rng *rng) {
     r->missing[i] = n;
     r->last_ns[i] = 0;
     for (int64_t p = 0; p < n; p++) {
-        /* NCCL's stream runs its kernels in order, with a gap that differs by rank. Without it, all
-         * ranks would arrive at the same time if the network is slow. */
+        /* NCCL's stream runs its kernels in order, with a gap that differs between ranks. If the
+         * network is slow, all ranks would arrive at the same time without the gap. */
         plan->begin_ns[at + (size_t)p] = tms_rng_range(rng, 600, 1400);
     }
     /* Sets the members' ends: all leave together, apart from end jitter, late ends and the bias
@@ -107,7 +106,7 @@ static void resolve(run *r, int64_t i) {
     }
 }
 
-/* Notes a rank's arrival; see tms_network. */
+/* Records a rank's arrival: see tms_network. */
 static void arrive(void *context, const tms_sim *sim, tms_comm *comm, int64_t ready_ns,
                    int64_t free_ns) {
     run *r = context;
@@ -124,7 +123,7 @@ static void arrive(void *context, const tms_sim *sim, tms_comm *comm, int64_t re
     }
 }
 
-/* See tms_network. Notes that a rank must wait. */
+/* See tms_network. Records that a rank must wait. */
 static bool ended(void *context, const tms_sim *sim, tms_comm *comm) {
     run *r = context;
 
@@ -136,8 +135,8 @@ static bool ended(void *context, const tms_sim *sim, tms_comm *comm) {
     return true;
 }
 
-/* Takes the attributes of the instances from the launches of the first step. All members must
- * agree. */
+/* Takes the attributes of the instances from the launches in the first step. All members must agree
+ * on them. */
 static void learn(tms_plan *plan, const tms_sim *sim) {
     for (size_t i = 0; i < sim->n_comms; i++) {
         const tms_comm *comm = &sim->comms[i];
@@ -162,7 +161,6 @@ static void learn(tms_plan *plan, const tms_sim *sim) {
     }
 }
 
-/* Runs the CPUs of all ranks, one after another. */
 static bool run_heads(run *r, tms_events *unused) {
     for (int64_t rank = 0; rank < r->plan->config->ranks; rank++) {
         tms_sim *sim = &r->sims[rank];
@@ -182,12 +180,11 @@ static bool run_heads(run *r, tms_events *unused) {
     return true;
 }
 
-/* Runs one step of all ranks. */
 static tms_status run_step(run *r, tms_events *unused, tms_error *err) {
     tms_plan *plan = r->plan;
     const tms_config *config = plan->config;
     tms_network network = {.context = r, .arrive = arrive, .ended = ended};
-    /* The network has its own random stream, so that a change of the model does not affect it. */
+    /* The network has separate random numbers, so that a change of the model does not affect it. */
     tms_rng rng = tms_rng_start((uint64_t)config->seed, NETWORK_STREAM, (uint64_t)r->step);
     int64_t done = 0;
 
@@ -227,12 +224,11 @@ static tms_status run_steps(run *r, tms_error *err) {
     return status;
 }
 
-/* Initialises all ranks, runs them and frees them. */
 static tms_status simulate(tms_plan *plan, tms_error *err) {
     const tms_config *config = plan->config;
     size_t ranks = (size_t)config->ranks;
     size_t instances = (size_t)plan->groups.n_instances +
-                       1; /* + 1, so that jobs without collectives are no special case */
+                       1; /* + 1, so that the code also works for jobs without collectives */
     run r = {.plan = plan};
     tms_status status;
 
@@ -271,7 +267,8 @@ tms_status tms_plan_build(tms_plan *plan, const tms_config *config, tms_error *e
     if (status != TMS_OK) {
         return status;
     }
-    /* The product is below 2^63 for all options in range; calloc checks the rest. */
+    /* The product of the numbers is below 2^63 for all allowed options. calloc checks the product
+     * with the size. */
     parts = tms_plan_index(&built, config->steps, 0) + 1;
     built.instances = calloc((size_t)built.groups.n_instances + 1, sizeof *built.instances);
     built.begin_ns = calloc(parts, sizeof *built.begin_ns);

@@ -1,5 +1,5 @@
-/* Starts and ends of every collective on every rank: what couples the ranks of a simulation. With
- * it, each rank can be replayed by itself, once per section of its file. */
+/* Starts and ends of every collective on every rank, by which the ranks depend on each other. With
+ * these times, each rank can be simulated again separately, once for each section of its file. */
 #ifndef TMERGE_SYNTH_SIM_PLAN_H
 #define TMERGE_SYNTH_SIM_PLAN_H
 
@@ -12,13 +12,14 @@
 #include "synth/base/event_list.h"
 #include "synth/base/synth_groups.h"
 
-/* A collective of a step, or a message between stages. All steps have the same. */
+/* A collective of a step, or a message between stages. All steps have the same collectives and
+ * messages. */
 typedef struct tms_instance {
-    tms_collective what; /* TMS_SEND is both sides of a message */
+    tms_collective what; /* TMS_SEND means both sides of a message */
     tms_dtype dtype;
     int64_t bytes;
     int64_t channel; /* index in the list of communicators */
-    int64_t sender;  /* of a message: index of the sending rank among the members */
+    int64_t sender;  /* for a message: index of the sending rank among the members */
     bool known;
 } tms_instance;
 
@@ -26,13 +27,13 @@ typedef struct tms_plan {
     const tms_config *config; /* borrowed */
     tms_groups groups;        /* owned */
     tms_instance *instances;  /* [groups.n_instances], owned */
-    int64_t *begin_ns;        /* owned; by tms_plan_index; in true time */
+    int64_t *begin_ns;        /* owned; true times, indexed by tms_plan_index */
     int64_t *end_ns;
-    int64_t job_end_ns; /* when the last rank ends */
+    int64_t job_end_ns; /* time at which the last rank ends */
 } tms_plan;
 
-/** Simulates the whole job. Keeps only the collectives: 16 bytes per kernel, a hundredth of its
- * text in a file.
+/** Simulates the whole job. Keeps only the times of collectives: 16 bytes per kernel, a hundredth
+ * of the kernel's text in a file.
  * @param config must outlive the plan
  * @param plan    set only on TMS_OK; free with tms_plan_free
  * @return        TMS_OK; TMS_ERR_FAULT out of memory */
@@ -40,12 +41,12 @@ tms_status tms_plan_build(tms_plan *plan, const tms_config *config, tms_error *e
 
 void tms_plan_free(tms_plan *plan);
 
-/* Returns the index of the times of a part (see tms_channel_part); `step` counts from 0. */
+/* Returns the index of the times of a part (see tms_channel_part). @p step counts from 0. */
 static inline size_t tms_plan_index(const tms_plan *plan, int64_t step, int64_t part) {
     return (size_t)(step * plan->groups.n_parts + part);
 }
 
-/* Returns the index of an instance's times on its first member; those of the other members
+/* Returns the index of an instance's times on its first member. The times of the other members
  * follow. */
 static inline size_t tms_plan_first(const tms_plan *plan, int64_t step, int64_t instance) {
     const tms_channel *channel = &plan->groups.channels[plan->instances[instance].channel];
@@ -54,7 +55,7 @@ static inline size_t tms_plan_first(const tms_plan *plan, int64_t step, int64_t 
         plan, step, channel->base + (instance - channel->first_instance) * channel->ranks.size);
 }
 
-/* Returns whether the traces have a kernel of every member; `step` counts from 0. */
+/* Returns whether the traces have the instance's kernel of every member. @p step counts from 0. */
 bool tms_plan_complete(const tms_plan *plan, int64_t step, int64_t instance);
 
 #endif

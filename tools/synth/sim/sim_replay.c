@@ -1,5 +1,5 @@
-/* Second pass: simulates a rank again from its random streams, with the times of the plan. Asserts
- * that its collectives can start at these times. */
+/* Second pass: simulates a rank again with the same random numbers, and with the plan's times of
+ * collectives. Asserts that the rank's collectives can start at these times. */
 #include "sim_replay.h"
 
 #include <assert.h>
@@ -9,7 +9,7 @@
 #include "injected_faults.h"
 #include "step.h"
 
-/* A profiler that starts late starts between two steps, which are at least 5 us apart. */
+/* A profiler that starts late starts between two steps. Steps are at least 5 us apart. */
 #define LATE_START_NS 3000
 
 tms_status tms_replay_init(tms_replay *replay, const tms_plan *plan, int64_t rank,
@@ -27,7 +27,7 @@ tms_status tms_replay_init(tms_replay *replay, const tms_plan *plan, int64_t ran
     return TMS_OK;
 }
 
-/* See tms_network; takes both times from the plan. */
+/* See tms_network. Takes both times from the plan. */
 static void arrive(void *context, const tms_sim *sim, tms_comm *comm, int64_t ready_ns,
                    int64_t free_ns) {
     const tms_plan *plan = context;
@@ -40,7 +40,8 @@ static void arrive(void *context, const tms_sim *sim, tms_comm *comm, int64_t re
     (void)free_ns;
 }
 
-/* The end is known: a rank waits only for collectives at which it has arrived. */
+/* Returns whether the end is known. It is: a rank waits only for collectives at which it has
+ * arrived, and arrive() sets the end. */
 static bool ended(void *context, const tms_sim *sim, tms_comm *comm) {
     (void)context;
     (void)sim;
@@ -52,11 +53,11 @@ static tms_status step(tms_replay *replay, tms_error *err) {
     tms_sim *sim = &replay->sim;
     tms_network network = {.arrive = arrive, .ended = ended};
 
-    /* Copied, because the context is not const: callbacks of the first pass write to it. Those of
-     * this pass only read it. */
+    /* Copies the pointer, because the context is not const: callbacks of the first pass write to
+     * it. The callbacks here only read it. */
     memcpy(&network.context, &replay->plan, sizeof network.context);
     tms_events_clear(&replay->events);
-    /* The random numbers of the head come from (seed, rank, step), as in the plan. */
+    /* The head draws the random numbers of (seed, rank, step), as in the plan. */
     tms_step_head(sim, &replay->events);
     if (sim->out_of_memory || !tms_gpu_advance(sim, &network)) {
         return tms_fail(err, TMS_ERR_FAULT, "out of memory for the operations of one step");

@@ -23,7 +23,7 @@ typedef struct tms_replay {
  *
  * @param plan must outlive @p replay
  * @param sections  events to keep, a set of TMS_SECTION_BIT
- * @param replay    free it with tms_replay_free whatever the status
+ * @param replay freed by tms_replay_free, also after a failure
  * @return          TMS_OK; TMS_ERR_FAULT out of memory */
 tms_status tms_replay_init(tms_replay *replay, const tms_plan *plan, int64_t rank,
                            unsigned sections, tms_error *err);

@@ -5,7 +5,8 @@
 #include <string.h>
 
 int64_t tms_sim_profiler_begin_ns(const tms_config *config, int64_t rank) {
-    /* Stream of random numbers, instead of a step number. injected_faults.c has others. */
+    /* UINT64_MAX selects random numbers, instead of a step number. injected_faults.c uses others.
+     */
     tms_rng rng = tms_rng_start((uint64_t)config->seed, (uint64_t)rank, UINT64_MAX);
 
     return TMS_EPOCH_NS + tms_rng_range(&rng, 0, 50000);
@@ -24,7 +25,7 @@ void tms_sim_init(tms_sim *sim, const tms_groups *groups, int64_t rank) {
     sim->cpu_ns = tms_sim_profiler_begin_ns(config, rank) + 300000;
 }
 
-/* Makes room for one more item in an array. NULL when out of memory. */
+/* Makes room for one more item in an array. Returns NULL when out of memory. */
 static void *grow(tms_sim *sim, void *items, size_t count, size_t *capacity, size_t item_size) {
     size_t wanted = *capacity * 2 + 64;
     void *grown;

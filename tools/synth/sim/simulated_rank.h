@@ -20,19 +20,19 @@ typedef enum tms_task_kind {
     TMS_DO_DRAIN   /* the CPU waits for the GPU, at the end of the step */
 } tms_task_kind;
 
-/* A task of a stream, in the order of launches. */
+/* A task of a stream. Tasks are in the order of their launches. */
 typedef struct tms_task {
     tms_task_kind kind;
-    int64_t reached_ns;  /* when its launch reaches the GPU */
-    int64_t gap_ns;      /* minimum time after the task before it */
+    int64_t reached_ns;  /* when the task's launch reaches the GPU */
+    int64_t gap_ns;      /* minimum time after the previous task */
     int64_t duration_ns; /* of work */
-    size_t index;        /* index of its event or collective */
+    size_t index;        /* index of the task's event or collective */
 } tms_task;
 
 /* A rank between two steps, or between two parts of a step. */
 typedef struct tms_sim {
     const tms_config *config;                    /* borrowed */
-    const tms_channel *channels[TMS_ROLE_COUNT]; /* borrowed; NULL if it has none */
+    const tms_channel *channels[TMS_ROLE_COUNT]; /* borrowed; NULL: none in the role */
     tms_placement placement;
     tms_rng rng;
     tms_events *events; /* list to which events are added; borrowed for one step */
@@ -42,11 +42,11 @@ typedef struct tms_sim {
     size_t tasks_capacity;
     size_t n_comms;
     size_t comms_capacity;
-    size_t n_pushed;         /* collectives whose GPU events are in the list */
-    size_t next_task;        /* index of the first task that tms_gpu_advance has not done */
-    bool out_of_memory;      /* once set, stays set; checked after each head of a step */
+    size_t n_pushed;         /* number of collectives whose GPU events are in the list */
+    size_t next_task;        /* index of the first task that tms_gpu_advance has not yet done */
+    bool out_of_memory;      /* is never cleared; checked after each head of a step */
     int64_t step;            /* index of the step, from 0 */
-    int64_t cpu_ns;          /* time of the running thread (the other one waits) */
+    int64_t cpu_ns;          /* time of the thread that runs; the other thread waits */
     int64_t compute_free_ns; /* end of the compute stream's work so far */
     int64_t comm_free_ns[TMS_ROLE_COUNT]; /* end of the work so far on NCCL's streams */
     int64_t role_count[TMS_ROLE_COUNT];   /* number of collectives of this step so far, by role */
@@ -57,7 +57,7 @@ typedef struct tms_sim {
     int64_t host_ppm;     /* time between launches [1e-6 of the kernel's time]; 0: launches follow
                              as fast as possible */
     int64_t n_kernels;    /* number of compute kernels of this step so far */
-    int64_t correlation;  /* the numbers that were assigned last */
+    int64_t correlation;  /* the numbers that were given last */
     int64_t external_id;
     int64_t graph_ns; /* launch of this step's CUDA graph, and its correlation; 0: none */
     int64_t graph_correlation;
@@ -68,10 +68,10 @@ typedef struct tms_sim {
     tms_track thread; /* the running one */
 } tms_sim;
 
-/* Puts a rank at the job's start. The groups and their configuration must outlive it. */
+/* Puts a rank at the job's start. @p groups and their configuration must outlive the rank. */
 void tms_sim_init(tms_sim *sim, const tms_groups *groups, int64_t rank);
 
-/* Frees the memory. A zeroed rank is allowed. */
+/* Frees the memory. Accepts a zeroed rank. */
 void tms_sim_free(tms_sim *sim);
 
 /* Returns the profiler's start on this rank [ns since the epoch]. */
@@ -80,7 +80,7 @@ int64_t tms_sim_profiler_begin_ns(const tms_config *config, int64_t rank);
 /* Queues a task for the GPU. Does nothing after running out of memory. */
 void tms_sim_queue(tms_sim *sim, const tms_task *task);
 
-/* Appends an empty collective to the step. NULL when out of memory. */
+/* Appends an empty collective to the step. Returns NULL when out of memory. */
 tms_comm *tms_sim_add_comm(tms_sim *sim);
 
 #endif

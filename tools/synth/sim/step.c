@@ -1,4 +1,4 @@
-/* The parts of a step before and after the model's own. */
+/* The parts of a step before and after the model's part. */
 #include "step.h"
 
 #include <string.h>
@@ -17,7 +17,8 @@ static void begin_step(tms_sim *sim) {
     int64_t slow_ppm = tms_injected_slow_ppm(config, sim->placement.rank, sim->step);
     bool host = config->slow_kind == TMS_SLOW_HOST;
 
-    /* A step's draws do not depend on how many the previous step made. */
+    /* Each step starts its own random numbers, so that it does not depend on how many the previous
+     * step drew. */
     sim->rng =
         tms_rng_start((uint64_t)config->seed, (uint64_t)sim->placement.rank, (uint64_t)sim->step);
     sim->compute_ppm = tms_scale_ppm(slow_ppm != 0 && !host ? slow_ppm : 1000000,
@@ -55,7 +56,7 @@ void tms_step_head(tms_sim *sim, tms_events *events) {
     }
 }
 
-/* Sets the times of the collectives' kernels: they are known now. */
+/* Sets the times of the collectives' kernels, which are now known. */
 static void complete_comms(tms_sim *sim) {
     for (size_t i = 0; i < sim->n_comms; i++) {
         const tms_comm *comm = &sim->comms[i];

@@ -1,6 +1,6 @@
 /* Measures one rank by a sweep over the starts and ends of its GPU work. Nothing changes between
  * two adjacent edges, so each interval is counted once, in the rank's window and in the steps that
- * it intersects. O(n log n) for the sort, O(n) for the rest. */
+ * it intersects. */
 #include "tally.h"
 
 #include <stdlib.h>
@@ -50,7 +50,7 @@ tms_status tms_tally_add_step(tms_tally *tally, int64_t step, int64_t begin_ns, 
 
 /* Records the end of GPU work in the step whose annotation contains its launch. */
 static void note_end(tms_tally *tally, int64_t launch_ns, int64_t end_ns) {
-    /* Backwards, because work comes step by step: the last step nearly always matches. */
+    /* Goes backwards, because work comes step by step: the last step nearly always matches. */
     for (size_t i = tally->n_steps; i > 0; i--) {
         tms_step_times *step = &tally->steps[i - 1];
 
@@ -76,7 +76,7 @@ tms_status tms_tally_add_work(tms_tally *tally, tms_work work, int64_t launch_ns
     return TMS_OK;
 }
 
-/* Returns the kind of GPU work of an event; TMS_WORK_COUNT if it is none. */
+/* Returns the kind of GPU work of an event; TMS_WORK_COUNT if the event is no GPU work. */
 static tms_work work_of(tms_kind kind) {
     switch (tms_kind_get(kind)->shape) {
     case TMS_SHAPE_KERNEL:
@@ -113,8 +113,8 @@ tms_status tms_tally_add_events(tms_tally *tally, const tms_events *events, tms_
     return status;
 }
 
-/* Sets the windows of steps, when all work has been added. A step starts at the previous one's end
- * at the earliest, and ends with its last work. */
+/* Sets the windows of steps after all work has been added. A step starts at the end of the previous
+ * step at the earliest, and ends with its last work. */
 static void set_windows(tms_tally *tally) {
     int64_t previous_end_ns = INT64_MIN;
 
@@ -137,7 +137,7 @@ static void set_windows(tms_tally *tally) {
     }
 }
 
-/* Compares only times; the order of equal ones is irrelevant, see tms_tally_finish. */
+/* Compares only times: the order of edges at equal times is irrelevant, see tms_tally_finish. */
 static int compare_edges(const void *a, const void *b) {
     int64_t left = ((const tms_edge *)a)->time_ns;
     int64_t right = ((const tms_edge *)b)->time_ns;
@@ -151,7 +151,7 @@ static void count(tms_times *times, const int64_t running[TMS_WORK_COUNT], int64
     bool comm = running[TMS_WORK_COMM] > 0;
     bool memory = running[TMS_WORK_MEMORY] > 0;
 
-    /* Every definition is a union of such intervals, hence a sum of their lengths. */
+    /* All times are lengths of unions, hence sums of the lengths of such intervals. */
     times->work_ns[TMS_WORK_COMPUTE] += compute ? length_ns : 0;
     times->work_ns[TMS_WORK_COMM] += comm ? length_ns : 0;
     times->work_ns[TMS_WORK_MEMORY] += memory ? length_ns : 0;
@@ -161,14 +161,14 @@ static void count(tms_times *times, const int64_t running[TMS_WORK_COUNT], int64
     times->busy_ns += compute || comm || memory ? length_ns : 0;
 }
 
-/* Counts the interval [begin_ns, end_ns) in every step that it intersects. Intervals come in order,
- * so *first moves past the steps that end before it. */
+/* Counts the interval [begin_ns, end_ns) in every step that it intersects. Intervals come in order:
+ * *first moves past the steps that end before the interval. */
 static void count_steps(tms_tally *tally, size_t *first, const int64_t running[TMS_WORK_COUNT],
                         int64_t begin_ns, int64_t end_ns) {
     while (*first < tally->n_steps && tally->steps[*first].end_ns <= begin_ns) {
         (*first)++;
     }
-    /* This is nearly always one step; two if the interval contains the boundary between them. */
+    /* This is nearly always one step, or two if their boundary is in the interval. */
     for (size_t i = *first; i < tally->n_steps && tally->steps[i].begin_ns < end_ns; i++) {
         tms_step_times *step = &tally->steps[i];
         int64_t from_ns = begin_ns > step->begin_ns ? begin_ns : step->begin_ns;

@@ -1,5 +1,5 @@
 /* The true values of a rank, computed from its events by the definitions of tmerge's tables. The
- * interval arithmetic is simple and shares no code with tmerge, which it checks. */
+ * interval arithmetic is simple, and shares no code with tmerge, whose results it checks. */
 #ifndef TMERGE_SYNTH_TALLY_H
 #define TMERGE_SYNTH_TALLY_H
 
@@ -18,16 +18,16 @@ typedef struct tms_times {
     int64_t work_ns[TMS_WORK_COUNT]; /* each kind's union */
     int64_t overlap_ns;              /* communication overlapped by computation */
     int64_t exposed_comm_ns;         /* communication not overlapped by computation */
-    int64_t exposed_memory_ns;       /* copies not overlapped by either */
+    int64_t exposed_memory_ns;       /* copies that overlap neither computation nor communication */
     int64_t busy_ns;
     int64_t idle_ns;
 } tms_times;
 
 typedef struct tms_step_times {
-    int64_t step;                /* number of its ProfilerStep */
+    int64_t step;                /* N of the step's annotation ProfilerStep#N */
     int64_t annotation_begin_ns; /* as recorded */
     int64_t annotation_end_ns;
-    int64_t work_end_ns; /* last end of the work it launched; 0: none */
+    int64_t work_end_ns; /* last end of the work that the step launched; 0: none */
     int64_t begin_ns;    /* the step's window; set by tms_tally_finish, like `times` */
     int64_t end_ns;
     tms_times times;
@@ -41,9 +41,9 @@ typedef struct tms_edge {
 } tms_edge;
 
 typedef struct tms_tally {
-    int64_t n_recorded;    /* duration and instant events in the file; set by the writer */
-    tms_times total;       /* lengths in the rank's window; set by tms_tally_finish */
-    tms_step_times *steps; /* [n_steps], owned, sorted by start */
+    int64_t n_recorded; /* number of duration and instant events in the file; set by the writer */
+    tms_times total;    /* lengths in the rank's window; set by tms_tally_finish */
+    tms_step_times *steps; /* [n_steps], owned, ascending by start */
     size_t n_steps;
     size_t steps_capacity;
     tms_edge *edges; /* [n_edges], owned */
@@ -51,30 +51,27 @@ typedef struct tms_tally {
     size_t edges_capacity;
 } tms_tally;
 
-/* Makes an empty tally; cannot fail. */
+/* Makes an empty tally. */
 void tms_tally_init(tms_tally *tally);
 
 void tms_tally_free(tms_tally *tally);
 
 /** Adds a step with the annotation [begin_ns, end_ns). Call it in order of start.
  *
- * @param step  number of its ProfilerStep
+ * @param step N of ProfilerStep#N
  * @return      TMS_OK; TMS_ERR_FAULT out of memory */
 tms_status tms_tally_add_step(tms_tally *tally, int64_t step, int64_t begin_ns, int64_t end_ns,
                               tms_error *err);
 
-/**
- * Adds GPU work [begin_ns, end_ns). It belongs to the step, among those added so far, that contains
- * the start of its launch, and may extend that step's window.
- *
- * @param launch_ns  start of the call that launched it
- * @return           TMS_OK; TMS_ERR_FAULT out of memory
- */
+/** Adds GPU work [begin_ns, end_ns). It belongs to the step that contains the start of its launch,
+ * and may extend that step's window. Add that step before.
+ * @param launch_ns start of the call that launched the work
+ * @return           TMS_OK; TMS_ERR_FAULT out of memory */
 tms_status tms_tally_add_work(tms_tally *tally, tms_work work, int64_t launch_ns, int64_t begin_ns,
                               int64_t end_ns, tms_error *err);
 
-/* Adds the step in a list of events, and all its GPU work; the list must keep the section with the
- * GPU work. */
+/* Adds the step in a list of events, and all of its GPU work. The list must have kept the section
+ * with the GPU work. */
 tms_status tms_tally_add_events(tms_tally *tally, const tms_events *events, tms_error *err);
 
 /* Computes `total` and each step's `times`. Call it once, after everything has been added. */

@@ -1,5 +1,5 @@
-/* Divides the wait in layers: while j ranks wait for n - j others, each of those gets an equal
- * share. */
+/* Divides the wait in layers. While j ranks wait for the n - j others, each of the n - j gets an
+ * equal share. */
 #include "true_blame.h"
 
 #include <stdlib.h>
@@ -11,7 +11,6 @@ typedef struct arrival {
     int64_t rank;
 } arrival;
 
-/* Working memory for one step. */
 typedef struct scratch {
     arrival *arrivals; /* [ranks] */
     tms_share *caused; /* [ranks] wait caused in this step */
@@ -21,7 +20,7 @@ void tms_share_add(tms_share *share, int64_t numerator, int64_t denominator) {
     tms_share other = {numerator / denominator, 0};
     int64_t rest = numerator % denominator;
 
-    /* Multiplies by 1e7 twice, not by 1e14 at once, so that products stay far below 2^63. */
+    /* Multiplies by 1e7 twice rather than by 1e14 once, so that products stay far below 2^63. */
     other.rest = rest * 10000000 / denominator * 10000000 +
                  (rest * 10000000 % denominator * 10000000 + denominator / 2) / denominator;
     tms_share_sum(share, other);
@@ -85,7 +84,8 @@ static int compare(const void *a, const void *b) {
     return (left->rank > right->rank) - (left->rank < right->rank);
 }
 
-/* Counts the last of n sorted arrivals; simultaneous last arrivals are tied. */
+/* Counts the last of n sorted arrivals. If several are last at the same time, counts them as tied.
+ */
 static void count_last(tms_blame *blame, const arrival *arrivals, int64_t n) {
     int64_t last_ns = arrivals[n - 1].begin_ns;
     bool tied = arrivals[n - 2].begin_ns == last_ns;
@@ -112,7 +112,6 @@ static void split_waits(const arrival *arrivals, int64_t n, tms_share *caused) {
     }
 }
 
-/* Adds one complete synchronising collective. */
 static void add_instance(tms_blame *blame, const tms_plan *plan, size_t at,
                          const tms_channel *channel, scratch *s) {
     int64_t n = channel->ranks.size;
@@ -132,7 +131,7 @@ static void add_instance(tms_blame *blame, const tms_plan *plan, size_t at,
     split_waits(s->arrivals, n, s->caused);
 }
 
-/* Adds all collectives of a step. Finds the rank that caused most wait; of equal ones, the lowest.
+/* Adds all collectives of a step. Finds the rank that caused most wait, the lowest of equal ones.
  */
 static void add_step(tms_blame *blame, const tms_plan *plan, int64_t step, scratch *s) {
     const tms_config *config = plan->config;
@@ -157,7 +156,7 @@ static void add_step(tms_blame *blame, const tms_plan *plan, int64_t step, scrat
             row->caused = s->caused[r];
         }
     }
-    /* The caused waits add up to the waits. Rounding removes the errors of the shares. */
+    /* The caused waits have to add up to the waits; rounding removes the errors of the shares. */
     row->wait_ns = total.whole_ns + (total.rest >= TMS_SHARE_UNIT / 2);
     blame->wait_ns += row->wait_ns;
     if (row->leader >= 0) {

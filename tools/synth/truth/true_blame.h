@@ -1,5 +1,5 @@
-/* Waits and the ranks that caused them, in true time: the tables' definitions, implemented
- * independently. */
+/* Waits, and the ranks that caused them, in true time. Implements the definitions of tmerge's
+ * tables independently of tmerge. */
 #ifndef TMERGE_SYNTH_TRUE_BLAME_H
 #define TMERGE_SYNTH_TRUE_BLAME_H
 
@@ -12,13 +12,14 @@
 /* Shares are stored in this fraction of a nanosecond. */
 #define TMS_SHARE_UNIT INT64_C(100000000000000)
 
-/* A fractional number of nanoseconds; each addition has an error of at most half a unit. */
+/* A fractional number of nanoseconds. Each addition has an error of at most half a unit of `rest`.
+ */
 typedef struct tms_share {
     int64_t whole_ns;
     int64_t rest; /* [1/TMS_SHARE_UNIT ns], below TMS_SHARE_UNIT */
 } tms_share;
 
-/* Adds numerator / denominator nanoseconds; both positive, the denominator at most 2^16. */
+/* Adds numerator / denominator nanoseconds. Both are positive; the denominator is at most 2^16. */
 void tms_share_add(tms_share *share, int64_t numerator, int64_t denominator);
 
 /* Adds another share. */
@@ -60,10 +61,10 @@ tms_status tms_blame_build(tms_blame *blame, const tms_plan *plan, tms_error *er
 
 void tms_blame_free(tms_blame *blame);
 
-/* One rank's time in one collective. */
+/* Two parts of a rank's time in a collective. */
 typedef struct tms_split {
-    int64_t wait_ns;     /* from its start to the last rank's start */
-    int64_t transfer_ns; /* from the last rank's start to its end */
+    int64_t wait_ns;     /* from the rank's start to the last rank's start */
+    int64_t transfer_ns; /* from the last rank's start to the rank's end */
 } tms_split;
 
 /**
@@ -73,10 +74,10 @@ typedef struct tms_split {
  */
 tms_split tms_blame_split(int64_t begin_ns, int64_t end_ns, int64_t last_ns);
 
-/* Returns the position of the member that arrived last, the lowest among equals. `begin_ns` is [n],
- * n at least 1. */
+/* Returns the index of the member that arrived last, the lowest of equal ones. @p begin_ns has n >=
+ * 1 elements. */
 int64_t tms_blame_last(const int64_t *begin_ns, int64_t n);
 
-/* Whether an instance's kind and number of ranks give it wait and transfer. */
+/* Returns whether an instance's kind and number of ranks give it wait and transfer. */
 
 #endif

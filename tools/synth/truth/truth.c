@@ -1,5 +1,5 @@
-/* Writes the truth as JSON with only integers, which every reader with 64-bit numbers keeps
- * exactly. Writes one rank at a time, so that only the plan is in memory. */
+/* Writes the truth as JSON. All numbers are integers, which every reader with 64-bit numbers keeps
+ * exactly. Writes rank by rank, so that only the plan is in memory. */
 #include "truth.h"
 
 #include "synth/sim/host_clock.h"
@@ -10,7 +10,7 @@
 #define MOST_INSTANCES 200000
 #define MOST_ARRIVALS 4000000
 
-/* Writes ', "name": value'; the first member of an object is written by hand. */
+/* Writes ', "name": value'. The caller writes the first member of an object. */
 static void member(tms_out *out, const char *name, int64_t value) {
     tms_out_text(out, ", \"", 3);
     tms_out_string(out, name);
@@ -18,7 +18,6 @@ static void member(tms_out *out, const char *name, int64_t value) {
     tms_out_int(out, value);
 }
 
-/* Writes ', "name": "value"'. */
 static void text_member(tms_out *out, const char *name, const char *value) {
     tms_out_text(out, ", \"", 3);
     tms_out_string(out, name);
@@ -27,7 +26,6 @@ static void text_member(tms_out *out, const char *name, const char *value) {
     tms_out_text(out, "\"", 1);
 }
 
-/* Writes a set of words as a list. */
 static void words(tms_out *out, const tms_option *option, int64_t set) {
     bool first = true;
 
@@ -43,7 +41,6 @@ static void words(tms_out *out, const tms_option *option, int64_t set) {
     tms_out_text(out, "]", 1);
 }
 
-/* Writes an option's value as JSON. */
 static void option_value(tms_out *out, const tms_config *config, const tms_option *option) {
     int64_t value = tms_config_value(config, option);
     char text[32];
@@ -51,7 +48,7 @@ static void option_value(tms_out *out, const tms_config *config, const tms_optio
     switch (option->type) {
     case TMS_OPTION_NUMBER:
         tms_config_print(text, value, option->digits);
-        /* An option without a value, such as --slow-rank, is below zero. */
+        /* -1: an option without a value, such as --slow-rank. */
         tms_out_string(out, value < 0 ? "null" : text);
         break;
     case TMS_OPTION_FLAG:
@@ -93,7 +90,7 @@ static void config_members(tms_out *out, const tms_config *config) {
     size_t count;
     const tms_option *options = tms_config_options(&count);
 
-    /* Names of options, with "_" for "-" as in all keys. */
+    /* Names of options, with "_" in place of "-", as in all keys. */
     for (size_t i = 0; i < count; i++) {
         tms_out_text(out, "\"", 1);
         for (const char *p = options[i].name; *p != '\0'; p++) {
@@ -108,7 +105,7 @@ static void config_members(tms_out *out, const tms_config *config) {
     tms_out_text(out, "\"", 1);
 }
 
-/* Writes the clock of each host; see sim/host_clock.h for the formula. */
+/* Writes the clock of each host. sim/host_clock.h has the formula. */
 static void hosts(tms_out *out, const tms_plan *plan) {
     const tms_config *config = plan->config;
 
@@ -131,7 +128,6 @@ static void hosts(tms_out *out, const tms_plan *plan) {
     tms_out_text(out, "]", 1);
 }
 
-/* Writes the rank that was made slow. */
 static void straggler(tms_out *out, const tms_config *config) {
     tms_out_string(out, "\"straggler\": ");
     if (config->slow_rank < 0 && config->rotating == 0) {
@@ -145,7 +141,7 @@ static void straggler(tms_out *out, const tms_config *config) {
     } else {
         tms_out_int(out, config->slow_rank);
     }
-    /* The slow rank of each step; -1 if none is slow. */
+    /* The slow rank of each step; -1: none. */
     tms_out_string(out, ", \"by_step\": [");
     for (int64_t step = 0; step < config->steps; step++) {
         tms_out_string(out, step > 0 ? ", " : "");
@@ -166,7 +162,7 @@ void tms_truth_begin(tms_out *out, const tms_plan *plan) {
     tms_out_string(out, ",\n \"ranks\": [");
 }
 
-/* Members of ranks and of steps, named like the columns of tmerge's tables. */
+/* Writes members of a rank or step, named like the columns of tmerge's tables. */
 static void times_members(tms_out *out, const tms_times *times) {
     member(out, "window_ns", times->window_ns);
     member(out, "compute_ns", times->work_ns[TMS_WORK_COMPUTE]);
@@ -190,7 +186,8 @@ void tms_truth_share(tms_out *out, tms_share share) {
     tms_out_text(out, digits, sizeof digits);
 }
 
-/* Writes a rank's wait and the wait that it caused. Shares are no integers, so they are strings. */
+/* Writes a rank's wait and the wait that it caused. Shares are strings, because they are no
+ * integers. */
 static void blame_members(tms_out *out, const tms_rank_blame *blame) {
     member(out, "collectives", blame->collectives);
     member(out, "last_arrivals", blame->last_arrivals);
@@ -218,7 +215,8 @@ void tms_truth_rank(tms_out *out, const tms_plan *plan, int64_t rank, const tms_
     blame_members(out, &blame->ranks[rank]);
     member(out, "gpu_error_ns", tms_clock_of(plan, &placement).gpu_error_ns);
     tms_out_string(out, ",\n   \"steps\": [");
-    /* The window and times of each step; also starts and ends, which no table has. */
+    /* Writes the window and times of each step; also starts and ends, which no table of tmerge has.
+     */
     for (size_t i = 0; i < tally->n_steps; i++) {
         const tms_step_times *step = &tally->steps[i];
 
@@ -246,7 +244,7 @@ static void number_list(tms_out *out, const char *name, const int64_t *values, i
     tms_out_text(out, "]", 1);
 }
 
-/* Writes one part of the kernels' times as a list. */
+/* Writes one part of the kernels' times, wait or transfer, as a list. */
 static void split_list(tms_out *out, const char *name, const tms_plan *plan, size_t at, int64_t n) {
     int64_t last_ns = plan->begin_ns[at + (size_t)tms_blame_last(plan->begin_ns + at, n)];
     bool wait = name[0] == 'w';
@@ -289,7 +287,7 @@ static void instance_members(tms_out *out, const tms_plan *plan, int64_t step, i
                                                          : "], \"complete\": false");
 }
 
-/* Writes one collective of one step: its arrivals, and the values derived from them. */
+/* Writes one collective of one step: its arrivals, and the values computed from them. */
 static void collective(tms_out *out, const tms_plan *plan, int64_t step, int64_t i) {
     const tms_instance *instance = &plan->instances[i];
     const tms_ranks *ranks = &plan->groups.channels[instance->channel].ranks;
@@ -309,8 +307,8 @@ static void collective(tms_out *out, const tms_plan *plan, int64_t step, int64_t
     tms_out_text(out, "}", 1);
 }
 
-/* Writes each step's wait and the rank that caused most of it. Readers decide which rank holds the
- * job up: "straggler" and the options give the slow ranks. */
+/* Writes each step's wait, and the rank that caused most of it. The file does not say which rank
+ * holds the job up: "straggler" and the options give the slow ranks. */
 static void expected(tms_out *out, const tms_plan *plan, const tms_blame *blame) {
     const tms_config *config = plan->config;
 

@@ -13,12 +13,9 @@
 /* Writes the seed, the options and the hosts' clocks, up to the list of ranks. */
 void tms_truth_begin(tms_out *out, const tms_plan *plan);
 
-/**
- * Writes one rank; call it in order of rank.
- *
- * @param tally  of this rank, finished, with n_recorded set
- * @param blame  of the job
- */
+/** Writes one rank. Call it in ascending order of rank.
+ * @param tally of this rank, finished, with n_recorded set
+ * @param blame of the job */
 void tms_truth_rank(tms_out *out, const tms_plan *plan, int64_t rank, const tms_tally *tally,
                     const tms_blame *blame);
 

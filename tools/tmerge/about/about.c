@@ -26,7 +26,7 @@ static void print_version(void) {
            tm_report_is_built() ? "built in" : "left out (TMERGE_REPORT=OFF)");
 }
 
-/* Finds the plugin at a place relative to the program's folder. Returns false if it is not
+/* Finds the plugin at a path relative to the program's folder. Returns false if the plugin is not
  * there. */
 static bool find_plugin(const char *program, const char *place, char *out, size_t size) {
     size_t length = strlen(program);

@@ -7,8 +7,9 @@
 #include "tmerge/status.h"
 
 /** Answers --version or -V, --plugin-path and --generate=WHAT. Called before MPI_Init.
- * @param status  set if the argument is one of them: TM_OK; TM_ERR_INPUT if the plugin is missing
- * @return        whether it is one of them */
+ * @param status set if
+ * @return is true: TM_OK; TM_ERR_INPUT if the plugin is missing
+ * @return whether the argument is one of these */
 bool tm_about(const char *argument, tm_status *status, tm_error *err);
 
 #endif

@@ -21,8 +21,8 @@ static void print_names(void) {
     }
 }
 
-/* Returns what a command's operands are: names if they follow a store, else the kind of the first
- * operand. */
+/* Returns the kind of a command's operands: names if they follow a store, else the kind of the
+ * first operand. */
 static const char *operands_of(const tm_command *command) {
     return strstr(command->usage, "ANALYSIS")         ? "names"
            : strstr(command->usage, "NAME...")        ? "name"
@@ -68,7 +68,8 @@ void tm_generate_bash(void) {
     puts("    esac\n}");
 }
 
-/* Prints text inside single quotes; escapes brackets and colons, which _arguments interprets. */
+/* Prints text inside single quotes. Escapes brackets and colons, because _arguments interprets
+ * them. */
 static void print_zsh_text(const char *text) {
     for (; *text; text++)
         if (*text == '\'')

@@ -32,10 +32,11 @@ void tm_help_usage(FILE *stream) {
     fputs("\n", stream);
     tm_console_beside(
         stream, "", 0,
-        "Without a command, tmerge merges. tmerge help COMMAND lists its options. Large traces are "
-        "read by one process per core, or by the processes that srun --mpi=pmix or mpirun -n 8 "
-        "starts (with Open MPI, add --oversubscribe for more processes than cores; as root, set "
-        "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1). tmerge --version prints the "
+        "Without a command, tmerge merges. tmerge help COMMAND lists its options. For large "
+        "traces, tmerge starts up to one process per core. srun --mpi=pmix or mpirun -n 8 can "
+        "start the processes instead (with Open MPI, add --oversubscribe for more processes than "
+        "cores; as root, set OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1). tmerge "
+        "--version prints the "
         "version and the parts that are built in. tmerge --plugin-path prints the folder for "
         "HDF5_PLUGIN_PATH, which h5py needs to read stores.");
 }
@@ -52,7 +53,7 @@ static void print_option(const tm_option *o, int at) {
     tm_console_beside(stdout, left, at, o->doc);
 }
 
-/* Prints lines, each wrapped and indented like its start. */
+/* Prints lines. Wraps each, and indents the rest of a line as much as its start. */
 static void print_lines(const char *text) {
     while (*text) {
         char line[512];
@@ -142,7 +143,6 @@ static void print_command(const char *command, const char *store, const char *be
         fprintf(stderr, "  # %s\n  tmerge %s %s%s%s\n", what, command, store, blank, behind);
 }
 
-/* Prints the commands for one store or for two. */
 static void print_stores(int n, char *const *words) {
     static const struct {
         const char *command, *behind, *what;

@@ -1,4 +1,4 @@
-/* Generates tmerge(1) in mdoc: the --help of each command, from the same table, and the text
+/* Generates tmerge(1) in mdoc: the --help of each command, made from the same table, and the text
  * around it. */
 #include <ctype.h>
 #include <stdio.h>
@@ -73,7 +73,7 @@ static void print_commands(void) {
         puts(".\n.Bl -tag -width Ds");
         for (size_t k = 0; k < commands[i]->n_options; k++)
             print_option(&commands[i]->options[k]);
-        print_option(&(tm_option){"help", 0, NULL, "what stands here"});
+        print_option(&(tm_option){"help", 0, NULL, "print this section"});
         puts(".El");
     }
 }
@@ -86,15 +86,17 @@ static void print_formats(void) {
     for (size_t i = 0; i < n; i++)
         print_item(formats[i]->name, formats[i]->summary);
     puts(".El\n.Pp\nAn operand is a trace, a folder of traces, a pattern in quotation marks, which "
-         "every host\nexpands for itself, or\n.Ar @FILE ,\na file with one operand per line, each "
-         "taken as it is to the end of its line, without quotation\nmarks or escapes.\nEmpty lines "
+         "every host\nexpands itself, or\n.Ar @FILE ,\na file with one operand per line.\nAn "
+         "operand in such a list extends to the end of its line, and has no quotation\nmarks or "
+         "escapes.\nEmpty lines "
          "and lines that start with # are skipped; paths are relative to the\nworking folder, as "
          "on the command line.\nIn a list, write ./ before a name that starts with #, and ? for a "
-         "line break in\na name, as in any pattern.\nIf a file is itself called @FILE, that file "
-         "is read.\nThe total length of names on the command line is limited: by the system, and "
+         "line break in\na name, as in any pattern.\nIf there is a file whose name is @FILE, that "
+         "file itself is read.\nThe total length of names on the command line is limited: by the "
+         "system, and "
          "to 128 KiB by\n.Xr mpirun 1 .\n.Pp\nThe rank of a trace comes from\n.Fl \\-rank\\-map "
-         ",\nor else from the trace, from a number in its name, or from its place among the "
-         "operands, with a warning.");
+         ",\nor else from the trace, from a number in its file name, or from its position among "
+         "the operands, with a warning.");
 }
 
 static void print_analyses(void) {
@@ -116,9 +118,9 @@ static void print_exports(void) {
     puts(".El");
 }
 
-/* The date is when this text was last changed. */
+/* The date on which this text was last changed. */
 static const char begin[] = ".\\\" Made by tmerge --generate=man from its table of commands.\n"
-                            ".Dd November 22, 2026\n"
+                            ".Dd November 30, 2026\n"
                             ".Dt TMERGE 1\n"
                             ".Os tmerge " TMERGE_VERSION "\n"
                             ".Sh NAME\n"
@@ -126,19 +128,21 @@ static const char begin[] = ".\\\" Made by tmerge --generate=man from its table 
                             ".Nd merge and analyse the profiler traces of a distributed job\n";
 
 static const char description[] =
-    ".Sh DESCRIPTION\n.Nm\nreads the traces that the ranks of a distributed training job left as "
-    "one job,\nin parallel, and says where the time goes: which ranks make the others wait, how "
-    "much that costs\nand where to look.\nIt writes the merged events of all ranks with all "
-    "results into a store,\n.Pa tmerge.h5 ,\nand a report,\n.Pa tmerge.html ,\none file that opens "
+    ".Sh DESCRIPTION\n.Nm\nreads the traces that the ranks of a distributed training job have "
+    "written, in parallel\nand as one job, and says where the time goes: which ranks make the "
+    "others wait, how much that costs\nand where to look.\nIt writes the merged events of all "
+    "ranks and all results into a store,\n.Pa tmerge.h5 ,\nand a report,\n.Pa tmerge.html ,\none "
+    "file that opens "
     "in any browser, and prints the summary.\nThe results are the same for any number of "
     "processes.\n";
 
 static const char end[] =
     ".Sh ENVIRONMENT\n.Bl -tag -width Ds\n.It Ev NO_COLOR\nNo colours, unless\n.Fl \\-color Ns "
     "=always .\n.It Ev COLUMNS\nWidth of the output in columns; by default that of the terminal, "
-    "or 80 without one.\n.It Ev TMERGE_SILENCE\nSeconds (4 to 3600, usually 20) after which a host "
-    "of a run that does not answer counts as\nlost, which ends the run.\n.It Ev PATH\nFolders in "
-    "which\n.Xr nsys 1\nis searched, which exports reports of Nsight Systems (.nsys-rep).\n.It Ev "
+    "or 80 without one.\n.It Ev TMERGE_SILENCE\nSeconds (4 to 3600; default 20) after which a host "
+    "that does not answer counts as\nlost, which ends the run.\n.It Ev PATH\nFolders in "
+    "which\n.Nm\nsearches\n.Xr nsys 1 ,\nwhich exports reports of Nsight Systems (.nsys-rep).\n.It "
+    "Ev "
     "HDF5_PLUGIN_PATH\nFolder in which other programs find the plugin that reads the compressed "
     "chunks of a store: see\n.Sx FILES .\n.El\n.Sh FILES\n.Bl -tag -width Ds\n.It Pa "
     "tmerge.h5\nThe store, an HDF5 file.\nIts chunks are compressed with zstd (filter 32015), "
@@ -147,9 +151,11 @@ static const char end[] =
     "HDF5_PLUGIN_PATH=$(tmerge \\-\\-plugin\\-path)\n.It Pa tmerge.html\nThe report, named after "
     "the store.\n.El\n.Pp\nEach file is written without a name or under a temporary name, and gets "
     "its name when it is\ncomplete.\n.Sh EXIT STATUS\n.Bl -tag -width Ds -compact\n.It 0\ndone; "
-    "there may have been warnings\n.It 2\nwrong usage\n.It 3\nan input is missing or "
-    "malformed\n.It 4\nan output could not be written\n.It 5\na fault of\n.Nm\nor of MPI\n.El\n.Sh "
-    "EXAMPLES\nThe main job, in eight processes, and a table of its results for a script:\n.Bd "
+    "there may have been warnings\n.It 2\nwrong usage\n.It 3\nan input is missing or malformed; "
+    "with\n.Fl \\-strict\nalso: missing records could change the figures\n.It 4\nan output could "
+    "not be written\n.It 5\na fault of\n.Nm\nor of MPI\n.It 6\n.Cm gate :\na limit is "
+    "exceeded\n.It 7\n.Cm gate :\nthe steps are too few or too uneven to decide\n.El\n.Sh "
+    "EXAMPLES\nMerge the traces of a job, and print a table of its results for a script:\n.Bd "
     "-literal -offset indent\ntmerge profile_rank_*\ntmerge show tmerge.h5 overlap.rank "
     "\\-\\-json\n.Ed\n.Pp\nAn overview of the store, and the steps in which rank 3 idled for more "
     "than 2 ms, the longest\nfirst:\n.Bd -literal -offset indent\ntmerge show tmerge.h5\ntmerge "

@@ -13,7 +13,7 @@ enum { TM_OPTIONS_MAX = 32, TM_GIVEN_MAX = 256 };
 typedef struct tm_option {
     const char *name;     /* without the dashes */
     char letter;          /* 0 for none */
-    const char *argument; /* placeholder of its value in --help; NULL for a flag */
+    const char *argument; /* placeholder of the option's value in --help; NULL for a flag */
     const char *doc;
 } tm_option;
 
@@ -21,10 +21,10 @@ struct tm_arguments;
 
 typedef struct tm_command {
     const char *name;
-    const char *usage;        /* what follows the name in --help */
+    const char *usage;        /* what follows the command's name in --help */
     const char *summary;      /* one line */
     const char *operands;     /* description of the operands; NULL if `usage` says enough */
-    const tm_option *options; /* besides --help, which every command has */
+    const tm_option *options; /* without --help, which every command has */
     size_t n_options;         /* at most TM_OPTIONS_MAX */
     tm_status (*run)(const struct tm_arguments *arguments, tm_error *err);
 } tm_command;
@@ -36,7 +36,7 @@ typedef struct tm_arguments {
         const char *name, *value;
     } given[TM_GIVEN_MAX]; /* [n_given] options in the order typed */
     size_t n_given;
-    char *const *operands; /* [n_operands] arguments that are not options, in order */
+    char *const *operands; /* [n_operands] arguments without options and their values */
     size_t n_operands;
     char *const *typed; /* [n_typed] arguments as typed, after the program's name; set by main */
     size_t n_typed;
@@ -46,8 +46,8 @@ typedef struct tm_arguments {
 #include "commands.def"
 #undef TM_COMMAND
 
-/** Sorts arguments into options and operands.
- * @param argv  [argc] operands move to its front
+/** Separates options from operands.
+ * @param argv [argc] operands move to the front
  * @return      TM_OK; TM_ERR_USAGE */
 tm_status tm_arguments_parse(const tm_command *command, int argc, char **argv, tm_arguments *out,
                              tm_error *err) TM_MUST_CHECK;
@@ -60,12 +60,12 @@ const char *tm_argument(const tm_arguments *arguments, const char *name);
 tm_status tm_list_parse(const char *text, const char *option, tm_list *out,
                         tm_error *err) TM_MUST_CHECK;
 
-/** Parses a number, such as that of --top; -1 if @p text is NULL. TM_OK; TM_ERR_USAGE. */
+/** Parses a number, such as that of --top. Sets -1 if @p text is NULL. TM_OK; TM_ERR_USAGE. */
 tm_status tm_count_parse(const char *text, const char *option, int64_t *out,
                          tm_error *err) TM_MUST_CHECK;
 
-/** Parses a size [B] with an optional unit: K, M, G or T, powers of 1024. 0 if @p text is NULL.
- * TM_OK; TM_ERR_USAGE, also below 1 MiB. */
+/** Parses a size [B] with an optional unit: K, M, G or T, powers of 1024. Sets 0 if @p text is
+ * NULL. TM_OK; TM_ERR_USAGE, also if the size is below 1 MiB. */
 tm_status tm_size_parse(const char *text, const char *option, int64_t *out,
                         tm_error *err) TM_MUST_CHECK;
 

@@ -1,4 +1,4 @@
-/* Guesses which word a mistyped one should have been. */
+/* Guesses the word that a mistyped word was meant to be. */
 #ifndef TMERGE_WORDS_GUESS_H
 #define TMERGE_WORDS_GUESS_H
 
@@ -6,12 +6,13 @@
 
 typedef struct tm_guess {
     const char *word; /* as typed */
-    const char *best; /* nearest candidate so far; NULL: none is near */
+    const char *best; /* nearest candidate so far; NULL: no candidate is near */
     size_t distance;  /* distance of best */
 } tm_guess;
 
-/** Tries a candidate. It is near if it starts with the word, or if the edit distance (missing,
- * extra, wrong and swapped letters) is at most three and at most a third of the word's length. */
+/** Tries a candidate. It is near if it starts with the typed word, or if the edit distance
+ * (missing, extra, wrong and swapped letters) is at most three and at most a third of the typed
+ * word's length. */
 void tm_guess_try(tm_guess *guess, const char *candidate);
 
 /** Size of the buffer of tm_guess_hint. */

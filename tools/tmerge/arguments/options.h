@@ -1,4 +1,4 @@
-/* Options that several commands have. All have --help, so it is not here. */
+/* Options that several commands have. --help is not among them, because every command has it. */
 #ifndef TMERGE_OPTIONS_H
 #define TMERGE_OPTIONS_H
 
@@ -8,7 +8,7 @@
 #define TM_OPTION_RANK TM_OPTION("rank", 0, "LIST", "only these ranks, such as 0,3,8-15")
 #define TM_OPTION_COLOR TM_OPTION("color", 0, "WHEN", "auto, always or never")
 
-/* Options of tm_pipeline_run for numbers that traces do not have. */
+/* Options of tm_pipeline_run for numbers that traces do not contain. */
 #define TM_OPTIONS_RATES(also)                                                                     \
     TM_OPTION(                                                                                     \
         "samples-per-step", 0, "N",                                                                \

@@ -28,15 +28,15 @@ static const tm_option options[] = {
     TM_OPTIONS_STORE,
 };
 
-/* What each process reads besides the store. */
+/* What a process reads besides the store. */
 typedef struct analyze {
     tm_pipeline_store from;
-    /* Only on process 0; owned; NULL without their options. */
+    /* Only on process 0; owned; each is NULL if its option is not given. */
     tm_ncu *ncu;
     tm_snapshots *snapshots;
 } analyze;
 
-/* Adds a file to the data of an option. */
+/* Reads a file, and adds its data to the data of an option. */
 typedef tm_status read_file(void *into, tm_source *source, tm_error *err);
 
 static tm_status read_measurement(void *into, tm_source *source, tm_error *err) {
@@ -47,7 +47,6 @@ static tm_status read_snapshot(void *into, tm_source *source, tm_error *err) {
     return tm_snapshots_read(into, source, err);
 }
 
-/* Reads files separated by commas. */
 static tm_status read_files(const char *files, read_file *read, void *into, tm_error *err) {
     while (*files) {
         const size_t size = strcspn(files, ",");
@@ -78,8 +77,8 @@ static tm_status read_besides(const tm_arguments *arguments, analyze *a, tm_erro
     return snapshots ? read_files(snapshots, read_snapshot, a->snapshots, err) : TM_OK;
 }
 
-/* Keeps the results of tmerge hang. They cannot be computed again: they come from dumps, which the
- * store does not have. */
+/* Keeps the results of tmerge hang. They cannot be computed again, because they come from dumps,
+ * which the store does not contain. */
 static tm_status keep_hang(const tm_pipeline *p, const tm_store *from, tm_error *err) {
     static const char *const kept[] = {"hang.job", "hang.collective", "hang.rank", "hang.ras"};
     for (size_t i = 0; i < sizeof kept / sizeof *kept && p->self == 0; i++)
@@ -103,8 +102,8 @@ static tm_status read_store(tm_pipeline *p, void *context, tm_error *err) {
     return tm_pipeline_restore(p, &a->from, err);
 }
 
-/* Warns of measured kernels that the job does not have. They are probably of another program or
- * batch size. */
+/* Warns of measured kernels that did not run in the job: their measurements are probably from
+ * another program or batch size. */
 static void warn_unmatched(const tm_pipeline *p, const void *context) {
     const tm_table *rows = tm_tables_find(&p->tables, "kernels.roofline");
     size_t unmatched = 0;

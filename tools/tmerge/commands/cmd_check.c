@@ -1,4 +1,4 @@
-/* tmerge check: distinguishes good stores from damaged ones. */
+/* tmerge check: says which stores are damaged. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -11,7 +11,7 @@ static const tm_option options[] = {
     {"quiet", 'q', NULL, "print nothing about undamaged stores"},
 };
 
-/* Prints the previous fault and keeps this one. main prints the last one. */
+/* Prints the previous fault and keeps this one. main prints the last fault. */
 static void hear_fault(void *context, const tm_error *fault) {
     tm_error *last = context;
     if (last->status != TM_OK && tm_console_speaks())

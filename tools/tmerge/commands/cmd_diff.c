@@ -18,7 +18,7 @@ static const tm_option options[] = {
     {"json", 0, NULL, "one JSON document with all rows of the tables diff.* (see list --doc)"},
     TM_OPTION_CSV_DIR,
     {"top", 0, "N",
-     "print only the N kernels and operators that changed most (10; the tables have all)"},
+     "print only the N kernels and operators that changed most (default: 10; the tables have all)"},
     {"html", 0, "FILE.html", "also write a page that compares the two jobs"},
     {"force", 0, NULL, "overwrite the page even if it is not a page of tmerge"},
     TM_OPTION_COLOR,
@@ -32,7 +32,7 @@ typedef struct selection {
     tm_colors colors;
 } selection;
 
-/* Keeps the first rows of the tables of kernels and operators, which are sorted by change. */
+/* Keeps the first rows of the tables of kernels and operators, which are sorted by their change. */
 static void keep_top(tm_tables *found, int64_t top) {
     static const char *const ranked[] = {"diff.kernel", "diff.operator"};
     for (size_t i = 0; i < sizeof ranked / sizeof *ranked; i++) {
@@ -55,10 +55,10 @@ static tm_status print_found(const selection *s, tm_tables *found, tm_error *err
     return TM_OK;
 }
 
-/* Writes the page with all rows, then prints the result. */
+/* Writes the page with all rows, then prints the shortened result. */
 static tm_status tell(const selection *s, tm_tables *found, tm_error *err) {
-    if (!tm_console_speaks()) /* here and not earlier, because all processes must return the same
-                                 status */
+    if (!tm_console_speaks()) /* only one process writes; checked only here, so that earlier
+                                 failures occur on all processes */
         return TM_OK;
     if (s->page) {
         tm_output_watch(s->page);

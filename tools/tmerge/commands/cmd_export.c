@@ -60,7 +60,7 @@ typedef struct job {
     tm_timeline *ranks;
     size_t n_ranks;
     const char **hosts;
-    bool *wanted, *only; /* [n_ranks] ranks to export; only: the rank that is being read */
+    bool *wanted, *only; /* [n_ranks] wanted: ranks to export; only: the rank that is being read */
     int64_t begin_ns, world_size;
 } job;
 
@@ -109,7 +109,7 @@ static tm_status parse_format(const char *name, const tm_export_format **out, tm
     return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--format takes %s, not '%s'", known, name);
 }
 
-/* Parses --time. The formats that have it cover all ranks and whole recordings. */
+/* Parses --time. The formats for which it is allowed write all ranks and whole recordings. */
 static tm_status parse_time(const tm_arguments *arguments, selection *s, tm_error *err) {
     const char *time = tm_argument(arguments, "time");
     bool part = tm_argument(arguments, "rank") || s->has_from || s->has_to;
@@ -162,7 +162,7 @@ static tm_status check_output(const tm_arguments *arguments, const selection *s,
     return tm_output_check(s->output, &kind, tm_argument(arguments, "force") != NULL, err);
 }
 
-/* Reads job.job and job.rank. If no event has a duration, the job has no start, and times count
+/* Reads job.job and job.rank. If no event has a duration, the job has no start; times then count
  * from the epoch. */
 static tm_status read_tables(job *j, tm_error *err) {
     TM_TRY(tm_analysis_tables(&j->tables, err));
@@ -174,7 +174,8 @@ static tm_status read_tables(job *j, tm_error *err) {
     return tm_store_read_table(j->store, tm_tables_find(&j->tables, "job.rank"), err);
 }
 
-/* Returns a rank's host from the table, in which unknown hosts have numbers. */
+/* Returns a rank's host from the table. If the host is unknown, this is a number in place of a
+ * name. */
 static const char *host_of(const job *j, int64_t rank) {
     const tm_table *table = tm_tables_find(&j->tables, "job.rank");
     size_t row = tm_table_find_row(table, &rank, 1);
@@ -207,7 +208,6 @@ static tm_status read_job(const selection *s, job *j, tm_error *err) {
     return tm_choice_check(&choice, j->store, err);
 }
 
-/* Warns that a window has no events. */
 static void warn_of_window(const job *j) {
     char time[32];
     const tm_table *jobs = tm_tables_find(&j->tables, "job.job");
@@ -246,7 +246,7 @@ static void free_job(job *j) {
         tm_store_close(j->store);
 }
 
-/* number of a rank's events in memory at once */
+/* number of a rank's events in memory at a time */
 enum { PIECE_EVENTS = 1 << 15 };
 
 typedef struct exporter {
@@ -353,7 +353,7 @@ static tm_status export_database(const selection *s, const job *j, int fd, int64
     return TM_OK;
 }
 
-/* Exports to a temporary file, which gets its name when it is complete. */
+/* Exports to a temporary file, which gets its final name when it is complete. */
 static tm_status export_file(const selection *s, job *j, tm_error *err) {
     tm_draft draft;
     int64_t n_events = 0;

@@ -84,7 +84,8 @@ static tm_status print_found(const tm_arguments *arguments, const tm_tables side
     return TM_OK;
 }
 
-/* Returns TM_ERR_LIMIT if a figure failed, else TM_ERR_UNSURE if one could not be decided. */
+/* Returns TM_ERR_LIMIT if at least one figure failed, else TM_ERR_UNSURE if at least one could not
+ * be decided, else TM_OK. */
 static tm_status conclude(const tm_table *found, tm_error *err) {
     size_t failed = 0, undecided = 0;
     for (size_t i = 0; i < found->n_rows; i++) {
@@ -134,8 +135,8 @@ const tm_command tm_command_gate = {
     .usage = "BEFORE AFTER --max FIGURE=+X%... [--json | --csv]",
     .summary =
         "Checks whether a job has become slower than allowed: exit status 0 no, 6 yes, 7 unknown",
-    .operands = "A run shows only how much its own steps vary; on other nodes or days, the same "
-                "job may differ more.",
+    .operands = "The steps of a run show only how much steps vary in that run; on other nodes or "
+                "days, the same job may differ more.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .run = gate_run,

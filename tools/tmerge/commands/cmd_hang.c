@@ -1,4 +1,4 @@
-/* tmerge hang: says who is missing in a stuck job, from dumps of flight recorders. */
+/* tmerge hang: says which ranks are missing in a stuck job, from dumps of flight recorders. */
 #include <inttypes.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@
 
 static const tm_option options[] = {
     {"output", 'o', "FILE.h5",
-     "also writes a store: the tables hang.*, and merge's results for traces"},
+     "also write a store, with the tables hang.* and, if traces are given, all results of a merge"},
     {"json", 0, NULL, "one JSON document with all rows of the tables hang.* (see list --doc)"},
     {"world-size", 0, "N",
      "number of ranks of the job, if no dump states it (dumps of gloo do not)"},
@@ -33,7 +33,7 @@ static const tm_option options[] = {
      "annotations that are steps, instead of ProfilerStep#N, step N, iteration N"},
     TM_OPTIONS_CLOCKS,
     {"skip-bad", 0, NULL,
-     "leave out traces that cannot be read, or that overlap another of their rank"},
+     "leave out traces that cannot be read, or that overlap another trace of their rank"},
     TM_OPTION_FORCE("; read traces that were recorded far apart"),
     TM_OPTIONS_STORE,
 };
@@ -115,7 +115,7 @@ static const char *text(const tm_table *job, const char *column) {
     return cell->null ? "" : cell->value.text;
 }
 
-/* Prints a sentence. Replaces control characters, because a dump must not control the terminal. */
+/* Prints a sentence. Replaces control characters: text in a dump must not control the terminal. */
 static void print_sentence(const char *sentence) {
     char line[4096];
     bool valid;
@@ -210,7 +210,7 @@ static tm_status print(const tm_pipeline *p, const void *context, tm_error *err)
     return TM_OK;
 }
 
-/* Completes a run with dumps and without traces. */
+/* Completes a run that has dumps but no traces. */
 static tm_status finish(tm_pipeline *p, void *context, tm_error *err) {
     TM_TRY(tm_mpi_gather_tables(p->comm, &p->tables, err));
     TM_TRY(analyse(p, context, err));
@@ -241,7 +241,8 @@ static tm_status hang_run(const tm_arguments *arguments, tm_error *err) {
 const tm_command tm_command_hang = {
     .name = "hang",
     .usage = "DUMP... [ANSWER [ANSWER]] [TRACE...] [-o FILE.h5] [--json]",
-    .summary = "Says who is missing in a job that hangs, from dumps of PyTorch's flight recorder",
+    .summary =
+        "Says which ranks are missing in a job that hangs, from dumps of PyTorch's flight recorder",
     .operands =
         "A DUMP is what a rank's flight recorder wrote, as a pickle or JSON: a file, a folder of "
         "these, a quoted pattern, or @FILE with one of these on each line. ANSWER is the output of "

@@ -14,20 +14,19 @@
 #include "tmerge/reader.h"
 #include "tmerge/table.h"
 
-enum { FORMATS_AT = 15, TABLES_AT = 25 }; /* columns of the terminal at which texts begin */
+enum { FORMATS_AT = 15, TABLES_AT = 25 }; /* columns of the terminal at which descriptions begin */
 
 static const tm_option options[] = {
     {"doc", 0, NULL, "every column of every table with type, unit and definition"},
 };
 
-/* Prints an indented name and its text. */
 static void print_name(int indent, const char *name, int at, const char *text) {
     char left[64];
     snprintf(left, sizeof left, "%*s%s", indent, "", name);
     tm_console_beside(stdout, left, at, text);
 }
 
-/* Prints a format and what its traces lack. */
+/* Prints a format, and what traces in this format lack. */
 static void print_format(const tm_format *format) {
     print_name(2, format->name, FORMATS_AT, format->summary);
     if (format->cannot_tell)
@@ -64,8 +63,8 @@ static void print_overview(void) {
         print_name(2, exports[i]->name, FORMATS_AT, exports[i]->summary);
 }
 
-/* Adds a table's definition if @p name is the table, its analysis, or NULL. Returns false when out
- * of memory. */
+/* Adds a table's definition if @p name is the table or its analysis, or if @p name is NULL. Returns
+ * false when out of memory. */
 static bool add_def(tm_vec *defs, const tm_table_def *def, const char *name) {
     bool wanted = !name || tm_table_is_meant(def, name);
     return def->internal || !wanted || tm_vec_append(defs, &def, 1);
@@ -94,7 +93,8 @@ static tm_status print_docs(const char *name, bool *found, tm_error *err) {
     return status;
 }
 
-/* Prints the format of this name, which tmerge reads or writes. Returns false if there is none. */
+/* Prints the format of this name, which tmerge reads or writes. Returns false if there is no such
+ * format. */
 static bool print_named_format(const char *name) {
     size_t n_formats, n_exports;
     const tm_format *const *formats = tm_formats(&n_formats);

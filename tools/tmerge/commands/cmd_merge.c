@@ -42,9 +42,9 @@ static const tm_option options[] = {
     TM_OPTIONS_STORE,
 };
 
-/* Options that decide which traces are read, and how. The store keeps them, with the names of the
- * traces, as its command. Other options do not change results, or `tmerge analyze` has them, too.
- */
+/* Options that decide which traces are read, and how. The store keeps these options and the names
+ * of the traces as its command. Other options do not change results, or `tmerge analyze` has them,
+ * too. */
 static const char *const stored[] = {"all-recordings", "rank-map", "host-map", "device-categories",
                                      "skip-bad"};
 
@@ -55,7 +55,6 @@ typedef struct merge {
     tm_vec command; /* of char: the command that the store keeps */
 } merge;
 
-/* Returns whether a host sees at least one of the traces. */
 static bool sees_traces(const tm_inputs *inputs, int host) {
     const tm_input *v = inputs->list.data;
     for (size_t i = 0; i < inputs->list.n; i++)
@@ -64,8 +63,8 @@ static bool sees_traces(const tm_inputs *inputs, int host) {
     return false;
 }
 
-/* Warns if some hosts see no trace. The shell expands patterns only on the host where tmerge
- * starts, so traces of other hosts may be missing. */
+/* Warns if some hosts see none of the traces. The shell expands patterns only on the host where
+ * tmerge starts, so traces of other hosts may be missing. */
 static void warn_hosts(const tm_pipeline *p, const tm_inputs *inputs) {
     int64_t n_ranks = (int64_t)p->loaded.n_ranks;
     int n_blind = 0, first = -1;
@@ -100,7 +99,7 @@ static void warn_inputs(const tm_pipeline *p, const void *context) {
     tm_warn_of_duplicates(tm_tables_find(&p->tables, "job.rank"));
 }
 
-/* Checks that the output is not an input. A trace is not overwritten, even with --force. */
+/* Checks that the output file is not an input. A trace is never overwritten, even with --force. */
 static tm_status check_inputs(const merge *m, const char *path, tm_error *err) {
     struct stat output, input;
     const tm_input *inputs = m->inputs.list.data;

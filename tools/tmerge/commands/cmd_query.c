@@ -74,7 +74,7 @@ static tm_status print_rows(const request *r, const tm_rows *rows, tm_error *err
     return status;
 }
 
-/* Finds the name of the missing table in the error of a query. */
+/* Finds the name of the missing table in the error message of a query. */
 static bool find_lacking(const tm_error *err, char *word, size_t size) {
     static const char said[] = "no such table: ";
     const char *name = err->message + strlen(said);
@@ -84,7 +84,7 @@ static bool find_lacking(const tm_error *err, char *word, size_t size) {
     return true;
 }
 
-/* If a query names an unknown table, adds a hint to the error. */
+/* If a query names an unknown table, adds a hint to the error message. */
 static void hint_table(const tm_store *store, tm_error *err) {
     char hint[TM_GUESS_HINT], word[64];
     size_t n, at = strlen(err->message);
@@ -99,7 +99,7 @@ static void hint_table(const tm_store *store, tm_error *err) {
              tm_guess_hint(&guess, "", hint));
 }
 
-/* Prepares the query. If it has a table's former name, replaces the name and tries again. */
+/* Prepares the query. If the query has a table's former name, replaces the name and tries again. */
 static tm_status prepare(const request *r, tm_sql *sql, tm_sql_query **out, tm_error *err) {
     for (;;) {
         char word[64];

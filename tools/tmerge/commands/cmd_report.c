@@ -19,8 +19,8 @@ static tm_status write_report(const char *store_path, const char *path, tm_error
     tm_store *store;
     TM_TRY(tm_store_open(store_path, &store, err));
     tm_status status = TM_OK;
-    if (tm_console_speaks()) { /* here and not earlier, because all processes must return the same
-                                  status */
+    if (tm_console_speaks()) { /* only one process writes; checked only here, so that earlier
+                                  failures occur on all processes */
         tm_output_watch(path);
         status = tm_report_write(store, path, TMERGE_VERSION, err);
         if (status == TM_OK)

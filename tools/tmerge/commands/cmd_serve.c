@@ -29,7 +29,7 @@ static tm_status run(const char *store, const tm_listen *at, tm_error *err) {
     if (status != TM_OK)
         return status;
     sigaction(SIGPIPE, &ignore,
-              NULL); /* without this, a client that disconnects would end the server */
+              NULL); /* without this, the server would end when a client disconnects */
     printf("Serving %s at\n  %s\n", store, at->url);
     if (strcmp(at->door.address, loopback) == 0)
         printf("Only this machine can open it, and only with this URL. Ctrl-C ends it.\n");

@@ -55,7 +55,6 @@ typedef struct chosen {
     size_t n;
 } chosen;
 
-/* Fails for an unknown name and suggests a similar one. */
 static tm_status fail_name(const char *name, const tm_tables *tables, tm_error *err) {
     tm_guess guess = {.word = name};
     char hint[TM_GUESS_HINT];
@@ -111,7 +110,8 @@ static tm_status parse_request(const tm_arguments *arguments, request *out, tm_e
     return TM_OK;
 }
 
-/* Returns whether a requested table has the column guess->word. Tries all columns for @p guess. */
+/* Returns whether at least one requested table has the column guess->word. Tries all columns as
+ * candidates of @p guess. */
 static bool any_has(const request *r, const tm_tables *tables, tm_guess *guess) {
     const char *column = guess->word;
     bool found = false;
@@ -126,7 +126,7 @@ static bool any_has(const request *r, const tm_tables *tables, tm_guess *guess) 
     return found;
 }
 
-/* Fails because no table has all requested columns; @p lacks is one of these that is missing. */
+/* Fails because no table has all requested columns. @p lacks is one of the missing columns. */
 static tm_status fail_column(const request *r, const tm_tables *tables, const char *lacks,
                              tm_error *err) {
     tm_guess guess = {.word = lacks};
@@ -150,8 +150,9 @@ static bool names_it(const tm_arguments *arguments, const tm_table_def *def) {
     return false;
 }
 
-/* Chooses the tables. Leaves out those without a requested column. A store of an older tmerge may
- * lack a table; this is an error only if the table or its whole analysis was requested by name. */
+/* Chooses the tables. Leaves out tables that lack a requested column. A store of an older tmerge
+ * may lack a table; this is an error only if the table or its whole analysis was requested by name.
+ */
 static tm_status choose_tables(const request *r, const tm_store *store, const tm_tables *tables,
                                chosen *out, tm_error *err) {
     const char *lacks = NULL;
@@ -173,8 +174,7 @@ static tm_status choose_tables(const request *r, const tm_store *store, const tm
         n_left += missing != NULL;
         if (!missing)
             out->defs[out->n++] = def;
-        else if (!lacks ||
-                 !any_has(r, tables, &guess)) /* rather names a column that no table has */
+        else if (!lacks || !any_has(r, tables, &guess)) /* prefers a column that no table has */
             lacks = missing;
     }
     if (absent && (names_it(r->arguments, absent) || (out->n == 0 && !lacks)))
@@ -218,7 +218,7 @@ static tm_status print_rows(const request *r, const tm_rows *rows, size_t i, siz
     tm_out_string(sink->out, r->colors.off);
     tm_out_string(sink->out, "\n");
     size_t n_rows = 0;
-    if (n > 1) /* for a single table, even an empty one prints its header */
+    if (n > 1) /* a single table prints its header even if it is empty */
         TM_TRY(rows->each(rows, count_rows, &n_rows, err));
     if (n > 1 && n_rows == 0) {
         tm_out_string(sink->out, "no rows\n");
@@ -226,12 +226,12 @@ static tm_status print_rows(const request *r, const tm_rows *rows, size_t i, siz
     }
     tm_text_style style = r->style;
     if (strcmp(name, "job.job") ==
-        0) /* this table has the job's start, so its times are since the epoch */
+        0) /* the table contains the job's start, so its times stay since the epoch */
         style.origin_ns = 0;
     return tm_stream_text(rows, &style, sink, err);
 }
 
-/* Says that the table is empty, so that a header without rows does not look like a failure. */
+/* Prints that the table is empty, so that a header without rows does not look like a failure. */
 static tm_status say_empty(const tm_rows *rows, tm_error *err) {
     size_t n = 0;
     TM_TRY(rows->each(rows, count_rows, &n, err));
@@ -259,7 +259,8 @@ static tm_status print_table(const request *r, const tm_store *store, const chos
     return status;
 }
 
-/* Prints one table after another, in slices, because a table may have any number of rows. */
+/* Prints one table after another. Reads each in slices, because a table may have any number of
+ * rows. */
 static tm_status print_tables(const request *r, const tm_store *store, const chosen *tables,
                               tm_error *err) {
     tm_out out = TM_OUT();
@@ -278,7 +279,7 @@ static tm_status print_tables(const request *r, const tm_store *store, const cho
     return status;
 }
 
-/* Fails if there are several tables: programs that read CSV expect one header. */
+/* Fails if several tables are chosen: programs that read CSV expect one header. */
 static tm_status check_csv(const request *r, const chosen *tables, tm_error *err) {
     if (strcmp(r->format, "csv") != 0 || tables->n <= 1)
         return TM_OK;
@@ -289,7 +290,7 @@ static tm_status check_csv(const request *r, const chosen *tables, tm_error *err
                    tables->n > 2 ? ", ..." : "");
 }
 
-/* Verifies the tables first, so that nothing is printed of a damaged store. */
+/* Verifies all tables before anything is printed, so that nothing of a damaged store is printed. */
 static tm_status verify(const request *r, const tm_store *store, const chosen *tables,
                         tm_error *err) {
     for (size_t i = 0; i < tables->n; i++) {
@@ -319,8 +320,8 @@ static tm_status show_tables(const request *r, const tm_store *store, tm_tables 
         status = check_csv(r, &out, err);
     if (status == TM_OK && !overview)
         status = verify(r, store, &out, err);
-    if (status == TM_OK && tm_console_speaks()) /* here and not earlier, because all processes must
-                                                   return the same status */
+    if (status == TM_OK && tm_console_speaks()) /* only one process prints; checked only here, so
+                                                   that earlier failures occur on all processes */
         status = overview
                      ? tm_overview_print(store, tables, r->arguments->operands[0], &r->colors, err)
                      : print_tables(r, store, &out, err);
@@ -328,7 +329,7 @@ static tm_status show_tables(const request *r, const tm_store *store, tm_tables 
     return status;
 }
 
-/* Reads the job's start; 0 if it is unknown or if some ranks' times count from 0. */
+/* Reads the job's start. Sets 0 if it is unknown, or if the times of some ranks count from 0. */
 static tm_status read_begin(const tm_store *store, const tm_tables *tables, int64_t *out,
                             tm_error *err) {
     *out = 0;

@@ -17,7 +17,7 @@ static const tm_option options[] = {
 };
 
 /* Returns a unit that suits all values of the figure in row @p i. The rows of a figure are
- * adjacent; the first one has place 1. */
+ * adjacent, and the first has 1 in the column "place". */
 static tm_shown_unit unit_of(const tm_table *rows, size_t i) {
     tm_shown_range range = TM_SHOWN_RANGE;
     while (i > 0 && tm_table_cell(rows, i, "place")->value.i > 1)
@@ -56,7 +56,7 @@ static void print_change(const char *since, const tm_cell *change, const tm_cell
     printf("%s%s\n", change->null ? "" : ", ", verdict->value.text);
 }
 
-/* Prints a value with its store, and below it its changes. */
+/* Prints a value with its store, and its changes in the lines below. */
 static void print_row(const tm_table *rows, size_t i) {
     print_value(rows, i);
     printf("  %s\n", tm_table_cell(rows, i, "store")->value.text);
@@ -78,7 +78,6 @@ static void print_text(const tm_table *rows) {
     }
 }
 
-/* Adds the figures of a store, and closes the store. */
 static tm_status add_store(tm_trend *trend, const char *path, tm_error *err) {
     tm_tables tables;
     TM_TRY(tm_analysis_tables(&tables, err));

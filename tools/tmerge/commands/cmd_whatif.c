@@ -17,11 +17,12 @@ enum { TOP = 10 };
 
 static const tm_option options[] = {
     {"fix", 0, "X", "what if X performed as on the other ranks: rank=3, host=NAME+kind=host, ..."},
-    {"scale", 0, "X:F", "what if X took F times as long: kernel=REGEX:0.5; both may be repeated"},
+    {"scale", 0, "X:F",
+     "what if X took F times as long: kernel=REGEX:0.5; --fix and --scale may be repeated"},
     {"each", 0, "WHAT",
-     "each rank, host, stage, kind or kernel with the time that fixing it saves"},
+     "list every rank, host, stage, kind or kernel, with the time that its fix saves"},
     {"top", 0, "N", "only the N items that save most"},
-    {"step", 0, "LIST", "all figures for these steps only"},
+    {"step", 0, "LIST", "compute all figures only for these steps"},
     {"json", 0, NULL,
      "one JSON document; integers are exact, null stands for a value that does not exist"},
     TM_OPTION_CSV_DIR,
@@ -46,8 +47,8 @@ static bool is_what(const tm_cell *cell, const char *word) {
     return strcmp(cell->value.text, word) == 0;
 }
 
-/* Returns whether a row is not one of the alternatives to choose from: a cumulative item of the
- * plan, a bound or a scenario. */
+/* Returns whether a row is no alternative from which to choose: a cumulative item of the plan, a
+ * bound or a scenario. */
 static bool is_apart(const tm_cell *cell) {
     return is_what(cell, "plan") || is_what(cell, "limit") || is_what(cell, "scenario");
 }
@@ -95,7 +96,8 @@ static void print_item(const tm_table *items, size_t row, tm_shown_unit unit) {
            !sure->null && !sure->value.i ? "  not sure" : "");
 }
 
-/* Returns whether a row is listed and is of kind @p word (NULL: any alternative). */
+/* Returns whether a row is listed and of kind @p word. If @p word is NULL, any alternative counts.
+ */
 static bool is_listed(const tm_table *items, size_t row, const char *word, bool all) {
     const tm_cell *what = tm_table_cell(items, row, "what");
     const tm_cell *saved = tm_table_cell(items, row, "saved_ns");
@@ -183,7 +185,6 @@ static void print_each(const question *q, tm_table *items) {
     }
 }
 
-/* Says why the saving of a scenario is doubtful. */
 static void print_doubt(const tm_table *job, const tm_table *items) {
     tm_shown_text times[2]; /* saving, maximum saving */
     char text[256];
@@ -204,8 +205,8 @@ static void print_doubt(const tm_table *job, const tm_table *items) {
 static void print_scenario(const question *q, const tm_table *job, const tm_table *items) {
     const tm_cell *saved = tm_table_cell(items, 0, "saved_ns");
     char step[32];
-    tm_shown_text times[4]; /* step now, step after the change, their difference, and the changed
-                               part of the critical path */
+    tm_shown_text times[4]; /* step now, step after the change, their difference, and the part of
+                               the critical path that changes */
     printf("%s%s%s\n", q->colors.strong, q->scenario.text, q->colors.off);
     int64_t step_ns = tm_table_cell(job, 0, "step_ns")->value.i;
     tm_shown_duration(step_ns, step, sizeof step);
@@ -256,7 +257,7 @@ static tm_status print_text(const question *q, const tm_tables *tables, tm_error
     return TM_OK;
 }
 
-/* Tables of an answer. For --each and scenarios, only the first two. */
+/* Tables of an answer. Only the first two if --each or a scenario is given. */
 static const char *const answers[] = {"whatif.job", "whatif.item", "whatif.step", "whatif.network",
                                       "whatif.split"};
 enum { N_ANSWERS = sizeof answers / sizeof *answers };
@@ -294,15 +295,14 @@ static tm_status answer(const question *q, const tm_tables *tables, tm_error *er
                        strcmp(q->each, "kind") == 0 || strcmp(q->each, "kernel") == 0
                            ? "no item is on the critical path"
                            : "the job does not have two of them to compare");
-    if (!tm_console_speaks()) /* here and not earlier, because all processes must return the same
-                                 status */
+    if (!tm_console_speaks()) /* only one process prints; checked only here, so that earlier
+                                 failures occur on all processes */
         return TM_OK;
     if (q->top >= 0 && !text)
         tm_table_top(items, (size_t)q->top);
     return text ? print_text(q, tables, err) : print_machine(q, tables, err);
 }
 
-/* Answers from the store's tables. */
 static tm_status answer_stored(const question *q, tm_error *err) {
     tm_tables tables;
     tm_store *store;
@@ -314,8 +314,8 @@ static tm_status answer_stored(const question *q, tm_error *err) {
                              "an older tmerge wrote this store without what-if figures; tmerge "
                              "analyze adds them");
         for (size_t t = 0; t < N_ANSWERS && status == TM_OK; t++)
-            if (tm_store_has_table(store,
-                                   answers[t])) /* a store of an older version may lack some */
+            if (tm_store_has_table(
+                    store, answers[t])) /* the store of an older tmerge may lack some tables */
                 status = tm_store_read_table(store, tm_tables_find(&tables, answers[t]), err);
         tm_store_close(store);
     }
@@ -362,7 +362,7 @@ static tm_status take_options(const tm_arguments *arguments, question *q, tm_err
     if (q->each && !known)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                        "--each takes rank, host, stage, kind or kernel, not '%s'", q->each);
-    int64_t jobs; /* -j must be valid even if no replay is needed */
+    int64_t jobs; /* -j must be valid, even if no replay is needed */
     TM_TRY(tm_self_launch_parse(arguments, &jobs, err));
     TM_TRY(tm_count_parse(tm_argument(arguments, "top"), "top", &q->top, err));
     TM_TRY(tm_list_parse(tm_argument(arguments, "step"), "step", &q->steps, err));

@@ -1,4 +1,4 @@
-/* Reads the tables of stores that are compared, and writes the result. */
+/* Reads the tables of the stores that are compared, and writes the result of the comparison. */
 #ifndef TMERGE_DIFF_INPUTS_H
 #define TMERGE_DIFF_INPUTS_H
 
@@ -14,7 +14,8 @@
 tm_status tm_diff_inputs_read(char *const *paths, tm_tables out[2], tm_error *err) TM_MUST_CHECK;
 void tm_diff_inputs_destroy(tm_tables sides[2]);
 
-/** Reads one store the same way, into empty tables of tm_analysis_tables. */
+/** Reads the tables of one store in the same way. @p tables: definitions of tm_analysis_tables,
+ * without rows. */
 tm_status tm_diff_input_read(const char *path, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 /** Prints a comparison for programs: all tables as JSON, or the first as CSV. TM_OK; TM_ERR_FAULT.

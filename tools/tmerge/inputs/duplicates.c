@@ -10,8 +10,8 @@
 #include "identity/file.h"
 #include "output/console.h"
 
-/* Smaller files [B] are not compared: different traces of only a few events may have the same
- * bytes. */
+/* Smaller files [B] are not compared, because different traces of only a few events may have the
+ * same bytes. */
 enum { RECORDING_LEAST = 4096 };
 
 typedef struct trace {
@@ -33,11 +33,11 @@ static bool alike(const trace *a, const trace *b) {
     return a->size == b->size && a->digest == b->digest;
 }
 
-/* Computes digests of the first @p bytes, only of traces whose size and previous digest are equal.
- * Most jobs have few of these. */
+/* Computes digests of the first @p bytes of each trace for which another has the same size and
+ * previous digest. In most jobs, few have. */
 static void set_digests(trace *v, size_t n, size_t bytes) {
     qsort(v, n, sizeof *v, by_bytes);
-    bool before = false; /* v[i] equals the previous trace so far */
+    bool before = false; /* whether v[i] equals the previous trace so far */
     for (size_t i = 0; i < n; i++) {
         const bool next = i + 1 < n && alike(&v[i], &v[i + 1]);
         if ((before || next) && tm_identity_digest(v[i].path, bytes, &v[i].digest, NULL) != TM_OK)
@@ -67,7 +67,8 @@ static bool same_bytes(const char *a, const char *b) {
     return same;
 }
 
-/* Returns the first trace in [first, i) with the bytes of trace i; NULL if there is none. */
+/* Returns the first trace in [first, i) that has the same bytes as trace i; NULL if there is none.
+ */
 static const trace *original_of(const trace *v, size_t first, size_t i) {
     for (size_t k = first; k < i; k++)
         if (same_bytes(v[i].path, v[k].path))

@@ -1,4 +1,4 @@
-/* Finds traces of a job that are copies of one another. */
+/* Finds traces of a job that are copies of another trace. */
 #ifndef TMERGE_DUPLICATES_H
 #define TMERGE_DUPLICATES_H
 

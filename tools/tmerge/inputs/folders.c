@@ -25,7 +25,6 @@ bool tm_is_file(const char *path) {
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Lists the regular files in a folder. */
 static tm_status read_folder(const char *folder, DIR *dir, tm_vec *paths, tm_error *err) {
     const struct dirent *item;
     const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
@@ -52,8 +51,8 @@ static tm_status read_folder(const char *folder, DIR *dir, tm_vec *paths, tm_err
     return errno ? tm_fail(err, TM_ERR_INPUT, folder, -1, "%s", strerror(errno)) : TM_OK;
 }
 
-/* Returns a pattern for paths below a folder, whose name is escaped. The caller frees it; NULL when
- * out of memory. */
+/* Returns a glob pattern for paths below a folder. Escapes the folder's name. The caller frees it;
+ * NULL when out of memory. */
 static char *pattern_below(const char *folder, const char *pattern) {
     char *out = malloc(2 * strlen(folder) + strlen(pattern) + 2), *p = out;
     for (const char *c = folder; out && *c; c++) {
@@ -82,7 +81,6 @@ static bool add_matches(const char *folder, const char *pattern, tm_vec *paths) 
     return ok && code != GLOB_NOSPACE;
 }
 
-/* Returns the folder of a path. */
 static tm_text folder_of(const char *path) {
     const char *end = strrchr(path, '/'), *begin = end;
     while (begin > path && begin[-1] != '/')
@@ -104,8 +102,8 @@ void tm_folders_list_name(char *text, size_t room, tm_text name) {
         snprintf(text + used, room - used, "%s...", comma);
 }
 
-/* Fails if the paths [n] are in several folders, and names the folders.
- * @param what what they contain
+/* Fails if the paths [n] are in several folders, and names these.
+ * @param what what the folders contain
  * @param advice what the user should do */
 static tm_status check_one_folder(const char *named, char *const *paths, size_t n, const char *what,
                                   const char *advice, tm_error *err) {
@@ -124,7 +122,7 @@ static tm_status check_one_folder(const char *named, char *const *paths, size_t 
                          n_folders, what, text, advice);
 }
 
-/* Lists the files below a folder in the places where profilers write. */
+/* Lists the files below a folder that are where profilers write traces. */
 static tm_status read_below(const char *folder, tm_vec *paths, tm_error *err) {
     size_t n;
     const tm_format *const *formats = tm_formats(&n);
@@ -153,7 +151,7 @@ static bool any_trace(char *const *paths, size_t n) {
     return i < n;
 }
 
-/* Returns whether the paths' folders are named after ranks. They are then one recording. */
+/* Returns whether the paths' folders are named after ranks: the paths are then one recording. */
 static bool are_of_ranks(char *const *paths, size_t n) {
     bool are = true;
     for (size_t i = 0; i < n && are; i++) {
@@ -164,7 +162,7 @@ static bool are_of_ranks(char *const *paths, size_t n) {
     return are;
 }
 
-/* Drops the paths of folders that have no trace. */
+/* Drops the paths in folders that have no trace. */
 static void keep_recordings(tm_vec *paths, size_t first) {
     char **v = paths->data;
     size_t n = paths->n, to = first;

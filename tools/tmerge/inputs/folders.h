@@ -11,21 +11,21 @@
 /** Returns whether the path is a regular file. */
 bool tm_is_file(const char *path);
 
-/** Returns whether the path is a trace, or a report that can be exported to one. */
+/** Returns whether the path is a trace, or a report from which a trace can be exported. */
 bool tm_is_trace(const char *path);
 
-/** Appends a name to a list in a message ("a, b"), or "..." if the name does not fit. */
+/** Appends a name to a list in a message ("a, b"). Appends "..." if the name does not fit. */
 void tm_folders_list_name(char *text, size_t room, tm_text name);
 
-/** Order of paths, for qsort. Numbers in them compare as numbers: 9 before 10. */
+/** Compares paths, for qsort. Numbers in paths compare as numbers: 9 before 10. */
 int tm_path_order(const void *a, const void *b);
 
-/** Lists the regular files of a folder, except hidden ones, and those that profilers write below
- * it. If none of these is a trace, each subfolder is a recording: one is listed, or all if
- * requested. Subfolders named after ranks are one recording.
+/** Lists the regular files of a folder, except hidden ones, and the files below it that are where
+ * profilers write traces. If none of these is a trace, each subfolder is a recording: lists the
+ * only one, or all if requested. Subfolders named after ranks are one recording.
  *
  * @param paths  of char *, each owned by the caller, in natural order; also set on failure
- * @param any    whether one of them is a trace
+ * @param any set to whether one of the paths is a trace
  * @return       TM_OK; TM_ERR_INPUT, also if the user has to name one of several folders;
  * TM_ERR_FAULT */
 tm_status tm_folder_list(const char *folder, bool all_recordings, tm_vec *paths, bool *any,

@@ -13,7 +13,7 @@
 
 enum { HOST_MAX = 256 };
 
-/* An entry of the map. Sent to other processes as bytes. */
+/* An entry of the map, which is sent to other processes as bytes. */
 typedef struct entry {
     int64_t rank, line;
     char host[HOST_MAX];

@@ -5,11 +5,11 @@
 
 #include "mpi/load/load.h"
 
-/** Sets the host of each timeline that the map names or that has none.
+/** Sets the host of each timeline whose rank is in the map, or that has no host.
  *
  * Collective: over comm.
  * @param map     path of a file with lines RANK HOST ('#' starts a comment line), or NULL
- * @param loaded  the hosts are added to its names
+ * @param loaded  gets the hosts' names
  * @return        TM_OK; TM_ERR_INPUT (the file, a line, a duplicate rank); TM_ERR_FAULT; the same
  * on every process */
 tm_status tm_host_names(MPI_Comm comm, const char *map, tm_loaded *loaded,

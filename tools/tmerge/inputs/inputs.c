@@ -23,27 +23,26 @@
 
 /* What one host found for the operands. */
 typedef struct sighting {
-    int *absent;    /* [operands] 0: found; else errno or NO_MATCH */
-    bool any;       /* at least one file may be a trace */
+    int *absent;    /* [operands] 0 if the operand was found, else an errno or NO_MATCH */
+    bool any;       /* whether at least one file may be a trace */
     tm_vec without; /* of char: folders without a trace, 0-terminated */
 } sighting;
 
-/* Lists the inputs of a host. */
 typedef struct lister {
     tm_vec *out; /* of char: a tm_input_head and a path for each input */
     const tm_operand *operand;
     int64_t number; /* index of the operand */
     int64_t host;
     bool all_recordings;
-    bool has_hosts; /* several hosts list inputs, so each input needs an identity by which they
-                       compare */
+    bool has_hosts; /* several hosts list inputs, so each input needs size, time and digest, by
+                       which hosts compare it */
     sighting *seen;
 } lister;
 
 /* Instead of an errno: a pattern matched nothing. */
 enum { NO_MATCH = INT_MAX - 1 };
 
-/* Adds an input. @p match is the part of the path that the operand matched. */
+/* Adds an input. @p match is the part of the path that matched the operand. */
 static tm_status add_input(const lister *l, const char *path, const char *match, bool from_folder,
                            tm_error *err) {
     tm_input_head head = {.mapped_rank = -1,
@@ -118,8 +117,8 @@ static bool same_file(const char *a, const char *b) {
            (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
 }
 
-/* Sets the rank of an input. Returns false if no input has this path. @p was is the rank that an
- * earlier line set. */
+/* Sets the rank of an input. Returns false if no input has this path. Sets @p was to the rank that
+ * an earlier line gave the input. */
 static bool map_input(tm_vec *inputs, const char *path, int64_t rank, int64_t *was) {
     bool found = false;
     *was = rank;
@@ -171,8 +170,8 @@ static tm_status list_own(const tm_hosts *hosts, const tm_operands *operands, bo
     return TM_OK;
 }
 
-/* Returns the first operand's list (@FILE) that can be read only once, such as a pipe; NULL if
- * there is none. The processes that merge then have to read it. */
+/* Returns the first list (@FILE) among the operands that can be read only once, such as a pipe;
+ * NULL if there is none. The merging processes themselves must then read it. */
 static const char *pipe_of(const tm_arguments *arguments) {
     for (size_t i = 0; i < arguments->n_operands; i++) {
         const char *list = tm_operand_list(arguments->operands[i]);
@@ -182,7 +181,7 @@ static const char *pipe_of(const tm_arguments *arguments) {
     return NULL;
 }
 
-/* Only merge has this option. */
+/* Returns whether --all-recordings is given. Only merge has this option. */
 static bool takes_all(const tm_arguments *arguments) {
     return tm_argument(arguments, "all-recordings") != NULL;
 }
@@ -217,7 +216,6 @@ tm_status tm_inputs_each(const tm_arguments *arguments,
     return status;
 }
 
-/* Fails for the first operand that no host has. */
 static tm_status check_absent(MPI_Comm comm, const tm_operands *operands, int *absent,
                               tm_error *err) {
     MPI_Allreduce(MPI_IN_PLACE, absent, (int)operands->n, MPI_INT, MPI_MIN, comm);
@@ -229,7 +227,7 @@ static tm_status check_absent(MPI_Comm comm, const tm_operands *operands, int *a
     return TM_OK;
 }
 
-/* Fails if no input is a trace and there are traces deeper below the folders. */
+/* Fails if no input is a trace, but folders have traces deeper below. */
 static tm_status check_any(MPI_Comm comm, const sighting *seen, tm_error *err) {
     int any = seen->any;
     tm_status status = TM_OK;
@@ -241,7 +239,7 @@ static tm_status check_any(MPI_Comm comm, const sighting *seen, tm_error *err) {
     return tm_mpi_agree(comm, status, err);
 }
 
-/* Returns whether the lists of all hosts are equal, except for the host's number. */
+/* Returns whether the lists of all hosts are equal, apart from the host's number. */
 static bool lists_alike(MPI_Comm comm, const tm_hosts *hosts, const tm_vec *own) {
     uint64_t digest = 0;
     for (size_t at = 0; hosts->leads && at < own->n;) {
@@ -255,7 +253,7 @@ static bool lists_alike(MPI_Comm comm, const tm_hosts *hosts, const tm_vec *own)
     return tm_mpi_is_one(comm, digest, hosts->leads);
 }
 
-/* Merges the hosts' lists on process 0, with the hosts that see each input. If all hosts see the
+/* Merges the hosts' lists on process 0, and lists which hosts see each input. If all hosts see the
  * same inputs, @p seen stays empty. */
 static tm_status bring_together(MPI_Comm comm, const tm_hosts *hosts, tm_vec *bytes, tm_vec *seen,
                                 tm_error *err) {
@@ -287,7 +285,6 @@ static tm_status unpack(tm_inputs *out, size_t size, const uint64_t *seen, tm_er
     return TM_OK;
 }
 
-/* Broadcasts the list from process 0. */
 static tm_status spread(MPI_Comm comm, const tm_vec *bytes, const tm_vec *seen, tm_inputs *out,
                         tm_error *err) {
     size_t size = bytes->n, seen_size = seen->n * seen->size;

@@ -1,4 +1,4 @@
-/* The files that the command line names, on all hosts. Every process has the same list. */
+/* The files that the command line names, on all hosts. Every process gets the same list. */
 #ifndef TMERGE_INPUTS_H
 #define TMERGE_INPUTS_H
 
@@ -16,9 +16,9 @@ typedef struct tm_inputs {
 } tm_inputs;
 
 /** Expands files, folders, quoted patterns and lists of these on every host that has processes.
- * Reads the lists and the rank map on the first host. folders.h says which files of a folder are
- * included. An operand must exist on at least one host. Files of the same path on several hosts are
- * one input if size, time and digest agree.
+ * Reads the lists and the rank map on the first host. folders.h describes which files of a folder
+ * are included. Each operand must exist on at least one host. If several hosts have a file of the
+ * same path, size, time and digest, it is one input.
  *
  * Collective: over comm.
  * @param arguments  with their options --rank-map and --all-recordings
@@ -27,8 +27,8 @@ typedef struct tm_inputs {
 tm_status tm_inputs_list(MPI_Comm comm, const tm_arguments *arguments, tm_inputs *out,
                          tm_error *err) TM_MUST_CHECK;
 
-/** Calls @p each with every file of this host given by the operands, in order. Leaves out missing
- * files. For a list that can be read only once, calls it with the list itself. Collective: no.
+/** Calls @p each with every file of this host that the operands name, in order. Leaves out missing
+ * files. If a list can be read only once, calls @p each with the list itself. Collective: no.
  * TM_OK; TM_ERR_INPUT: a folder; TM_ERR_FAULT. */
 tm_status tm_inputs_each(const tm_arguments *arguments,
                          void (*each)(void *context, const char *path), void *context,

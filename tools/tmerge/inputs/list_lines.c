@@ -39,8 +39,8 @@ tm_status tm_lines_each(const char *file, tm_line_visitor *visitor, void *contex
         line.number++;
         status = visit(&line, (size_t)size, visitor, context, err);
     }
-    if (status == TM_OK && !feof(stream)) /* a read failed (for example, the path is a folder) or
-                                             memory ran out: errno says which */
+    if (status == TM_OK && !feof(stream)) /* a read failed (for example because the path is a
+                                             folder) or memory ran out: see errno */
         status = tm_fail(err, TM_ERR_INPUT, file, -1, "%s", strerror(errno));
     free(line.text);
     fclose(stream);

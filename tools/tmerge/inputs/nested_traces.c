@@ -9,8 +9,8 @@
 #include "folders.h"
 #include "identity/rank_from_path.h"
 
-/* An archive of runs may have millions of files and few traces. Each entry takes a stat, each file
- * an open. */
+/* Limits of the search: an archive of runs may have millions of files and few traces. Each entry
+ * costs a stat, and each file an open. */
 enum {
     LEVELS_MAX = 5,
     ENTRIES_MAX = 10000,
@@ -31,19 +31,20 @@ typedef struct search {
     tm_vec files;           /* of char *, owned: files of the current folder */
     int n_entries, n_files; /* examined so far */
     char names[TM_MESSAGE_MAX / 2];
-    tm_text last; /* the last name in `names`; points into a place's path */
+    tm_text last; /* the last name in `names`; points into the path of a place */
     size_t n_names;
 } search;
 
-/* Adds a path in a folder of this level. Takes the path over. Returns false when out of memory. */
+/* Adds a path in a folder of this level, and takes ownership of it. Returns false when out of
+ * memory. */
 static bool add_entry(search *s, char *path, int level) {
     struct stat info;
     const place below = {path, level + 1};
     bool folder = lstat(path, &info) == 0 && S_ISDIR(info.st_mode);
     if (folder && level < LEVELS_MAX)
         return tm_vec_append(&s->places, &below, 1);
-    if (!folder && level > 1 &&
-        tm_is_file(path)) /* the caller has already looked for traces in the upper levels */
+    if (!folder && level > 1 && tm_is_file(path)) /* the caller has already looked for traces in the
+                                                     upper levels, so files there are not added */
         return tm_vec_append(&s->files, &path, 1);
     free(path);
     return true;
@@ -62,7 +63,7 @@ static char *next_entry(DIR *dir, const char *folder, bool *ok) {
     return path;
 }
 
-/* Lists a folder. Skips one that cannot be read, because the user did not name it. */
+/* Lists a folder. Skips a folder that cannot be read, because the user did not name it. */
 static tm_status list(search *s, const place *at, tm_error *err) {
     DIR *dir = opendir(at->path);
     bool ok = true;
@@ -97,8 +98,8 @@ static bool holds_trace(search *s) {
     return found;
 }
 
-/* Adds a folder's name to the list. If the folder is of one rank, adds its parent: all ranks there
- * are one recording. */
+/* Adds a folder's name to the list. If the folder has one rank's trace, adds its parent instead,
+ * because all ranks below the parent are one recording. */
 static void add_name(search *s, const char *path) {
     const char *name = path + strlen(s->root), *base = strrchr(path, '/') + 1;
     name += strspn(name, "/");

@@ -10,10 +10,10 @@
 #include "mpi/exchange/agree.h"
 #include "mpi/exchange/bytes.h"
 
-/* Comes before each operand's 0-terminated text in messages between processes. */
+/* Precedes each operand's 0-terminated text in messages between processes. */
 typedef struct head {
-    int64_t typed; /* index of the typed operand */
-    int64_t line;  /* line of its list file, from 1; 0: the operand was typed */
+    int64_t typed; /* index of the operand among those on the command line */
+    int64_t line;  /* line of the operand in its list file, from 1; 0: it was typed */
 } head;
 
 const char *tm_operand_list(const char *typed) {

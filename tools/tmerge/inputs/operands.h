@@ -9,9 +9,9 @@
 
 /** A file, a folder or a pattern. */
 typedef struct tm_operand {
-    const char *text; /* points into the bytes */
-    const char *list; /* its list; NULL if it was typed */
-    int64_t line;     /* line in its list, from 1 */
+    const char *text; /* points into the bytes of tm_operands */
+    const char *list; /* the list that contains the operand; NULL if the operand was typed */
+    int64_t line;     /* line in the list, from 1 */
 } tm_operand;
 
 typedef struct tm_operands {
@@ -20,25 +20,26 @@ typedef struct tm_operands {
     void *bytes; /* owned */
 } tm_operands;
 
-/** Returns the list that a typed operand names as @FILE; NULL if it is not a list. If a file is
- * named exactly so, "@" included, the operand is that file. */
+/** Returns the list file that a typed operand @FILE names; NULL if the operand is no list. If there
+ * is a file named "@FILE", with the "@", the operand is that file. */
 const char *tm_operand_list(const char *typed);
 
-/** Reads the operands and their lists. Each line is an operand as it is, up to its end (LF or CR
- * LF). Blank lines and those that start with # are skipped.
+/** Reads the operands and their lists. Each line, up to LF or CR LF, is an operand. Blank lines and
+ * lines that start with # are skipped.
  *
  * Collective: no.
- * @param out  all 0; to be freed also after a failure
+ * @param out  all 0; freed by the caller, also after a failure
  * @return     TM_OK; TM_ERR_INPUT, also for an empty list; TM_ERR_FAULT */
 tm_status tm_operands_read(const tm_arguments *arguments, tm_operands *out,
                            tm_error *err) TM_MUST_CHECK;
 
-/** Reads the operands on process 0 and broadcasts them; each host then looks for the files itself.
+/** Reads the operands on process 0 and broadcasts them. Each host then looks for the files itself.
  * Collective: over comm. */
 tm_status tm_mpi_operands_read(MPI_Comm comm, const tm_arguments *arguments, tm_operands *out,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Fails because of an operand. The message has its name, or its list and line. */
+/** Fails because of an operand. The message has its text, and its list and line if it is from a
+ * list. */
 tm_status tm_operand_fail(const tm_operand *operand, const char *why, tm_error *err);
 
 void tm_operands_free(tm_operands *operands);

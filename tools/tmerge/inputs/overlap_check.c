@@ -12,7 +12,7 @@
 
 enum { PLACE_NUMBERS = 4, NAME_MAX_SHOWN = 140 };
 
-/* Time range of a rank's recording, and the process that has it; sent as numbers. */
+/* Time range of a rank's recording, and the process that has the rank; sent as numbers. */
 typedef struct place {
     int64_t begin_ns, end_ns, rank, owner;
 } place;
@@ -25,8 +25,8 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Writes this process's ranks at their indices into zeros [n_ranks]. The arrays of all processes
- * are then summed. */
+/* Writes this process's ranks at their indices into zeros [n_ranks]. The caller then sums the
+ * arrays of all processes. */
 static void list_own(const tm_loaded *loaded, int self, place *out) {
     for (size_t i = 0, k = 0; i < loaded->n_ranks && k < loaded->n_timelines; i++) {
         int64_t begin, end;
@@ -38,7 +38,7 @@ static void list_own(const tm_loaded *loaded, int self, place *out) {
     }
 }
 
-/* Finds the widest gap above the limit. Returns false if there is none. */
+/* Finds the widest gap that is wider than the limit. Returns false if there is none. */
 static bool find_gap(place *v, size_t n, place *before, place *behind) {
     int64_t widest = TM_FAR_APART_NS;
     bool found = false;
@@ -55,7 +55,8 @@ static bool find_gap(place *v, size_t n, place *before, place *behind) {
     return found;
 }
 
-/* Describes the file that recorded at this time: "job/trace.json (2025-12-01 00:00:00 UTC)". */
+/* Describes the file whose recording starts or ends at this time: "job/trace.json (2025-12-01
+ * 00:00:00 UTC)". */
 static void describe(MPI_Comm comm, const tm_loaded *loaded, const place *p, int64_t at_ns,
                      char out[256]) {
     char name[NAME_MAX_SHOWN + 1] = "", date[32] = "";

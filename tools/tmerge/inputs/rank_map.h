@@ -12,7 +12,7 @@ typedef enum tm_rank_map_kind {
 
 /** Parses a line: PATH, blanks, RANK (at most 9 digits). The path may contain blanks.
  * @param line changed: a zero byte ends the path
- * @param path  points into the line; set for an entry, as is @p rank */
+ * @param path set, as is @p rank, if the line is an entry; points into the line */
 tm_rank_map_kind tm_rank_map_line(char *line, const char **path, int64_t *rank);
 
 #endif

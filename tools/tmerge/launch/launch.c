@@ -13,7 +13,7 @@
 #include "liveness/liveness.h"
 #include "signals.h"
 
-/* A value of srun's --mpi that works with this MPI. */
+/* A value of srun's --mpi with which this MPI works. */
 #ifdef OPEN_MPI
 #define TMERGE_PMI "pmix"
 #else
@@ -52,7 +52,7 @@ bool tm_launch_has_hosts(void) {
     return !tm_launcher_env_is_alone(&place) && !tm_launcher_env_is_one_node(&place);
 }
 
-/* Starts again after each removal, because unsetenv moves the later variables. */
+/* Starts from the beginning after each removal, because unsetenv moves the later variables. */
 void tm_launch_forget(void) {
     for (char **variable = environ; *variable;) {
         const char *end = strchr(*variable, '=');
@@ -64,8 +64,8 @@ void tm_launch_forget(void) {
     }
 }
 
-/* Returns whether an interface is a network of containers or virtual machines, which has the same
- * address on every host. */
+/* Returns whether an interface belongs to a network of containers or virtual machines. Its address
+ * is then the same on every host. */
 static bool is_of_one_host(const char *interface) {
     static const char *const begins[] = {"br-", "cali",  "cni",    "docker", "flannel",
                                          "lxc", "lxdbr", "podman", "veth",   "virbr"};
@@ -75,7 +75,7 @@ static bool is_of_one_host(const char *interface) {
     return false;
 }
 
-/* Excludes networks in which Open MPI would look for other hosts, and hang. */
+/* Excludes networks in which Open MPI would look for other hosts until it hangs. */
 static void leave_networks_out(void) {
     char left_out[1024] = "127.0.0.1/8,sppp"; /* Open MPI's default */
     size_t size = strlen(left_out);
@@ -92,7 +92,7 @@ static void leave_networks_out(void) {
         setenv("OMPI_MCA_btl_tcp_if_exclude", left_out, 0);
 }
 
-/* hwloc's names: of the components, then of the phases */
+/* names of hwloc: components, then phases */
 void tm_launch_look_at_cores(void) {
     setenv("HWLOC_COMPONENTS", "-linux:pci,-linux:io,linux,stop", 0);
     setenv("HWLOC_PLUGINS_PATH", "/dev/null", 0);
@@ -108,17 +108,18 @@ static void set_up_processes(void) {
         setenv("OMPI_MCA_pml", "ob1", 0);
         setenv("OMPI_MCA_btl", "self,vader", 0);
     } else {
-        /* When a process is killed, Open MPI 5 and later ends those connected to it, and mpirun may
-         * name one of these. The delay lets mpirun see first which process was killed. */
+        /* When a process is killed, Open MPI 5 and later ends the processes connected to it, and
+         * mpirun may name one of these. The delay lets mpirun first see the process that was
+         * killed. */
         setenv("OMPI_MCA_opal_abort_delay", "2", 0);
         leave_networks_out();
     }
 }
 
-/* Sets up MPI for a single process, whatever is set for several. By default Open MPI would start a
- * daemon, look for the launcher's daemon, for network interfaces, PCI devices, GPUs and X servers,
- * and make a session folder, in which runs at the same time can collide. Version 5 has no pmix
- * "isolated". */
+/* Sets up MPI for a single process. Overwrites settings that the user made for several. By default
+ * Open MPI would start a daemon, look for the launcher's daemon, for network interfaces, PCI
+ * devices, GPUs and X servers, and make a session folder, in which simultaneous runs can collide.
+ * Version 5 has no pmix "isolated". */
 static void set_up_alone(void) {
     static const char *const settings[][2] = {
         {"OMPI_MCA_ess", "singleton"},
@@ -148,7 +149,7 @@ static int remove_entry(const char *path, const struct stat *info, int kind, str
     return remove(path);
 }
 
-/* Makes a temporary folder. Returns false if none can be written. */
+/* Makes a temporary folder. Returns false if no place for it can be written. */
 static bool make_folder(char *out, size_t size) {
     const char *const places[] = {getenv("TMPDIR"), "/tmp", "/dev/shm"};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
@@ -164,8 +165,8 @@ static bool init(void) {
     return MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &threads) == MPI_SUCCESS;
 }
 
-/* Starts MPI with its own TMPDIR. Even for a single process, Open MPI 5 and later makes folders
- * there, leaves them behind, and crashes if TMPDIR is not a writable folder. */
+/* Starts MPI with a separate TMPDIR. Even for a single process, Open MPI 5 and later makes folders
+ * there that it does not remove, and crashes if TMPDIR is not a writable folder. */
 static bool init_alone(void) {
     enum { OPEN_FILES = 8 };
     char folder[PATH_MAX];
@@ -188,8 +189,8 @@ static bool init_alone(void) {
     return ok;
 }
 
-/* Takes this process's rank and the number of processes from MPI. Starts the liveness monitor if it
- * is needed. */
+/* Sets this process's rank and the number of processes as MPI reports them. Starts the liveness
+ * monitor if it is needed. */
 static tm_status take_place(tm_error *err) {
     MPI_Comm node;
     int rank, size;

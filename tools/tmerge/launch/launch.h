@@ -8,18 +8,19 @@
 #include "base/launcher_env.h"
 #include "tmerge/status.h"
 
-/* Environment variable of processes that tmerge starts by mpirun: when tmerge itself started. */
+/* Environment variable of processes that tmerge starts with mpirun: the time at which the first
+ * tmerge started. */
 #define TM_LAUNCH_STARTED "TMERGE_STARTED_NS"
 
-/** Reads the environment. Called first in main. */
+/** Reads the environment. main calls it first. */
 void tm_launch_begin(void);
 
-/** Returns this process's number and the number of processes: from MPI if it has started, else from
- * the launcher. */
+/** Returns this process's number and the number of processes. Takes them from MPI if it has
+ * started, else from the launcher. */
 const tm_launcher_env *tm_launch_place(void);
 
-/** Returns when the program started, by CLOCK_MONOTONIC; for a process that tmerge launched, when
- * that tmerge started. */
+/** Returns when the program started, by CLOCK_MONOTONIC. For a process that tmerge launched,
+ * returns when the launching tmerge started. */
 int64_t tm_launch_began_ns(void);
 
 /** Returns whether tmerge itself launched this process. */
@@ -28,15 +29,15 @@ bool tm_launch_is_started(void);
 /** Removes the variables of launchers and batch systems from the environment. */
 void tm_launch_forget(void);
 
-/** Limits Open MPI's hardware detection to cores, which is enough if all processes are on this
- * host. Detecting devices (PCI bus, GPU libraries, X servers, also by TCP) takes each process 20
- * ms. */
+/** Limits Open MPI's hardware detection to cores, which suffices if all processes are on this host.
+ * Detecting devices (PCI bus, GPU libraries, X servers, also by TCP) takes 20 ms in each process.
+ */
 void tm_launch_look_at_cores(void);
 
-/** Returns whether processes of this run are or may be on other hosts. */
+/** Returns whether processes of this run are on other hosts, or may be. */
 bool tm_launch_has_hosts(void);
 
-/** Starts MPI, once. A single process starts it without network and folders.
+/** Starts MPI; call it once. A single process starts MPI without network and folders.
  *
  * Collective: over all processes.
  * @return  TM_OK; TM_ERR_USAGE, TM_ERR_FAULT: the launcher belongs to another MPI; all processes

@@ -14,20 +14,20 @@
 #include "liveness/liveness.h"
 #include "tmerge/status.h"
 
-/* A file to remove, or a folder, which is then empty. */
+/* A file to remove, or a folder that will be empty by then. */
 typedef struct doomed {
     struct doomed *next;
     char path[];
 } doomed;
 
-/* Globals, because a signal handler has no arguments of ours. */
-static doomed *volatile doomed_first;   /* list, latest first; never freed */
-static volatile sig_atomic_t child;     /* leader of the process group to end; 0: none */
-static volatile sig_atomic_t is_held;   /* a file or child is being registered */
+/* Globals, because a signal handler gets no pointer from its caller. */
+static doomed *volatile doomed_first; /* list, latest first; never freed */
+static volatile sig_atomic_t child;   /* leader of the process group to end at a signal; 0: none */
+static volatile sig_atomic_t is_held; /* a file or child is being registered, so signals wait */
 static volatile sig_atomic_t postponed; /* signal that waits; 0: none */
 static char on_host[80];                /* " on NAME" if there may be several hosts, else empty */
 static pthread_t main_thread;
-static volatile sig_atomic_t is_halted; /* another thread ends the process */
+static volatile sig_atomic_t is_halted; /* another thread ends the process, so signals do nothing */
 
 /* Ends the child before removing files, because it could write them again. */
 static void clean_up(void) {
@@ -74,7 +74,7 @@ static void tell_crash(int number) {
     _exit(TM_ERR_FAULT);
 }
 
-/* Installs a handler for crashes unless there is one: a sanitizer's reports more. */
+/* Installs a handler for crashes unless there is one: a sanitizer's handler reports more. */
 static void watch_crash(int number) {
     struct sigaction action = {.sa_handler = tell_crash}, old;
     if (sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
@@ -87,8 +87,8 @@ static void watch_end(int number) {
         sigaction(number, &action, NULL);
 }
 
-/* If a descriptor is closed, opens it in the wrong direction, so that using it still fails and is
- * reported. */
+/* Opens a descriptor that is closed, in the wrong direction, so that each use of it still fails and
+ * is reported. */
 static void open_if_closed(int fd) {
     if (fcntl(fd, F_GETFD) == -1 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
         _exit(TM_ERR_FAULT);
@@ -117,7 +117,7 @@ void tm_signals_remove(const char *path) {
         return;
     d->next = doomed_first;
     memcpy(d->path, path, size);
-    doomed_first = d; /* last, because a signal may come at any time */
+    doomed_first = d; /* comes last, because a signal may arrive at any time */
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         watch_end(ends[i]);
 }
@@ -133,7 +133,7 @@ static void clean_up_and_halt(int number) {
         pause();
 }
 
-/* Uses a signal handler, because the main thread may let other signals wait. */
+/* Runs clean_up_and_halt in the main thread, as a signal handler. */
 void tm_signals_halt(void) {
     enum { TRIES = 200 };
     const struct sigaction action = {.sa_handler = clean_up_and_halt, .sa_flags = SA_NODEFER};

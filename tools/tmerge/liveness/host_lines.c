@@ -15,8 +15,9 @@
 
 enum { SILENCE_S = 20, SILENCE_MAX_S = 3600, PROBES = 3, PATIENCE_MS = 2000, WAITING_MAX = 4096 };
 
-/* Returns the interval of TCP's keep-alive probes. After one quiet interval, a connection is probed
- * once per interval. It fails one interval after the last of PROBES unanswered probes. */
+/* Returns the interval of TCP's keep-alive probes. A connection is probed after one interval
+ * without traffic, and then once in each interval. It fails one interval after the last of PROBES
+ * unanswered probes. */
 static int probe_interval_s(void) {
     const char *text = getenv(TM_SILENCE_VARIABLE);
     long silence = text ? strtol(text, NULL, 10) : 0;
@@ -55,14 +56,14 @@ static bool read_name(int fd, int wake, uint64_t token, tm_line_name *out) {
 
 static bool write_name(int fd, const tm_line_name *self, uint64_t token) {
     tm_line_name name = *self;
-    name.token = token; /* a new connection's buffer has room for such a short message */
+    name.token = token; /* the buffer of a new connection has room for this short message */
     return send(fd, &name, sizeof name, MSG_NOSIGNAL) == (ssize_t)sizeof name;
 }
 
 static void list_addresses(tm_invitation *out) {
     struct ifaddrs *first = NULL;
-    out->addresses[out->n_addresses++] = htonl(INADDR_LOOPBACK); /* for other processes on this
-                                                                    host */
+    /* the address for other processes on this host */
+    out->addresses[out->n_addresses++] = htonl(INADDR_LOOPBACK);
     if (getifaddrs(&first) != 0)
         return;
     for (const struct ifaddrs *i = first; i; i = i->ifa_next) {

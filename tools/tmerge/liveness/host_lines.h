@@ -1,5 +1,5 @@
-/* TCP connections between the processes of a run. They are silent while all is well: the kernels of
- * both ends probe each other, even if a process is blocked. */
+/* TCP connections between the processes of a run. As long as all is well, the processes send
+ * nothing: the kernels of both ends probe each other, even if a process is blocked. */
 #ifndef TMERGE_LIVENESS_HOST_LINES_H
 #define TMERGE_LIVENESS_HOST_LINES_H
 
@@ -10,18 +10,18 @@
 
 enum { TM_LINES_ADDRESSES_MAX = 24 };
 
-/** Environment variable: seconds, from 4 to 3600, after which a silent host is lost; 20 if unset or
- * invalid. Rounded down to a multiple of 4. */
+/** Environment variable: after how many seconds a silent host counts as lost, from 4 to 3600,
+ * rounded down to a multiple of 4. 20 if unset or invalid. */
 #define TM_SILENCE_VARIABLE "TMERGE_SILENCE"
 
-/** Address of a process that accepts connections. IPv4, like TCP in Open MPI. */
+/** Address of a process that accepts connections. IPv4, as Open MPI uses for TCP. */
 typedef struct tm_invitation {
     uint64_t token; /* sent first on each connection; 0: no connections are accepted */
     uint32_t addresses[TM_LINES_ADDRESSES_MAX];
     uint16_t n_addresses, port;
 } tm_invitation;
 
-/** The first message on a connection: who is at the other end. */
+/** The first message on a connection: which process is at the other end. */
 typedef struct tm_line_name {
     uint64_t token;
     int32_t process;
@@ -42,17 +42,17 @@ typedef enum tm_line_news {
     TM_LINE_SILENT,   /* the other end's kernel does not answer */
 } tm_line_news;
 
-/** Opens a listening socket. @return the socket; -1 without network or random token, and @p out is
+/** Opens a listening socket. @return the socket; -1 without a network or a random token: @p out is
  * then all 0 */
 int tm_lines_listen(tm_invitation *out);
 
 /** Accepts a connection on a listening socket.
  * @param wake a descriptor that ends the wait when it is readable
- * @return      false: the other end is no process of this run, or did not say which */
+ * @return false if the other end is no process of this run, or did not send its tm_line_name */
 bool tm_lines_accept(int listener, int wake, const tm_line_name *self, tm_line *out);
 
-/** Connects to the inviting process, by the first of its addresses that works. Returns false if
- * none does. */
+/** Connects to the process that sent the invitation, by the first of its addresses that works.
+ * Returns false if none works. */
 bool tm_lines_join(const tm_invitation *invitation, int wake, const tm_line_name *self,
                    tm_line *out);
 

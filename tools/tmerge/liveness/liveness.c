@@ -18,19 +18,19 @@ enum { GRACE_MS = 3000, LEAVE_MS = 200, LAUNCHER_S = 4 };
 typedef struct liveness {
     bool runs, aborts;
     pthread_t thread;
-    int own, theirs; /* ends of a socket pair: the main thread sends requests on its own, the
-                        monitoring thread answers on the other */
+    int own, theirs; /* ends of a socket pair. The main thread sends requests on `own`; the
+                        monitoring thread answers on `theirs` */
     void (*halt)(void);
     tm_line_name self;
     bool speaks_for_first; /* this process reports a loss if process 0 is lost */
-    tm_invitation upwards; /* address of the process that this one connects to; token 0: none */
-    int listener;          /* -1: expects no more connections */
+    tm_invitation upwards; /* address of the process to which this one connects; token 0: none */
+    int listener;          /* -1: no more connections are expected */
     int expected;          /* number of processes that have not connected yet */
-    tm_line *lines; /* owned; only the connection upwards, if there is one, leads to a process of a
-                       lower number */
+    tm_line *lines; /* owned; at most one connection, `upwards`, leads to a process with a lower
+                       number */
     int n;
     struct pollfd *polled; /* owned; [n + 2] */
-    tm_line_name lost;     /* the lost process, if there is a deadline */
+    tm_line_name lost;     /* the lost process that is reported at the deadline, if there is one */
     tm_line_news how;
     int64_t deadline_ms; /* 0: none */
 } liveness;
@@ -48,9 +48,9 @@ static void write_all(tm_line_news news) {
         tm_lines_write(&life.lines[i], news);
 }
 
-/* Reports a loss. Only one process does: the one that the lost process had connected to, or if
- * process 0 is lost, the one with speaks_for_first. Uses no stdio, because the main thread may have
- * stopped inside it. */
+/* Reports a loss. Only one process reports it: the process to which the lost one had connected or,
+ * if process 0 is lost, the process with speaks_for_first. Uses no stdio, because the main thread
+ * may have stopped inside it. */
 static void tell_loss(void) {
     char text[4 * TM_HOST_MAX];
     int size;
@@ -71,7 +71,7 @@ static void tell_loss(void) {
 static void leave_for_loss(void) {
     life.halt();
     tell_loss();
-    /* mpirun would take this process's end for a failure and wait for all hosts. */
+    /* mpirun would treat the end of this process as a failure, and wait for all hosts */
     if (life.how == TM_LINE_SILENT && tm_mpirun_end())
         sleep(LAUNCHER_S);
     write_all(TM_LINE_REPORTED);
@@ -82,8 +82,8 @@ static void leave_for_loss(void) {
     _exit(TM_ERR_FAULT);
 }
 
-/* Records a loss. Until the deadline, a launcher may end the run with its own message. Process 0
- * does not wait for a silent host, which launchers do not notice. */
+/* Records a loss. A launcher may end the run with its own message until the deadline. If a host is
+ * silent, process 0 does not wait, because launchers do not notice silent hosts. */
 static void take_loss(const tm_line *line, tm_line_news how) {
     bool first = life.self.process == 0;
     if (life.deadline_ms == 0)
@@ -92,7 +92,7 @@ static void take_loss(const tm_line *line, tm_line_news how) {
     life.how = how;
 }
 
-/* Reads from a connection. Closes it and returns false if nothing more can come. */
+/* Reads from a connection. Returns false and closes the connection if nothing more can come. */
 static bool take_news(tm_line *line) {
     tm_line_news news = tm_lines_read(line);
     if (news == TM_LINE_QUIET)
@@ -123,7 +123,7 @@ static void take_guest(void) {
         stop_listening();
 }
 
-/* Handles a request of the main thread. Returns whether to go on watching. */
+/* Handles a request of the main thread. Returns false if the monitoring has to end. */
 static bool take_request(void) {
     unsigned char news;
     if (read(life.theirs, &news, 1) == 1) {
@@ -166,7 +166,7 @@ static void *watch(void *unused) {
     return unused;
 }
 
-/* Finds out which process to connect to and how many will connect to this one, and exchanges
+/* Finds out to which process to connect, and how many will connect to this one. Exchanges
  * addresses. */
 static void invite(MPI_Comm node) {
     MPI_Comm firsts;
@@ -205,7 +205,7 @@ static bool start_thread(void) {
         return false;
     life.own = pair[0];
     life.theirs = pair[1];
-    sigfillset(&all); /* signals go to the main thread, which may hold them back */
+    sigfillset(&all); /* signals go to the main thread, which may make them wait */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     life.runs = pthread_create(&life.thread, NULL, watch, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -220,7 +220,8 @@ void tm_liveness_start(MPI_Comm node, bool aborts, void (*halt)(void)) {
         stop_listening();
 }
 
-/* Makes the thread send news to the other processes. Waits for that up to a limit. */
+/* Makes the monitoring thread send news to the other processes. Waits until it has done so, at most
+ * @p patience_ms. */
 static void ask(tm_line_news news, int patience_ms) {
     unsigned char byte = (unsigned char)news;
     struct pollfd answer = {.fd = life.own, .events = POLLIN};

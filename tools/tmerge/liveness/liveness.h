@@ -1,6 +1,6 @@
-/* Liveness monitor: detects lost processes and hosts of a run. MPI waits for them for ever; mpirun
- * detects a process that ended, but a silent host only after minutes; srun ends the other processes
- * only if configured to.
+/* Liveness monitor: detects lost processes and hosts of a run. MPI waits for lost processes for
+ * ever. mpirun detects a process that ended, but a silent host only after minutes. srun ends the
+ * other processes only if it is configured to.
  *
  * Each process keeps a connection to the first process of its host, and the first process of each
  * host keeps one to process 0. A host that is silent for 20 s (TM_SILENCE_VARIABLE sets another
@@ -13,20 +13,21 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-/** Starts to monitor, in a thread that does not use MPI. A connection that cannot be made, for lack
- * of a network or memory, is left out without a message.
+/** Starts to monitor, in a thread that does not use MPI. Leaves out connections that cannot be
+ * made, because of the network or of memory, without a message.
  *
  * Collective: over all processes.
  * @param node    the processes of this host
- * @param aborts  the launcher waits for a silent host unless it is told to end
+ * @param aborts call MPI_Abort if a host is silent, because the launcher would wait for that host
  * @param halt    cleans up and halts the main thread */
 void tm_liveness_start(MPI_Comm node, bool aborts, void (*halt)(void));
 
-/** Tells the other processes that this one leaves after a failure that is reported. Signal handlers
- * call this, too. */
+/** Informs the other processes that this one leaves after a failure that is reported. Signal
+ * handlers call this, too. */
 void tm_liveness_leave(void);
 
-/** Tells the other processes that this one ends normally, and stops the monitor. Collective: no. */
+/** Informs the other processes that this one ends normally, and stops the monitor. Collective: no.
+ */
 void tm_liveness_end(void);
 
 #endif

@@ -7,8 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Reads the parent and the name of a process, which ends at the last ")". If there is no such
- * process: 0 and "". */
+/* Reads the parent and the name of a process. Returns 0 and sets "" if there is no such process. In
+ * the file, the name ends at the last ")". */
 static long read_stat(long pid, char name[20]) {
     char path[64], stat[512];
     name[0] = '\0';
@@ -37,7 +37,7 @@ static bool is_mpirun(const char *name) {
     return is;
 }
 
-/* Finds mpirun among the ancestors; there may be wrappers in between. 0 if there is none. */
+/* Finds mpirun among the ancestors: wrappers may be in between. Returns 0 if there is none. */
 static long find(void) {
     enum { WRAPPERS_MAX = 8 };
     char name[20];
@@ -51,9 +51,9 @@ static long find(void) {
     return 0;
 }
 
-/* A second request within five seconds ends Open MPI 4's mpirun at once. A third ends PRRTE, the
- * launcher of Open MPI 5. Another process sends them, because the first request ends the processes
- * that mpirun started. The delay lets mpirun first pass on their output. */
+/* Two requests within five seconds end Open MPI 4's mpirun at once; PRRTE, the launcher of Open MPI
+ * 5, needs three. A separate process sends them, because the first request ends the processes that
+ * mpirun started. The delay lets mpirun first pass on their output. */
 bool tm_mpirun_end(void) {
     pid_t mpirun = (pid_t)find();
     if (mpirun <= 0)

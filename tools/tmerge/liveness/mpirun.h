@@ -7,9 +7,9 @@
 /** Returns the parent of a process; 0 if unknown. */
 long tm_mpirun_parent_of(long pid);
 
-/** Ends mpirun, if it is an ancestor of this process, within three seconds. Otherwise it would wait
- * for the daemons of all hosts, even silent ones.
- * @return false: there is no mpirun */
+/** Ends mpirun within three seconds if it is an ancestor of this process. Otherwise mpirun would
+ * wait for the daemons of all hosts, even of silent ones.
+ * @return false: no ancestor is mpirun */
 bool tm_mpirun_end(void);
 
 #endif

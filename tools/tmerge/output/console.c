@@ -17,7 +17,8 @@ bool tm_console_speaks(void) {
     return tm_launch_place()->rank == 0;
 }
 
-/* Finds what a process's stream goes to. Returns false if it cannot be read. */
+/* Finds the file or device to which a process's stream goes. Returns false if that cannot be read.
+ */
 static bool stream_target(long pid, int stream, char *out, size_t size) {
     char link[64];
     snprintf(link, sizeof link, "/proc/%ld/fd/%d", pid, stream);
@@ -27,8 +28,8 @@ static bool stream_target(long pid, int stream, char *out, size_t size) {
 }
 
 /* Returns whether a stream goes to a terminal. Under mpirun, the streams of a process are pipes and
- * pseudo terminals that mpirun made. So this looks at the first ancestor whose stream differs,
- * which is mpirun or a wrapper of it. */
+ * pseudo terminals that mpirun made. So this looks at the first ancestor whose stream differs:
+ * mpirun or its wrapper. */
 static bool person_looks_on(int stream) {
     enum { WRAPPERS_MAX = 8 };
     char own[256], target[256];
@@ -46,7 +47,7 @@ static bool person_looks_on(int stream) {
     return false;
 }
 
-/* Parses "always", "never", or "auto" and NULL, which give @p automatic. */
+/* Parses "always", "never" or "auto". "auto" and NULL give @p automatic. */
 static tm_status choose(const char *option, const char *choice, bool automatic, bool *out,
                         tm_error *err) {
     if (!choice || strcmp(choice, "auto") == 0)
@@ -144,8 +145,8 @@ void tm_console_beside(FILE *stream, const char *left, int at, const char *text)
     tm_vec_free(&out.bytes);
 }
 
-/* Writes a text as one line. On a terminal, wraps it at blanks and indents all lines but the first;
- * not when out of memory. */
+/* Writes a text as one line. On a terminal, wraps it at blanks and indents all lines but the first,
+ * unless memory runs out. */
 void tm_console_say(const char *text) {
     enum { INDENT = 2 };
     tm_out out = TM_OUT();

@@ -12,49 +12,50 @@ typedef struct tm_colors {
     const char *strong, *warning, *off;
 } tm_colors;
 
-/** Returns whether this process prints for the job: process 0, or the only one. */
+/** Returns whether this process prints for the job: it is process 0, or the only process. */
 bool tm_console_speaks(void);
 
 /** Decides on colours for a stream (1 or 2).
- * @param choice  the value of --color: "always", "never", or NULL or "auto": colours if the stream
- * is a terminal, unless NO_COLOR is set
+ * @param choice the value of --color: "always"; "never"; "auto" or NULL: colours if the stream is a
+ * terminal and NO_COLOR is not set
  * @return        TM_OK; TM_ERR_USAGE for another word */
 tm_status tm_console_colors(const char *choice, int stream, tm_colors *out,
                             tm_error *err) TM_MUST_CHECK;
 
 /** Decides whether progress is shown.
- * @param choice  the value of --progress: "always", "never", or NULL or "auto": if standard error
- * is a terminal
+ * @param choice the value of --progress: "always"; "never"; "auto" or NULL: progress if standard
+ * error is a terminal
  * @param quiet -q was given: no progress, whatever the choice
  * @return        TM_OK; TM_ERR_USAGE for another word */
 tm_status tm_console_progress(const char *choice, bool quiet, bool *out,
                               tm_error *err) TM_MUST_CHECK;
 
-/** Returns whether text on standard error may be overwritten, because a person watches it. */
+/** Returns whether text on standard error may be overwritten, because it goes to a terminal. */
 bool tm_console_redraws(void);
 
-/** Returns the width for standard output: COLUMNS, else the terminal's, else 80. */
+/** Returns the width for standard output: COLUMNS if it is set, else the terminal's width, else 80.
+ */
 int tm_console_width(void);
 
 /** Prints a text to standard output, wrapped at blanks and indented by two. If @p column characters
- * are already on the line, the first line goes on there. */
+ * are already on the line, the text continues there. */
 void tm_console_wrap(const char *text, int column, int width);
 
 /** Returns the number of lines that tm_console_wrap prints. */
 int tm_console_lines(const char *text, int column, int width);
 
-/** Prints @p left, then a text wrapped to the terminal's width and indented to column @p at. If
- * left is too long, the text follows after a blank. */
+/** Prints @p left, then a text wrapped to the terminal's width and indented to column @p at. If @p
+ * left is longer than that, the text follows after a blank. */
 void tm_console_beside(FILE *stream, const char *left, int at, const char *text);
 
 /** Prints a line to standard error, wrapped if it is a terminal. */
 void tm_console_say(const char *text);
 
-/** Print "tmerge: MESSAGE" and "tmerge: warning: MESSAGE" like tm_console_say. */
+/** Print "tmerge: MESSAGE" and "tmerge: warning: MESSAGE", wrapped as by tm_console_say. */
 void tm_console_error(const tm_error *err);
 void tm_console_warn(const char *format, ...) TM_PRINTF(1, 2);
 
-/** Warns if @p name is what a table or an analysis was called in the previous version. */
+/** Warns if @p name is the name that a table or an analysis had in the previous version. */
 void tm_console_renamed(const char *name);
 
 #endif

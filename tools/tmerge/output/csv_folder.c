@@ -16,7 +16,7 @@ tm_status tm_csv_folder_make(const char *folder, tm_error *err) {
                    strerror(errno));
 }
 
-/* The text is the first member, so that a pointer to it is a pointer to the file. */
+/* The text is the first member, so a pointer to it is also a pointer to the csv_file. */
 typedef struct csv_file {
     tm_out text;
     tm_draft draft;

@@ -1,4 +1,4 @@
-/* Tables as CSV, one file each, because a CSV file has one header. */
+/* Tables as CSV, each in a separate file, because a CSV file has one header. */
 #ifndef TMERGE_CSV_FOLDER_H
 #define TMERGE_CSV_FOLDER_H
 
@@ -14,7 +14,7 @@
 /** Makes the folder unless it exists. TM_OK; TM_ERR_OUTPUT. */
 tm_status tm_csv_folder_make(const char *folder, tm_error *err) TM_MUST_CHECK;
 
-/** Writes the rows as FOLDER/TABLE.csv, replacing an existing file. TM_OK; TM_ERR_OUTPUT; the
+/** Writes the rows to FOLDER/TABLE.csv, and overwrites an existing file. TM_OK; TM_ERR_OUTPUT; the
  * status of reading the rows. */
 tm_status tm_csv_folder_add(const char *folder, const tm_rows *rows, tm_error *err) TM_MUST_CHECK;
 

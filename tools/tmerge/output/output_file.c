@@ -30,7 +30,7 @@ tm_status tm_output_check(const char *path, const tm_output_kind *kind, bool for
         return tm_fail(err, TM_ERR_OUTPUT, NULL, -1, "the name of the output is empty");
     if (stat(path, &info) == 0)
         TM_TRY(check_present(path, info.st_mode, kind, force, err));
-    /* With "/." added, the check fails if the folder is in fact a file. */
+    /* Appends "/.", so that the check fails if the folder is in fact a file. */
     const char *slash = strrchr(path, '/');
     snprintf(folder, sizeof folder, "%.*s.", slash ? (int)(slash - path) + 1 : 0, path);
     if (access(folder, W_OK | X_OK) != 0)

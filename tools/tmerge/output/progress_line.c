@@ -9,11 +9,11 @@
 #include "mpi/exchange/progress.h"
 #include "output/console.h"
 
-/* Seconds between redraws. If the line cannot be redrawn: seconds between two lines about a phase,
- * and before its first line. */
+/* Seconds. redrawn: between redraws. If the line cannot be redrawn, repeated: between two lines
+ * about a phase; patience: before the first line. */
 static const double redrawn = 0.5, repeated = 10.0, patience = 2.0;
 
-/* What the drawing thread and the other threads share, guarded by the lock. */
+/* What the drawing thread shares with other threads, guarded by `lock`. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -22,10 +22,10 @@ static struct {
     bool redraws;
     const char *phase; /* NULL: none */
     double began;      /* start of the phase [s] */
-    double
-        printed;  /* age of the phase or bar when its last line was printed [s]; 0: none printed */
-    bool has_bar; /* a bar is shown, which tm_line_bar draws and not the thread */
-    int drawn;    /* characters on the line */
+    double printed;    /* age of the phase or bar when a line was last printed [s]; 0: no line was
+                          printed */
+    bool has_bar;      /* a bar is shown, which tm_line_bar draws instead of the thread */
+    int drawn;         /* characters on the line */
 } line = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static double now(clockid_t clock) {
@@ -34,14 +34,14 @@ static double now(clockid_t clock) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Overwrites the line with blanks, because a terminal may lack escape sequences. */
+/* Overwrites the line with blanks, because a terminal may not support escape sequences. */
 static void clear(void) {
     if (line.drawn > 0)
         fprintf(stderr, "\r%*s\r", line.drawn, "");
     line.drawn = 0;
 }
 
-/* Prints a text, cut before the last column, because a wrapped line cannot be overwritten. */
+/* Prints a text up to the last column but one, because a wrapped line cannot be overwritten. */
 static void put(const char *text) {
     if (line.redraws) {
         clear();
@@ -52,7 +52,7 @@ static void put(const char *text) {
     fflush(stderr);
 }
 
-/* Returns whether a line about the current work, which has taken @p seconds, is due. */
+/* Returns whether a line is due about the current work, which has taken @p seconds. */
 static bool is_due(double seconds, double every) {
     double first = line.printed > 0.0 ? every : patience;
     if (seconds - line.printed < first)
@@ -143,14 +143,15 @@ static void print_state(const tm_progress_state *state, double share, char *out,
     print_scaled((double)state->events, "events", events, sizeof events);
     print_scaled((double)state->done / seconds, state->unit, rate, sizeof rate);
     if (share > 0.0 && share < 1.0 &&
-        seconds >= 1.0) /* earlier, the remaining time would be a guess */
+        seconds >= 1.0) /* earlier, the remaining time would only be a guess */
         print_left(seconds, share, left, sizeof left);
     snprintf(out, size, "%3.0f %%, %s%s%s%s%s, %s/s%s", 100.0 * share, done,
              has_total ? " of " : "", has_total ? total : "", state->events > 0 ? ", " : "",
              state->events > 0 ? events : "", rate, left);
 }
 
-/* Shows the words, then a bar on the rest of the line. Always leaves room for the time left. */
+/* Shows the state as text, then a bar on the rest of the line. Always leaves room for the remaining
+ * time. */
 static void show_state(const tm_progress_state *state) {
     enum { CELLS_MIN = 4, CELLS_MAX = 20, LEFT = 13, PUNCTUATION = 5 };
     char words[160], bar[CELLS_MAX + 1] = "", text[256];

@@ -1,5 +1,5 @@
-/* Progress on standard error: a line that is overwritten if a person watches, else a line now and
- * then. A thread keeps it up to date. */
+/* Progress on standard error: a line that is overwritten on a terminal, else a line now and then. A
+ * thread updates it. */
 #ifndef TMERGE_PROGRESS_LINE_H
 #define TMERGE_PROGRESS_LINE_H
 
@@ -7,18 +7,18 @@
 
 struct tm_progress_state;
 
-/** Begins showing progress. @param redraws  the line may be overwritten, because a person
- * watches */
+/** Begins to show progress. @param redraws the line may be overwritten, because standard error goes
+ * to a terminal */
 void tm_line_begin(bool redraws);
 
 /** Shows a phase; after a second, also how long it takes. @p what is a static text; NULL: no phase.
  */
 void tm_line_phase(const char *what);
 
-/** Shows a progress bar instead of the phase, until a call with state->ended. */
+/** Shows a progress bar in place of the phase, until it is called with state->ended. */
 void tm_line_bar(void *context, const struct tm_progress_state *state);
 
-/** Ends showing progress. Does nothing if it was not begun. */
+/** Ends showing progress. Does nothing if tm_line_begin was not called. */
 void tm_line_end(void);
 
 /** Remove the progress line and draw it again, so that other lines can be written to standard error

@@ -7,7 +7,7 @@
 
 enum { TM_TIMES_MAX = 12 };
 
-/** The phases that have ended. tm_times_begin initialises it. */
+/** The phases that have ended. Call tm_times_begin first. */
 typedef struct tm_times {
     const char *names[TM_TIMES_MAX];
     int64_t took_ns[TM_TIMES_MAX];

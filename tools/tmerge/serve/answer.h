@@ -1,4 +1,4 @@
-/* What the answers of tmerge serve have in common. */
+/* Functions that all answers of tmerge serve use. */
 #ifndef TMERGE_SERVE_ANSWER_H
 #define TMERGE_SERVE_ANSWER_H
 
@@ -9,13 +9,13 @@
 /** HTTP status codes. */
 enum { TM_ANSWER_GOOD = 200, TM_ANSWER_BAD = 400, TM_ANSWER_FAULT = 500 };
 
-/** Time limit of a partial answer [ns]. Other requests wait meanwhile. */
+/** Time limit of a partial answer [ns], because other requests wait meanwhile. */
 #define TM_ANSWER_PART_NS INT64_C(150000000)
 
-/** Answers with a line that says why the request failed. The page shows it. */
+/** Answers with a line that states why the request failed. The page shows the line. */
 void tm_answer_say(int status, const char *why, tm_http_answer *out);
 
-/** Answers with bytes. @param bytes  of char; the answer takes them over */
+/** Answers with bytes. @param bytes of char; the answer then owns them */
 void tm_answer_bytes(tm_vec *bytes, const char *type, tm_http_answer *out);
 
 void tm_answer_failure(tm_status status, const tm_error *err, tm_http_answer *out);
@@ -27,8 +27,8 @@ void tm_answer_json(tm_status status, tm_out *json, tm_error *err, tm_http_answe
 /** Appends a text and a number. */
 void tm_answer_put(tm_out *out, const char *before, int64_t number);
 
-/** Parses a number of a query. Without the key, the number keeps its value. Returns false if it is
- * invalid. */
+/** Parses the number of a key in a query. If the query does not have the key, the number keeps its
+ * value. Returns false if the number is invalid. */
 bool tm_answer_number(tm_http_look *look, const void *query, const char *key, int64_t *number);
 
 #endif

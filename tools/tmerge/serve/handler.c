@@ -18,7 +18,7 @@
 
 enum { ROWS_MOST = 16384, SLOW_MOST = 1 << 24 };
 
-/* Time limit of an export to Perfetto. Other requests wait meanwhile. */
+/* Time limit of an export to Perfetto, because other requests wait meanwhile. */
 #define TRACE_NS INT64_C(3000000000)
 
 struct tm_handler {
@@ -26,7 +26,7 @@ struct tm_handler {
     tm_names *names;
     tm_vec page; /* of char */
     tm_tiler tiler;
-    tm_tables tables;   /* all tables; with rows only while a request is answered */
+    tm_tables tables;   /* all tables; one has rows only while a request for it is answered */
     tm_tables facts;    /* job.job and job.rank */
     const char **hosts; /* owned; by index of the rank; "" if unknown */
     tm_finder *finder;
@@ -46,7 +46,7 @@ static tm_status read_job(tm_handler *handler, tm_error *err) {
     return tm_store_read_table(handler->store, tm_tables_find(&handler->facts, "job.rank"), err);
 }
 
-/* Reads the hosts from the table, in which unknown hosts have numbers. */
+/* Reads the ranks' hosts from the table, which has a number in place of an unknown name. */
 static tm_status find_hosts(tm_handler *handler, tm_error *err) {
     size_t n;
     const tm_timeline *ranks = tm_serve_ranks(handler->tiler.events, &n);
@@ -125,8 +125,8 @@ static void answer_block(tm_status status, tm_bytes *bytes, const tm_error *err,
     tm_bytes_free(bytes);
 }
 
-/* Reads the window of a request. It may extend beyond the job, because some ranks' times may count
- * from 0. */
+/* Reads the window of a request. It may extend beyond the job, because the times of some ranks may
+ * count from 0. */
 static bool read_window(tm_http_look *look, const void *query, tm_tile_wish *wish) {
     return tm_serve_number(look(query, "from"), &wish->from) &&
            tm_serve_number(look(query, "to"), &wish->to) && wish->from < wish->to;
@@ -171,7 +171,7 @@ static void answer_operation(const tm_handler *handler, tm_http_look *look, cons
     answer_block(status, &bytes, &err, out);
 }
 
-/* Returns a shown table of the store; NULL if none has this name. */
+/* Returns a table of the store that is shown to users; NULL if none has this name. */
 static tm_table *find_table(const tm_handler *handler, const char *name) {
     tm_table *table = name ? tm_tables_look_up(&handler->tables, name) : NULL;
     return table && !table->def->internal && tm_store_has_table(handler->store, name) ? table
@@ -195,8 +195,8 @@ static void answer_rows(const tm_handler *handler, tm_http_look *look, const voi
     tm_answer_json(status, &json, &err, out);
 }
 
-/* Answers {"names": [[id, text, events], ...], "next": id or null} with the names that events have.
- */
+/* Answers {"names": [[id, text, number of events], ...], "next": id or null} with the names of
+ * events. */
 static void answer_names(const tm_handler *handler, tm_http_look *look, const void *query,
                          tm_http_answer *out) {
     enum { TEXT_MOST = 1 << 20 };

@@ -12,10 +12,10 @@ typedef struct tm_handler tm_handler;
 tm_status tm_handler_open(const char *path, tm_handler **out, tm_error *err) TM_MUST_CHECK;
 void tm_handler_close(tm_handler *handler);
 
-/** Returns whether the store has levels of its timeline. A store of an older tmerge has none. */
+/** Returns whether the store has levels of its timeline. A store of an older tmerge may not. */
 bool tm_handler_has_levels(const tm_handler *handler);
 
-/** The answer function of tm_http_plan. @param context  the handler */
+/** Answers a request, as tm_http_plan.answer. @param context the handler */
 void tm_handler_answer(void *context, tm_serve_route route, tm_http_look *look, const void *query,
                        tm_http_answer *out);
 

@@ -11,7 +11,7 @@
 
 enum {
     CONNECTIONS_MAX = 64,
-    CONNECTION_BYTES = 16384, /* maximum size of a request's head, and so of its path [B] */
+    CONNECTION_BYTES = 16384, /* maximum size of a request's head, and so of the path in it [B] */
     IDLE_S = 60,
     ASKING_S = 5, /* time limit for a request's head [s] */
     LOOK_MS = 500
@@ -20,7 +20,7 @@ enum {
 /* A connection. */
 typedef struct guest {
     struct MHD_Connection *connection; /* NULL: the slot is free */
-    time_t since; /* when it connected or was last answered; 0: a request has arrived */
+    time_t since; /* when the client connected or got its last answer; 0: a request has arrived */
 } guest;
 
 typedef struct server {
@@ -42,8 +42,8 @@ static const char *look(const void *query, const char *key) {
     return MHD_lookup_connection_value(connection.out, MHD_GET_ARGUMENT_KIND, key);
 }
 
-/* Adds headers. The page has a content security policy; the header has the parts of it that a page
- * cannot have. */
+/* Adds headers. The page itself has a content security policy; the header adds the parts that are
+ * not allowed in a page. */
 static bool add_headers(struct MHD_Response *response, const tm_http_answer *answer) {
     bool page = strncmp(answer->type, "text/html", 9) == 0;
     const char *const headers[][2] = {
@@ -114,7 +114,8 @@ static guest *guest_of(struct MHD_Connection *connection) {
     return info ? info->socket_context : NULL;
 }
 
-/* Handles a request. libmicrohttpd calls it twice for each: after the head, and after all of it. */
+/* Handles a request. libmicrohttpd calls it twice per request: after the head, and after the whole
+ * request. */
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *path,
                               const char *method, const char *version, const char *body,
                               size_t *n_body, void **seen) {
@@ -144,7 +145,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     return send_answer(connection, &answer);
 }
 
-/* Leaves paths and queries as they are: no address that is served has escapes. */
+/* Does not decode escapes, because no address that is served has any. */
 static size_t keep_escaped(void *context, struct MHD_Connection *connection, char *text) {
     (void)context;
     (void)connection;

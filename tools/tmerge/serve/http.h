@@ -12,12 +12,13 @@
 typedef struct tm_http_answer {
     int status;       /* HTTP status */
     const char *type; /* media type */
-    void *bytes;      /* [size] malloc'ed; the server frees them unless kept is set */
+    void *bytes;      /* [size] allocated with malloc; the server frees them unless `kept` is set */
     size_t size;
     bool kept; /* the caller owns the bytes, which outlive the server */
 } tm_http_answer;
 
-/** Returns the value of a key of the query, not decoded; NULL if absent. */
+/** Returns the value of a key in the query, still percent-encoded; NULL if the query does not have
+ * the key. */
 typedef const char *tm_http_look(const void *query, const char *key);
 
 typedef struct tm_http_plan {

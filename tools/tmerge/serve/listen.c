@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Makes a random token from the system's secure source. */
 static tm_status make_token(char token[TM_SERVE_TOKEN + 1], tm_error *err) {
     unsigned char bits[TM_SERVE_TOKEN / 2];
     int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);

@@ -14,15 +14,13 @@ typedef struct tm_listen {
     char url[TM_LISTEN_URL_MAX]; /* includes the token */
 } tm_listen;
 
-/**
- * Listens on one address of this machine.
+/** Listens on one address of this machine.
  *
  * @param address  a numeric IPv4 address
- * @param port     0: any free one
- * @param out      its fd is owned by the caller; set only on TM_OK
+ * @param port 0: any free port
+ * @param out set only on TM_OK; the caller owns its fd
  * @return         TM_OK; TM_ERR_USAGE: invalid address; TM_ERR_OUTPUT: cannot listen on it;
- *                 TM_ERR_FAULT
- */
+ * TM_ERR_FAULT */
 tm_status tm_listen_open(const char *address, int port, tm_listen *out,
                          tm_error *err) TM_MUST_CHECK;
 

@@ -7,10 +7,10 @@
 #include "serve/answer.h"
 #include "sql/sql.h"
 
-/* Limits, because other requests wait meanwhile. */
+/* Limits of a statement, because other requests wait meanwhile. */
 static const tm_sql_limits limits = {.memory_bytes = INT64_C(256) << 20, .seconds = 10};
 
-/* Decodes %41 and the like in place. Returns false if an escape is invalid or encodes a NUL. */
+/* Decodes escapes such as %41 in place. Returns false if an escape is invalid or encodes a NUL. */
 static bool decode(char *text) {
     char *to = text;
     for (const char *from = text; *from; from++, to++) {
@@ -34,7 +34,7 @@ typedef struct answer {
     bool begun;
 } answer;
 
-/* Writes the first slice. It is the whole answer unless it has very many cells. */
+/* Writes the first slice, which is all rows unless they have very many cells. */
 static tm_status put_slice(void *context, const tm_table *slice, tm_error *err) {
     answer *a = context;
     if (a->begun)

@@ -5,8 +5,8 @@
 #include "serve/http.h"
 #include "tmerge/store.h"
 
-/** Answers text=STATEMENT, percent-encoded, with {definition as in the page, "cells": by column};
- * "more": true if these are only the first rows. */
+/** Answers the query text=STATEMENT, percent-encoded, with {definition as in the page, "cells": by
+ * column}. "more": true means that the cells are only those of the first rows. */
 void tm_statement_answer(const tm_store *store, tm_http_look *look, const void *query,
                          tm_http_answer *out);
 

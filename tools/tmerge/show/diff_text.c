@@ -10,7 +10,7 @@
 
 enum { FIGURES_SHOWN = 12, WORD = 32 };
 
-#define LEAST_WEIGHT 0.1 /* changes of less weight [%] are not printed; --json has them */
+#define LEAST_WEIGHT 0.1 /* minimum weight of printed changes [%]; --json has all changes */
 
 static const char *text_of(const tm_table *table, size_t row, const char *column) {
     const tm_cell *cell = tm_table_cell(table, row, column);
@@ -25,15 +25,16 @@ static bool is_change(const char *verdict) {
     return true;
 }
 
-/* Returns whether a verdict says that there were too few steps to tell the change from chance. */
+/* Returns whether a verdict is that there were too few steps to distinguish the change from chance.
+ */
 static bool is_unjudged(const char *verdict) {
     return strcmp(verdict, "too few steps") == 0;
 }
 
-/* Returns whether rows with this verdict are in a group. */
+/* Returns whether a group contains rows with this verdict. */
 typedef bool group(const char *verdict);
 
-/* Formats a figure in its unit, a time in the unit that suits the range. */
+/* Formats a figure in its unit, and a time in the unit that suits the range. */
 static void show_value(const tm_cell *cell, const char *unit, tm_shown_range range,
                        char out[WORD]) {
     if (cell->null)
@@ -48,12 +49,12 @@ static void show_value(const tm_cell *cell, const char *unit, tm_shown_range ran
         snprintf(out, WORD, "%.4g", cell->value.r);
 }
 
-/* Returns whether two figures are of the same kind of steps. */
+/* Returns whether two rows are about the same kind of steps. */
 static bool same_kind(const tm_table *table, size_t a, size_t b) {
     return strcmp(text_of(table, a, "kind"), text_of(table, b, "kind")) == 0;
 }
 
-/* Returns A's step time for the kind of steps of a row. */
+/* Returns A's step time for the kind of steps in a row; @p step_ns if there is none. */
 static double step_of(const tm_table *table, size_t row, double step_ns) {
     for (size_t i = 0; i < table->n_rows && !tm_table_cell(table, row, "kind")->null; i++)
         if (strcmp(text_of(table, i, "figure"), "overview.step.step_ns") == 0 &&
@@ -62,8 +63,8 @@ static double step_of(const tm_table *table, size_t row, double step_ns) {
     return step_ns;
 }
 
-/* Returns the weight of a figure's change [%]: of a step for times, in percentage points for
- * shares. */
+/* Returns the weight of a figure's change: for a time, in percent of a step; for a share, in
+ * percentage points. */
 static double weight(const tm_table *table, size_t row, double of_ns) {
     const double step_ns = step_of(table, row, of_ns);
     const tm_cell *change = tm_table_cell(table, row, "change");
@@ -96,7 +97,8 @@ static void print_figure(const tm_table *table, size_t row) {
            of_all ? "" : text_of(table, row, "kind"));
 }
 
-/* Returns the largest weight below `last` in the group's rows [first, end); 0 if there is none. */
+/* Returns the largest weight below @p last among those rows of [first, end) that are in the group;
+ * 0 if there is none. */
 static double next_weight(const tm_table *table, group *is_of, size_t first, size_t end,
                           double step_ns, double last) {
     double most = 0.0;
@@ -108,7 +110,7 @@ static double next_weight(const tm_table *table, group *is_of, size_t first, siz
     return most;
 }
 
-/* Prints the group's figures in rows [first, end), the largest weight first, then how many are left
+/* Prints the figures of a group in rows [first, end), largest weight first, then how many were left
  * out. */
 static void print_figures(const tm_table *table, group *is_of, size_t first, size_t end,
                           double step_ns) {
@@ -149,7 +151,7 @@ static void print_roles(const tm_tables *found, double step_ns, const tm_colors 
     const tm_table *ranks = tm_tables_find(found, "diff.rank");
     size_t n = ranks->n_rows;
     if (n == 0 || tm_table_row(ranks, n - 1)[0].value.i ==
-                      0) /* with only one role, these rows repeat the job's figures */
+                      0) /* if there is only one role, these rows repeat the job's figures */
         return;
     for (size_t first = 0, i = 0; first < n; first = i) {
         int64_t role = tm_table_row(ranks, first)[0].value.i;
@@ -177,7 +179,7 @@ typedef struct listing {
     const char *unit;
     double unit_ns;
     int calls_width;
-    bool hosts; /* some rows have only host times, which are shown */
+    bool hosts; /* some rows have times only on the host, which are then shown */
     tm_alike names;
 } listing;
 
@@ -194,7 +196,6 @@ static bool has_time(const tm_table *table, size_t row, const char *column) {
     return !cell->null && cell->value.i != 0;
 }
 
-/* Returns whether a row has only times on the host. */
 static bool on_host(const tm_table *table, size_t row) {
     return tm_table_column(table->def, "a_host_ns") >= 0 && !has_time(table, row, "a_ns") &&
            !has_time(table, row, "b_ns");
@@ -244,8 +245,8 @@ static listing make_listing(const tm_table *table, choice rows, size_t top) {
     return l;
 }
 
-/* Shortens the names so that different ones stay different. Returns false when out of memory; some
- * are then equal. */
+/* Shortens the names so that different names stay different. Returns false when out of memory: some
+ * may then be equal. */
 static bool add_names(listing *l) {
     enum { BEFORE = 43, BEHIND = 7, LEAST = 24 };
     int width = tm_console_width() - BEFORE - l->calls_width - (l->hosts ? BEHIND : 0);
@@ -303,8 +304,8 @@ static void print_names(const tm_table *table, const char *what, choice rows, si
     tm_alike_free(&l.names);
 }
 
-/* If times are per call, lists names that only one side has separately, because they have no
- * change. */
+/* Prints a table. If times are per call, lists names that only A or only B has separately, because
+ * these have no change. */
 static void print_table(const tm_table *table, const char *what, size_t top,
                         const tm_colors *colors) {
     bool by_call = table->n_rows > 0 && strcmp(text_of(table, 0, "per"), "call") == 0;
@@ -325,8 +326,8 @@ static bool is_of_kind(const tm_tables *found, const char *text) {
     return false;
 }
 
-/* Prints the verdict for each kind of steps; if there is none, the first diagnostic. Returns the
- * number printed. */
+/* Prints the verdict for each kind of steps. If there is none, prints the first diagnostic. Returns
+ * how many it printed. */
 static size_t print_verdicts(const tm_tables *found, const tm_colors *colors) {
     const tm_table *diagnostics = tm_tables_find(found, "diff.remark");
     size_t n = 0;

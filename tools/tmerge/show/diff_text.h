@@ -5,11 +5,11 @@
 #include "output/console.h"
 #include "tmerge/table.h"
 
-enum { TM_DIFF_SHOWN = 10 }; /* kernels shown without --top, and as many operators */
+enum { TM_DIFF_SHOWN = 10 }; /* number of kernels, and of operators, shown without --top */
 
-/** Prints the first screen. Leaves out figures that changed no more than by chance.
- * @param found  the tables of tm_diff_compare
- * @param top    number of kernels and operators listed */
+/** Prints the first screen. Leaves out figures that chance explains.
+ * @param found the tables of tm_diff_compare
+ * @param top number of kernels to list, and of operators */
 void tm_diff_print(const tm_tables *found, size_t top, const tm_colors *colors);
 
 #endif

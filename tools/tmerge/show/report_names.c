@@ -3,11 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Reports of nsys stats: name since version 2022.4, older name, and table. Others have no table. */
+/* Reports of nsys stats: name since version 2022.4, older name, and tmerge's table. tmerge has no
+ * table for other reports. */
 static const struct {
     const char *name, *old, *table;
-    const char *level; /* the rows of this level of the table; NULL: the rows with the name in
-                          column `report` */
+    const char *level; /* the report's rows are those of this level of the table; NULL: those with
+                          the report's name in column `report` */
 } reports[] = {
     {"cuda_api_sum", "cudaapisum", "stats.time", NULL},
     {"cuda_gpu_kern_sum", "gpukernsum", "stats.time", NULL},
@@ -42,7 +43,8 @@ static int report_of(const char *word) {
     return i;
 }
 
-/* Makes --where select the report's rows. If the user gave --where, both conditions apply. */
+/* Makes --where select the report's rows. If --where is given, rows must meet that condition, too.
+ */
 static tm_status set_where(int report, tm_report_arguments *out, tm_error *err) {
     const char *level = reports[report].level, *column = level ? "level" : "report";
     const char *value = level ? level : reports[report].name;

@@ -1,5 +1,4 @@
-/* Reports of nsys stats by the names that Nsight Systems gives them, and tmerge's tables for them.
- */
+/* Reports of nsys stats by their names in Nsight Systems, and tmerge's tables for them. */
 #ifndef TMERGE_SHOW_REPORT_NAMES_H
 #define TMERGE_SHOW_REPORT_NAMES_H
 
@@ -13,9 +12,9 @@ typedef struct tm_report_arguments {
 } tm_report_arguments;
 
 /** Copies the arguments. If an operand after the store is a report of nsys stats, replaces it by
- * its table and rows. TM_OK; TM_ERR_USAGE if the report is about graphics or other names are given,
- * too.
- * @param out borrows from @p arguments and points into itself: must not be moved */
+ * tmerge's table and a condition. TM_OK; TM_ERR_USAGE if the report is about graphics, or if other
+ * names are given, too.
+ * @param out borrows from @p arguments and has pointers into itself, so it must not be moved */
 tm_status tm_reports_answer(const tm_arguments *arguments, tm_report_arguments *out,
                             tm_error *err) TM_MUST_CHECK;
 
@@ -27,6 +26,7 @@ tm_status tm_reports_answer(const tm_arguments *arguments, tm_report_arguments *
     "    rows of stats.time\n"                                                                     \
     "  cuda_gpu_mem_size_sum: rows of stats.size\n"                                                \
     "  um_total_sum: host.unified_memory, by rank; um_sum: by address too\n"                       \
-    "Those of graphics and of Windows (opengl_*, vulkan_*, dx11_*, dx12_*, wddm_*) are missing.\n"
+    "tmerge has no reports of graphics and of Windows (opengl_*, vulkan_*, dx11_*, dx12_*, "       \
+    "wddm_*).\n"
 
 #endif

@@ -19,8 +19,8 @@ static int place_of(const tm_table_def *def, int i, const tm_selection *s) {
     return tm_table_column(def, column);
 }
 
-/* Makes the definition of what is shown. Keys stay keys only at the start, and prose stays prose
- * only at the end. */
+/* Makes the definition of what is shown. Only the first columns can be keys, and only the last ones
+ * prose, so others lose that property. */
 static void shape_shown(tm_selection *s, const tm_table_def *def) {
     const tm_table_def shown = s->read;
     int n_beside = def->n_columns - def->n_prose;
@@ -33,7 +33,7 @@ static void shape_shown(tm_selection *s, const tm_table_def *def) {
         s->shown.n_prose++;
 }
 
-/* Collects the columns to read. Shown ones come first, so that the others can be cut off each row.
+/* Collects the columns to read: first the shown ones, so that the others can be cut off each row.
  */
 static tm_status choose_columns(tm_selection *s, const tm_table_def *def, tm_error *err) {
     const tm_choice *choice = s->choice;
@@ -65,7 +65,7 @@ static tm_status choose_columns(tm_selection *s, const tm_table_def *def, tm_err
     return tm_where_bind(&choice->where, &s->read, &s->where, err);
 }
 
-/* Returns whether the list has the row's number, or the table lacks the column. */
+/* Returns whether the list has the number in a row's column, or the table lacks the column. */
 static bool is_listed(const tm_list *list, const tm_cell *row, int column) {
     return column < 0 || (!row[column].null && tm_list_has(list, row[column].value.i));
 }
@@ -97,7 +97,7 @@ static tm_table squeeze(const tm_selection *s, tm_table *table) {
     return shown;
 }
 
-/* For passing on each slice without keeping it. */
+/* Context to pass on each slice without keeping it. */
 typedef struct passing {
     const tm_selection *selection;
     tm_rows_visitor *visitor;
@@ -127,7 +127,7 @@ static tm_status each_row(const tm_rows *rows, tm_rows_visitor *visitor, void *c
     return status;
 }
 
-/* For keeping all selected rows. After a read, the table has the rows kept so far, then the new
+/* Context to keep all selected rows. After a read, the table has the rows kept so far, then the new
  * slice. */
 typedef struct holding {
     tm_selection *selection;
@@ -136,7 +136,8 @@ typedef struct holding {
 
 static void put_in_order(const tm_selection *s, tm_table *table) {
     bool ascending = s->choice->sort_column && !s->choice->descending;
-    if (s->sort >= 0) /* negative: --top on a table without a top column keeps the table's order */
+    /* negative: --top on a table without a top column, whose rows keep their order */
+    if (s->sort >= 0)
         tm_table_order(table, s->sort, ascending);
     if (s->choice->top >= 0 && s->level >= 0)
         tm_table_top_each(table, s->level, (size_t)s->choice->top);
@@ -144,7 +145,7 @@ static void put_in_order(const tm_selection *s, tm_table *table) {
         table->n_rows = (size_t)s->choice->top;
 }
 
-/* Copies the rows, so that the texts of removed rows can be freed. */
+/* Copies the remaining rows, so that the texts of the removed rows can be freed. */
 static tm_status renew(tm_table *table, tm_error *err) {
     void *bytes;
     size_t size;

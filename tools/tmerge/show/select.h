@@ -1,4 +1,4 @@
-/* The selected rows of a table of a store. */
+/* Selected rows of a table in a store. */
 #ifndef TMERGE_SHOW_SELECT_H
 #define TMERGE_SHOW_SELECT_H
 
@@ -12,22 +12,21 @@ typedef struct tm_selection {
                            are only read */
     tm_table_def read, shown; /* definitions of all columns that are read, and of the shown ones */
     const tm_table_def *of;
-    int rank, step, sort, level; /* indices of these columns in read; -1: none */
+    int rank, step, sort, level; /* indices of these columns in `read`; -1: none */
     tm_where_table where;
     tm_tables held; /* the rows, if they are held in memory */
     bool is_held;
 } tm_selection;
 
-/** Prepares a selection. Reads rows that have to be held in memory: those that are sorted, and
- * those of --top.
- * @param def  has all columns that the choice names
- * @param out  freed also after a failure
+/** Prepares a selection. If rows are sorted or --top is given, reads them into memory.
+ * @param def has all columns that the choice names
+ * @param out freed by the caller, also after a failure
  * @return     TM_OK; TM_ERR_USAGE; the reader's status */
 tm_status tm_selection_make(const tm_store *store, const tm_table_def *def, const tm_choice *choice,
                             tm_selection *out, tm_error *err) TM_MUST_CHECK;
 void tm_selection_free(tm_selection *selection);
 
-/** Returns the rows. If they are not held in memory, each use reads them again. */
+/** Returns the rows. Each use reads them again, unless they are held in memory. */
 tm_rows tm_selection_rows(const tm_selection *selection);
 
 #endif

@@ -9,7 +9,7 @@
 #include "output/console.h"
 #include "table/renamed.h"
 
-/* Splits a list into words in place, at its commas. */
+/* Splits a list at its commas into words, in place. */
 static tm_status split_columns(const char *list, tm_choice *out, tm_error *err) {
     out->text = strdup(list);
     if (!out->text)
@@ -63,7 +63,7 @@ bool tm_choice_has_level(const tm_choice *choice, const tm_table_def *def, const
     return has;
 }
 
-/* Returns whether a table has a column. Warns if this is a former name. */
+/* Returns whether a table has a column. Warns if @p column is a former name. */
 static bool has_column(const tm_table_def *def, const char *column) {
     int at = tm_table_column(def, column);
     if (at >= 0 && strcmp(def->columns[at].name, column) != 0)
@@ -84,7 +84,7 @@ const char *tm_choice_lacks(const tm_choice *choice, const tm_table_def *def) {
     return column && !has_column(def, column) ? column : NULL;
 }
 
-/* Reads the distinct numbers of a column, ascending. */
+/* Reads the different numbers in a column, ascending. */
 static tm_status read_numbers(const tm_store *store, const char *path, tm_vec *out, tm_error *err) {
     tm_store_column *column = NULL;
     enum { PIECE = 4096, LIMIT = 1 << 16 };
@@ -115,8 +115,8 @@ static bool has_any(const tm_vec *numbers, int64_t first, int64_t last) {
     return i < numbers->n && ((const int64_t *)numbers->data)[i] <= last;
 }
 
-/* Compares the requested numbers with those in the store. Fails if none is there; warns if some are
- * missing. */
+/* Compares the requested numbers with those in the store. Fails if the store has none of them;
+ * warns if some are missing. */
 static tm_status compare(const tm_list *list, const tm_vec *numbers, const char *what,
                          tm_error *err) {
     enum { SHOWN = 100 };

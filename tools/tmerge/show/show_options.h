@@ -14,13 +14,14 @@ typedef struct tm_choice {
     int64_t top;             /* -1: all */
     const char *sort_column; /* NULL: the table's own order */
     bool descending;         /* true: largest first, and texts from Z to A */
-    char *text;              /* owned; `columns` points into it */
+    char *text;              /* owned; the names in `columns` point into it */
     tm_vec columns;          /* of const char *; empty: all */
     tm_where where;
-    bool is_given; /* at least one of these options is given */
+    bool is_given; /* at least one option of this struct is given */
 } tm_choice;
 
-/** Parses the options. TM_OK; TM_ERR_USAGE; TM_ERR_FAULT. @param out  freed also after a failure */
+/** Parses the options. TM_OK; TM_ERR_USAGE; TM_ERR_FAULT. @param out  freed by the caller, also
+ * after a failure */
 tm_status tm_choice_parse(const tm_arguments *arguments, tm_choice *out,
                           tm_error *err) TM_MUST_CHECK;
 void tm_choice_free(tm_choice *choice);
@@ -28,8 +29,8 @@ void tm_choice_free(tm_choice *choice);
 /** Returns the first column that the user named and the table lacks; NULL if there is none. */
 const char *tm_choice_lacks(const tm_choice *choice, const tm_table_def *def);
 
-/** Returns whether the user asked for rows of a level of a table, by the table's name or by what
- * the level was called as a table in the previous version. */
+/** Returns whether the user asked for a table's rows of a level, by the table's name or by the name
+ * of the separate table that the level was in the previous version. */
 bool tm_choice_has_level(const tm_choice *choice, const tm_table_def *def, const char *level);
 
 /** Checks that the store has the ranks and steps of the lists. Fails if it has none of them, and

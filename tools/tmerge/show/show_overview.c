@@ -10,7 +10,6 @@
 
 enum { ADVICE_SHOWN = 3, NAME_WIDTH = 13, TABLES_WIDTH = 58, LINE_MAX = 256 };
 
-/* Tables whose rows are read. */
 static const char *const needed[] = {
     "job.job",         "job.rank",    "job.differs",   "overview.job",          "overlap.kind",
     "stragglers.job",  "whatif.job",  "clock.check",   "collectives.unmatched", "overlap.rank",
@@ -28,7 +27,7 @@ static tm_status read_needed(const tm_store *store, const tm_tables *tables, tm_
     return TM_OK;
 }
 
-/* Prints the ranks, if the store has the tables for it; an older store may not. */
+/* Prints the ranks, if the store has the tables for them. An older store may not. */
 static tm_status print_ranks(const tm_tables *tables, const tm_colors *colors, tm_error *err) {
     size_t n = rows_of(tables, "overlap.rank");
     if (!tm_summary_has_ranks(tables) || rows_of(tables, "stragglers.rank") != n)
@@ -91,8 +90,8 @@ static void print_line(const tm_analysis *analysis, const char *text) {
         wrap_tables(text, width);
 }
 
-/* Prints an analysis's tables that have rows, with their number. Collects the others in @p empty.
- */
+/* Prints an analysis's tables that have rows, each with its number of rows. Appends the other
+ * tables to @p empty. */
 static tm_status print_analysis(const tm_store *store, const tm_analysis *analysis, char *empty,
                                 size_t room, tm_error *err) {
     char text[LINE_MAX * 2] = "";

@@ -7,7 +7,7 @@
 
 typedef enum op { EQUAL, DIFFERENT, AT_LEAST, AT_MOST, MORE, LESS, HOLDS } op;
 
-/* Operators. Those of two characters first, because "<=" starts with "<". */
+/* Operators, those of two characters first, because "<=" starts with "<". */
 static const struct {
     const char *word;
     op op;
@@ -15,7 +15,7 @@ static const struct {
            {"=", EQUAL},      {">", MORE},      {"<", LESS},     {"~", HOLDS}};
 enum { N_OPS = sizeof ops / sizeof *ops };
 
-/* A condition as typed. at: where the value is in the text, from 1. */
+/* A condition as typed. at: position of the value in the text, from 1. */
 typedef struct asked {
     const char *column, *value;
     size_t at;
@@ -34,7 +34,7 @@ typedef struct condition {
     bool null, exact, alternative; /* exact: the value is i, else r */
 } condition;
 
-/* What is parsed: the text, the rest of it, and where the next word is copied to. */
+/* State of parsing: the text, the rest of it, and where the next word is copied to. */
 typedef struct scan {
     const char *whole, *p;
     char *words;
@@ -53,7 +53,6 @@ static void skip(scan *s) {
     s->p += strspn(s->p, " \t");
 }
 
-/* Copies a word and terminates it. */
 static const char *keep(scan *s, const char *from, size_t size) {
     char *word = s->words;
     memcpy(word, from, size);
@@ -150,8 +149,8 @@ const char *tm_where_column(const tm_where *where, size_t i) {
     return ((const asked *)where->asked.data)[i].column;
 }
 
-/* Converts to nanoseconds. A time of day with a unit counts from the origin, without a unit from
- * the epoch, as stored. */
+/* Converts to nanoseconds. A time of day counts from the origin if it has a unit. Without a unit,
+ * it is as stored: since the epoch. */
 static void scale(double ns, int64_t origin_ns, condition *out) {
     out->r *= ns;
     if (origin_ns == 0 || !(fabs(out->r) < 1e18))
@@ -160,7 +159,7 @@ static void scale(double ns, int64_t origin_ns, condition *out) {
     out->exact = true;
 }
 
-/* Parses a number; times may have a unit. */
+/* Parses a number. A time may have a unit. */
 static bool read_number(const char *text, const tm_column *column, int64_t origin_ns,
                         condition *out) {
     static const struct {
@@ -239,7 +238,7 @@ void tm_where_unbind(tm_where_table *table) {
     tm_vec_free(&table->conditions);
 }
 
-/* Compares integers as integers: times since the epoch are not exact as doubles. */
+/* Compares integers as integers, because times since the epoch are not exact as doubles. */
 static int compare(const condition *c, const tm_cell *cell) {
     if (c->type == TM_TEXT)
         return strcmp(cell->value.text, c->text);

@@ -1,4 +1,4 @@
-/* Conditions of --where: COLUMN OP VALUE, joined by "and" and "or"; "and" binds tighter. */
+/* Conditions of --where: COLUMN OP VALUE, joined by "and" and "or". "and" binds more tightly. */
 #ifndef TMERGE_SHOW_WHERE_H
 #define TMERGE_SHOW_WHERE_H
 
@@ -8,18 +8,19 @@
 typedef struct tm_where {
     char *text;        /* owned; the columns and values, each terminated */
     tm_vec asked;      /* the conditions, as typed */
-    int64_t origin_ns; /* origin of times of day given with a unit */
+    int64_t origin_ns; /* origin for times of day that are given with a unit */
     bool is_given;
 } tm_where;
 
 /** Parses the conditions.
  * @param text  as typed; NULL: none
- * @param out   freed also after a failure
+ * @param out   freed by the caller, also after a failure
  * @return      TM_OK; TM_ERR_USAGE with the position of the error; TM_ERR_FAULT */
 tm_status tm_where_parse(const char *text, tm_where *out, tm_error *err) TM_MUST_CHECK;
 void tm_where_free(tm_where *where);
 
-/** The first returns the number of conditions, the second the column of the i-th. */
+/** tm_where_n returns the number of conditions, tm_where_column the column of the i-th condition.
+ */
 size_t tm_where_n(const tm_where *where);
 const char *tm_where_column(const tm_where *where, size_t i);
 
@@ -29,14 +30,14 @@ typedef struct tm_where_table {
 } tm_where_table;
 
 /** Converts the conditions. TM_OK; TM_ERR_USAGE: a value does not suit its column; TM_ERR_FAULT.
- * @param def  has all of the columns
- * @param out  freed also after a failure */
+ * @param def has all columns of the conditions
+ * @param out freed by the caller, also after a failure */
 tm_status tm_where_bind(const tm_where *where, const tm_table_def *def, tm_where_table *out,
                         tm_error *err) TM_MUST_CHECK;
 void tm_where_unbind(tm_where_table *table);
 
-/** Returns whether a row meets the conditions. Null equals null, and is neither equal to any value
- * nor different from it. */
+/** Returns whether a row meets the conditions. Null is equal to null. Null and a value are neither
+ * equal nor different. */
 bool tm_where_takes(const tm_where_table *table, const tm_cell *row);
 
 #endif

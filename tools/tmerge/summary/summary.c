@@ -21,13 +21,14 @@ enum { LIST_SHOWN = 8 };
 
 #define YEAR_NS (INT64_C(86400000000000) * 366)
 
-#define MOSTLY_SKIPPED "mostly_skipped" /* this diagnostic has its own line */
+/* This diagnostic has a separate line in the summary. */
+#define MOSTLY_SKIPPED "mostly_skipped"
 
 static void append_date(int64_t ns, char *out, size_t size) {
     time_t seconds = (time_t)(ns / 1000000000);
     struct tm utc;
     char text[32];
-    /* A time near 1970 is not absolute: times of hand-made traces start at 0. */
+    /* A time near 1970 is not absolute: times in hand-made traces start at 0. */
     if (ns > YEAR_NS && gmtime_r(&seconds, &utc) &&
         strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &utc) > 0)
         snprintf(out + strlen(out), size - strlen(out), " from %s UTC", text);
@@ -51,10 +52,14 @@ static void write_when(const tm_table *job, char *out, size_t size) {
     }
 }
 
-/* Writes " of 42.1 ms", the mean step, to which savings refer. If the median differs much, "
- * of 6.43 ms (mean; median 3.11 ms)". */
+static bool is_far(int64_t ns, int64_t mean_ns) {
+    return fabs((double)(mean_ns - ns)) > 0.25 * (double)mean_ns;
+}
+
+/* Writes " of 42.1 ms", the mean step, to which savings refer. If the marks are much farther apart,
+ * writes " of 450.0 us (40.0 us replayed)"; if the median differs much, " of 6.43 ms (mean; median
+ * 3.11 ms)". */
 static void write_lengths(const tm_tables *tables, char *out, size_t size) {
-    const double far = 0.25;
     const tm_table *steps = tm_tables_find(tables, "whatif.step");
     const int64_t mean = number(tm_tables_find(tables, "whatif.job"), 0, "step_ns");
     int64_t *all = malloc((steps->n_rows + 1) * sizeof *all), median = mean;
@@ -66,14 +71,18 @@ static void write_lengths(const tm_tables *tables, char *out, size_t size) {
     if (n > 0)
         median = tm_median_any(all, n);
     free(all);
-    tm_shown_durations((const int64_t[]){mean, median}, 2, times);
+    const int64_t marked = number(tm_tables_find(tables, "overview.job"), 0, "mean_step_ns");
+    const bool partly = marked > mean && is_far(mean, marked);
+    tm_shown_durations((const int64_t[]){partly ? marked : mean, partly ? mean : median}, 2, times);
     snprintf(out, size, " of %s", times[0].text);
-    if (fabs((double)(mean - median)) > far * (double)mean)
+    if (partly)
+        snprintf(out + strlen(out), size - strlen(out), " (%s replayed)", times[1].text);
+    else if (is_far(median, mean))
         snprintf(out + strlen(out), size - strlen(out), " (mean; median %s)", times[1].text);
 }
 
-/* Writes "4 steps of 42.1 ms". Omits the length if steps have named kinds: tm_summary_kinds writes
- * it. */
+/* Writes "4 steps of 42.1 ms". Omits the length if steps have named kinds, because tm_summary_kinds
+ * writes it. */
 static void write_steps(const tm_tables *tables, char *out, size_t size) {
     const int64_t steps = number(tm_tables_find(tables, "job.job"), 0, "steps");
     const tm_table *kinds = tm_tables_find(tables, "steps.kind");
@@ -88,8 +97,7 @@ static void write_steps(const tm_tables *tables, char *out, size_t size) {
     write_lengths(tables, out + strlen(out), size - strlen(out));
 }
 
-/* Prints the heading, on one line if it fits; if it only fits without the number of events, omits
- * that. */
+/* Prints the heading. Omits the number of events if the heading then fits on one line. */
 static void print_heading(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *job = tm_tables_find(tables, "job.job");
     const int64_t hosts = number(job, 0, "hosts"), events = number(job, 0, "events");
@@ -113,8 +121,8 @@ static void print_heading(const tm_tables *tables, const tm_colors *colors) {
     tm_summary_kinds(tables);
 }
 
-/* Warns of ranks that seem to be of different jobs. Comes first, because the rest treats the traces
- * as one job. */
+/* Warns of ranks that seem to be of different jobs. This warning is first, because everything else
+ * treats the traces as one job. */
 static void print_differs(const tm_table *differs, const tm_colors *colors) {
     static const struct {
         const char *what, *text;
@@ -151,7 +159,8 @@ static void print_differs(const tm_table *differs, const tm_colors *colors) {
     puts("  (show job.differs says more; the following treats them as one job)\n");
 }
 
-/* Warns of data that was not recorded, before figures that may be wrong because of it. */
+/* Warns of data that was not recorded. This comes before the figures that may be wrong because of
+ * it. */
 static void print_integrity(const tm_table *job, const tm_colors *colors) {
     const tm_cell *line = tm_table_cell(job, 0, "integrity");
     if (line->null)
@@ -174,7 +183,6 @@ static tm_shown_text percent(int64_t part, int64_t whole) {
     return tm_shown_percent(whole > 0 ? 100.0 * (double)part / (double)whole : 0.0, 1);
 }
 
-/* Prints the overlap of AllReduce over all ranks, from overlap.kind. */
 static void print_allreduce(const tm_table *kinds) {
     int64_t comm = 0, overlap = 0;
     for (size_t i = 0; i < kinds->n_rows; i++)
@@ -187,7 +195,7 @@ static void print_allreduce(const tm_table *kinds) {
         printf(", of AllReduce %s", percent(overlap, comm).text);
 }
 
-/* Sums a column. In a table by step, leaves out steps that were recorded in part. */
+/* Sums a column. In a table by step, leaves out partly recorded steps. */
 static int64_t sum_whole(const tm_table *table, const char *own_column) {
     bool of_steps = tm_table_column(table->def, "partial") >= 0;
     int64_t sum = 0;
@@ -197,12 +205,13 @@ static int64_t sum_whole(const tm_table *table, const char *own_column) {
     return sum;
 }
 
-/* Returns whether a rank uses several devices, which tables by step do not distinguish. */
+/* Returns whether at least one rank uses several devices. Tables by step do not distinguish these.
+ */
 static bool any_several(const tm_tables *tables) {
     return tm_tables_find(tables, "overlap.device")->n_rows > 0;
 }
 
-/* Returns whether some ranks have devices that hardly work. */
+/* Returns whether at least one rank has a device that hardly works. */
 static bool any_idle(const tm_tables *tables) {
     bool any = false;
     for (size_t i = 0; i < tm_tables_find(tables, "overlap.device")->n_rows; i++)
@@ -217,8 +226,8 @@ static int64_t sum_of(const tm_tables *tables, bool steps, const char *own_colum
                  : tm_device_mean_sum(tables, own_column);
 }
 
-/* Returns the mean wait of receives per rank [ns]; 0 if it is negligible. Columns by rank lack it,
- * because the time of a receive is not split at the last arrival. */
+/* Returns the mean time [ns] that receives wait per rank; 0 if it is negligible. Columns by rank do
+ * not include this wait, because the time of a receive is not split at the last arrival. */
 static int64_t receives_wait(const tm_tables *tables) {
     const double shown_pct = 2.0;
     const tm_table *ranks = tm_tables_find(tables, "overlap.rank");
@@ -228,8 +237,9 @@ static int64_t receives_wait(const tm_tables *tables) {
     return shown ? waited / (int64_t)ranks->n_rows : 0;
 }
 
-/* Writes " (wait 20.5 %)": the share of time that ranks wait for others in exposed communication.
- * "" if it is small, or if it is unknown for more than a tenth of the communication. */
+/* Writes " (wait 20.5 %)": the share of time in which ranks wait for others in exposed
+ * communication. Writes "" if the share is small, or if the wait is unknown for more than a tenth
+ * of the communication. */
 static void write_wait(const tm_tables *tables, bool steps, int64_t window, char *out,
                        size_t size) {
     *out = '\0';
@@ -261,7 +271,7 @@ static void print_shares(const tm_tables *tables, bool steps, const char *label,
     puts(line);
 }
 
-/* Returns the sum of the windows of the ranks whose device time was recorded [ns]. */
+/* Sums the windows of the ranks whose device time was recorded [ns]. */
 static int64_t known_window(const tm_tables *tables) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     int64_t window = 0;
@@ -270,7 +280,7 @@ static int64_t known_window(const tm_tables *tables) {
     return window;
 }
 
-/* Returns whether to print shares within steps, too: if whole steps cover at most 90 % of the
+/* Returns whether to print shares within steps, too: whole steps cover at most 90 % of the
  * recording. */
 static bool shows_steps(const tm_tables *tables) {
     const int64_t in_steps = sum_whole(tm_tables_find(tables, "overlap.step"), "window_ns");
@@ -301,9 +311,9 @@ static bool has_verdict(const tm_table *ranks, size_t row, const char *word) {
     return !cell->null && strcmp(cell->value.text, word) == 0;
 }
 
-/* Returns the rank that caused most waiting in receives, if its own work takes at most 1 % longer
- * than that of the others: pipeline stages always wait for one another. -1 if there is none, or if
- * the verdict names it. */
+/* Returns the rank that caused most waiting in receives, if it is not slower than the others: its
+ * own work takes at most 1 % longer. (Pipeline stages always wait for one another.) Returns -1 if
+ * there is no such rank, or if the verdict names it. */
 static int64_t cleared_rank(const tm_tables *tables) {
     const double much_pct = 1.0;
     const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
@@ -336,8 +346,8 @@ static void print_totals(const tm_tables *tables) {
     const char *device = tm_words_device(tables);
     if (known_window(tables) == 0)
         return;
-    /* If the traces have only the transfers of communication, waits in communication are idle time.
-     */
+    /* If the traces show only the transfers of communication, waits in communication appear as idle
+     * time. */
     bool waits = number(tm_tables_find(tables, "clock.check"), 0, "transfers_alone") == 0;
     const char *idle = waits ? "idle" : "idle or waits";
     if (any_several(tables))
@@ -362,8 +372,7 @@ static void print_totals(const tm_tables *tables) {
     print_receives(tables);
 }
 
-/* Prints throughput: what a step processes is given by the user, the step's length by the traces.
- */
+/* Prints throughput: the user gives what a step processes, the traces give the step's length. */
 static void print_rates(const tm_tables *tables) {
     const tm_table *job = tm_tables_find(tables, "overview.job");
     static const struct {
@@ -407,7 +416,8 @@ static void list_missing(const tm_loaded *loaded, int64_t world, char *out, size
     snprintf(out + used, size - used, "%s", missing > shown ? ", ..." : "");
 }
 
-/* Warns of missing ranks. If no trace states the world size, the highest rank shows it. */
+/* Warns of missing ranks. If no trace states the world size, it is taken as the highest rank + 1.
+ */
 static void print_missing(const tm_loaded *loaded, const tm_tables *tables,
                           const tm_colors *colors) {
     int64_t n = (int64_t)loaded->n_ranks, least = n > 0 ? loaded->ranks[n - 1] + 1 : 0;
@@ -426,8 +436,8 @@ static void print_missing(const tm_loaded *loaded, const tm_tables *tables,
     fputs(colors->off, stdout);
 }
 
-/* Finds the next row with a format that no earlier row has, and counts its ranks. Returns the row
- * after it; 0 if there is none. */
+/* Finds the next row with a format that no earlier row has, and counts the format's ranks. Returns
+ * the number of the row after it; 0 if there is none. */
 static size_t next_format(const tm_table *ranks, size_t row, const char **format, int64_t *n) {
     for (; row < ranks->n_rows; row++) {
         bool first = true;
@@ -444,7 +454,8 @@ static size_t next_format(const tm_table *ranks, size_t row, const char **format
     return 0;
 }
 
-/* Warns of several formats: each names process groups in its own way. */
+/* Warns if the traces have several formats, because each format names process groups in its own
+ * way. */
 static void print_formats(const tm_table *ranks, const tm_table *formats, const tm_colors *colors) {
     const char *format;
     int64_t n;
@@ -470,7 +481,7 @@ static void print_formats(const tm_table *ranks, const tm_table *formats, const 
     }
 }
 
-/* Hashes the steps of the rank whose first row is `row`, in order. */
+/* Hashes the steps, in order, of the rank whose first row is *row. */
 static uint64_t steps_hash(const tm_table *steps, size_t *row) {
     int64_t rank = number(steps, *row, "rank");
     uint64_t hash = 0;
@@ -491,7 +502,7 @@ static uint64_t usual_steps(const tm_table *steps) {
     return usual;
 }
 
-/* Prints one more rank of a list; before the first, the text. *n counts the ranks. */
+/* Prints one rank of a list, and before the first rank the text. *n counts the ranks. */
 static void print_one_more(const char *text, int64_t rank, int *n, const tm_colors *colors) {
     if (*n == 0)
         printf("%s%s", colors->warning, text);
@@ -505,7 +516,6 @@ static void end_ranks(int n, const tm_colors *colors) {
         printf("%s%s\n", n > LIST_SHOWN ? ", ..." : "", colors->off);
 }
 
-/* Names ranks whose steps differ from those of most ranks. */
 static void print_odd_steps(const tm_table *steps, const tm_colors *colors) {
     uint64_t usual = usual_steps(steps);
     int odd = 0;
@@ -519,7 +529,6 @@ static void print_odd_steps(const tm_table *steps, const tm_colors *colors) {
     end_ranks(odd, colors);
 }
 
-/* A diagnostic summed over ranks. */
 typedef struct diagnostic_sum {
     int64_t count, last_rank;
     int n_ranks;
@@ -538,8 +547,8 @@ static void add_rank(diagnostic_sum *sum, int64_t rank) {
     sum->n_ranks++;
 }
 
-/* Sums a row's diagnostic over all rows. Returns false if an earlier row has it: it is summed
- * already. */
+/* Sums the diagnostic of a row over all rows. Returns false if an earlier row has the same
+ * diagnostic, which is then already summed. */
 static bool sum_diagnostic(const tm_table *diagnostics, size_t row, diagnostic_sum *sum) {
     const char *word = tm_table_cell(diagnostics, row, "remark")->value.text;
     *sum = (diagnostic_sum){0};
@@ -554,8 +563,8 @@ static bool sum_diagnostic(const tm_table *diagnostics, size_t row, diagnostic_s
     return true;
 }
 
-/* Prints a line for each diagnostic of a class: count, ranks and meaning. Returns whether there is
- * one. */
+/* Prints a line for each diagnostic of a class: count, ranks and meaning. Returns whether the class
+ * has any. */
 static bool print_diagnostics_of(const tm_tables *tables, const char *class, const char *what,
                                  const tm_colors *colors) {
     const tm_table *diagnostics = tm_tables_find(tables, "job.remark");
@@ -592,7 +601,7 @@ static void print_truncated(const tm_table *ranks, const tm_colors *colors) {
     end_ranks(n, colors);
 }
 
-/* Says how much time was left out because some profilers were still starting. */
+/* Prints how much time was left out because some profilers were still starting. */
 static void print_opening(const tm_table *ranks, const tm_colors *colors) {
     int64_t most = 0, least = INT64_MAX;
     char text[256];
@@ -614,7 +623,7 @@ static void print_opening(const tm_table *ranks, const tm_colors *colors) {
     fputs(colors->off, stdout);
 }
 
-/* Names traces of which most events could not be used: their results rest on few events. */
+/* Names traces most of whose events could not be used, because their results rest on few events. */
 static void print_mostly_skipped(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *diagnostics = tm_tables_find(tables, "job.remark");
     int n = 0;
@@ -625,7 +634,7 @@ static void print_mostly_skipped(const tm_tables *tables, const tm_colors *color
     end_ranks(n, colors);
 }
 
-/* Prints diagnostics, except repaired and minor ones, which change no figure and are only in
+/* Prints diagnostics, except repaired and minor ones: these change no figure, and are only in
  * job.diagnostic. */
 static void print_diagnostics(const tm_tables *tables, const tm_colors *colors) {
     print_opening(tm_tables_find(tables, "job.rank"), colors);
@@ -637,8 +646,8 @@ static void print_diagnostics(const tm_tables *tables, const tm_colors *colors) 
         puts("  (show job.remark says in which traces)");
 }
 
-/* Warns of kernels that count as computation but by their names may communicate, if they take at
- * least 1 % of all kernels' time. Names the one that takes most. */
+/* Warns of kernels that count as computation, but may communicate by their names, if they take at
+ * least 1 % of all kernels' time. Names the kernel that takes most. */
 static void print_suspects(const tm_table *kernels, const tm_colors *colors) {
     enum { PERCENT = 1 };
     const tm_cell *largest = NULL;
@@ -665,7 +674,8 @@ static void print_suspects(const tm_table *kernels, const tm_colors *colors) {
     fputs(colors->off, stdout);
 }
 
-/* Prints, by profiler, how many reports were left out because their exports are read. */
+/* Prints, for each profiler, how many reports were left out because their exports are read instead.
+ */
 static void print_exported(const tm_table *left) {
     size_t n_formats;
     const tm_format *const *formats = tm_formats(&n_formats);
@@ -700,9 +710,9 @@ static int figure_lines(const tm_tables *tables) {
            tm_doubt_of_job(tables) + shows_steps(tables) + (receives_wait(tables) > 0);
 }
 
-/* Returns the number of lines for verdict and advice. With it, the summary of a job with up to 8
- * ranks fits a screen of 24 lines, apart from warnings. 0: no limit, because the table shows more
- * ranks. */
+/* Returns the number of lines for verdict and advice. With this number, the summary of a job with
+ * up to 8 ranks, without warnings, fits on a screen of 24 lines. 0: no limit, because the table
+ * shows more ranks. */
 static int room(const tm_tables *tables) {
     enum { SCREEN = 24, LEAST = 5, HEADING = 1, BLANK = 1, TABLE_HEAD = 2, STORED = 1 };
     enum { MOST = 8, ALL_SHOWN = 16 }; /* as in the table by rank */

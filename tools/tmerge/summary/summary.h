@@ -6,16 +6,16 @@
 #include "output/console.h"
 #include "tmerge/table.h"
 
-/** Prints the summary of a job to standard output. @p store is the path of the store, @p page
- * that of the report, or NULL. */
+/** Prints the summary of a job to standard output. @param store path of the store @param page path
+ * of the report, or NULL */
 tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, const char *store,
                            const char *page, const tm_colors *colors, tm_error *err) TM_MUST_CHECK;
 
-/** Prints the beginning: the job and the verdict. Verdict and advice may take @p lines lines; 0: no
- * limit. */
+/** Prints the beginning: the job and the verdict. Verdict and advice may take @p lines lines; 0:
+ * any number. */
 void tm_summary_job(const tm_tables *tables, int lines, const tm_colors *colors);
 
-/** Prints the verdict: headline, what fixing saves, and evidence. If not all evidence fits, starts
+/** Prints the verdict: headline, what a fix saves, and evidence. If not all evidence fits, starts
  * with the place to look at, such as the rank's GPU. */
 void tm_summary_verdict(const tm_tables *tables, int lines, const tm_colors *colors);
 
@@ -23,50 +23,50 @@ void tm_summary_verdict(const tm_tables *tables, int lines, const tm_colors *col
  * lines. */
 void tm_summary_advice(const tm_tables *tables, int lines);
 
-/** Prints a line on the kinds of steps, if there are several or if an inference engine marks them.
- */
+/** Prints a line about the kinds of steps, if there are several kinds or if an inference engine
+ * marks them. */
 void tm_summary_kinds(const tm_tables *tables);
 
-/** Returns whether the table by rank is worth printing: not all of its values are 0, and more was
- * recorded than the few kernels next to a graph capture. */
+/** Returns whether the table by rank is worth printing: its values are not all 0, and the recording
+ * has more than the few kernels next to a graph capture. */
 bool tm_summary_has_ranks(const tm_tables *tables);
 
-/* Rows of a table by rank that leaves out ranks. */
+/* Number of ranks in a table by rank that leaves out ranks. */
 enum { TM_SUMMARY_RANKS_OF_MANY = 5 };
 
-/** Prints the table by rank: all of up to 16 ranks, else the 5 that cost most and a line for the
- * rest. */
+/** Prints the table by rank. Up to 16 ranks are all shown; of more, the 5 that cost most, and a
+ * line for the rest. */
 tm_status tm_summary_ranks(const tm_tables *tables, const tm_colors *colors,
                            tm_error *err) TM_MUST_CHECK;
 
-/** For a job of which only communication is recorded: prints duration and bandwidth of the
+/** For a job of which only communication was recorded: prints duration and bandwidth of the
  * operations that take most time. */
 tm_status tm_summary_bandwidth(const tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** Returns whether only communication is recorded of the rank in a row of overlap.rank. */
+/** Returns whether only communication was recorded of the rank in a row of overlap.rank. */
 bool tm_summary_lacks_compute(const tm_tables *tables, size_t row);
 
-/** Returns the number of ranks of which only communication is recorded. */
+/** Returns the number of ranks of which only communication was recorded. */
 size_t tm_summary_count_lacking(const tm_tables *tables);
 
-/** Prints figures of the job: shares of its time, samples and tokens per second. */
+/** Prints figures of the job: shares of time, samples and tokens per second. */
 void tm_summary_figures(const tm_tables *tables);
 
-/** Prints load balance and clocks, on one line if both are fine. */
+/** Prints load balance and clocks. If neither has a problem, prints one line. */
 void tm_summary_state(const tm_tables *tables);
 
 /** Returns the number of lines of tm_summary_state. */
 int tm_summary_state_lines(const tm_tables *tables);
 
 /** Writes the state of clocks and matching: "one clock; 20 collectives complete"; "" for one rank.
- * @return false if clocks do not agree, or it is not known */
+ * @return false if clocks disagree, or if it is unknown whether they agree */
 bool tm_summary_agreement(const tm_tables *tables, char *out, size_t size);
 
-/** Writes a blank and the saving of a row of advice.item (column `saves`); "" if that is null. */
+/** Writes a blank and the saving in column `saves` of a row of advice.item; "" if it is null. */
 void tm_summary_saving(const tm_tables *tables, size_t row, char *out, size_t size);
 
-/** Returns whether so little of the communication time was matched that every rank may be the cause
- * of waits. The verdict then says so, and the lines on clocks do not repeat it. */
+/** Returns whether so little of the communication time was matched that any rank may be the cause
+ * of waits. The verdict then says so, and the lines about clocks do not repeat it. */
 bool tm_summary_mostly_unmatched(const tm_tables *tables);
 
 /** Prints the number of unmatched kernels, the reasons, and what to do about them. */

@@ -13,8 +13,8 @@
 
 enum { REASONS_SHOWN = 4 };
 
-/* Allowed time from a GPU event's start to a later start of its launch: profilers convert times
- * with errors. Measured: none with NVIDIA, where a launch takes at least 2 us; 2 us with AMD, 24 us
+/* Time by which a GPU event may start before its launch, because profilers convert times with
+ * errors [ns]. Measured: none with NVIDIA, where a launch takes at least 2 us; 2 us with AMD, 24 us
  * with NPUs. A TPU's clock was wrong by 680 us. */
 #define EARLY_NS INT64_C(100000)
 
@@ -25,8 +25,8 @@ static bool has_format(const tm_table *ranks, const char *name) {
     return false;
 }
 
-/* Prints the formats' advice on kernels whose group has no name; if there are none, on kernels of
- * named groups with unknown ranks. */
+/* Prints the formats' advice on kernels whose group has no name. If there are no such kernels,
+ * prints the advice on kernels of named groups with unknown ranks. */
 static void print_advice(const tm_table *unmatched, const tm_table *ranks) {
     bool unnamed = false, unknown = false;
     size_t n;
@@ -45,7 +45,7 @@ static void print_advice(const tm_table *unmatched, const tm_table *ranks) {
     }
 }
 
-/* Returns a profiler that would write metadata that the ranks' traces may lack; NULL if there is
+/* Returns a profiler that writes the metadata that the ranks' traces may lack; NULL if there is
  * none. */
 static const char *richer_profiler(const tm_table *ranks) {
     size_t n;
@@ -84,7 +84,7 @@ static void print_remedy(const char *reason, const char *richer) {
                does ? richer : "", does ? " " : "", does ? does : "");
 }
 
-/* Nothing can be matched for a single rank; the verdict says so. */
+/* In a job of one rank, nothing can be matched, and the verdict says so. */
 static bool has_unmatched(const tm_tables *tables) {
     return number(tm_tables_find(tables, "clock.check"), 0, "unmatched") > 0 &&
            tm_tables_find(tables, "job.rank")->n_rows > 1;
@@ -138,14 +138,14 @@ typedef struct clocks {
     int64_t ranks, domains, components;
     int64_t worst_ns;        /* maximum uncertainty */
     int64_t low_ns, high_ns; /* of the offsets */
-    int64_t early;           /* ranks with GPU events long before their launch */
-    int64_t earliest_ns;     /* the largest such time */
-    int64_t late;      /* ranks with kernels that end long after the host had waited for them */
-    int64_t latest_ns; /* the largest such time */
-    int64_t alone;     /* ranks whose clock cannot be determined */
-    const char *split; /* a host whose ranks have different clocks */
-    size_t set[2],
-        n_set; /* rows of the first two domains whose clock was set, and number of these domains */
+    int64_t early;        /* number of ranks with GPU events that start long before their launch */
+    int64_t earliest_ns;  /* the largest such time */
+    int64_t late;         /* number of ranks with kernels that end long after a wait for them */
+    int64_t latest_ns;    /* the largest such time [ns] [ns] */
+    int64_t alone;        /* number of ranks whose clock cannot be determined */
+    const char *split;    /* name of a host whose ranks have different clocks */
+    size_t set[2], n_set; /* rows of the first two domains whose clock was set during the recording,
+                             and the number of these domains */
 } clocks;
 
 static int64_t larger(int64_t a, int64_t b) {
@@ -199,7 +199,7 @@ static clocks look_at(const tm_table *ranks) {
     return c;
 }
 
-/* Writes the state of the clocks. Returns whether they are known to agree. */
+/* Writes the state of the clocks. Returns whether it is known that they agree. */
 static bool write_state(const clocks *c, const char *align, char *out, size_t size) {
     char uncertainty[32], apart[32], were[64] = "";
     if (strcmp(align, "none") == 0) {
@@ -250,8 +250,8 @@ static void print_clock(const tm_table *ranks, size_t row) {
         fputs(host->value.text, stdout);
 }
 
-/* Warns of clocks that were set while recording. If two clocks have collectives only with each
- * other, either may have been set, by the same amount in opposite directions. */
+/* Warns of clocks that were set during the recording. If two clocks share collectives only with
+ * each other, either may have been set: both possibilities fit, with opposite signs. */
 static void warn_set(const clocks *c, const tm_table *ranks, const tm_colors *colors) {
     if (c->n_set == 0)
         return;
@@ -273,7 +273,7 @@ static void warn_set(const clocks *c, const tm_table *ranks, const tm_colors *co
 }
 
 /* Warns of kernels that end after the host had waited for them: the clock, or the ends of some
- * kernels, are wrong. */
+ * kernels, must be wrong. */
 static void warn_late(const clocks *c, const tm_tables *tables, const tm_colors *colors) {
     if (c->late == 0)
         return;
@@ -327,7 +327,7 @@ static void warn_at_least(const tm_tables *tables, const tm_colors *colors) {
                colors->warning, colors->off);
 }
 
-/* Returns whether the last rank is known for more collectives than are complete. */
+/* Returns whether the last rank is also known for some incomplete collectives. */
 static bool barriers_tell(const tm_tables *tables, int64_t matched) {
     const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
     bool more = false;

@@ -15,7 +15,7 @@ typedef enum value_kind { VALUE_RANK, VALUE_TIME, VALUE_PERCENT, VALUE_RATIO } v
 
 /* The columns: two lines of heading, and where the values come from. */
 static const struct {
-    const char *heading, *below; /* below: second line; NULL: the unit of times */
+    const char *heading, *below; /* below: second line of the heading; NULL: the unit of times */
     value_kind kind;
     bool of_comm;                             /* about communication */
     const char *table, *column, *plus_column; /* plus_column: added to column; may be NULL */
@@ -35,8 +35,8 @@ static const struct {
 
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
-/* Returns whether a column is shown. Copies only if they take much time; without them, the other
- * columns nearly add up to the window. Communication if there is any. */
+/* Returns whether a column is shown. Copies are shown only if they take much time, because without
+ * them, the other columns nearly add up to the window. Communication is shown if there is any. */
 static bool is_shown(const tm_tables *tables, int c) {
     const double much = 0.05;
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
@@ -52,7 +52,7 @@ typedef struct time_unit {
     const char *name;
 } time_unit;
 
-/* Returns one unit for all times, that of the largest. */
+/* Returns the unit for all times, which suits the largest. */
 static time_unit unit_for(const tm_tables *tables, const size_t *rows, size_t n) {
     static const time_unit units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1.0, "ns"}};
     int64_t most = 0;
@@ -85,8 +85,8 @@ static void print_cell(const tm_tables *tables, size_t row, int c, time_unit uni
         snprintf(out, CELL_MAX, columns[c].kind == VALUE_PERCENT ? "%.1f" : "%.2f", cell->value.r);
 }
 
-/* Cost of a rank: the wait that it caused, directly and indirectly; if nothing is matched, its
- * exposed communication. */
+/* Cost of a rank: the wait that it caused, directly and indirectly. If nothing is matched, the
+ * rank's exposed communication. */
 typedef struct cost {
     size_t row;
     int64_t ns;
@@ -106,8 +106,8 @@ static bool any_wait(const tm_table *ranks) {
     return false;
 }
 
-/* Chooses the rows to show and returns their number. If not all are shown, the costliest come
- * first. */
+/* Chooses the rows to show, and returns their number. If some are left out, orders the others by
+ * cost, largest first. */
 static size_t choose_rows(const tm_tables *tables, size_t *rows, cost *costs) {
     const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
@@ -141,7 +141,7 @@ size_t tm_summary_count_lacking(const tm_tables *tables) {
     return n;
 }
 
-/* Returns whether a column is empty because only communication is recorded of all ranks. */
+/* Returns whether a column is empty because only communication was recorded of all ranks. */
 static bool is_unknown(const tm_tables *tables, int c) {
     const tm_table *table = tm_tables_find(tables, columns[c].table);
     const size_t n = tm_tables_find(tables, "overlap.rank")->n_rows;

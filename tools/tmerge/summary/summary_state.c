@@ -1,4 +1,4 @@
-/* Lines on load and clocks; one line if both are fine. */
+/* Lines about load balance and clocks: one line if neither has a problem. */
 #include "summary/summary.h"
 
 #include <inttypes.h>
@@ -14,10 +14,10 @@
 
 enum { TEXT_MAX = 320, LINE_MAX = 2 * TEXT_MAX + 8 };
 
-/* Compute times that differ by less [%] are even. The page has the same limit. */
+/* Compute times that differ by less than this [%] are even. The page has the same limit. */
 static const double EVEN_PCT = 2.0;
 
-/* Returns whether the compute times in the table by rank, of the whole recordings, are uneven. */
+/* Returns whether the compute times of whole recordings, as in the table by rank, are uneven. */
 static bool differs_in_all(const tm_tables *tables) {
     const tm_table *ranks = tm_tables_find(tables, "overlap.rank");
     int64_t most = 0;
@@ -55,8 +55,8 @@ static void write_compared(const tm_tables *tables, char *out, size_t size) {
         *out = '\0';
 }
 
-/* Writes the line on load balance; "" if there is nothing to compare. Returns true if there is
- * nothing to say or the load is even. */
+/* Writes the line about load balance; "" if there is nothing to compare. Returns true if there is
+ * nothing to compare or the load is even. */
 static bool write_load(const tm_tables *tables, char out[TEXT_MAX]) {
     const tm_table *job = tm_tables_find(tables, "imbalance.job");
     const tm_cell *over = job->n_rows ? tm_table_cell(job, 0, "imbalance_pct") : NULL;
@@ -87,7 +87,7 @@ static bool write_load(const tm_tables *tables, char out[TEXT_MAX]) {
     const tm_table *verdict = tm_tables_find(tables, "stragglers.job");
     if (*stages && strstr(tm_table_cell(verdict, 0, "headline")->value.text, stages))
         return true; /* the headline says that the load is uneven */
-    if (*stages) {   /* no rank: within a stage, chance decides which one computes most */
+    if (*stages) {   /* names no rank: within a stage, chance decides which rank computes most */
         snprintf(out, TEXT_MAX, "Imbalance between stages: %s", stages);
         return false;
     }

@@ -10,7 +10,7 @@ static double real(const tm_table *kinds, size_t row, const char *column) {
     return cell->null ? -1.0 : cell->value.r;
 }
 
-/* Writes "192 DECODE of 4.98 ms (batch 17)". Adds tokens only if they are not one per request. */
+/* Writes "192 DECODE of 4.98 ms (batch 17)". Adds the tokens unless each request has one token. */
 static void add_kind(const tm_table *kinds, size_t row, tm_shown_unit unit, char *out,
                      size_t size) {
     double batch = real(kinds, row, "mean_batch"), tokens = real(kinds, row, "mean_tokens");

@@ -1,4 +1,4 @@
-/* What the parts of the summary share. */
+/* Functions that the parts of the summary share. */
 #ifndef TMERGE_SUMMARY_TEXT_H
 #define TMERGE_SUMMARY_TEXT_H
 
@@ -32,14 +32,14 @@ static inline int64_t sum_column(const tm_table *table, const char *column) {
     return sum;
 }
 
-/** Prints a text from the margin; all lines but the first are indented. */
+/** Prints a text from the left margin, with all lines but the first indented. */
 static inline void print_margin(const char *text) {
     const int size = (int)strcspn(text, " ");
     printf("%.*s", size, text);
     tm_console_wrap(text + size + (text[size] == ' '), size, tm_console_width());
 }
 
-/** Returns the number of lines of print_margin; 0 for "". */
+/** Returns the number of lines that print_margin prints; 0 for "". */
 static inline int margin_lines(const char *text) {
     const int size = (int)strcspn(text, " ");
     return *text ? tm_console_lines(text + size + (text[size] == ' '), size, tm_console_width())

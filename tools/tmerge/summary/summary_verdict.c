@@ -14,8 +14,8 @@ static int lines_of(const char *text) {
 }
 
 /* Returns whether a clause ends at a place: at one of the marks, before a blank, outside of
- * brackets and quotes. Not before an alternative such as ", or its work": cut there, the text would
- * say more than is known. */
+ * brackets and quotes. A clause does not end before an alternative such as ", or its work": cut
+ * there, the text would claim more than is known. */
 static bool ends_clause(const char *text, size_t at, const char *marks) {
     int depth = 0;
     bool quoted = false;
@@ -27,8 +27,8 @@ static bool ends_clause(const char *text, size_t at, const char *marks) {
            strncmp(text + at + 1, " or ", 4) != 0;
 }
 
-/* Writes as much of a text as fits into the lines, with @p tail after it. Cuts at the end of a
- * clause. Writes nothing if no clause fits. */
+/* Writes as much of a text as fits on the lines, then @p tail. Cuts at the end of a clause. Writes
+ * nothing if no clause fits. */
 static void fit(const char *text, const char *marks, const char *tail, int column, int lines,
                 char out[TEXT_MAX]) {
     const int width = tm_console_width();
@@ -73,7 +73,7 @@ static int write_advice(const tm_tables *tables, int lines, char out[TEXT_MAX]) 
     tm_summary_saving(tables, i, saving, sizeof saving);
     const char *text = tm_table_cell(items, i, "text")->value.text;
     fit(text, ",;.:", saving, column, lines, out);
-    if (!*out) /* again without the saving: the action matters more */
+    if (!*out) /* once more without the saving, because the action matters more */
         fit(text, ",;.:", "", column, lines, out);
     if (!*out)
         fit(text, ",;.:", "", column, INT_MAX, out);
@@ -83,10 +83,10 @@ static int write_advice(const tm_tables *tables, int lines, char out[TEXT_MAX]) 
 /* Texts of a verdict. */
 typedef struct verdict {
     const char *headline, *saved, *evidence; /* "" for none */
-    int fixed;                               /* lines of headline and saved */
+    int fixed;                               /* number of lines of `headline` and `saved` */
 } verdict;
 
-/* If the text starts with the sentence, returns the rest, else the whole text. */
+/* Returns the rest of a text that starts with the sentence; the whole text if it does not. */
 static const char *after_sentence(const char *sentence, const char *text) {
     const size_t n = strlen(sentence);
     if (strncmp(text, sentence, n) != 0)
@@ -102,7 +102,7 @@ static verdict read_verdict(const tm_tables *tables) {
     verdict v = {.headline = tm_table_cell(job, 0, "headline")->value.text,
                  .saved = saved && !saved->null ? saved->value.text : "",
                  .evidence = evidence->null ? "" : evidence->value.text};
-    /* The evidence would repeat the line on unmatched kernels. */
+    /* Evidence is left out if it would repeat the line about unmatched kernels. */
     if (tm_summary_mostly_unmatched(tables) && tm_table_cell(job, 0, "matched_share")->null)
         v.evidence = "";
     v.saved = after_sentence(v.headline, v.saved);
@@ -110,7 +110,8 @@ static verdict read_verdict(const tm_tables *tables) {
     return v;
 }
 
-/* Returns the number of lines for the advice: at most two if the verdict needs the others. */
+/* Returns the number of lines for the advice: at most two if the verdict needs the remaining lines.
+ */
 static int advice_lines(const tm_tables *tables, const verdict *v, int lines) {
     enum { ALL = 100 };
     char text[TEXT_MAX];
@@ -131,7 +132,7 @@ void tm_summary_advice(const tm_tables *tables, int lines) {
 }
 
 /* Prints the evidence. If it does not fit, prints the place to look at, then as much evidence as
- * fits. Without such a place, a short verdict still gets a line of evidence. */
+ * fits. If there is no place to look at, a short verdict still gets a line of evidence. */
 static void print_evidence(const tm_tables *tables, const verdict *v, int lines) {
     enum { SHORT = 3 };
     char text[TEXT_MAX];
@@ -170,7 +171,7 @@ void tm_summary_verdict(const tm_tables *tables, int lines, const tm_colors *col
     if (*v.saved)
         tm_console_wrap(v.saved, 0, tm_console_width());
     if (alone && sum_column(tm_tables_find(tables, "overlap.rank"), "comm_ns") == 0)
-        return; /* one rank without communication: no waits, so no evidence */
+        return; /* one rank without communication has no waits, so there is no evidence */
     if (lines > 0 && *v.evidence)
         print_evidence(tables, &v, lines);
     else if (*v.evidence)

@@ -76,7 +76,7 @@ export class App {
     );
   }
 
-  /* Whether the trace holds no data for the view. */
+  /* Returns whether no table of the view has data. */
   readonly #isBlank = (view: View): boolean => view.of?.every((name) => this.#job.rowsOf(name) === 0) ?? false;
 
   #allBlank(tab: Tab): boolean {
@@ -102,7 +102,7 @@ export class App {
     return list;
   }
 
-  /* Marks the tab with the most severe state of its views, when their tables are loaded. */
+  /* Marks a group's tab with the most severe state of the group's views, once their tables are loaded. */
   #mark(tab: Tab, anchor: HTMLElement): void {
     const mark = () => {
       const states = tab.views.map((view) => view.state?.(this.#job)),
@@ -141,12 +141,12 @@ export class App {
     this.#byLink = false;
   }
 
-  /* Whether at least one of these tables has rows that are not unpacked yet. */
+  /* Returns whether at least one of these tables has rows that are not unpacked yet. */
   #lacks(names: readonly TableName[]): boolean {
     return names.some((name) => this.#job.rowsOf(name) > 0 && this.#job.table(name).n === 0);
   }
 
-  /* Scrolls a list wider than the window so that the link to this view is visible. */
+  /* If the list of views is wider than the window, scrolls it so that the link to this view is visible. */
   #showLink(anchor: HTMLElement | undefined): void {
     const list = anchor?.closest("nav");
     if (!anchor || !list || list.scrollWidth <= list.clientWidth) return;
@@ -247,8 +247,8 @@ export class App {
   }
 }
 
-/* Copies a whole name when the key y is pressed: that under the pointer, else that in the focused element, else that of the timeline's
- * selection. */
+/* When the key y is pressed, copies a whole name: the name under the pointer, else that in the focused element, else that of the
+ * timeline's selection. */
 function copyName(event: KeyboardEvent): void {
   const typing = event.target instanceof Element && event.target.closest("input, select, textarea") !== null;
   if (event.key !== "y" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -265,14 +265,16 @@ function copyName(event: KeyboardEvent): void {
   );
 }
 
-/** Writes "4 steps of 42.1 ms". Savings are percentages of this length. If there are several kinds of step, the length is left out,
- * because each kind has its own. */
+/** Writes "4 steps of 42.1 ms". Savings are percentages of this length. If the marks are much farther apart, writes "2 steps of 450.0 µs
+ * (40.0 µs replayed)". If there are several kinds of steps, omits the length, because each kind has its own. */
 function steps(job: Job): string {
   const n = job.table("job.job").amount(0, "steps"),
     replayed = job.table("whatif.job");
   if (n === 0) return "no steps marked";
   const length = replayed.n > 0 && job.table("steps.kind").n <= 1 ? replayed.num(0, "step_ns") : null;
-  return count(n, "step") + (length === null || length <= 0 ? "" : ` of ${time(length)}`);
+  if (length === null || length <= 0) return count(n, "step");
+  const marked = job.table("overview.job").num(0, "mean_step_ns") ?? length;
+  return count(n, "step") + (0.75 * marked > length ? ` of ${time(marked)} (${time(length)} replayed)` : ` of ${time(length)}`);
 }
 
 /** Writes "8 ranks · 1 host · 4 steps of 42.1 ms". */
@@ -285,7 +287,7 @@ function describe(job: Job): Child {
   return parts.join(" · ");
 }
 
-/** When recording began, as ISO 8601 in UTC; null if timestamps are not times of day. */
+/** Returns when the recording began, as ISO 8601 in UTC; null if timestamps are not times of day. */
 export function recorded(job: Job): string | null {
   const begin = job.begin;
   if (begin === null || begin < 366n * 86_400n * 1_000_000_000n) return null;

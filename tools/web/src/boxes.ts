@@ -1,4 +1,4 @@
-/** Boxes with names on a canvas, such as calls or passes. The pointer and the arrow keys select a box, whose text is then shown. */
+/** Boxes with names on a canvas, such as calls or passes. The pointer and the arrow keys select a box; its description is then shown. */
 import { fillBox, sized, stroke } from "./canvas";
 import { h, type Child } from "./dom";
 import { hideTip, tipAt } from "./ui";
@@ -6,11 +6,11 @@ import { hideTip, tipAt } from "./ui";
 export interface BoxesOptions {
   readonly label: string;
   readonly words: (box: number) => Child;
-  /** Called when a box is clicked, or Enter is pressed on it. */
+  /** Called when a box is clicked, or when Enter is pressed while it is selected. */
   readonly choose: (box: number) => void;
 }
 
-/** Paints a box, with a thick edge if it is `current`. */
+/** Paints a box; if it is `current`, with a thick edge. */
 export function paintBox(
   ctx: CanvasRenderingContext2D,
   { x, y, width, height }: Readonly<Record<"x" | "y" | "width" | "height", number>>,
@@ -24,7 +24,7 @@ export function paintBox(
 export abstract class Boxes {
   readonly element: HTMLElement;
   protected readonly canvas: HTMLCanvasElement;
-  /** The box from which arrow keys move; -1 for none. */
+  /** The box from which arrow keys move; -1: none. */
   protected at = -1;
   readonly #readout: HTMLElement;
   /** When the element leaves the page, its size changes, too. */
@@ -59,12 +59,12 @@ export abstract class Boxes {
     document.removeEventListener("themechange", this.draw);
   }
 
-  /** Lays the boxes out in this width; returns the height. */
+  /** Lays the boxes out in this width [px]. Returns the height [px]. */
   protected abstract layout(width: number): number;
   protected abstract paint(ctx: CanvasRenderingContext2D, width: number, color: (name: string) => string): void;
-  /** Returns the index of the box at a position [px], or -1. */
+  /** Returns the index of the box at a position [px]; -1 if there is none. */
   protected abstract boxAt(x: number, y: number): number;
-  /** Handles a key. Returns true if it did, so that the page must not handle the key, too. */
+  /** Handles a key. Returns whether it did: the page must then not handle the key, too. */
   protected abstract move(key: string): boolean;
 
   protected choose(box: number): void {

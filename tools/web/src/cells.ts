@@ -4,7 +4,7 @@ import { h, breakable, cut, visible, type Child } from "./dom";
 import * as f from "./format";
 import { term, tip } from "./ui";
 
-/** Draws a value as a bar, on a scale shared by its column, with the number next to it. */
+/** Draws a value as a bar, with the number next to it. All bars of a column have the same scale. */
 export function inlineBar(value: number | null, most: number, text: Child, fill = "compute"): HTMLElement {
   const share = Math.min(100, (100 * (value ?? 0)) / Math.max(most, 1e-9)),
     bar = value !== null && value > 0 && h("span", { class: `piece inline-bar fill-${fill}`, style: { width: `${share}%` } });
@@ -33,7 +33,7 @@ export function barList(
   );
 }
 
-/** Shows at most two lines of a name from a trace, and all of it on hover; `narrow` makes the lines shorter. */
+/** Shows at most two lines of a name from a trace, and the whole name on hover. @p narrow makes the lines shorter. */
 export function longName(text: string | null, narrow = false): Child {
   if (text === null) return f.NONE;
   const shown = visible(text);
@@ -64,7 +64,7 @@ export function strip(
   );
 }
 
-/** Shows a number that the view sums from a column; names the column on hover and for tests.
+/** Shows a number that the view has summed from a column. Names the column, on hover and for tests.
  * @param of.where conditions on rows, such as "kind=htod, host_memory=pinned" */
 export function sumFigure(text: string, of: Place & { readonly where?: string; readonly value: number }): HTMLElement {
   return tip(h("span.figure", { "data-sum": `${of.table} ${of.column}`, "data-where": of.where, "data-value": of.value }, text), () => [
@@ -78,8 +78,8 @@ export function sumFigure(text: string, of: Place & { readonly where?: string; r
 /** A figure of a band: its label, what it is, its value, and what is below. */
 export type BandFigure = readonly [label: string, doc: string, value: Child, below?: Child];
 
-/** Makes a figure of a band from a column: the median over ranks, and below it the range. The caller may give another value or text. The
- * column's doc is shown on hover. */
+/** Makes a figure of a band from a column: the median over ranks, and below it the range over ranks. The caller may give another value or
+ * text. On hover, shows the column's doc. */
 export function tile<N extends TableName>(
   job: Job,
   table: N,

@@ -4,7 +4,7 @@ import { h, type Child } from "./dom";
 import { drawPlot, Scales, type Plot } from "./plot";
 import { hideTip, tipAt } from "./ui";
 
-/** The page's colours. Their names are those of custom properties in the style sheet, without the leading dashes. */
+/** The page's colours, named as custom properties of the style sheet, without the leading dashes. */
 export type Theme = Readonly<Record<(typeof COLORS)[number], string>>;
 
 const CLASS_COLORS = ([0, 1, 2, 3, 4, 5, 6, 7] as const).map((n) => `class-${n}` as const);
@@ -12,7 +12,7 @@ const COLORS = [...(["page", "ink", "ink-2", "ink-3", "line", "compute", "transf
 const READS = 64; // positions along the axis that the arrow keys step through
 const PRINT_WIDTH = 680; // width of A4 without margins, in CSS pixels
 
-/** Returns the page's current colours, or those for print. */
+/** Returns the colours that the page has now, or those for print. */
 function themeOf(print: boolean): Theme {
   const root = document.documentElement,
     before = root.dataset["theme"];
@@ -26,16 +26,16 @@ function themeOf(print: boolean): Theme {
 
 export interface ChartOptions {
   readonly label: string;
-  /** Height [px], reserved before the chart is drawn. */
+  /** Height [px], kept free before the chart is drawn. */
   readonly height: number;
   readonly plot: (theme: Theme) => Plot;
   readonly tip?: (mark: number) => Child;
   readonly click?: (mark: number) => void;
-  /** Content of the tooltip at a position on the axes, for charts whose marks have none of their own. */
+  /** Content of the tooltip at a position on the axes. For charts whose marks have no tooltips of their own. */
   readonly read?: (x: number, y: number) => Child;
 }
 
-/** Makes a chart. It is drawn as soon as it has a width, and released when it leaves the page. */
+/** Makes a chart, which is drawn once it has a width, and released when it leaves the page. */
 export function drawChart(options: ChartOptions): HTMLElement {
   return new Chart(options).element;
 }
@@ -46,7 +46,7 @@ class Chart {
   readonly #options: ChartOptions;
   readonly #resizing: ResizeObserver;
   #scales: Scales | undefined;
-  /** The position of the keyboard: index of a mark, or position along the axis; -1: none yet. */
+  /** Where the arrow keys are: index of a mark, or position along the axis; -1: not yet used. */
   #at = -1;
 
   constructor(options: ChartOptions) {

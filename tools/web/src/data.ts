@@ -1,11 +1,11 @@
-/** The page's tables, as tmerge embeds them. The build writes the names of tables and columns as "definitions": any other name is a compile
- * error. */
+/** The page's tables, as tmerge writes them into the page. "definitions" is made by the build and has the names of tables and columns, so
+ * that any other name is a compile error. */
 import type { Tables } from "definitions";
 import { groupBy, median, sum } from "./format";
 
 export type TableName = keyof Tables;
 
-/** The columns of a table; for a union of tables, those of any of them. */
+/** The columns of a table. For a union of tables: the columns of any of these. */
 export type ColumnOf<N extends TableName> = Tables[N];
 
 /** A table and one of its columns. */
@@ -17,7 +17,7 @@ export type PlaceName = { [N in TableName]: `${N}.${ColumnOf<N>}` }[TableName];
 /** A sort order: the name of a column, "-name" for largest first, or "" for the table's own order. */
 export type Sort<N extends TableName> = ColumnOf<N> | `-${ColumnOf<N>}` | "";
 
-/** A value: integers beyond 2^53 come as strings of digits; null if it does not exist. */
+/** A value; null if the table has none. Integers beyond 2^53 are strings of digits. */
 export type Cell = number | string | boolean | null;
 
 export interface Column<N extends TableName = TableName> {
@@ -25,7 +25,7 @@ export interface Column<N extends TableName = TableName> {
   readonly type: "int" | "real" | "text" | "bool";
   readonly unit: string;
   readonly doc: string;
-  /** Whether the column holds times since the epoch; the page has them relative to the job's begin. */
+  /** Whether the column's times are since the epoch in the store; in the page, they count from the job's begin. */
   readonly epoch: boolean;
 }
 
@@ -44,20 +44,20 @@ interface RawTable<N extends TableName> {
   block?: string;
 }
 
-/** Totals over all rows of a table of which the page has only some rows (src/report/top_rows.h). */
+/** Totals over all rows of a table that is not complete in the page (src/report/top_rows.h). */
 interface RawWhole {
   n: number;
-  /** For each column [number of values, sum, minimum, median, maximum, number of distinct values]; for booleans only the first two. */
+  /** For each column [number of values, sum, minimum, median, maximum, number of distinct values]. Booleans have only the first two. */
   columns: (readonly number[] | null)[];
   by?: string[];
-  /** For each group of rows: their texts in the columns `by`, their number, and the columns' sums. */
+  /** For each group of rows: its texts in the columns `by`, its number of rows, and the sum of each column. */
   groups?: (string | null | number | (number | null)[])[][];
 }
 
-/** Generic chart for a table that has no view of its own. */
+/** Kind of the generic chart for a table that has no view of its own. */
 export type Form = "bars" | "map" | "line";
 
-/** Facts of the page that no table holds (src/report/facts.c). */
+/** Facts for the page that are in no table (src/report/facts.c). */
 export interface Facts {
   readonly [name: string]:
     | string
@@ -67,28 +67,28 @@ export interface Facts {
     | readonly number[]
     | readonly (readonly [number, number])[]
     | readonly Host[];
-  /** Name of the store from which `tmerge serve` makes this page; absent in a page from a file. */
+  /** Name of the store, if `tmerge serve` makes the page; absent in a page from a file. */
   readonly served?: string;
   readonly world_size?: number;
-  /** If ranks or steps are left out of the page: the number in the job (ranks, steps), and in the page (_kept). */
+  /** If the page leaves out ranks or steps: their number in the job (ranks, steps), and in the page (_kept). */
   readonly ranks?: number;
   readonly ranks_kept?: number;
   readonly steps?: number;
   readonly steps_kept?: number;
-  /** The ranks, and the steps, that tables by rank and step have. */
+  /** The ranks, and the steps, for which tables by rank and step have rows. */
   readonly cell_ranks?: readonly number[];
   readonly cell_steps?: readonly number[];
   readonly step_median_ns?: number;
   readonly step_least_ns?: number;
   readonly step_most_ns?: number;
-  /** If ranks are left out: runs of ranks without a trace, as first rank and count. */
+  /** If the page leaves out ranks: runs of ranks without a trace, each as first rank and number of ranks. */
   readonly missing?: readonly (readonly [number, number])[];
   readonly missing_count?: number;
   readonly host_count?: number;
   readonly hosts?: readonly Host[];
 }
 
-/** Name, ranks, first rank; computing, idle, waited, caused [ns]; the rank that caused most. */
+/** Name, number of ranks, first rank; computing, idle, waited, caused [ns]; the rank that caused most. */
 export type Host = readonly [string, number, number, number, number, number, number, number];
 
 interface RawPage {
@@ -101,7 +101,7 @@ interface RawPage {
   tables: { [N in TableName]?: RawTable<N> };
 }
 
-/** One result table. N may be a union of names: the table is then one of these. */
+/** A result table. If N is a union of names, the table is one of these. */
 export class Table<N extends TableName = TableName> {
   readonly columns: readonly Column<N>[];
   readonly doc: string;
@@ -109,7 +109,7 @@ export class Table<N extends TableName = TableName> {
   readonly top: number;
   readonly prose: number;
   readonly form: Form | undefined;
-  /** Number of rows that only the store has. */
+  /** Number of rows that are only in the store. */
   readonly leftOut: number;
   readonly #whole: RawWhole | undefined;
   readonly #places: ReadonlyMap<string, number>;
@@ -139,7 +139,7 @@ export class Table<N extends TableName = TableName> {
     return this.rows[row]?.[this.place(column)] ?? null;
   }
 
-  /** A number; null if it does not exist or the row does not. */
+  /** A number; null if the value or the row does not exist. */
   num(row: number, column: ColumnOf<N>): number | null {
     const value = this.cell(row, column);
     return typeof value === "number" ? value : null;
@@ -154,7 +154,7 @@ export class Table<N extends TableName = TableName> {
     return this.rows.map((_, row) => this.num(row, column));
   }
 
-  /** A number; 0 if it does not exist or the row does not. */
+  /** A number; 0 if the value or the row does not exist. */
   amount(row: number, column: ColumnOf<N>): number {
     return this.num(row, column) ?? 0;
   }
@@ -179,7 +179,7 @@ export class Table<N extends TableName = TableName> {
     return [...new Set(ordered(this.nums(column)))];
   }
 
-  /** Row numbers by the value of a column. */
+  /** Row numbers for each value of a column. */
   by(column: ColumnOf<N>): Map<Cell, number[]> {
     return groupBy(this.rows.keys(), (row) => this.cell(row, column));
   }
@@ -190,7 +190,7 @@ export class Table<N extends TableName = TableName> {
     return this.#whole?.columns[this.place(column)]?.[what] ?? null;
   }
 
-  /** Number of rows with a value; for a boolean column the number that are true. */
+  /** Number of rows with a value; for a boolean column, number of rows that are true. */
   known(column: ColumnOf<N>): number {
     const flags = this.columns[this.place(column)]?.type === "bool";
     if (this.#whole) return this.#of(column, flags ? 1 : 0) ?? 0;
@@ -212,8 +212,8 @@ export class Table<N extends TableName = TableName> {
     return this.#whole ? (this.#of(column, 5) ?? 0) : new Set(this.nums(column)).size;
   }
 
-  /** Groups of rows with the same texts in the given columns: number of rows, sums of columns, and whether any row has a value in a
-   * column. */
+  /** Groups of rows with the same texts in the given columns. Each has its number of rows, sums of columns, and whether any row has a
+   * value in a column. */
   groups(by: readonly ColumnOf<N>[]) {
     const found = new Map<string, { texts: (string | null)[]; n: number; sums: (number | null)[] }>();
     const add = (texts: (string | null)[], n: number, sums: readonly (number | null)[]) => {
@@ -257,7 +257,7 @@ export class Table<N extends TableName = TableName> {
     });
   }
 
-  /** First row with these values, or -1. */
+  /** Number of the first row with these values; -1 if there is none. */
   find(wanted: Readonly<Partial<Record<ColumnOf<N>, Cell>>>): number {
     const parts = Object.entries(wanted) as [ColumnOf<N>, Cell][];
     return this.rows.findIndex((_, row) => parts.every(([column, value]) => this.cell(row, column) === value));
@@ -268,18 +268,18 @@ function ordered(values: readonly (number | null)[]): number[] {
   return values.filter((value) => value !== null).sort((a, b) => a - b);
 }
 
-/** Converts a table from columns, as it is embedded, to rows. */
+/** Converts a table from columns, as in the page, to rows. */
 export function rowsOf(columns: readonly Cell[][]): Cell[][] {
   return (columns[0] ?? []).map((_, row) => columns.map((cells) => cells[row]!));
 }
 
-/** The table in a server's answer to a query, whose names the build does not know; `more`: whether these are only its first rows. */
+/** Returns the table in a server's answer to a query, whose column names the build does not know. `more`: these are only the first rows. */
 export function tableFrom(text: string) {
   const raw = JSON.parse(text) as RawTable<TableName> & { cells: Cell[][]; more?: boolean };
   return { table: new Table<TableName>("query" as TableName, raw, rowsOf(raw.cells)), more: raw.more ?? false };
 }
 
-/** Returns the bytes of an embedded data block; throws if it is missing or damaged. */
+/** Returns the bytes of a data block in the page. Throws if the block is missing or damaged. */
 export async function block(id: string): Promise<Uint8Array> {
   await parsed();
   const element = document.getElementById(id);
@@ -301,7 +301,7 @@ export async function unpacked(element: HTMLElement): Promise<Uint8Array> {
   }
 }
 
-/* Resolves once the document is parsed: the blocks follow the script, which runs during parsing. */
+/* Resolves once the document is parsed. The blocks come after the script, which runs before they are parsed. */
 function parsed(): Promise<void> {
   if (document.readyState !== "loading") return Promise.resolve();
   return new Promise((done) => {
@@ -314,7 +314,7 @@ export class Job {
   readonly kind: RawPage["kind"];
   readonly version: string;
   readonly name: string;
-  /** The job's begin [ns since the epoch]; null if there is no event. */
+  /** The job's begin [ns since the epoch]; null if no event exists. */
   readonly begin: bigint | null;
   /** How the store was made: options, world size, ... */
   readonly facts: Facts;
@@ -343,7 +343,7 @@ export class Job {
     return this.#raw.tables[name]?.left_out ?? 0;
   }
   hasKeys(name: TableName, columns: readonly string[]): boolean {
-    /* One type for all tables: with a type for each table the compiler takes 6 s. */
+    /* One type for all tables, because the compiler takes 6 s with a separate type for each. */
     const raw: { keys: number; columns: [string, ...unknown[]][] } | undefined = this.#raw.tables[name];
     const keys = raw?.columns.slice(0, raw.keys).map(([key]) => key) ?? [];
     return columns.every((column) => keys.includes(column));
@@ -352,12 +352,12 @@ export class Job {
     return this.#raw.tables[name]?.doc ?? "";
   }
 
-  /** A table; empty if the store lacks it or it is not loaded. */
+  /** A table; empty if the store lacks the table, or if it is not loaded yet. */
   table<N extends TableName>(name: N): Table<N> {
     return (this.#tables.get(name) as Table<N> | undefined) ?? new Table(name, this.#raw.tables[name], []);
   }
 
-  /** The rows of a level of a table, as far as the page has them. */
+  /** Those rows of a level of a table that the page has. */
   level<N extends TableName>(name: N, level: string): Table<N> {
     const raw: RawTable<N> | undefined = this.#raw.tables[name];
     const rows = this.table(name).rows.filter((row) => row[0] === level);
@@ -373,7 +373,7 @@ export class Job {
     this.#tables.set(name, new Table<TableName>(name, raw as RawTable<TableName>, rows));
   }
 
-  /** Unpacks the large tables among these; resolves when they are loaded. */
+  /** Unpacks the large ones of these tables. Resolves when they are loaded. */
   async load(names: readonly TableName[]): Promise<void> {
     await Promise.all(names.map((name) => this.#loadOne(name)));
   }

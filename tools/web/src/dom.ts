@@ -1,4 +1,4 @@
-/** Builds elements without markup, so that text from a trace always stays text. */
+/** Builds elements without parsing markup, so that text from a trace always stays text. */
 
 export type Child = Node | string | number | null | undefined | false | readonly Child[];
 
@@ -6,7 +6,7 @@ type Value = string | number | boolean | undefined;
 type Shape = "role" | "tabindex" | "hidden" | "disabled" | "id" | "open" | "scope" | "start" | "selected";
 type Input = "href" | "download" | "type" | "value" | "placeholder" | "spellcheck";
 
-/** Attributes, handlers and styles of an element. An attribute that is true is set to the empty text; false and undefined set none. */
+/** Attributes, handlers and styles of an element. true sets an attribute to the empty text; false and undefined do not set it. */
 interface Props extends Readonly<Partial<Record<Shape | Input, Value>>> {
   readonly class?: string;
   readonly title?: string | undefined;
@@ -20,7 +20,7 @@ interface Props extends Readonly<Partial<Record<Shape | Input, Value>>> {
 type Tag = keyof HTMLElementTagNameMap;
 type Named<S extends string> = S extends `${infer T extends Tag}.${string}` ? T : S extends Tag ? S : never;
 
-/** Makes an element with its children, in "tag" or "tag.class.class"; properties, if any, come first. */
+/** Makes an element of "tag" or "tag.class.class", with its children. The first child may be an object with properties. */
 export function h<S extends Tag | `${Tag}.${string}`>(
   selector: S,
   ...[first, ...rest]: readonly [(Props | Child)?, ...Child[]]
@@ -51,7 +51,7 @@ function apply(element: HTMLElement, { class: name, title, style, click, on, ...
 
 let device = "GPU";
 
-/** Replaces "GPU" in the page's texts by this word for devices. */
+/** From now on, replaces "GPU" in the page's texts by another word for devices. */
 export function callDevices(word: string): void {
   device = word;
 }
@@ -60,7 +60,7 @@ function said(text: string): string {
   return device === "GPU" ? text : text.replace(/\bGPU(?=s?\b)/g, device).replaceAll("CUDA graphs", "graphs of kernels");
 }
 
-/** Appends children; null, undefined and false are left out. */
+/** Appends children, without those that are null, undefined or false. */
 export function append(parent: Node, children: readonly Child[]): void {
   for (const child of children) {
     if (child === null || child === undefined || child === false) continue;
@@ -75,14 +75,14 @@ export function fill(parent: HTMLElement, ...children: Child[]): void {
   append(parent, children);
 }
 
-/* Returns a text that identifies a control in its parent element: its group, and its value, name or text. */
+/* Returns a text that distinguishes a control from others in its parent element: its group, and its value, name or text. */
 function markOf(control: HTMLElement): string {
   const { value, name } = control.dataset,
     group = control.closest("[role=group]")?.getAttribute("aria-label") ?? "";
   return [control.tagName, group, value ?? name ?? control.getAttribute("aria-label") ?? control.textContent].join("\n");
 }
 
-/** Redraws the content of an element; the focus stays on the same control, or goes to @p otherwise if that is gone. */
+/** Redraws the content of an element. The focus stays on the same control; if that is gone, it goes to @p otherwise. */
 export function keepFocus(root: HTMLElement, draw: () => void, otherwise?: HTMLElement): void {
   const at = document.activeElement,
     held = at instanceof HTMLElement && at !== root && root.contains(at) ? at : null,
@@ -100,7 +100,7 @@ const NAMED: ReadonlyMap<number, string> = new Map([
   [13, "\\r"],
 ]);
 
-/** Makes text from a trace safe to show: control characters, and those that reorder or hide text, become escapes. */
+/** Makes text from a trace safe to show: replaces control characters, and characters that reorder or hide text, by escapes. */
 export function visible(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g, (c) => {
     const code = c.charCodeAt(0);
@@ -112,7 +112,7 @@ export function cut(text: string, length = 160): string {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }
 
-/** The longest beginning of a text that fits into the room [px] on a canvas; a very short one is left out. */
+/** Returns the longest beginning of a text that fits into the room [px] on a canvas; "" if only very little fits. */
 export function fitting(ctx: CanvasRenderingContext2D, text: string, room: number): string {
   let shown = text.slice(0, 200);
   for (let n = shown.length, width = 0; n > 1; ) {
@@ -124,7 +124,7 @@ export function fitting(ctx: CanvasRenderingContext2D, text: string, room: numbe
   return "";
 }
 
-/** Returns the distinctive part of a kernel's name: without arguments, return type and namespaces. */
+/** Returns the part of a kernel's name that distinguishes it: without arguments, return type and namespaces. */
 export function shortName(name: string): string {
   if (/^Mem(cpy|set) /.test(name)) return name;
   const plain = name
@@ -135,8 +135,8 @@ export function shortName(name: string): string {
   return last || plain || name;
 }
 
-/** Shortens kernels' names, the same way everywhere: to their distinctive parts, with what follows
- * these if several have the same. */
+/** Shortens the names of kernels in the same way on the whole page: to the part that distinguishes them and, if several have the same
+ * part, what follows it. */
 export function shortNames(names: readonly string[], length: number): string[] {
   const alike = new Map<string, Set<string>>();
   for (const name of names) alike.set(shortName(name), (alike.get(shortName(name)) ?? new Set()).add(name));
@@ -147,8 +147,8 @@ export function shortNames(names: readonly string[], length: number): string[] {
   return tellApart(reported.map(visible), length);
 }
 
-/** Shortens names so that different names look different: names with a common beginning keep the part that
- * distinguishes them and lose the part before it. */
+/** Shortens names so that different names look different: if several begin alike, keeps the part that differs and drops the part before
+ * it. */
 export function tellApart(names: readonly string[], length: number): string[] {
   const sorted = [...new Set(names)].sort(),
     shown = new Map<string, string>();
@@ -174,13 +174,13 @@ export function tellApart(names: readonly string[], length: number): string[] {
 
 const LONGEST = /[^]{1,16}/gu; // characters of a name that are never broken apart
 
-/** Returns a text that may be broken after separators in names, and within very long pieces. */
+/** Returns a text in which lines may break after separators in names, and inside very long pieces. */
 export function breakable(text: string): Child[] {
   const pieces = text.split(/(?<=::|[_<,(/.=-])(?![_:])|(?<=[a-z]{2})(?=[A-Z][a-z])/u).flatMap((piece) => piece.match(LONGEST) ?? []);
   return pieces.flatMap((piece, i) => (i === 0 ? [piece] : [h("wbr"), piece]));
 }
 
-/** A name from a trace, isolated from the text direction around it. */
+/** A name from a trace, isolated from the text direction of its surroundings. */
 export function name(text: string, length = 160): HTMLElement {
   const shown = visible(text);
   return h("bdi", { class: "name", title: shown.length > length ? cut(shown, 2000) : undefined }, breakable(cut(shown, length)));

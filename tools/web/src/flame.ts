@@ -3,21 +3,21 @@ import { Boxes, paintBox, type BoxesOptions } from "./boxes";
 import { cut, fitting, visible } from "./dom";
 import { readable } from "./timeline/theme";
 
-/** Rows of a call tree; a call precedes its callees. */
+/** Rows of a call tree. Each call comes before its callees. */
 export interface Tree {
   readonly n: number;
   readonly parent: readonly number[];
   readonly name: readonly string[];
   readonly time: readonly number[];
-  /** The custom property of each call's colour. */
+  /** For each call, the custom property of its colour. */
   readonly color: readonly string[];
 }
 
 /** A call in the picture. `from` and `to` are its edges, as fractions of the whole width. */
 export type Box = Readonly<Record<"row" | "depth" | "from" | "to", number>>;
 
-/** Lays out the calls so that @p root (-1: all roots) fills the width. The callers of root are above it in full width. Calls narrower
- * than @p least are left out. */
+/** Lays out the calls below @p root so that it fills the width; -1: all roots do. Callers of @p root are above it in full width. Calls
+ * narrower than @p least are left out. */
 export function flameLayout(tree: Tree, root: number, least: number): Box[] {
   const above: number[] = [];
   for (let row = root; row >= 0; row = tree.parent[row]!) above.unshift(row);
@@ -42,7 +42,7 @@ export function flameLayout(tree: Tree, root: number, least: number): Box[] {
   return boxes;
 }
 
-/** Returns the rows whose names contain the text and their total time; nested matches count once. */
+/** Returns the rows whose names contain the text, and their total time. If a match is inside another match, its time counts once. */
 export function findCalls(tree: Tree, text: string): { rows: Set<number>; time: number } {
   const wanted = text.trim().toLowerCase(),
     rows = new Set<number>(),
@@ -66,7 +66,7 @@ const ROW = 19,
 
 const BESIDE: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1 };
 
-/** The flame graph; a click makes a call fill the width, arrow keys move between calls. */
+/** The flame graph. A click on a call makes it fill the width; arrow keys move between calls. */
 export class Flame extends Boxes {
   #boxes: Box[] = [];
   #root: number;

@@ -13,7 +13,7 @@ export function grouped(value: number, digits = 0): string {
   return sign + text + (part ? `.${part}` : "");
 }
 
-/** Number of decimals: two below 10, one below 1,000, else none; the limits apply to the rounded value. */
+/** Number of decimals: two for values below 10, one below 1,000, else none. The limits apply to rounded values. */
 export function digitsOf(value: number): number {
   const size = Math.abs(value);
   return size < 9.995 ? 2 : size < 999.95 ? 1 : 0;
@@ -29,7 +29,7 @@ const TIMES = units("ns µs ms s", 1e3),
   SIZES = units("B kB MB GB TB", 1e3),
   MEMORY = units("B KiB MiB GiB TiB", 1024);
 
-/* Returns the largest unit that is not above the rounded value: 999.96 us is 1.00 ms. */
+/* Returns the largest unit in which the rounded value is at least 1: 999.96 us is 1.00 ms. */
 function unitOf(value: number, units: readonly Unit[]): Unit {
   let chosen = units[0]!;
   for (const unit of units) {
@@ -46,7 +46,7 @@ function inUnit(value: number, unit: Unit): string {
   return grouped(scaled, unit.factor === 1 && Number.isInteger(value) ? 0 : digitsOf(scaled));
 }
 
-/** A time in prose, with its unit: "35.0 ms"; in minutes from 120 s on. */
+/** A time in prose, with its unit: "35.0 ms". From 120 s on, in minutes. */
 export function time(ns: number | null): string {
   if (ns === null) return NONE;
   const seconds = Math.round(Math.abs(ns) / 1e9);
@@ -58,8 +58,8 @@ export function time(ns: number | null): string {
 /* Values stay below this, so that they have at most five digits before the decimal point. */
 const WIDEST = 1e5;
 
-/* Unit for numbers that are compared, as in the terminal: that of the largest, or a finer one if the smallest would
- * show fewer than two digits and the largest still has at most five before the point. */
+/* Returns a unit for numbers that are compared, the same as in the terminal: that of the largest number, or a finer unit if the smallest
+ * number would show fewer than two digits and the largest still has at most five before the point. */
 function sharedUnit(most: number, least: number, units: readonly Unit[]): Unit {
   let at = units.indexOf(unitOf(most, units));
   while (at > 0 && least < units[at]!.factor / 100 && most < WIDEST * units[at - 1]!.factor) at--;
@@ -72,7 +72,7 @@ function smallest(values: Iterable<number | null>): number {
   return least;
 }
 
-/** Times compared in one sentence, in one unit: "0.70 ms" and "17.0 ms". */
+/** Writes times that one sentence compares in the same unit: "0.70 ms" and "17.0 ms". */
 export function timesTogether(values: readonly (number | null)[]): string[] {
   const unit = sharedUnit(largest(values), smallest(values), TIMES);
   return values.map((value) => (value === null ? NONE : inUnit(value, unit) + SPACE + unit.name));
@@ -82,7 +82,7 @@ export function byteColumnUnit(values: readonly (number | null)[], memory: boole
   return sharedUnit(largest(values), smallest(values), memory ? MEMORY : SIZES);
 }
 
-/* Whether a column holds times of single events rather than sums: "mean_call_ns" does, "max_rank_ns" is a rank's sum. */
+/* Returns whether a column has times of single events rather than sums: "mean_call_ns" has, but "max_rank_ns" is the sum of a rank. */
 function isOfEvents(name: string): boolean {
   return /^(mean|median|min|max|p95|stddev)_/.test(name) && !name.includes("_rank_");
 }
@@ -92,8 +92,8 @@ interface Times {
   readonly values: readonly (number | null)[];
 }
 
-/** Units of time columns. Sums share a unit, and so do means, medians and extremes of single events; a column
- * leaves the group if it would show nothing before the second decimal. */
+/** Returns the units of time columns. Sums share a unit, and so do means, medians and extremes of single events. A column gets its own
+ * unit if it would show only zeros up to the second decimal. */
 export function columnUnits(columns: readonly Times[]): Unit[] {
   const most = columns.map((column) => largest(column.values)),
     units = new Array<Unit | undefined>(columns.length);
@@ -116,18 +116,18 @@ export function columnUnits(columns: readonly Times[]): Unit[] {
   return units.map((unit) => unit ?? TIMES[0]!);
 }
 
-/** Returns the unit for all values of an axis or map: that of the largest value. */
+/** Returns the unit for all values of an axis or map: the unit of the largest value. */
 export function timeUnit(values: Iterable<number | null>): Unit {
   return unitOf(largest(values), TIMES);
 }
 
-/** Returns the unit for a map, whose cells have room for few digits: that of the largest value or, if this value would have one digit,
- * the next finer one, so that a hundredth of it is visible. */
+/** Returns the unit for a map, whose cells have room for few digits: the unit of the largest value or, if this value would have one
+ * digit, the next finer unit, so that a hundredth of it is visible. */
 export function mapUnit(values: Iterable<number | null>): Unit {
   return unitOf(largest(values) / 10, TIMES);
 }
 
-/** Unit for bytes: powers of 1,000 for messages, of 1,024 for memory. */
+/** Returns the unit for bytes: powers of 1,000 for messages, of 1,024 for memory. */
 export function byteUnit(values: Iterable<number | null>, memory: boolean): Unit {
   return unitOf(largest(values), memory ? MEMORY : SIZES);
 }
@@ -138,13 +138,12 @@ function largest(values: Iterable<number | null>): number {
   return most;
 }
 
-/* Whether a nonzero value would be shown as zero with these digits. */
+/* Returns whether a value that is not zero would look like zero with these digits. */
 function vanishes(value: number, unit: Unit, digits: number): boolean {
   return value !== 0 && Math.abs(value) / unit.factor < 0.5 * 10 ** -digits;
 }
 
-/** A value in a unit that is shown elsewhere, with the column's digits, or up to three decimals if it would
- * otherwise show as zero. */
+/** Writes a value in a unit that is shown elsewhere, with the column's digits. If it would look like zero, with up to three decimals. */
 export function scaled(value: number | null, unit: Unit, digits?: number): string {
   if (value === null) return NONE;
   if (digits === undefined) return inUnit(value, unit);
@@ -152,7 +151,7 @@ export function scaled(value: number | null, unit: Unit, digits?: number): strin
   return value > 0 && vanishes(value, unit, 3) ? "<0.001" : grouped(value / unit.factor, 3);
 }
 
-/** Like scaled(), with fewer digits, for places with little room. */
+/** As scaled(), but with fewer digits, for places with little room. */
 export function short(value: number, unit: Unit): string {
   const digits = unit.factor === 1 || Math.abs(value) >= 99.95 * unit.factor ? 0 : 1;
   return vanishes(value, unit, digits) ? `<${10 ** -digits}` : grouped(value / unit.factor, digits);
@@ -168,7 +167,7 @@ export function bytes(value: number | null, memory = false): string {
   return inUnit(value, unit) + SPACE + unit.name;
 }
 
-/** A percentage in prose: "78 %". 0 % and 100 % only if exact. */
+/** Writes a percentage in prose: "78 %". Writes 0 % and 100 % only if they are exact. */
 export function percent(value: number | null, digits = 0): string {
   if (value === null) return NONE;
   const step = 10 ** -digits;
@@ -208,14 +207,14 @@ export function count(n: number, one: string, many = `${one}s`): string {
   return `${grouped(n)} ${n === 1 ? one : many}`;
 }
 
-/** Exact nanoseconds, for tables and tooltips. */
+/** Writes exact nanoseconds, for tables and tooltips. */
 export function exact(value: number | string | null, unit = ""): string {
   if (value === null) return NONE;
   const text = typeof value === "string" ? value : Number.isInteger(value) ? grouped(value) : String(value);
   return unit ? `${text}${SPACE}${unit}` : text;
 }
 
-/** Writes numbers as ranges, at most @p most of these: "0–3, 8, …". */
+/** Writes numbers as ranges: "0–3, 8, …", at most @p most ranges. */
 export function ranges(values: readonly number[], most = Infinity): string {
   const parts: string[] = [];
   const sorted = [...values].sort((a, b) => a - b);
@@ -235,7 +234,7 @@ export function median(values: readonly number[]): number | null {
   return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** Groups items by key; within a group they keep their order. */
+/** Groups items by key. Items of a group keep their order. */
 export function groupBy<T, K>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const item of items) {
@@ -253,7 +252,7 @@ export function sum(values: Iterable<number | null>): number {
   return total;
 }
 
-/** Minimum and maximum; Infinity and -Infinity if there are no values. */
+/** Return minimum and maximum; Infinity and -Infinity if there are no values. */
 export function least(values: Iterable<number>): number {
   let found = Infinity;
   for (const value of values) if (value < found) found = value;

@@ -1,4 +1,4 @@
-/** The generic charts that an analysis may name for its table: bars by rank, a map of ranks and steps, lines over time. */
+/** The generic charts that a table's definition may name: bars by rank, a map of ranks and steps, lines over time. */
 import type { ColumnOf, Table, TableName } from "./data";
 import { h, visible } from "./dom";
 import * as f from "./format";
@@ -27,7 +27,7 @@ function write(table: Table, column: AnyColumn, value: number | null): string {
   return value !== null && !Number.isInteger(value) ? `${f.significant(value)}${unit && f.SPACE}${unit}` : f.exact(value, unit);
 }
 
-/** Draws the chart that the table's definition names, with the column's name as heading; null if it names none. */
+/** Draws the chart that the table's definition names, with the name of the drawn column as heading; null if the definition names none. */
 export function drawForm(table: Table): HTMLElement | null {
   const column = measure(table),
     drawn = column && table.n > 0 && table.place("rank") >= 0 ? drawnOf(table, column) : null;
@@ -48,7 +48,7 @@ function drawnOf(table: Table, column: AnyColumn): HTMLElement | null {
   return null;
 }
 
-/* Draws one line per rank and per combination of the other key columns. */
+/* Draws a line for each rank and each combination of values in the other key columns. */
 function overTime(table: Table, column: AnyColumn, time: AnyColumn): HTMLElement {
   const names = table.columns
     .slice(0, table.keys)

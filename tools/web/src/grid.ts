@@ -1,4 +1,4 @@
-/** A table of values with units in the heading, which the reader can sort and filter. */
+/** A table of values, with units in the headings. The reader can sort and filter it. */
 import { inlineBar, longName } from "./cells";
 import type { Cell, Column, ColumnOf, Sort, Table, TableName } from "./data";
 import { h, name, breakable, fill, cut, keepFocus, shortNames, tellApart, type Child } from "./dom";
@@ -9,11 +9,11 @@ import { whereOf } from "./where";
 
 export type Write = (value: Cell) => Child;
 
-/** Columns as text, "rank; idle_ns: idle; lost_ns<bar sync>: the GPU lost": names, how they are drawn if not as the value alone, and
- * headings. `name` and `narrow`: at most two lines of a name from a trace; `kernel`: the name of a kernel, shortened; `bar COLOUR`: a
- * bar next to the value; `percent COLOUR`: a share of 100 as a bar; `bytes`, `memory`, `significant`, `flop`: each number with its own
- * unit; `kind`: the word of a kind of collective; `spare`: left out on narrow pages. The lint page_is_formatted_and_sound checks the names. Or columns as objects, or lists; false
- * is left out. */
+/** Columns as text, "rank; idle_ns: idle; lost_ns<bar sync>: the GPU lost": for each its name, in <> how it is drawn if not only as the
+ * value, and after ":" its heading. `name` and `narrow`: at most two lines of a name from a trace; `kernel`: the name of a kernel,
+ * shortened; `bar COLOUR`: a bar next to the value; `percent COLOUR`: a share of 100 as a bar; `bytes`, `memory`, `significant`, `flop`:
+ * each number with its own unit; `kind`: the name of a kind of collective; `spare`: left out on narrow pages. The lint
+ * page_is_formatted_and_sound checks the names. Or columns as objects, or lists; false is left out. */
 export type ColumnItem<N extends TableName> = string | false | GridColumn<N> | readonly (string | false | GridColumn<N>)[];
 
 const WRITERS: Readonly<Record<string, (value: number) => string>> = {
@@ -54,24 +54,25 @@ export function columns<N extends TableName>(table: Table<N>, ...items: readonly
 
 export interface GridColumn<N extends TableName = TableName> {
   readonly column: ColumnOf<N>;
-  /** Heading; default: the column's own name. */
+  /** Heading; default: the name of the column. */
   readonly label?: string;
   /** Whether the values are bytes of device memory, which are shown in GiB etc. */
   readonly memory?: boolean;
-  /** Shows at most two lines of a name from a trace, the rest on hover. */
+  /** Shows at most two lines of a name from a trace, and the whole name on hover. */
   readonly name?: "name" | "narrow";
-  /** Whether the value is the name of a kernel, which is shortened. */
+  /** The value is the name of a kernel, and is shortened. */
   readonly kernel?: boolean;
-  /** Returns the colour of a bar next to the value, whose length is the value's share of the column's largest; undefined for no bar. */
+  /** Returns the colour of a bar next to the value; undefined: no bar. The bar's length is the value's share of the largest in the
+   * column. */
   readonly bar?: (row: number) => string | undefined;
   /** Draws a share of 100 as a bar of this colour. */
   readonly percent?: string;
-  /** Draws the cell itself; `write` formats the value as the column would. */
+  /** Draws the cell's content. @p write formats the value as the column would. */
   readonly draw?: (row: number, write: Write) => Child;
-  /** Formats each number with its own unit, which the heading then omits. */
+  /** Formats each number with its own unit, so that the heading has none. */
   readonly write?: (value: number) => string;
   readonly after?: (row: number) => Child;
-  /** Whether the column is left out on narrow pages. */
+  /** The column is left out on narrow pages. */
   readonly spare?: boolean;
 }
 
@@ -81,16 +82,16 @@ export interface GridOptions<N extends TableName = TableName> {
   readonly rows?: readonly number[];
   /** "-idle_ns": largest first; default: the order of the table. */
   readonly sort?: Sort<N> | undefined;
-  /** Conditions, and text that any column may contain (where.ts). */
+  /** Conditions (where.ts), and text that a row must contain in any column. */
   readonly filter?: string | undefined;
   /** Shows exact integers instead of one unit per column. */
   readonly exact?: boolean;
   readonly first?: number;
-  /** Whether columns without a value in these rows are left out. */
+  /** Leaves out columns that have no value in these rows. */
   readonly known?: boolean;
   readonly onSort?: (sort: Sort<N>) => void;
   readonly link?: (row: number) => string | undefined;
-  /** Whether the row is the one shown next to the table. */
+  /** Returns whether a row is the one whose details are shown next to the table. */
   readonly current?: (row: number) => boolean;
 }
 
@@ -99,7 +100,7 @@ const LONG_NAME = 56; // longest name that fits in two lines, or next to a few s
 const NAME_LEAST = 26; // characters before a text is broken
 const NAME_SHORT = 12; // names up to this length are not broken
 
-/** Whether a column holds numbers; those that a double cannot hold come as text. */
+/** Returns whether a column has numbers. Numbers that a double cannot hold are texts. */
 function isNumeric(column: Column): boolean {
   return column.type === "int" || column.type === "real";
 }
@@ -115,12 +116,12 @@ function numbersOf(values: readonly Cell[]): (number | null)[] {
 /** Formats the values of a column, all in one unit and with the same number of decimals. */
 export class Writer {
   readonly unit: string;
-  /** Number of the column's own units in one unit that is shown. */
+  /** How many of the column's own units one shown unit is. */
   readonly factor: number = 1;
   readonly right: boolean;
   readonly #write: (value: Cell) => Child;
 
-  /** @param options.time  unit of times, if columns share one; default: the unit that suits the column */
+  /** @param options.time unit of times that columns share; default: the unit that suits the column */
   constructor(column: Column, values: readonly Cell[], options: { exact: boolean; memory: boolean; time?: f.Unit | undefined }) {
     const exact = (value: Cell) => (typeof value === "boolean" ? exactCell(value) : f.exact(value));
     this.right = isNumeric(column);
@@ -155,12 +156,12 @@ function exactCell(value: Cell): Child {
   return f.exact(value);
 }
 
-/** Whether a column holds device memory, which is shown in GiB. */
+/** Returns whether a column has sizes of device memory, which are shown in GiB. */
 function isMemory(table: Table, column: ColumnOf<TableName>): boolean {
   return table.name.startsWith("memory.") && column.endsWith("bytes");
 }
 
-/* Text of the last heading before an element. */
+/* Returns the text of the last heading before an element. */
 function headingOver(element: HTMLElement): string {
   const before = [...document.querySelectorAll("main :is(h1, h2, h3, h4)")].filter(
     (each) => element.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_PRECEDING,
@@ -190,9 +191,9 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
   let sort: Sort<N> = options.sort ?? "";
   const box = h("div.grid-box"),
     scroll = h("div.grid-scroll", { tabindex: 0, role: "region", "data-of": table.name });
-  /* Done later, because headingOver() works only when the element is in the document. */
+  /* Done later, because headingOver() works only after the element is in the document. */
   queueMicrotask(() => scroll.setAttribute("aria-label", options.label ?? headingOver(scroll)));
-  /* Units that suit all rows, not only those shown, because a filter uses them. */
+  /* Units that suit all rows, also hidden ones, because a filter uses them. */
   const units = timeUnits();
   const writers = columns.map(
     ({ column, memory }) =>
@@ -238,7 +239,7 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
     );
   }
 
-  /* Time columns that are compared share one unit; points in time have their own. */
+  /* Time columns that are compared share a unit. Points in time have a separate one. */
   function timeUnits(): Map<ColumnOf<N>, f.Unit> {
     const times = columns
       .filter(({ write }) => !write)
@@ -329,14 +330,14 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
   return box;
 }
 
-/* Aligns the starts of a column's bars: makes the values next to them equally wide. */
+/* Makes the values next to a column's bars equally wide, so that all bars start at the same position. */
 function alignBars(cells: readonly Element[]): void {
   const values = cells.map((cell) => cell.querySelector<HTMLElement>(".inline-value")).filter((each) => each !== null),
     longest = f.most(values.map((each) => each.textContent.length));
   for (const each of values) each.style.setProperty("--chars", `${longest}ch`);
 }
 
-/* Shortens a column's long names so that they stay distinct; hovering shows the full name. */
+/* Shortens a column's long names so that they stay different. The whole name is shown on hover. */
 function tellNames(cells: readonly Element[], shorten: typeof tellApart): void {
   const names = cells.map((cell) => cell.querySelector<HTMLElement>(".name.long")).filter((each) => each !== null),
     whole = names.map((each) => each.title);
@@ -347,7 +348,7 @@ function tellNames(cells: readonly Element[], shorten: typeof tellApart): void {
   });
 }
 
-/** Sorts rows by one column, nulls last; "-name" is largest first. */
+/** Sorts rows by one column, with nulls last. "-name": largest first. */
 export function sortRows<N extends TableName>(table: Table<N>, rows: readonly number[], sort: Sort<N>): number[] {
   const down = sort.startsWith("-");
   const column = (down ? sort.slice(1) : sort) as ColumnOf<N>;
@@ -361,7 +362,7 @@ export function sortRows<N extends TableName>(table: Table<N>, rows: readonly nu
   return [...rows].sort((a, b) => compare(table.cell(a, column), table.cell(b, column)));
 }
 
-/** Rows as CSV (RFC 4180). Text that a spreadsheet would read as a formula gets a leading quote. */
+/** Returns rows as CSV (RFC 4180). Text that a spreadsheet would evaluate as a formula gets a leading quote. */
 export function csvOf(table: Table, rows: readonly number[]): string {
   const names = table.columns.map((column) => column.name);
   return csvText([names, ...rows.map((row) => names.map((name) => table.cell(row, name)))]);

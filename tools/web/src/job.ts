@@ -1,9 +1,9 @@
-/** Facts derived from the tables that several views share. */
+/** Facts that several views derive from the tables. */
 import type { ColumnOf, Job } from "./data";
 import * as f from "./format";
 import { href, type State } from "./view";
 
-/** Whether the traces hold only the transfer part of communication; waits then appear as idle time. */
+/** Returns whether the traces have only the transfer part of communication: waits then appear as idle time. */
 export function transfersAlone(job: Job): boolean {
   return job.table("clock.check").amount(0, "transfers_alone") > 0;
 }
@@ -12,7 +12,7 @@ export function deviceWord(job: Job): string {
   return (job.rowsOf("job.job") > 0 && job.table("job.job").text(0, "device_kind")) || "GPU";
 }
 
-/** Whether all inputs are TensorFlow or JAX profiles, which lack step phases, modules and PyTorch's loader. */
+/** Returns whether all inputs are profiles of TensorFlow or JAX. These lack step phases, modules and PyTorch's loader. */
 export function ofXla(job: Job): boolean {
   const table = job.table("job.format");
   return table.n > 0 && table.rows.every((_, row) => ["xplane", "trace_viewer"].includes(table.text(row, "format") ?? ""));
@@ -26,8 +26,8 @@ export function tellsTensorCores(job: Job): boolean {
   return deviceWord(job) === "GPU";
 }
 
-/** Returns the ranks with and without GPU events, in rank order, and their hosts; the ranks that belong to the job but have no trace (if
- * there are many, only the first ones), and their number; and the number of hosts of the job. */
+/** Returns the ranks with and without GPU events, ascending, and their hosts; the ranks of the job without a trace (if there are many,
+ * only the first) and their number; and the number of hosts of the job. */
 export function ranksOf(job: Job) {
   const table = job.table("job.rank");
   const ranks = table.nums("rank").map((rank) => rank ?? -1);
@@ -36,7 +36,7 @@ export function ranksOf(job: Job) {
     missing: number[] = [];
   const { world_size: world, missing: runs, missing_count: count, host_count: hostCount } = job.facts;
   const have = new Set(ranks);
-  /* If no trace gives the world size, every rank below the highest one seen existed. */
+  /* If no trace states the world size, there were at least the ranks up to the highest one with a trace. */
   const least = Math.max(
     typeof world === "number" ? world : 0,
     ranks.reduce((most, rank) => Math.max(most, rank + 1), 0),
@@ -55,7 +55,7 @@ export function severalRanks(job: Job): boolean {
   return job.allRowsOf("job.rank") > 1;
 }
 
-/** Whether steps are marked; otherwise the whole trace is step 0. */
+/** Returns whether steps are marked. If not, the whole trace is step 0. */
 export function hasSteps(job: Job): boolean {
   return job.table("job.job").amount(0, "steps") > 0;
 }
@@ -74,7 +74,7 @@ export function communicates(job: Job): boolean {
 
 export type Kind = ReturnType<typeof kinds>[number];
 
-/** Kinds of collectives summed over ranks, largest time first. */
+/** Kinds of collectives, each summed over ranks, largest time first. */
 export function kinds(job: Job) {
   const found = job
     .table("overlap.kind")
@@ -116,12 +116,12 @@ export function kindWord(kind: string | null): string {
   return KIND_WORDS[kind ?? ""] ?? kind ?? "";
 }
 
-/** A sentence from tmerge's tables with the page's spelling of collective kinds. */
+/** A sentence of tmerge's tables, with kinds of collectives spelled as on the page. */
 export function kindsIn(text: string): string {
   return text.replace(/\b[a-z]+\b/g, (word) => (/^(all|reduces|sendr)/.test(word) ? kindWord(word) : word));
 }
 
-/** Communication kernels that were matched across ranks, and their share in percent; null if there are none. */
+/** Number of communication kernels that were matched over ranks, number of all, and share in percent; null if there are none. */
 export function matchedShare(job: Job): { matched: number; all: number; percent: number | null } {
   const all = job.table("overlap.kind").sum("count");
   const unmatched = job.table("clock.check").amount(0, "unmatched");
@@ -129,7 +129,7 @@ export function matchedShare(job: Job): { matched: number; all: number; percent:
   return { matched, all, percent: f.share(matched, all) };
 }
 
-/** Returns the verdict on stragglers: its word, and the state that colours it. Green means that the verdict clears all ranks. */
+/** Returns the verdict on stragglers: its word, and the state that gives its colour. Green means that the verdict clears all ranks. */
 export function straggling(job: Job): { word: string | null; state: State | undefined } {
   const table = job.table("stragglers.job"),
     word = table.text(0, "verdict");
@@ -138,7 +138,7 @@ export function straggling(job: Job): { word: string | null; state: State | unde
   return { word, state };
 }
 
-/** Explains why ranks are charged less in the first steps, if a large part of the waits is caused indirectly, through other ranks; else
+/** If a large part of the waits is caused indirectly, through other ranks, explains why ranks are charged less in the first steps; else
  * returns "". */
 export function firstStepsLess(job: Job): string {
   const table = job.table("stragglers.rank"),
@@ -149,8 +149,8 @@ export function firstStepsLess(job: Job): string {
     : "";
 }
 
-/** If arrivals differ by less than the clocks can resolve, returns the clock uncertainty u and the skew [ns]; else null. The order of two
- * begins is known if they are at least 2 sqrt(u^2 + u^2) apart. */
+/** If arrivals differ by less than the clocks' uncertainty, returns that uncertainty u and the skew of arrivals [ns]; else null. The
+ * order of two begins is known if they are at least 2 sqrt(u^2 + u^2) apart. */
 export function coarseClocks(job: Job): { uncertainty: number; skew: number } | null {
   const skew = job.table("collectives.kind").most("median_skew_ns");
   const several = (job.table("clock.rank").most("domain") ?? 0) > 0;
@@ -175,7 +175,7 @@ export function wholeWord(job: Job): string {
   return hasSteps(job) ? "the mean step" : "the time from the devices’ first event to their last";
 }
 
-/** Largest clock uncertainty [ns]; null if clocks cannot be compared. */
+/** Returns the largest clock uncertainty [ns]; null if clocks cannot be compared. */
 export function worstUncertainty(job: Job): number | null {
   const clocks = job.table("clock.rank");
   if (clocks.n === 0 || clocks.groups(["method"]).some(({ texts: [method] }) => method === "none")) return null;
@@ -192,8 +192,8 @@ export interface Verdict {
   readonly link: string;
 }
 
-/** Returns the page's first sentence, which is that of the terminal: who delays the job; if nobody does, what costs most; if nothing
- * does, this. */
+/** Returns the page's first sentence, which is also the terminal's: who delays the job; if nobody does, what costs most; if nothing does,
+ * that. */
 export function verdict(job: Job): Verdict {
   const table = job.table("stragglers.job");
   const { word, state } = severalRanks(job) ? straggling(job) : { word: null, state: undefined };
@@ -207,7 +207,7 @@ export function verdict(job: Job): Verdict {
   return severalRanks(job) || total(job, "window_ns") === 0 ? { ...rest, title: title || rest.title, text: evidence ?? rest.text } : rest;
 }
 
-/** Returns the text of whatif.job, without the verdict's headline if it begins with that; null if there is no text. */
+/** Returns the text of whatif.job. If it begins with the verdict's headline, cuts that off. Returns null if nothing is left. */
 export function savedText(job: Job): string | null {
   const said = job.table("stragglers.job").text(0, "headline") ?? "",
     text = job.table("whatif.job").text(0, "headline");
@@ -215,13 +215,13 @@ export function savedText(job: Job): string | null {
   return text.slice(said.length).replace(/^[. ]+/, "") || null;
 }
 
-/* Whether all steps are graph captures, during which device activity says nothing about a normal run. */
+/* Returns whether all steps are graph captures: device activity then says nothing about a normal run. */
 function captures(job: Job): boolean {
   const kinds = job.table("steps.kind");
   return kinds.n > 0 && kinds.rows.every((_, row) => kinds.text(row, "phase") === "capture");
 }
 
-/* Returns the finding of a job without a straggler: the summary of the job's only rank or, if there are more ranks, the first advice. */
+/* Returns the finding of a job without a straggler: for a job of one rank the summary of the rank, else the first advice. */
 function withoutStraggler(job: Job): Verdict {
   const advice = job.table("advice.item");
   const alone = job.table("overview.job").text(0, "headline");
@@ -287,14 +287,14 @@ const RULES: Readonly<Record<string, readonly [string, string]>> = {
   input_transfer: ["Hand data over in fewer, larger pieces", "xla"],
 };
 
-/* Returns the advice without the title's words, if it begins with them. */
+/* Returns the text of an advice. If it begins with the words of the title, cuts these off. */
 function adviceText(text: string, title: string): string {
   const same = text.toLowerCase().replace(/'/g, "’").startsWith(title.toLowerCase());
   const rest = same ? text.slice(title.length).replace(/^[\s:,;.]+/, "") : text;
   return /^[a-z]+ /.test(rest) ? rest[0]!.toUpperCase() + rest.slice(1) : rest;
 }
 
-/** Returns a row of advice.item as a short title, a text that does not repeat the title, and the view that shows the evidence. */
+/** Returns a row of advice.item as a short title, a text that does not repeat the title, and the view with the evidence. */
 export function adviceItem(job: Job, row: number) {
   const table = job.table("advice.item");
   const rule = table.text(row, "rule") ?? "";
@@ -312,7 +312,7 @@ export function adviceItem(job: Job, row: number) {
 /** States, most severe first. */
 export const GRAVEST: readonly State[] = ["bad", "warn", "note", "good"];
 
-/** Returns the most severe state among the items of advice whose evidence this view shows; undefined if there are none. */
+/** Returns the most severe state of the advice whose evidence this view shows; undefined if there is none. */
 export function adviceState(job: Job, view: string): State | undefined {
   const states = job
     .table("advice.item")

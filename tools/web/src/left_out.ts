@@ -5,7 +5,7 @@ import * as f from "./format";
 import { isServed, READ_MAX } from "./served";
 import { href } from "./view";
 
-/* Tables that are not named here, because the views that draw them say themselves what is missing. */
+/* Tables that are not named here, because the views that draw them already say what is missing. */
 const SAID_BY_VIEWS: readonly TableName[] = ["criticalpath.piece", "collectives.arrival", "stragglers.pair"];
 const TABLES_SAID = 3;
 
@@ -13,7 +13,7 @@ function joined(parts: readonly Child[], between: string): Child {
   return parts.map((part, i) => (i > 0 ? [between, part] : part));
 }
 
-/** One sentence on the rows of these tables that only the store has; null if there are none. */
+/** Returns a sentence about the rows of these tables that are only in the store; null if all are in the page. */
 export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement | null {
   const short = names.filter((name) => job.leftOut(name) > 0);
   const large = names.length > 1 ? short.filter((name) => !job.hasKeys(name, ["rank"]) && !job.hasKeys(name, ["step"])) : [],
@@ -58,7 +58,7 @@ export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement 
   );
 }
 
-/** Name of the store that is served, or that the page was written next to, as far as its name reveals it. */
+/** Returns the name of the store: the served one, or else the one that the name of the page suggests. */
 export function storeName(job: Job): string {
   const { served } = job.facts;
   if (served !== undefined) return /^[\w.-]+$/.test(served) ? served : "STORE";

@@ -2,7 +2,7 @@
 import { h } from "./dom";
 import { section } from "./ui";
 
-/** Reads the notices when opened, because they are at the end of the file. */
+/** Reads the notices only when they are opened, because they are at the end of the file. */
 export function licences(): HTMLElement {
   const fallback = "The file was cut short: they are missing.";
   const text = () => document.getElementById("licences")?.textContent ?? fallback;

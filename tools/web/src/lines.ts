@@ -7,7 +7,7 @@ import type { PlotLine } from "./plot";
 
 export interface Line {
   readonly name: string;
-  /** Time [ns from the job's begin] and value, in order of time. */
+  /** Time [ns from the job's begin] and value of each point, ascending in time. */
   readonly points: readonly (readonly [number, number])[];
   readonly strong?: boolean;
   readonly dashed?: boolean;
@@ -19,14 +19,14 @@ interface LineChartOptions {
   readonly band?: ReturnType<typeof bandOf> | undefined;
   readonly limit?: { readonly value: number; readonly label: string } | undefined;
   readonly unit: f.Unit;
-  /** Whether each value stays the same until the next one; else values are interpolated. */
+  /** Each value stays the same until the next one; else values are interpolated. */
   readonly steps: boolean;
   readonly write: (value: number) => string;
 }
 
 const BUCKETS = 256;
 
-/** If there are more lines than this, a band is drawn instead. */
+/** More lines than this are drawn as a band. */
 export const LINES_MAX = 12;
 
 /** The chosen lines, the first of them among others: thin lines or, if they are many, a band; `words` say what these are. */
@@ -44,13 +44,13 @@ export function amid(chosen: readonly Line[], others: readonly Line[], word: str
   };
 }
 
-/** Value at a time: that of the last point at or before it; null before the first. */
+/** Returns the value at a time: that of the last point at or before it; null if there is none. */
 export function valueAt(points: readonly (readonly [number, number])[], time: number): number | null {
   const after = lowest(points.length, (i) => points[i]![0] > time);
   return after > 0 ? points[after - 1]![1] : null;
 }
 
-/** Builds the band: takes the maximum of each line in each time bucket (a value stays the same until the next one), then the minimum,
+/** Builds the band. Takes the maximum of each line in each time bucket (a value stays the same until the next one), then the minimum,
  * median and maximum of these over lines. */
 export function bandOf(lines: readonly (readonly (readonly [number, number])[])[]) {
   const from = f.least(lines.map((points) => points[0]?.[0] ?? Infinity));
@@ -127,7 +127,7 @@ export function lineChart({ label, lines, band, limit, unit, steps, write }: Lin
   });
 }
 
-/** Next round value, for the end of an axis. */
+/** Returns the next round value, for the end of an axis. */
 export function roundUp(value: number): number {
   if (!(value > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(value));

@@ -6,7 +6,7 @@ import { deviceWord } from "./job";
 import { hangTabs, reportTabs } from "./views";
 import { diffTabs } from "./views/diff";
 
-/* The tables precede the script, so they are complete before the document is. */
+/* The tables come before the script, so they are complete before the whole document is. */
 async function start(tables: HTMLElement): Promise<void> {
   const job = new Job(new TextDecoder().decode(await unpacked(tables)));
   document.querySelector(".unopened")?.remove();

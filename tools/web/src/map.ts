@@ -1,4 +1,4 @@
-/** Heat maps of rows by columns; up to 1,500 cells are elements, more are drawn on a canvas. */
+/** Heat maps of rows by columns. Up to 1,500 cells are elements; of more, the map is drawn on a canvas. */
 import { h, type Child } from "./dom";
 import { tip } from "./ui";
 
@@ -7,7 +7,7 @@ export interface MapCell {
   readonly text: string;
   readonly href?: string;
   readonly tip: () => Child;
-  /** Whether the cell is hatched, because only a part of it was recorded. */
+  /** The cell is hatched, because only a part of it was recorded. */
   readonly partial?: boolean;
 }
 
@@ -18,11 +18,11 @@ export interface HeatMap {
   readonly cell: (row: number, column: number) => MapCell | null;
   /** Which colour ramp is used: that of waiting, or that of work. */
   readonly ramp: "wait" | "work";
-  /** Value at which the scale begins, so that noise stays near the background colour. */
+  /** Value at which the colours begin, so that noise stays near the background colour. */
   readonly from?: number;
   /** Value of the strongest colour, so that small differences do not use the whole ramp; default: the largest value. */
   readonly to?: number;
-  /** Text of a row without any value. */
+  /** Text in a row that has no values. */
   readonly nothing?: string;
 }
 
@@ -32,7 +32,7 @@ const LABEL_HEIGHT = 15,
   LABEL_GAP = 10,
   LABELS_ROOM = 640; // px: total width of all columns on a narrow page
 const ROWS_TALL = 5000; // with more rows the canvas would exceed the height limit
-/** Up to this many rows have a label each. */
+/** Up to this many rows, each has a label. */
 export const ROWS_NAMED = 96;
 
 function place(value: number, from: number, to: number): number {
@@ -52,7 +52,7 @@ export function heatMap(map: HeatMap): HTMLElement {
   return map.rows.length * map.columns.length <= CELLS_MAX && map.rows.length <= ROWS_NAMED ? cells(map, from, to) : painted(map, from, to);
 }
 
-/* Splits labels such as "step 3" into their common word and their numbers. If labels do not have this form, the word is "". */
+/* Splits labels such as "step 3" into their common word and their numbers. Returns "" as the word if labels do not have this form. */
 function headings(labels: readonly string[]): { word: string; short: readonly string[] } {
   const word = /^(\S+) \d+$/.exec(labels[0] ?? "")?.[1];
   return word && labels.every((label) => label.startsWith(`${word} `) && /^\d+$/.test(label.slice(word.length + 1)))
@@ -64,7 +64,7 @@ function cells(map: HeatMap, from: number, to: number): HTMLElement {
   const grid = h("div.map", { role: "grid", "aria-label": map.label });
   const narrow = map.columns.length > 24,
     { word, short } = headings(map.columns);
-  /* Labels on one line appear only at every n-th column. */
+  /* Labels on one line: only every n-th column has one. */
   const line = narrow || word !== "",
     longest = short.reduce((most, label) => Math.max(most, label.length), 0),
     every = line ? Math.ceil((map.columns.length * (LABEL_WIDTH * longest + LABEL_GAP)) / LABELS_ROOM) : 1;
@@ -86,7 +86,7 @@ function cells(map: HeatMap, from: number, to: number): HTMLElement {
   return h("div.map-box", grid);
 }
 
-/* Makes a row for labels without any value, which says why. */
+/* Makes a row without any value. @p why is shown in it. */
 function emptyRow(label: string, why: string): HTMLElement {
   return h("span.cell.none.whole", { role: "gridcell", tabindex: -1, "aria-label": `${label}: ${why}` }, why);
 }
@@ -128,7 +128,7 @@ function walk(event: KeyboardEvent, grid: HTMLElement, n: number): void {
   next.focus();
 }
 
-/** A ramp's colours at 21 positions, or those of text on them, read from the style sheet. */
+/** Returns a ramp's colours at 21 positions, or the colours of text on them, from the style sheet. */
 export function rampColors(ramp: string, what: "backgroundColor" | "color" = "backgroundColor"): string[] {
   const probe = document.body.appendChild(h("span.cell"));
   const colors: string[] = [];
@@ -140,7 +140,7 @@ export function rampColors(ramp: string, what: "backgroundColor" | "color" = "ba
   return colors;
 }
 
-/* Number of rows or columns from one label to the next, so that labels do not overlap. */
+/* Returns the number of rows or columns from one label to the next such that labels do not overlap. */
 function labelStep(room: number, size: number): number {
   let step = 1;
   while (step * size < room) step *= 2;
@@ -153,7 +153,7 @@ function labelsOf(names: readonly string[], step: number, side: "top" | "left"):
   );
 }
 
-/* Reads out cells of a painted map, by pointer or arrow keys. */
+/* Shows a cell of a painted map in words, selected by pointer or arrow keys. */
 class Reader {
   readonly readout = h("p.note.map-readout", { "aria-live": "polite" }, "Point at a cell, or move with the arrow keys, to read it.");
   readonly cursor = h("span.map-cursor", { hidden: true });

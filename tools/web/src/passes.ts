@@ -1,4 +1,4 @@
-/** Pipeline passes over time: one row per rank, stage by stage, one box per pass. */
+/** Pipeline passes over time: a row for each rank, stage by stage, and a box for each pass. */
 import { Boxes, paintBox, type BoxesOptions } from "./boxes";
 import { fillBox } from "./canvas";
 import * as f from "./format";
@@ -12,7 +12,7 @@ const ROW = 26,
   AXIS = 30,
   LABEL = 132,
   CHARACTER = 7;
-/** Positions on the work ramp of the colours of forward and backward passes: a lighter and a stronger blue. */
+/** Positions, on the ramp of work, of the colours of forward and backward passes: a lighter and a stronger blue. */
 const TINTS = [8, 15] as const;
 
 export function passColors(): readonly (readonly [string, string])[] {
@@ -23,7 +23,7 @@ export function passColors(): readonly (readonly [string, string])[] {
   ];
 }
 
-/** The drawing; arrow keys move between passes, a click or Enter chooses one. */
+/** The drawing. Arrow keys move between passes; a click or Enter chooses one. */
 export class Passes extends Boxes {
   /** @param rows  names @param span  of the picture [ns] */
   constructor(
@@ -88,7 +88,7 @@ export class Passes extends Boxes {
     return this.passes.findIndex((pass) => pass.row === row && this.#x(pass.from) <= x && x < this.#x(pass.to));
   }
 
-  /* Returns the pass of a row that is nearest to a time. */
+  /* Returns the pass in a row that is nearest to a time. */
   #nearest(row: number, time: number): number {
     const away = ({ from, to }: Pass): number => Math.abs((from + to) / 2 - time),
       own = this.passes.filter((pass) => pass.row === row);

@@ -19,7 +19,8 @@ export function kindOf(piece: Piece): string {
   return KINDS[piece.kind] ?? piece.kind;
 }
 
-/** Writes the name of a piece: that of its call or kernel; for a lag, what began after it; for host time, the call after it. */
+/** Returns the name of a piece: that of its call or kernel. For a lag, that of what began after it; for host time, that of the next
+ * call. */
 export function nameOf(piece: Piece): string {
   const behind =
     piece.kind === "host" || piece.kind === "launch" || piece.kind === "gap" || piece.kind === "wait" || piece.kind === "before";
@@ -30,10 +31,10 @@ export function addressOf(piece: Piece): string {
   return `${piece.step}.${piece.place}`;
 }
 
-/** One piece of the path, from `begin` to `end` [ns from the job's begin], at a place in its step, from 0. */
+/** A piece of the path, from `begin` to `end` [ns from the job's begin], and its index in its step. */
 export type Piece = ReturnType<typeof pathOf>[number];
 
-/** The pieces in the page, in time order. The table must be loaded. */
+/** Returns the pieces in the page, ascending in time. The table must be loaded. */
 export function pathOf(job: Job) {
   const table = job.table("criticalpath.piece");
   const at = (["step", "place", "rank", "kind", "name", "begin_ns", "duration_ns"] as const).map((column) => table.place(column));

@@ -7,7 +7,7 @@ export interface Axis {
   readonly name: string;
   readonly min: number;
   readonly max: number;
-  /** Logarithmic; both ends are powers of ten. */
+  /** Logarithmic, from one power of ten to another. */
   readonly log?: boolean;
   /** Formats a tick. */
   readonly write?: (value: number) => string;
@@ -24,14 +24,14 @@ export interface PlotLine {
   readonly width: number;
   readonly opacity?: number;
   readonly dash?: readonly number[];
-  /** Whether each value stays the same until the next one; else values are interpolated. */
+  /** Each value stays the same until the next one; else values are interpolated. */
   readonly steps?: boolean;
   /** Label above one end of the line. */
   readonly label?: string;
   readonly labelled?: "begin" | "end";
 }
 
-/** An area; points are [x, lower y, upper y]. */
+/** An area, with points [x, lower y, upper y]. */
 export interface PlotArea {
   readonly points: readonly (readonly [number, number, number])[];
   readonly color: string;
@@ -58,7 +58,7 @@ export interface Plot {
   readonly marks?: readonly Mark[];
 }
 
-/** Colours other than those of data, and the font. `ground` is the background. */
+/** Font, and colours other than those of data. `ground` is the background. */
 export type Ink = Readonly<Record<"text" | "axis" | "line" | "ground" | "font", string>>;
 
 const LEFT = 58,
@@ -97,14 +97,14 @@ export class Scales {
     return this.height - BOTTOM - Scales.#share(this.plot.y, value) * (this.height - TOP - BOTTOM);
   }
 
-  /** Returns the values of both axes at a position [px]; null outside the axes. */
+  /** Returns the values on both axes at a position [px]; null outside the axes. */
   values(x: number, y: number): Place | null {
     const h = (x - LEFT) / (this.width - LEFT - RIGHT),
       v = (this.height - BOTTOM - y) / (this.height - TOP - BOTTOM);
     return h < 0 || h > 1 || v < 0 || v > 1 ? null : [Scales.#value(this.plot.x, h), Scales.#value(this.plot.y, v)];
   }
 
-  /** Mark at a position, the topmost if several overlap; -1 for none. */
+  /** Returns the index of the mark at a position, the topmost if several overlap; -1 if there is none. */
   markAt(x: number, y: number): number {
     const marks = this.plot.marks ?? [];
     for (let i = marks.length - 1; i >= 0; i--) {
@@ -115,14 +115,14 @@ export class Scales {
   }
 }
 
-/** A logarithmic axis around these values, from one power of ten to another. */
+/** Returns a logarithmic axis around these values, from one power of ten to another. */
 export function decades(values: readonly number[]): { min: number; max: number } {
   const low = Math.floor(Math.log10(f.least(values))),
     high = Math.ceil(Math.log10(f.most(values)) + 1e-9);
   return { min: 10 ** low, max: 10 ** Math.max(high, low + 1) };
 }
 
-/** Round values for an axis with room for about @p n ticks. */
+/** Returns round values for an axis with room for about @p n ticks. */
 export function axisTicks(axis: Axis, n: number): number[] {
   if (axis.log) {
     const low = Math.round(Math.log10(axis.min)),
@@ -137,7 +137,7 @@ export function axisTicks(axis: Axis, n: number): number[] {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => (first + i) * by);
 }
 
-/* Uses as many digits as distinguish neighbouring ticks. */
+/* Returns a function that writes ticks with just as many digits as distinguish neighbours. */
 function writerOf(axis: Axis, ticks: readonly number[]): (value: number) => string {
   const step = ticks.length > 1 ? ticks[1]! - ticks[0]! : 1,
     digits = Math.max(0, Math.min(9, -Math.floor(Math.log10(step) + 1e-9)));
@@ -147,7 +147,7 @@ function writerOf(axis: Axis, ticks: readonly number[]): (value: number) => stri
   return (value) => f.grouped(value, digits + rest);
 }
 
-/* Rounded to this decimal place, without trailing zeros: 1.5e−6. */
+/* Writes a value rounded to this decimal place, without trailing zeros: 1.5e−6. */
 function scientific(value: number, place: number): string {
   const digits = Math.max(0, Math.floor(Math.log10(Math.abs(value)) + 1e-9) + place);
   return value

@@ -7,7 +7,7 @@ import * as f from "./format";
 import { decades, type Axis, type PlotLine } from "./plot";
 import { lines } from "./ui";
 
-/** A point, which stands for a row of a table. */
+/** A point, for a row of a table. */
 export interface Spot {
   readonly row: number;
   readonly at: readonly [number, number];
@@ -22,15 +22,15 @@ type Roof = Omit<PlotLine, "color" | "width" | "dash">;
 
 interface Scatter {
   readonly label: string;
-  /** For each axis its name, the function that writes its ticks, and values that it must include besides those of the points. */
+  /** For each axis its name, the function that writes its ticks, and values that it must include, apart from those of the points. */
   readonly axes: Readonly<Record<"x" | "y", Pick<Axis, "name" | "write"> & { readonly also?: readonly number[] }>>;
   readonly color: keyof Theme;
   readonly spots: readonly Spot[];
-  /** The row with a thick edge. */
+  /** The row whose point has a thick edge. */
   readonly chosen?: number | undefined;
   readonly tip: (row: number) => Child;
   readonly click?: ((row: number) => void) | undefined;
-  /** Dashed lines, between the ends of the axes. */
+  /** Dashed lines from one end of the axes to the other. */
   readonly roofs?: (x: Ends, y: Ends) => readonly Roof[];
 }
 
@@ -68,7 +68,7 @@ function tickBytes(value: number): string {
   return `${f.grouped(value / unit.factor)} ${unit.name}`;
 }
 
-/** Draws bandwidth against size. A spot is at (bytes, GB/s); it is larger the more operations it stands for. @p x and @p y: names of the
+/** Draws bandwidth against size. A spot is at (bytes, GB/s), and is larger if it stands for more operations. @p x and @p y: names of the
  * axes */
 export function bandwidthChart(of: Omit<Scatter, "axes">, ...[x, y]: readonly [string, string]): HTMLElement {
   return scatter({
@@ -83,7 +83,7 @@ export function spotSize(count: number): number {
   return Math.min(18, 9 + 2 * Math.log10(Math.max(1, count)));
 }
 
-/** Returns the marker shape of each row, which shows what bounds it, and a legend of the shapes that occur. */
+/** Returns the marker shape of each row, which shows what bounds the row's rate, and a legend of the shapes that occur. */
 export function boundShapes(
   table: Table<"kernels.roofline" | "hlo.work">,
   rows: readonly number[],
@@ -98,7 +98,7 @@ export function boundShapes(
   return { shape, legend: shapeLegend(keys, "compute") };
 }
 
-/** Rows of a table as a roofline: floating-point rate against operations per byte; the larger a point, the more time it takes. */
+/** Rows of a table as a roofline: floating-point rate against operations per byte. A point is larger if it takes more time. */
 interface Roofline<N extends TableName> extends Pick<Scatter, "label" | "chosen" | "click" | "roofs"> {
   readonly table: Table<N>;
   readonly rows: readonly number[];
@@ -106,7 +106,7 @@ interface Roofline<N extends TableName> extends Pick<Scatter, "label" | "chosen"
   /** Column of the rate, and the factor that converts it to TFLOP/s. */
   readonly rate: readonly [ColumnOf<N>, number];
   readonly time: ColumnOf<N>;
-  /** Words about a point for its tooltip, between its name and its coordinates. */
+  /** Returns text about a point for its tooltip, between its name and its coordinates. */
   readonly said: (row: number) => string;
   readonly shape: (row: number) => number;
   readonly hollow?: (row: number) => boolean;
@@ -147,7 +147,7 @@ const PATHS = [
   "M5 0L6.5 3.5L10 3.8L7.4 6.2L8.2 10L5 8L1.8 10L2.6 6.2L0 3.8L3.5 3.5Z", // star
 ] as const;
 
-/** Shape of the @p n th kind; shapes repeat after eight. */
+/** Returns the shape of the @p n th kind. Shapes repeat after eight kinds. */
 export function symbolOf(n: number): string {
   return PATHS[n % PATHS.length]!;
 }
@@ -157,7 +157,7 @@ function drawing(n: number, key: string, hollow: boolean): HTMLElement {
   return h("span", { class: `shape fill-${key}`, style: clip }, hollow && h("span.shape.hole", { style: clip }));
 }
 
-/** Legend of shapes and their meanings; @p key is the name of their colour in the style sheet. */
+/** Makes a legend of shapes and their meanings. @p key is the name of their colour in the style sheet. */
 export function shapeLegend(
   keys: readonly { readonly shape: number; readonly label: string; readonly hollow?: boolean }[],
   key: string,

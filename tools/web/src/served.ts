@@ -1,12 +1,12 @@
 /** Asks the server for data that the page lacks. */
 import { rowsOf, type Cell, type Job, type TableName } from "./data";
 
-/** Whether the page comes from `tmerge serve` rather than from a file. */
+/** Returns whether the page comes from `tmerge serve`, not from a file. */
 export function isServed(job: Job): boolean {
   return job.facts.served !== undefined;
 }
 
-/** Returns the server's answer; an error's message is a sentence without a full stop. */
+/** Returns the server's answer. Throws an error whose message is a sentence without a full stop. */
 export async function ask(path: string, query: Readonly<Record<string, string | number>>, signal?: AbortSignal): Promise<Uint8Array> {
   const parts = Object.entries(query).map(([key, value]) => `${key}=${value}`);
   const answer = await fetch(`${path}?${parts.join("&")}`, {
@@ -24,11 +24,11 @@ export async function ask(path: string, query: Readonly<Record<string, string | 
 /** Rows per answer. */
 const SLICE = 16384;
 
-/** Largest table [rows] whose missing rows a view fetches: those of 1,024 ranks in 146 steps take a few seconds. For larger tables, a
+/** Largest table [rows] whose missing rows a view fetches: the rows of 1,024 ranks in 146 steps take a few seconds. Of larger tables, a
  * view uses only the rows in the page. */
 export const READ_MAX = 150_000;
 
-/** Returns those of a view's tables whose missing rows have to be fetched before it is drawn. */
+/** Returns the tables of a view whose missing rows have to be fetched before the view is drawn. */
 export function unread(job: Job, names: readonly TableName[]): TableName[] {
   return isServed(job) ? names.filter((name) => job.leftOut(name) > 0 && job.allRowsOf(name) <= READ_MAX) : [];
 }
@@ -39,7 +39,7 @@ export async function fetchUnread(job: Job, names: readonly TableName[]): Promis
 
 const fetching = new Map<TableName, Promise<void>>();
 
-/** Fetches all rows of a table of which the page has only some. @param reported  called with the number of rows fetched so far */
+/** Fetches all rows of a table that is not complete in the page. @param reported called with the number of rows fetched so far */
 export function fetchRows(job: Job, name: TableName, reported: (n: number) => void): Promise<void> {
   const before = fetching.get(name);
   if (before) return before;

@@ -1,4 +1,4 @@
-/** A time window as a bar whose parts sum to it exactly, in nanoseconds. */
+/** A time window as a bar, whose parts add up to it exactly [ns]. */
 import type { ColumnOf, Table } from "./data";
 import { h, type Child } from "./dom";
 import * as f from "./format";
@@ -23,7 +23,7 @@ export const PARTS: readonly Part[] = [
   { key: "idle", label: "Idle" },
 ];
 
-/** Values [ns] of PARTS in a row of overlap.rank or overlap.step. */
+/** Returns the values [ns] of PARTS in a row of overlap.rank or overlap.step. */
 export function partsOf(overlap: Table<"overlap.rank" | "overlap.step">, row: number): number[] {
   const value = (column: ColumnOf<"overlap.rank" | "overlap.step">) => overlap.amount(row, column);
   return [
@@ -39,7 +39,7 @@ export function partsOf(overlap: Table<"overlap.rank" | "overlap.step">, row: nu
 
 export interface StackRow {
   readonly label: string;
-  /** Text beside the bar, if it is not the label; "": none. */
+  /** Text beside the bar, if it differs from the label; "": no text. */
   readonly short?: string;
   readonly values: readonly number[];
   readonly href?: string;
@@ -52,12 +52,12 @@ export interface StackRow {
 
 export interface StackOptions {
   readonly parts?: readonly Part[];
-  /** Whether parts are drawn as shares of their bar, so that all bars are equally long. */
+  /** Draws parts as shares of their bar, so that all bars are equally long. */
   readonly shares?: boolean;
   readonly axis?: boolean;
   /** Text at the end of a row; default: the sum. */
   readonly end?: (row: StackRow, total: number) => Child;
-  /** The value whose bar fills the width; default: the largest sum. */
+  /** Value of a bar that fills the width; default: the largest sum. */
   readonly scale?: number;
 }
 
@@ -70,7 +70,7 @@ export function rankRow(rank: number, values: readonly number[]): StackRow & { r
   return { rank, label: `rank ${rank}`, values, href: href("timeline", { rank }), data: { "data-rank": rank } };
 }
 
-/** Adds a heading to each row whose host differs from the previous row's; adds none if there is a single host. */
+/** Adds a heading to each row whose host differs from the previous row's. If there is only one host, adds none. */
 export function byHost<R extends StackRow & { readonly rank: number }>(rows: readonly R[], host: ReadonlyMap<number, string>): R[] {
   let last = "";
   if (new Set(host.values()).size < 2) return [...rows];
@@ -126,7 +126,7 @@ function stack(row: StackRow, total: number, scale: number, parts: readonly Part
   );
 }
 
-/* Makes an axis with ticks at round values from 0 to @p most [ns]; null: to 100 percent. */
+/* Makes an axis with ticks at round values from 0 to @p most [ns]. If @p most is null, from 0 to 100 percent. */
 function axis(most: number | null): HTMLElement {
   const ticks: Child[] = [];
   const unit = most === null ? { name: "%", factor: 1 } : f.timeUnit([most]);
@@ -137,7 +137,7 @@ function axis(most: number | null): HTMLElement {
   return h("div.stack.axis", { "aria-hidden": true }, h("span.row-label"), h("div.bar-box", ticks), h("span.row-end", unit.name));
 }
 
-/* Number of decimals of the step between ticks: 0.25 must not become 0.3. */
+/* Returns as many decimals as the distance of the ticks has: 0.25 must not become 0.3. */
 function tickDigits(step: number): number {
   return [0, 1, 2, 3].find((digits) => Math.abs(Number(step.toFixed(digits)) - step) < 1e-6 * step) ?? 3;
 }

@@ -13,7 +13,7 @@ function showTip(anchor: HTMLElement, content: () => Child): void {
   anchor.setAttribute("aria-describedby", "tip");
 }
 
-/** Shows a tooltip at a position in the window, for example for a chart's point. */
+/** Shows a tooltip at a position in the window, such as that of a point in a chart. */
 export function tipAt([x, y]: readonly [number, number], content: Child): void {
   placeTip({ left: x + 12, top: y - 12, bottom: y + 12 }, content);
 }
@@ -37,7 +37,7 @@ export function hideTip(): void {
   document.querySelector("[aria-describedby=tip]")?.removeAttribute("aria-describedby");
 }
 
-/** Explains an element on hover and focus. */
+/** Shows an explanation of an element on hover and focus. */
 export function tip<E extends HTMLElement>(element: E, content: () => Child): E {
   element.addEventListener("pointerenter", () => showTip(element, content));
   element.addEventListener("pointerleave", hideTip);
@@ -50,7 +50,7 @@ export function tip<E extends HTMLElement>(element: E, content: () => Child): E 
 
 export type Origin = Place & { readonly row: number };
 
-/** A number with its origin: table, row and column, shown on hover and used by tests. */
+/** Shows a number with its origin: table, row and column, on hover and for tests. */
 export function figure(job: Job, text: string, origin: Origin): HTMLElement {
   const table = job.table(origin.table);
   const column = table.columns[table.place(origin.column)];
@@ -65,12 +65,12 @@ function cellNumber(job: Job, origin: Origin): number | string | null {
   return typeof value === "boolean" ? String(value) : value;
 }
 
-/** A title in bold, and lines below it; lines without content are left out. */
+/** Shows a title in bold, and lines below it. Leaves out lines without content. */
 export function lines(title: Child, ...more: Child[]): Child {
   return [h("b", title), more.map((line) => line !== null && line !== false && line !== "" && [h("br"), line])];
 }
 
-/** A word with its definition on hover and focus. */
+/** Shows a word, and its definition on hover and focus. */
 export function term(label: string, definition: Child): HTMLElement {
   return tip(h("span.term", { tabindex: 0, role: "term" }, label), () => definition);
 }
@@ -106,7 +106,8 @@ export function section(title: string, ...children: Child[]): HTMLElement {
   return h("section", h("h2", title), blocks(children));
 }
 
-/** A table of texts, which the reader cannot sort. All columns except the first may be numbers, whose exact values are shown on hover. */
+/** Makes a table of texts, which the reader cannot sort. All columns except the first may be numbers, whose exact values are shown on
+ * hover. */
 export function plainTable(
   head: readonly Child[],
   rows: readonly (readonly [Child, ...(Child | { readonly text: Child; readonly exact: string | undefined })[]])[],
@@ -137,7 +138,7 @@ export function empty(...children: Child[]): HTMLElement {
   return h("p.empty", ...children);
 }
 
-/** Prepares text from tmerge's tables, which may contain names from traces. */
+/** Prepares a text from tmerge's tables, which may contain names from traces, for the page. */
 export function prose(text: string | null): string {
   if (text === null) return "";
   // Keeps a number and its unit together, and spells microseconds as elsewhere.
@@ -186,7 +187,7 @@ export function searchBox(context: Context, key: string, placeholder: string, la
   return box;
 }
 
-/** Options: their texts by value, or pairs of value and text, which keep the order if values are numbers. */
+/** Options: the text of each value, or pairs of value and text. Pairs keep their order if values are numbers. */
 type Options<T extends string> =
   | Readonly<Record<T, string>>
   | readonly (readonly [T, string])[]
@@ -199,22 +200,22 @@ function optionsOf<T extends string>(options: Options<T>): readonly (readonly [T
   );
 }
 
-/** A choice that the address keeps as @p key, unless it is the first option; null if there is nothing to choose.
- * @p also  keys that a choice removes */
+/** Makes a choice. The address has its value as @p key, unless it is the first option. Returns null if there is nothing to choose. @p
+ * also keys of the address that a choice removes */
 export function chooser<T extends string>(context: Context, label: string, key: string, options: Options<T>, chosen: T, ...also: string[]) {
   const all = optionsOf(options),
     set = keeper(context, key, also);
   return all.length < 2 ? null : segmented(label, all, chosen, (v) => set(v === all[0]![0] ? null : v));
 }
 
-/** Like chooser(), but the address keeps the first option, too, because the default depends on the job. */
+/** As chooser(), but the address has the value of the first option, too, because the default depends on the job. */
 export function setting<T extends string>(context: Context, label: string, key: string, options: Options<T>, chosen: T, ...also: string[]) {
   const all = optionsOf(options);
   return all.length < 2 ? null : segmented(label, all, chosen, keeper(context, key, also));
 }
 
-/** Like setting(), as a list for many items; @p textOf returns the text of an item. If the chosen item is empty, the address does not
- * keep it. */
+/** As setting(), but shows a list, for many items. @p textOf returns the text of an item. If the chosen item is empty, the address does
+ * not have it. */
 export function pick<T extends string | number>(
   context: Context,
   label: string,
@@ -233,12 +234,12 @@ function keeper(context: Context, key: string, also: readonly string[]): (value:
   return (value) => context.redraw({ ...Object.fromEntries(also.map((other) => [other, null])), [key]: value });
 }
 
-/** A button that shows the whole of a list of which only a part is shown; the address keeps "all". */
+/** Makes a button that shows a whole list, of which only a part is shown. The address then has "all". */
 export function showAll(context: Context, text: string): HTMLElement {
   return moreButton(text, () => context.redraw({ all: "1" }));
 }
 
-/** A button below a list that shows more of it. */
+/** Makes a button below a list that shows more of the list. */
 export function moreButton(text: string, click: () => void): HTMLElement {
   return h("p.more", h("button", { click }, text));
 }
@@ -272,7 +273,7 @@ export function legend(keys: string | readonly (readonly [string, string])[]): H
   );
 }
 
-/** Legend of colours; a key is the name of a custom property. @p more  further items */
+/** Makes a legend of colours. Keys are names of custom properties. @p more further items */
 export function swatches(keys: readonly (readonly [string, Child])[], more: Child = null): HTMLElement {
   return h(
     "ul.legend.below",

@@ -2,11 +2,11 @@
 import type { Cell, Column, ColumnOf, Table, TableName } from "./data";
 import { visible } from "./dom";
 
-/** A column as a filter may name it: by its own name, or by its heading. In the latter case, numbers are in the heading's unit. */
+/** A column as a filter may name it: by its name, or by its heading. Numbers compared with a heading are in the heading's unit. */
 export interface Named {
   readonly column: ColumnOf<TableName>;
   readonly label: string;
-  /** Number of the column's own units in one unit of the heading. */
+  /** How many of the column's own units one unit of the heading is. */
   readonly factor: number;
 }
 
@@ -22,8 +22,8 @@ const CONDITION = /^([a-z_][\w. :]*?)\s*(<=|>=|!=|==|=|<|>|~)\s*/i;
 const VALUE = /^(?:"([^"]*)"|'([^']*)'|([-+]?[\d.]+(?:e[-+]?\d+)?\s+(?:[num]?s|µs|[kMG]?B|[KMG]iB|%)(?=[\s;&]|$)|[^\s;&]*))/;
 const NEXT = /\s+(?=(?:and\s+|or\s+)?[a-z_]\w*\s*(?:[<>=~]|!=))|\s*[;&]|$/i;
 
-/** Parses a filter. A part that is not a condition is ignored, and the result says what is wrong with it. @p named  the shown columns
- * with their headings; the table's own column names are always known. */
+/** Parses a filter. Ignores parts that are not conditions; the result says what is wrong with them. @p named the shown columns with
+ * their headings; the table's own column names are always known. */
 export function whereOf(table: Table, text: string, named: readonly Named[] = []) {
   const known = [...named, ...table.columns.map(({ name }) => ({ column: name, label: name, factor: 1 }))];
   const any: Test[][] = [[]];
@@ -67,7 +67,7 @@ function holdsText(table: Table, text: string): Test {
   return (row) => table.rows[row]!.some((cell) => cell !== null && visible(String(cell)).toLowerCase().includes(wanted));
 }
 
-/* Returns the test, or an error message. */
+/* Returns the test of a row, or an error message. */
 function testOf(table: Table, { column, label, factor }: Named, operator: string, text: string, quoted: boolean): Test | string {
   const definition = table.columns[table.place(column)]!,
     equal = operator === "=" || operator === "==";
@@ -106,7 +106,8 @@ function ordered(order: number, operator: string): boolean {
   return HOLDS[operator]?.(order) ?? order === 0;
 }
 
-/* Converts a number to the column's own unit. If it has no unit, and the filter names the heading, the number is in the heading's unit. */
+/* Converts a number to the column's own unit. If the number has no unit, and the filter names the heading, the number is in the
+ * heading's unit. */
 function numberOf(column: Column, text: string, factor: number): number | null {
   const [, digits = "", unit = ""] = /^([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(\S*)$/i.exec(text) ?? [],
     own = Object.entries(UNITS[column.unit] ?? {}).find(([name]) => name.toLowerCase() === unit.toLowerCase()),

@@ -127,8 +127,8 @@ static groups read_groups(const tm_hlo_instruction *of, tm_vec *text) {
     return g;
 }
 
-/* Returns the shape of the result. A -start instruction, except all-reduce-start, makes a tuple of
- * operand, result and more. */
+/* Sets the bytes of the operands and results from the shape of the result. A -start instruction,
+ * except all-reduce-start, has a tuple of operand, result and more as its result. */
 static void read_bytes(tm_wire_message shape, bool starts, int64_t size, tm_gpu_collective *out) {
     bool gathers = strcmp(out->word, "all-gather") == 0;
     bool scatters = strcmp(out->word, "reduce-scatter") == 0;
@@ -156,7 +156,7 @@ typedef struct known {
 /* The devices that take part in a collective with a given device. */
 typedef struct members {
     tm_vec of;  /* of int64_t */
-    bool local; /* all of them are in one process, so they have their numbers in the process */
+    bool local; /* all devices are in one process, and have their numbers in that process */
     int ends;   /* as in tm_gpu_collective */
 } members;
 
@@ -168,8 +168,8 @@ static bool is_device_of(const tm_xread *r, int64_t number) {
     return false;
 }
 
-/* Lists the ids that this device may have in the job. If the job has one process, they are the
- * numbers in its profile; profiles of CPUs always have the job's ids. */
+/* Lists the ids that this device may have in the job. The numbers in a profile are the job's ids if
+ * the job has one process; on CPUs, always. */
 static bool list_own(const tm_gpu_collectives *c, const tm_assignment *a, tm_vec *out) {
     const tm_xread *r = c->r;
     size_t n = a->n_replicas * a->n_parts, inside = 0;
@@ -286,14 +286,13 @@ bool tm_gpu_collective_read(tm_gpu_collectives *c, int64_t program, tm_text cate
     const groups g = read_groups(of, &c->text);
     bool starts = of->opcode.size != category.size && !tm_text_is(of->opcode, "all-reduce-start");
     read_bytes(of->shape, starts, g.size, out);
-    /* Whether an instruction is an async- wrapper. It has no groups; the computation that it starts
-     * has them. */
+    /* an async- wrapper has no groups: they are in the computation that it starts */
     bool wraps = tm_text_begins(of->opcode, "async-");
     return g.ok && (g.unknown || wraps || set_group(c, program, out));
 }
 
-/* Whether sorted ids of the job are the numbers of devices in a process, plus a multiple of the
- * process's number of devices. */
+/* Whether the job's ids, which are sorted, are the numbers of devices in a process plus one
+ * multiple of the process's number of devices. */
 static bool counts_up(const tm_gpu_collectives *c, const tm_vec *job, const tm_vec *process) {
     const int64_t *v = job->data, *own = process->data;
     int64_t n = (int64_t)c->r->devices.n;
@@ -327,7 +326,7 @@ static bool fits_program(const tm_gpu_collectives *c, const tm_xassigned *progra
     return ok;
 }
 
-/* Whether the devices of all programs together are those of complete processes, numbered from 0. */
+/* Whether the devices of all programs are all devices of some processes, numbered from 0. */
 static bool is_whole(const tm_gpu_collectives *c) {
     tm_vec all = c->assignments.devices;
     int64_t *v = all.n > 0 ? malloc(all.n * sizeof *v) : NULL, n = 0;

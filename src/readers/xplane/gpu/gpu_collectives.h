@@ -6,12 +6,11 @@
 #include "readers/xplane/hlo/hlo_proto.h"
 #include "readers/xplane/plane/xplane_read.h"
 
-/** A collective of a program. */
 typedef struct tm_gpu_collective {
-    const char *word;  /* its kind, such as "all-gather"; NULL: it is no collective */
+    const char *word;  /* kind, such as "all-gather"; NULL: no collective */
     int64_t in_bytes;  /* bytes of the operands of one run on one device, as XLA's cost analysis
                           counts them; -1 unknown */
-    int64_t out_bytes; /* likewise, of the results */
+    int64_t out_bytes; /* bytes of the results, counted in the same way */
     uint32_t group;    /* id of the name of its group of devices; TM_NO_NAME if unknown */
     int32_t n_members; /* of that group */
     int ends;          /* for a permutation: TM_HLO_SENDS, TM_HLO_RECEIVES; 0 unknown */
@@ -27,8 +26,8 @@ typedef struct tm_gpu_collectives {
     tm_xassignments assignments;
     tm_vec text;   /* of char: the groups of the current collective, as HLO writes them */
     tm_vec known;  /* groups found before */
-    bool numbered; /* the job seems to number devices process by process: all devices of the file
-                      worked, they are numbered from 0, and nothing contradicts it */
+    bool numbered; /* whether the job seems to number devices process by process: all devices of the
+                      file worked, their numbers start at 0, and no program contradicts it */
 } tm_gpu_collectives;
 
 /** Reads the device assignments of programs. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. Freed by the caller
@@ -42,10 +41,10 @@ void tm_gpu_collectives_close(tm_gpu_collectives *c);
  * Reads an instruction. Its operands have the size of its results, except for gathering and
  * scattering, where the size of the replica groups gives the ratio. A profile has only the number
  * of a device in its process. Programs use the job's ids, which are counted over all processes;
- * each process has the same number of devices. So the group is set if it is the same whichever
- * process this is, or if it is inside one process, in which case its name contains the host. If the
- * programs show that the job numbers devices in another way, the group is set only if it consists
- * of all devices of the program.
+ * each process has the same number of devices. So the group is set if it is the same for all
+ * processes, or if it is inside one process; its name then contains the host. If the programs show
+ * that the job numbers devices in another way, the group is set only if it consists of all devices
+ * of the program.
  * @param category  the kind without -start: "all-gather"
  * @return          false if out of memory
  */

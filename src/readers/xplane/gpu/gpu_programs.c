@@ -328,8 +328,8 @@ static const char *set_ends(const tm_gpu_collective *c, tm_collective_attr *attr
     return ends == TM_HLO_SENDS ? "send" : ends == TM_HLO_RECEIVES ? "recv" : c->word;
 }
 
-/* Adds a collective for a kernel whose group is known. The operation is identified by its name and
- * the name of the program. These are equal on all ranks, unlike program ids. */
+/* Adds a collective for a kernel whose group is known. The names of operation and program identify
+ * the operation: unlike program ids, names are equal on all ranks. */
 static bool add_collective(tm_xread *r, const operation *own, const tm_xla_attr *of) {
     const tm_raw_event *events = r->trace->events.data;
     tm_collective_attr attr = tm_collective_bare(of->event);

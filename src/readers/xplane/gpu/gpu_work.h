@@ -1,5 +1,5 @@
-/* FLOP and bytes of matrix products in programs that XLA compiled for GPUs. Profiles do not have
- * them. They are computed from the shapes and contracted dimensions of instructions. */
+/* FLOP and bytes of matrix products in programs that XLA compiled for GPUs, computed from the
+ * shapes and contracted dimensions of instructions, because profiles do not have them. */
 #ifndef TMERGE_XPLANE_GPU_WORK_H
 #define TMERGE_XPLANE_GPU_WORK_H
 
@@ -15,7 +15,7 @@ typedef struct tm_gpu_work_of {
 typedef struct tm_gpu_work {
     tm_keys ids;   /* of int64_t: ids of the instructions of the current computation */
     tm_vec arrays; /* of tm_hlo_array: results of these instructions */
-    tm_vec called; /* FLOP of the computations before it */
+    tm_vec called; /* FLOP of the earlier computations */
     int64_t flop;  /* FLOP of the products in the current computation, -1 none */
 } tm_gpu_work;
 

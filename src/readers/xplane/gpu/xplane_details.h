@@ -13,7 +13,7 @@ void tm_xdetails_kernel(tm_text text, tm_launch_shape *out);
  * or 0, which ROCm's tracer writes for unknown. */
 int64_t tm_xdetails_bytes(tm_text text);
 
-/** Returns the memories of a copy in Kineto's words, "(Pageable -> Device)"; an empty text unless
+/** Writes the memories of a copy in Kineto's words, "(Pageable -> Device)"; an empty text unless
  * both are given. */
 void tm_xdetails_memories(tm_text text, char *out, size_t size);
 

@@ -22,7 +22,6 @@ typedef struct operation {
     uint32_t module, name, composed;
 } operation;
 
-/* State while a plane is read. */
 typedef struct gpu {
     tm_xread *r;
     tm_xlaunches *launches;
@@ -132,7 +131,7 @@ static bool add_launch(gpu *g, const tm_xvalues *v, bool own) {
     if (own)
         launch.operation = operation_of(g, v);
     if (g->r->devices.n == 1 && launch.operation == TM_NO_NAME)
-        return true; /* with a single device, all calls belong to it; and there is no operator */
+        return true; /* no operator, and all calls belong to the only device */
     return launch.operation != TM_NAME_FAILED && tm_xlaunches_add(g->launches, correlation, launch);
 }
 
@@ -149,8 +148,8 @@ static void set_load(int64_t multiprocessors, tm_launch_shape *shape) {
     }
 }
 
-/* Returns the parsed details of a text. They are cached by the text's id, because there are few
- * texts. */
+/* Gets the parsed details of a text. There are few texts, so the details are cached by the text's
+ * id. */
 static bool details_of(gpu *g, const tm_xstat *stat, tm_launch_shape *out) {
     size_t at = stat->type == TM_X_REF ? tm_xplane_stat_index(g->stats.plane, stat->i) : SIZE_MAX;
     if (at != SIZE_MAX && g->detail_at[at] > 0) {
@@ -349,7 +348,7 @@ static int by_correlation(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->name, y->name);
 }
 
-/* Turns a kernel into a copy. Its size is unknown: neither the kernel nor its call has it. */
+/* Turns a kernel into a copy of unknown size: neither the kernel nor its call records the size. */
 static bool make_copy(tm_xread *r, const tm_kernel_attr *kernel, const tm_xcopy_call *call) {
     tm_raw_event *event = (tm_raw_event *)r->trace->events.data + kernel->event;
     tm_text api = tm_names_text(r->names, call->name);

@@ -26,7 +26,7 @@ typedef struct tm_xassignments {
 tm_status tm_xassignments_read(tm_space *space, tm_xassignments *out, tm_error *err) TM_MUST_CHECK;
 void tm_xassignments_free(tm_xassignments *programs);
 
-/** Return the assignment of a program, borrowed. If it is unknown, it has no devices. */
+/** Return the assignment of a program, borrowed; without devices for an unknown program. */
 tm_assignment tm_xassignments_find(const tm_xassignments *programs, tm_text name);
 tm_assignment tm_xassignments_of(const tm_xassignments *programs, int64_t id);
 

@@ -196,7 +196,6 @@ static bool linked(tm_text text, int64_t own, tm_vec *out) {
     return ok;
 }
 
-/* Lists the numbers from 0 to n - 1. */
 static bool count_up(size_t n, tm_vec *out) {
     for (int64_t i = 0; i < (int64_t)n; i++)
         if (!tm_vec_append(out, &i, 1))

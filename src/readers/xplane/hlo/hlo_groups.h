@@ -13,9 +13,9 @@ typedef struct tm_assignment {
 /**
  * Finds the devices of a collective's group from its text: replica_groups as "{{0,1},{2,3}}", as
  * "[4,2]<=[2,4]T(1,0)" (numbers from 0, reshaped, transposed, reshaped again), or missing, which
- * means all. For source_target_pairs, the group is the devices that chains of pairs link. The
- * numbers stand for replicas, partitions or both, depending on channel_id and use_global_device_ids
- * as XLA defines it.
+ * means all. For source_target_pairs, the group is all devices that are linked by chains of pairs.
+ * The numbers stand for replicas, partitions or both, depending on channel_id and
+ * use_global_device_ids as XLA defines it.
  *
  * @param own  the device whose group is wanted
  * @param out  of int64_t: ascending devices including @p own; empty if unknown
@@ -31,13 +31,16 @@ enum { TM_HLO_SENDS = 1, TM_HLO_RECEIVES = 2 };
  * of a device with itself does not count. */
 int tm_hlo_ends(const tm_hlo *hlo, const tm_assignment *assignment, int64_t own);
 
-/** Returns all devices of a module, ascending. Returns false if out of memory. */
+/** Lists all devices of a module, ascending. Returns false if out of memory. */
 bool tm_assignment_all(const tm_assignment *assignment, tm_vec *out) TM_MUST_CHECK;
 
-/** Returns the name id of a group, the same on all of its members: "cores 0-3,8", "devices 0,1 of
- * node7". TM_NAME_FAILED if out of memory.
+/**
+ * Returns the name id of a group: "cores 0-3,8", "devices 0,1 of node7". All members of the group
+ * get the same name. TM_NAME_FAILED if out of memory.
  * @param members  of int64_t, ascending
- * @param host     the host if the numbers are those of its devices; empty if they are the job's */
+ * @param host     the host if the numbers are those of the host's devices; empty if they are the
+ *                 job's
+ */
 uint32_t tm_hlo_group_name(tm_names *names, const char *what, const tm_vec *members, tm_text host);
 
 #endif

@@ -256,7 +256,7 @@ static tm_hlo_part part_of_rule(const rule *found, tm_hlo_part part, tm_text opc
 
 tm_hlo_kind tm_hlo_kind_of(const tm_hlo *hlo, tm_text category) {
     tm_text word = category.size > 0 ? category : hlo->opcode, opcode = hlo->opcode;
-    if (begins(word, "async-")) /* the name contains that of the operation in the wrapper */
+    if (begins(word, "async-")) /* the name contains the name of the wrapped operation */
         word = hlo->name;
     tm_hlo_part part = part_of(&word), by_opcode = part_of(&opcode);
     part = part == TM_HLO_WHOLE ? by_opcode : part;

@@ -5,8 +5,8 @@
 #include "readers/xplane/plane/space.h"
 
 /**
- * Handles a field at the end of a path in a program. It may use the window; reading continues after
- * the field.
+ * Handles a field at the end of a path in a program. It may read on in the window: the walk
+ * continues after the field.
  * @param field  tag and length were read; tm_wire_take returns the bytes
  * @return       TM_OK; TM_ERR_INPUT ends the walk of this program; TM_ERR_FAULT
  */
@@ -22,8 +22,8 @@ typedef uint32_t tm_program_path[TM_PROGRAM_PATH_MAX + 1];
 /* XEventMetadata.stats, XStat.bytes_value, HloProto.hlo_module */
 #define TM_PROGRAM_MODULE 5, 6, 1
 
-/** Returns the id that events have for a program: 6 for "jit_f(6)", else the id of its metadata, as
- * before JAX 0.9. */
+/** Returns the id that events have for a program: 6 for "jit_f(6)", else (before JAX 0.9) the id of
+ * the program's metadata. */
 int64_t tm_program_id(const tm_xmeta *program);
 
 /**

@@ -21,8 +21,8 @@ typedef struct op {
     int64_t begin_ps, end_ps; /* on a clock that all lines share */
     tm_xevent at;
     int64_t program, run;
-    int64_t flow;          /* flow that the mark of its end has, 0 none */
-    uint32_t line;         /* index of its line in the plane */
+    int64_t flow;          /* id of the flow at the mark of its end; 0: none */
+    uint32_t line;         /* index in the plane of its line */
     uint32_t name, module; /* name ids, TM_NO_NAME for none */
 } op;
 
@@ -190,9 +190,9 @@ static bool begins_before(const void *element, const void *key) {
     return ((const op *)element)->begin_ps < *(const int64_t *)key;
 }
 
-/* Some operations are finished by another thread after their event has ended. Extends them to the
- * mark of their end. That thread may write the mark late, so an operation ends at the latest when
- * the device's next one starts. */
+/* If another thread finishes an operation after its event has ended, extends the operation to the
+ * mark that this thread writes. The mark may be late, so an operation ends at the latest when the
+ * device's next one starts. */
 static void complete_ends(cpu *c) {
     op *v = c->ops.data;
     const mark *marks = c->marks.data;
@@ -239,7 +239,7 @@ static tm_status emit(cpu *c, const op *o, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Adds a collective, if the program does not give its group. */
+/* Adds a collective whose group the program does not give. */
 static bool add_bare(tm_xread *r, const tm_xla_attr *of, const tm_hlo_kind *kind) {
     tm_collective_attr attr = tm_collective_bare(of->event);
     attr.name = of->category != TM_NO_NAME ? of->category : of->hlo;
@@ -292,7 +292,7 @@ static uint32_t reported_event(const tm_vec *collectives, size_t i) {
     return ((const tm_collective_attr *)collectives->data)[i].event;
 }
 
-/* Classifies the operations. Those that contain others do not count as work. */
+/* Classifies the operations. Operations that contain others do not count as work. */
 static bool sort_out(tm_xread *r) {
     const tm_xla_attr *v = r->trace->attrs[TM_ATTR_XLA].data;
     tm_vec *collectives = &r->trace->attrs[TM_ATTR_COLLECTIVE];

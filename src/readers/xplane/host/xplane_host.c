@@ -25,11 +25,10 @@ typedef struct taken {
     host_kind kind;
 } taken;
 
-/* What an event belongs to: this rank, another rank, its thread, all ranks; or it may be a wait.
- * Kept in `launch` of the raw event until the thread has been read. */
+/* To whom an event belongs: this rank, other ranks, its thread, or all ranks; WAITS: it may be a
+ * wait. Kept in `launch` of the raw event until the thread has been read. */
 typedef enum owner { OWN, OTHERS, THREADS, EVERYBODYS, WAITS } owner;
 
-/* State while a plane is read. */
 typedef struct host {
     tm_xread *r;
     tm_xlaunches *launches;
@@ -47,7 +46,8 @@ typedef struct host {
 
 enum { NO_DEVICE = -1, SEVERAL = -2 };
 
-/* Returns the type of a TensorFlow operation: the part after the colon in "scope/MatMul:MatMul". */
+/* Whether a name has the form of a TensorFlow operation, with the type after the colon:
+ * "scope/MatMul:MatMul". */
 static bool is_operation(tm_text name) {
     size_t at = name.size;
     while (at > 0 &&
@@ -61,7 +61,7 @@ static bool is_operation(tm_text name) {
     return type && !memchr(name.bytes, ' ', name.size);
 }
 
-/* "IteratorGetNextOp::DoCompute" */
+/* Whether a name is like "IteratorGetNextOp::DoCompute". */
 static bool fetches_batch(tm_text name) {
     static const char end[] = "::DoCompute";
     return tm_text_begins(name, "IteratorGetNext") && name.size > sizeof end &&
@@ -112,7 +112,7 @@ static int64_t device_of_allocator(tm_text name) {
     return at > 4 && (at == name.size || name.bytes[at] == '_') ? number : -1;
 }
 
-/* Returns the device of an allocation. If it is a TPU, the event has its number. */
+/* Returns the device of an allocation: by its allocator's name or, on a TPU, by its number. */
 static int64_t device_of_memory(const host *h, const tm_xvalues *v) {
     return tm_x_has(v, TM_X_ALLOCATOR)
                ? device_of_allocator(tm_xstat_text(h->stats.plane, &v->values[TM_X_ALLOCATOR]))
@@ -193,8 +193,8 @@ static tm_status take_memory(host *h, const taken *t, tm_error *err) {
         return tm_fail_memory(err);
     int64_t allocated = tm_x_int(v, TM_X_ALLOCATED, -1), stack = tm_x_int(v, TM_X_RESERVED, 0);
     bool sound = allocated >= 0 && stack >= 0 && allocated <= INT64_MAX - stack;
-    /* How much memory the pool has obtained is unknown. Reserved bytes are the stack of
-     * programs. */
+    /* The memory that the pool has obtained is unknown. The stat of reserved bytes counts the stack
+     * of programs. */
     const tm_memory_attr attr = {.event = row,
                                  .address = tm_x_int(v, TM_X_ADDRESS, -1),
                                  .bytes = t->kind == RELEASE && bytes > INT64_MIN ? -bytes : bytes,
@@ -207,7 +207,7 @@ static tm_status take_memory(host *h, const taken *t, tm_error *err) {
     return tm_vec_append(&r->trace->attrs[TM_ATTR_MEMORY], &attr, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns the owner of a call, by the device it launched on. */
+/* Returns the owner of a call: the rank of the device that it launched on. */
 static owner owner_of_call(host *h, const tm_xlaunch *launch) {
     const tm_xdevice *devices = h->r->devices.data;
     if (h->r->devices.n == 1)
@@ -293,8 +293,8 @@ static uint32_t name_stage(host *h, const taken *t) {
     return t->info ? t->info->name - 1 : TM_NO_NAME;
 }
 
-/* Adds a wait for input around an outermost stage. It is kept only if the thread runs the steps,
- * because a thread that prefetches delays nothing. */
+/* Adds a wait for input around an outermost stage. The wait is kept only if the thread runs the
+ * steps: a thread that prefetches delays nothing. */
 static bool add_wait(host *h, uint32_t *row) {
     tm_vec *events = &h->r->trace->events;
     tm_raw_event *wait = (tm_raw_event *)events->data + *row, stage = *wait;
@@ -343,8 +343,9 @@ static tm_status take_span(host *h, const taken *t, tm_raw_event event, tm_error
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns the flow by which a call launches a TPU program. If there are no flows, the call is
- * recognised by its name, because calls after the run have the same run id. */
+/* Sets the correlation id of a call that launches a TPU program to the id of its flow. If the
+ * profile has no flows, recognises the call by its name, because calls after the run have the same
+ * run id. */
 static void find_flow(const host *h, const taken *t) {
     static const char launch[] = "DoEnqueueProgram";
     tm_xvalues *v = t->v;
@@ -446,8 +447,8 @@ static tm_status drop_events(host *h, const place *begin, bool own_thread, tm_er
     return TM_OK;
 }
 
-/* Whether the thread belongs to this rank: all of its calls are for the rank's device; or they are
- * for none or several, and this is the first rank. */
+/* Whether the thread belongs to this rank: all of its calls are for the rank's device, or this is
+ * the first rank and the calls are for several devices or none. */
 static bool is_own_thread(const host *h) {
     const tm_xdevice *devices = h->r->devices.data;
     return h->thread_device >= 0 ? devices + h->thread_device == h->r->device : h->r->is_first;

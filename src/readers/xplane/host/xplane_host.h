@@ -9,8 +9,8 @@
 /**
  * Reads the threads. One process drives all devices of a file. Calls and allocations belong to the
  * rank of their device. If all calls of a thread are for the same device, the thread's other events
- * belong to that rank, too; else they are added once, to the file's first rank. Steps are added to
- * every rank.
+ * belong to that rank, too; else these events are added once, to the file's first rank. Steps are
+ * added to every rank.
  *
  * @param launches  has the devices of calls, from the GPU events
  * @param copies    of tm_xcopy_call: calls that copy or set are appended

@@ -10,15 +10,15 @@ typedef enum tm_xkind { TM_X_GPU, TM_X_TPU, TM_X_CPU } tm_xkind;
 typedef struct tm_xdevice {
     const tm_xplane *plane; /* borrowed from the space */
     int64_t plane_index;    /* index of the plane in the file */
-    int64_t number;         /* number in its name; of a CPU, its number in the job */
+    int64_t number;         /* number in the plane's name; for a CPU, number in the job */
     tm_xkind kind;
 } tm_xdevice;
 
 /** Whether a line's events are device work, and not derived from another line. */
 bool tm_xline_counts(tm_xkind kind, const tm_xline *line);
 
-/** Returns the process number of a device's unit: the index of its plane. For CPUs, which share a
- * plane, it is combined with the device number. */
+/** Returns the process number of a device's unit: the index of its plane. CPUs share a plane, so
+ * their index is combined with the device number. */
 static inline int64_t tm_xdevice_key(const tm_xdevice *device) {
     return device->kind == TM_X_CPU ? device->plane_index + ((device->number + 1) << 32)
                                     : device->plane_index;

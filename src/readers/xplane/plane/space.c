@@ -45,8 +45,7 @@ static uint8_t type_of_value(uint32_t number) {
                                                          : TM_WIRE_VARINT;
 }
 
-/* Whether a field has a number and type. Fields of the wrong type are ignored, as by protobuf's own
- * libraries. */
+/* Fields of the wrong type are ignored, as by protobuf's own libraries. */
 bool tm_xstat_read(tm_wire_message message, tm_xstat *out) {
     tm_wire_field field;
     *out = (tm_xstat){0};
@@ -124,8 +123,8 @@ static tm_status add_stat_name(tm_space *space, tm_xplane *plane, const tm_wire_
     return tm_vec_append(&plane->stat_names, &name, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Counts and skips the events from wire->p on, as far as the window has them. Fast, because nearly
- * all of a file is events. */
+/* Counts and skips the events from wire->p on, as far as the window has them. This must be fast,
+ * because nearly all of a file is events. */
 static void pass_events(tm_wire *wire, int64_t end, tm_xline *line) {
     enum { EVENT = 4 << 3 | TM_WIRE_BYTES };
     int64_t left = end - tm_wire_at(wire, wire->p);
@@ -194,7 +193,7 @@ static tm_status take_plane_field(tm_space *space, tm_xplane *plane, tm_wire_fie
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Orders by id, then by position. These are the first two members of the elements. */
+/* Orders by id, then by position, which must be the first two members of the elements. */
 static int by_id(const void *a, const void *b) {
     const int64_t *x = a, *y = b;
     int order = tm_order_i64(x[0], y[0]);
@@ -220,7 +219,7 @@ static int64_t id_at(const tm_vec *vec, size_t i) {
     return *(const int64_t *)(const void *)((const char *)vec->data + i * vec->size);
 }
 
-/* Makes a table of indices by id. It is small, because the profiler counts ids up. */
+/* Makes a table of indices by id, which is small because the profiler counts ids up. */
 static bool place_ids(const tm_vec *vec, tm_vec *places) {
     enum { NOWHERE = -1 };
     if (vec->n == 0 || vec->n >= UINT32_MAX)

@@ -27,7 +27,7 @@ typedef struct tm_xstat {
     uint8_t type; /* tm_xvalue */
 } tm_xstat;
 
-/** Numbers of the field of stats in different messages. */
+/** Field number of the stats in each kind of message. */
 enum { TM_X_EVENT_STATS = 4, TM_X_METADATA_STATS = 5, TM_X_PLANE_STATS = 6 };
 
 /** Reads an XStat. Returns false if it is damaged. */
@@ -36,7 +36,7 @@ bool tm_xstat_read(tm_wire_message message, tm_xstat *out);
 /** A metadata entry, which all events of the same name share. */
 typedef struct tm_xmeta {
     int64_t id;
-    int64_t begin, end; /* where it is in the content */
+    int64_t begin, end; /* offsets of the entry in the content */
     tm_text name, display_name;
     tm_wire_message message; /* the whole message, for its stats; empty if over 1 MiB */
 } tm_xmeta;
@@ -44,7 +44,7 @@ typedef struct tm_xmeta {
 /** The name of a stat. */
 typedef struct tm_xname {
     int64_t id;
-    int64_t begin; /* position in the content */
+    int64_t begin; /* offset in the content */
     tm_text name;
 } tm_xname;
 
@@ -53,7 +53,7 @@ typedef struct tm_xline {
     int64_t timestamp_ns;       /* time that the events' offsets are relative to */
     tm_text name, display_name; /* display_name is often empty */
     int64_t n_events;
-    int64_t begin, end; /* position in the content */
+    int64_t begin, end; /* offsets of the line in the content */
 } tm_xline;
 
 typedef struct tm_xplane {
@@ -64,8 +64,8 @@ typedef struct tm_xplane {
     tm_vec stat_names;  /* of tm_xname, ascending in id; no id twice */
     tm_vec places[2];   /* of uint32_t: element i is the index in metadata (or stat_names) of the
                            lowest id + i; empty if ids are far apart */
-    tm_vec stats;       /* of tm_wire_message: the plane's own stats, for tm_xstat_of */
-    int64_t begin, end; /* position in the content */
+    tm_vec stats;       /* of tm_wire_message: the plane's own stats, for tm_xplane_stat */
+    int64_t begin, end; /* offsets of the plane in the content */
 } tm_xplane;
 
 /** All texts and messages are in the arena. */
@@ -93,8 +93,7 @@ void tm_space_close(tm_space *space);
 typedef struct tm_xevent {
     int64_t metadata; /* id */
     int64_t offset_ps, duration_ps;
-    /* number of events for which this one stands, if events have no times of their own;
-     * otherwise 0 */
+    /* number of events that this one stands for, if the single events have no times; otherwise 0 */
     int64_t occurrences;
     tm_wire_message message; /* the event, to read its stats; valid until the next event is read */
 } tm_xevent;
@@ -105,7 +104,7 @@ tm_status tm_space_enter(tm_space *space, const tm_xline *line, tm_error *err) T
 /**
  * Takes the bytes of the next event if it is completely in the window; TM_WIRE_SLACK bytes after it
  * are readable.
- * @return  false if it is not, or if something else is next; tm_space_next then handles it
+ * @return  false if the event is not complete or something else is next: call tm_space_next then
  */
 bool tm_space_held(tm_space *space, tm_wire_message *out);
 
@@ -122,13 +121,13 @@ tm_status tm_space_fail_stat(const tm_space *space, const uint8_t *at, tm_error 
 /** Returns the metadata of an id, NULL if there is none. */
 const tm_xmeta *tm_xplane_metadata(const tm_xplane *plane, int64_t id);
 
-/** Returns the name of a stat's id; an empty text if it has none. */
+/** Returns the name of the stat with an id; an empty text if it has none. */
 tm_text tm_xplane_stat_name(const tm_xplane *plane, int64_t id);
 
 /** Returns the index of a stat's id in plane->stat_names; SIZE_MAX if absent. */
 size_t tm_xplane_stat_index(const tm_xplane *plane, int64_t id);
 
-/** Returns the text of a stat, by value or by reference; empty if it has none. */
+/** Returns the text of a stat, by value or by reference; empty for a stat that is no text. */
 tm_text tm_xstat_text(const tm_xplane *plane, const tm_xstat *stat);
 
 /** Finds a stat of the plane itself by name. Returns false if absent. */

@@ -1,4 +1,4 @@
-/* Data about GPU events by correlation id, which the host's call also has. */
+/* Data about GPU events by correlation id, which is also the id of the host's call. */
 #ifndef TMERGE_XPLANE_LAUNCHES_H
 #define TMERGE_XPLANE_LAUNCHES_H
 
@@ -13,8 +13,7 @@ typedef struct tm_xlaunch {
     int32_t device;     /* index in the file's devices, -1: no such call */
 } tm_xlaunch;
 
-/** Launches by correlation id. They are stored in pages of consecutive ids, because nearly all ids
- * are used. */
+/** Launches by correlation id, in pages of consecutive ids, because nearly all ids are used. */
 typedef struct tm_xlaunches {
     tm_vec pages;    /* of pages */
     uint32_t *slots; /* hash table: 1 + index in pages, 0 is free; owned */
@@ -25,7 +24,7 @@ typedef struct tm_xlaunches {
 tm_xlaunches tm_xlaunches_make(void);
 void tm_xlaunches_free(tm_xlaunches *all);
 
-/** Adds a launch, unless there is one with this id. Returns false if out of memory. */
+/** Adds a launch, unless one with this id exists. Returns false if out of memory. */
 bool tm_xlaunches_add(tm_xlaunches *all, int64_t correlation, tm_xlaunch launch);
 
 /** Returns the launch with an id; NULL if there is none. */

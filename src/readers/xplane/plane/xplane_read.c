@@ -48,8 +48,8 @@ static inline uint8_t role_of(const tm_xstats *stats, int64_t id) {
     return id >= 0 && id < TM_X_NEAR ? stats->near[id] : find_role(stats, id);
 }
 
-/* Returns the role of a stat whose first field is the id, as usual. If it is not, returns any role,
- * so that the stat is parsed. */
+/* Returns the role of a stat that starts with its id, as nearly all do. For another stat returns
+ * any role, so that it is parsed. */
 static inline uint8_t role_ahead(const tm_xstats *stats, tm_wire_message stat) {
     enum { ID = 1 << 3 | TM_WIRE_VARINT };
     uint64_t id;
@@ -111,7 +111,7 @@ static inline bool usual_value(const uint8_t *p, const uint8_t *end, tm_xstat *o
     }
     out->i = 0;
     out->r = 0;
-    /* its length is below 128, because that of the stat is */
+    /* below 128, as the length of the stat is */
     if (tag == TEXT && p < end && *p == end - p - 1) {
         out->text = (tm_text){(const char *)p + 1, *p};
         return true;
@@ -134,8 +134,8 @@ static inline const uint8_t *usual_number(const uint8_t *p, const uint8_t *end, 
 }
 
 /* Reads an event of the usual form: metadata, offset and duration, then stats, each with an id and
- * a value. Returns false for an event that has another form or is damaged; it is then read in the
- * general way. */
+ * a value. Returns false for an event that has another form or is damaged; the caller then reads it
+ * in the general way. */
 static bool read_usual(const tm_xstats *stats, tm_wire_message body, tm_xevent *event,
                        tm_xvalues *v) {
     enum { STAT = TM_X_EVENT_STATS << 3 | TM_WIRE_BYTES, ID = 1 << 3 };
@@ -229,7 +229,7 @@ bool tm_xread_add_communicator(tm_xread *r, const tm_communicator *added) {
     return tm_vec_append(all, added, 1) != NULL;
 }
 
-/* All threads belong to one process. The file does not have its number. */
+/* All threads belong to one process, whose number is not in the file. */
 uint32_t tm_xread_thread(tm_xread *r, const tm_xline *line) {
     tm_text shown = line->display_name.size > 0 ? line->display_name : line->name;
     uint32_t pid = number_text(r, 0), tid = number_text(r, line->id);

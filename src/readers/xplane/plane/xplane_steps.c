@@ -144,8 +144,8 @@ static void join_calls(tm_xsteps *s) {
     }
 }
 
-/* Sets the times of a step to those of its calls. A marker of the device has the time when the
- * device runs them, and an annotation may end before another thread makes the calls. */
+/* Sets the times of a step to those of its calls. The step's own times differ: a device's marker
+ * covers the device's work, and an annotation may end before another thread makes the calls. */
 static void move_to_calls(tm_xstep *step) {
     bool marker = step->name == TM_NO_NAME;
     if (step->first_ns > step->last_ns)

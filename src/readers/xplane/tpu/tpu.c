@@ -254,8 +254,8 @@ static int by_time(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->row, y->row);
 }
 
-/* Remembers the size of an allocation by its address; of a release, sets the size to the one
- * remembered. */
+/* Remembers the size of an allocation by its address. Sets the bytes of a release to minus the
+ * remembered size. */
 static bool take(tm_memory_attr *attr, tm_keys *addresses, tm_vec *sizes) {
     const int64_t key[2] = {attr->device, attr->address};
     int64_t *size = tm_keys_value(addresses, sizes, key);

@@ -37,8 +37,7 @@ tm_status tm_tpu_read(tm_xread *r, tm_xlaunches *launches, tm_xsteps *steps, tm_
 tm_status tm_tpu_find_steps(const tm_xread *r, const tm_vec *runs, tm_xsteps *steps,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Sets the bytes of each release to those that were allocated at its address. TM_OK;
- * TM_ERR_FAULT. */
+/** Sets the bytes of each release to the bytes allocated at its address. TM_OK; TM_ERR_FAULT. */
 tm_status tm_tpu_complete_memory(const tm_xread *r, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -13,10 +13,10 @@ enum {
     LEAST_SAMPLES = 8 /* minimum number of points for fitting a drift */
 };
 
-/* points are near the line within this; the file's times change in steps of 15.2 us */
+/* maximum distance of points near the line: the file's times change in steps of 15.2 us */
 static const double near_ps = 20e6;
-static const double slope_window =
-    1e-6; /* error that these steps cause in a slope over a quarter of a long trace */
+static const double slope_window = 1e-6; /* error that a step of the file's times causes in a slope
+                                            over a quarter of a long trace */
 static const double most_drift = 1e-3;
 static const int64_t least_span_ps =
     INT64_C(2000000000000); /* in shorter traces, the drift changes less than a step */
@@ -97,7 +97,7 @@ static void refine(const point *points, size_t n, bool drifts, double *shift, do
     *shift = by - *slope * at;
 }
 
-/* Fits a line to the points, which are sorted by time: it goes through where they are densest. */
+/* Fits a line to the points, sorted by time. It goes through where the points are densest. */
 static bool fit_line(const point *points, size_t n, double *shift, double *slope) {
     double rest[SAMPLES];
     bool drifts =

@@ -37,8 +37,7 @@ static bool find_group(tm_tpu_core *core, tm_tpu_meta *m, uint32_t program) {
     return ok;
 }
 
-/* Sets the size of the input, and that of the output if one of the two is a multiple of the
- * other. */
+/* Sets the size of the input; of the output only if one size is a multiple of the other. */
 static void set_size(const tm_tpu_meta *m, tm_names *names, tm_collective_attr *attr) {
     tm_hlo_size size = tm_hlo_size_of(m->hlo.operands);
     if (size.elements < 0)

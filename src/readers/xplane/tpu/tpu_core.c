@@ -13,7 +13,7 @@ static const int64_t far_ps = INT64_C(1) << 61;
 typedef struct taken {
     tm_tpu_times times;
     uint32_t meta;
-    bool timed; /* it has times on the core's clock, too */
+    bool timed; /* whether it has times on the core's clock, too */
 } taken;
 
 int64_t tm_tpu_flow_of(const tm_xvalues *v, bool host, int64_t device) {
@@ -144,8 +144,8 @@ static bool take_times(const tm_tpu_core *core, const tm_xline *line, const tm_x
     return true;
 }
 
-/* Reads the stats of an event, and those of its metadata if it is the first of them. Returns the
- * position of a damaged stat, else NULL. */
+/* Reads the stats of an event and, if its metadata entry is not known yet, of the entry. Returns
+ * the position of a damaged stat, else NULL. */
 static const uint8_t *read_stats(tm_tpu_core *core, const tm_xmeta *meta, const tm_xevent *event,
                                  tm_xvalues *out) {
     const uint8_t *damaged = NULL;
@@ -154,7 +154,6 @@ static const uint8_t *read_stats(tm_tpu_core *core, const tm_xmeta *meta, const 
     return damaged ? damaged : tm_xstats_read(&core->stats, event->message, TM_X_EVENT_STATS, out);
 }
 
-/* Handles an event of a line. */
 typedef bool each_event(tm_tpu_core *core, const taken *event, const tm_xvalues *v, tm_vec *out);
 
 static tm_status read_line(tm_tpu_core *core, const tm_xline *line, each_event *each, tm_vec *out,
@@ -197,14 +196,14 @@ static bool keep_note(tm_tpu_core *core, const taken *event, const tm_xvalues *v
     return tm_vec_append(out, event, 1) != NULL;
 }
 
-/* Adds a run with the file's times. They are also kept in `out`, to be corrected later. */
+/* Adds a run, and appends its times to `out`, as the file has them, to be corrected later. */
 static bool keep_run(tm_tpu_core *core, const taken *event, const tm_xvalues *v, tm_vec *out) {
     const tm_tpu_run run = {.meta = event->meta,
                             .launch = tm_tpu_flow_of(v, false, core->r->device->number)};
     return tm_vec_append(&core->runs, &run, 1) && tm_vec_append(out, event, 1);
 }
 
-/* Returns begin and end on the host's clock. */
+/* Converts begin and end of an event to the host's clock. */
 static void place(const tm_tpu_clock *clock, const taken *event, int64_t out[2]) {
     const tm_tpu_times *t = &event->times;
     if (event->timed) {
@@ -291,7 +290,6 @@ static bool place_ops(tm_tpu_core *core, const tm_tpu_clock *clock, const tm_vec
     return true;
 }
 
-/* What was read from the lines of a core. */
 typedef struct lines {
     tm_vec ops, runs, notes, steps; /* of taken */
 } lines;

@@ -6,32 +6,32 @@
 #include "tpu.h"
 #include "tpu_clock.h"
 
-/** What all events of a metadata entry have in common. Has the same index as the entry in the
- * plane. */
+/** What all events of a metadata entry have in common; indexed like the plane's entries. */
 typedef struct tm_tpu_meta {
     tm_hlo hlo;
     tm_hlo_kind kind;
     bool known;        /* whether the other members are set */
     uint32_t name;     /* id of the operation's name: "fusion.2" */
-    uint32_t awaited;  /* for an operation that waits: name id of the operation that it waits for */
-    uint32_t shown;    /* name id that its events get; 0 not made yet */
-    uint32_t group;    /* for a collective: name id of its group in `program`, TM_NO_NAME unknown */
+    uint32_t awaited;  /* for an operation that waits: name id of the operation waited for */
+    uint32_t shown;    /* name id of the entry's events; 0: not made yet */
+    uint32_t group;    /* for a collective: name id of its group in `program`; TM_NO_NAME:
+                          unknown */
     int32_t n_members; /* and its size */
     uint32_t program;  /* 1 + index of the program's metadata; 0 none yet */
-    tm_xla_attr facts; /* the attributes of its events, except for the event */
+    tm_xla_attr facts; /* attributes of the entry's events, except for the event index */
 } tm_tpu_meta;
 
 /** An operation, in host time. */
 typedef struct tm_tpu_op {
     int64_t begin_ps, end_ps;
     uint32_t meta;
-    uint32_t run; /* index of the program run that contains it, TM_NO_EVENT none */
+    uint32_t run; /* index of the program run that contains the operation; TM_NO_EVENT: none */
 } tm_tpu_op;
 
 /** A run of a program. */
 typedef struct tm_tpu_run {
     int64_t begin_ps, end_ps;
-    int64_t launch; /* correlation id that the host's call also has, 0 none */
+    int64_t launch; /* correlation id, which the host's call has, too; 0: none */
     uint32_t meta;
 } tm_tpu_run;
 
@@ -45,7 +45,7 @@ typedef struct tm_tpu_core {
     tm_xread *r;
     const tm_xplane *plane;
     int sparse;           /* 0 for the core itself; 1 + number for a SparseCore */
-    const tm_xline *line; /* line of its operations; times are relative to its base */
+    const tm_xline *line; /* line of the core's operations, to whose base times are relative */
     tm_xstats stats;
     tm_xassignments programs;
     tm_tpu_meta *metas; /* [plane->metadata.n] owned */
@@ -72,9 +72,10 @@ const tm_xline *tm_tpu_line(const tm_xplane *plane, const char *name);
 tm_status tm_tpu_emit(tm_tpu_core *core, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Records that in an event the core takes part in a collective.
- * @param meta  of the operation that is or starts the collective; for a barrier, of its event
- * @param run   the program run that contains it, NULL unknown
+ * Records that the core takes part in a collective by an event.
+ * @param meta  of the operation that is or starts the collective; for a barrier, of the barrier's
+ *              event
+ * @param run   the program run that contains the event; NULL: unknown
  * @return      false if out of memory
  */
 bool tm_tpu_add_collective(tm_tpu_core *core, uint32_t meta, const tm_tpu_run *run, uint32_t row);

@@ -7,14 +7,14 @@
 enum {
     LANE = 1000,     /* number of the first stream for asynchronous operations, which may overlap */
     SPARSE = 100000, /* added to the stream numbers of each SparseCore */
-    /* shorter gaps between the operations of a loop (100 ns) do not count as its own work */
+    /* gaps of less than 100 ns between operations of a loop do not count as the loop's own work */
     LEAST_PS = 100000
 };
 
 /* An operation that contains others and has not ended yet. */
 typedef struct holder {
     uint32_t op;
-    int64_t from_ps; /* end of the last operation in it so far */
+    int64_t from_ps; /* end of the last operation inside so far */
 } holder;
 
 typedef struct emitter {
@@ -22,7 +22,7 @@ typedef struct emitter {
     tm_xread *r;
     uint32_t track; /* of operations */
     tm_vec holders; /* of holder */
-    /* of uint32_t: operations started in this run for which no other has waited yet */
+    /* of uint32_t: operations of this run that started and that no operation has waited for yet */
     tm_vec started;
     tm_vec lane_ends; /* of int64_t: end of the last operation on each stream for asynchronous
                          operations */
@@ -42,8 +42,8 @@ static const tm_tpu_run *run_of(const emitter *e, const tm_tpu_op *op) {
     return op->run == TM_NO_EVENT ? NULL : (const tm_tpu_run *)e->core->runs.data + op->run;
 }
 
-/* Adds a track for which the file has no line, or a track of a SparseCore, whose lines have the
- * same numbers as those of the core. */
+/* Adds a track for which the file has no line, or a track of a SparseCore. (The lines of a
+ * SparseCore have the same numbers as the lines of the core.) */
 static uint32_t own_track(emitter *e, int64_t id, const char *name, bool counts) {
     char text[80];
     int sparse = e->core->sparse;
@@ -102,8 +102,9 @@ static tm_status add_kernel(emitter *e, const int64_t at[2], uint32_t track, uin
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Finds the memories of a copy from its text. The result of a copy-start is (to, from, context),
- * that of other starts ((from), to, context). A -done operation has it as operand. */
+/* Finds the memories of a copy from its text. The result of a copy-start is (to, from, context);
+ * the result of other starts is ((from), to, context). The operand of a -done operation has the
+ * same form. */
 static void find_memories(const tm_tpu_meta *m, int *from, int *to) {
     bool plain = m->hlo.opcode.size >= 5 && memcmp(m->hlo.opcode.bytes, "copy-", 5) == 0;
     bool done = m->kind.part == TM_HLO_DONE;
@@ -133,9 +134,11 @@ static uint32_t copy_name(emitter *e, tm_tpu_meta *m) {
     return m->shown;
 }
 
-/* Adds a copy.
- * @param done  the operation that waits for the copy and has the copied data as its result; else
- * the copy itself */
+/*
+ * Adds a copy.
+ * @param done  operation whose result is the copied data: the one that waits for the copy, or the
+ *              copy itself
+ */
 static tm_status add_copy(emitter *e, const int64_t at[2], uint32_t track, uint32_t op,
                           uint32_t done, tm_error *err) {
     const tm_raw_event event = {
@@ -156,7 +159,7 @@ static tm_status add_note(emitter *e, uint32_t op, tm_error *err) {
     return row == TM_NO_EVENT || add_facts(e, op, row) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns the first free stream for an asynchronous operation, because these may overlap. */
+/* Finds the first free stream for an asynchronous operation. Such operations may overlap. */
 static tm_status take_lane(emitter *e, const int64_t at[2], uint32_t *track, tm_error *err) {
     int64_t *ends = e->lane_ends.data;
     size_t lane = 0;
@@ -175,14 +178,14 @@ static bool is_of_kind(const tm_tpu_meta *a, const tm_tpu_meta *b) {
     return a->kind.class == b->kind.class && a->kind.kind == b->kind.kind;
 }
 
-/* Whether a name is that of an operation that starts another. */
+/* Whether an operation of this name starts another one. */
 static bool names_start(tm_text name) {
     const tm_hlo hlo = {.opcode = name};
     return tm_hlo_kind_of(&hlo, (tm_text){"", 0}).part == TM_HLO_START;
 }
 
-/* Finds the operation that started what another waits for: by its name; if a loop passed it on
- * under another name, the oldest of its kind. */
+/* Finds the operation that started what another operation waits for: by its name or, if a loop
+ * passed it on under another name, as the oldest of its kind. */
 static uint32_t find_start(emitter *e, uint32_t done) {
     uint32_t *v = e->started.data;
     const tm_tpu_meta *waits = meta_of(e, done);
@@ -289,8 +292,8 @@ static tm_status emit_runs(emitter *e, tm_error *err) {
     return TM_OK;
 }
 
-/* An event of a program's barrier starts when the core arrives. It is a collective of all devices
- * of the program, which ends when the last one has arrived. Other notes are not work. */
+/* An event of a program's barrier starts when the core arrives and ends when the last device of the
+ * program has arrived: it is a collective of all of them. Other notes are not work. */
 static tm_status emit_note(emitter *e, const tm_tpu_note *note, tm_error *err) {
     tm_tpu_meta *m = &e->core->metas[note->meta];
     const tm_xmeta *meta = (const tm_xmeta *)e->core->plane->metadata.data + note->meta;

@@ -1,4 +1,4 @@
-/** Sums the events in an area of the timeline: a time range over chosen ranks. */
+/** Sums the events in an area of the timeline, which is a time range on chosen ranks. */
 import { sum } from "../format";
 import { csvText } from "../grid";
 import { CALL, COPIES, OPERATOR, type JobBlock, type Span, type Track } from "./model";
@@ -8,10 +8,10 @@ import { missingParts } from "./sums";
 /** Sums over the events of one name or class in the area. */
 export interface AreaRow {
   readonly label: string;
-  /** Number of events that overlap the area; times count only the overlap. */
+  /** Number of events that overlap the area. Only their overlap counts for times. */
   count: number;
   total: number;
-  /** For operators: time without nested operators; else the same as `total`. */
+  /** For operators: time without nested operators. Otherwise the same as `total`. */
   self: number;
   most: number;
   /** Total per rank, in the order of the chosen ranks. */
@@ -45,12 +45,12 @@ class Sums {
 
 const NO_CLASS = "class not known";
 
-/** Sums over the area's events, and the numbers of ranks of which the page lacks device events, or host events, in a part of the time
+/** Sums over the area's events. Also the numbers of the ranks whose device events, or host events, the page lacks in a part of the time
  * range. */
 export type Area = ReturnType<typeof areaOf>;
 
-/** Sums the events of the chosen ranks on the chosen streams and threads. @param ranks indices of the ranks @param tracks keys of streams
- * and threads; null: all @param classes class of each kernel by name number; null if unknown */
+/** Sums the events of the chosen ranks on the chosen streams and threads. @param ranks indices of the ranks @param tracks keys of
+ * streams and threads; null: all @param classes class of each kernel, by the number of its name; null if unknown */
 export function areaOf(
   job: JobBlock,
   lanes: Lanes,
@@ -100,7 +100,7 @@ export function areaOf(
 export type AreaPart = Pick<AreaRow, "count" | "total" | "self" | "most"> &
   Readonly<Record<"rank" | "kind", number> & Record<"name", string>>;
 
-/** Builds the area from complete sums per rank. */
+/** Builds the area from the sums of each rank, which are complete. */
 export function areaFrom(parts: readonly AreaPart[], ranks: readonly number[], classOf: (name: string) => string | undefined): Area {
   const kernels = new Sums(ranks.length),
     classes = new Sums(ranks.length),
@@ -118,7 +118,7 @@ export function areaFrom(parts: readonly AreaPart[], ranks: readonly number[], c
   return { kernels: kernels.list(), classes: classes.list(), operators: operators.list(), lacking: 0, lackingHost: 0 };
 }
 
-/** Median and maximum of a row's times over the ranks, and the index of the rank with the maximum. */
+/** Returns median and maximum of a row's times over the ranks, and the index of the rank with the maximum. */
 export function acrossRanks(row: AreaRow): { median: number; most: number; at: number } {
   const order = [...row.byRank].sort((a, b) => a - b),
     n = order.length;
@@ -126,7 +126,8 @@ export function acrossRanks(row: AreaRow): { median: number; most: number; at: n
   return { median: ((order[(n - 1) >> 1] ?? 0) + (order[n >> 1] ?? 0)) / 2, most, at: row.byRank.indexOf(most) };
 }
 
-/** Rows as CSV, in nanoseconds, with a column per rank. Text that a spreadsheet would read as a formula is quoted. */
+/** Returns rows as CSV, in nanoseconds, with a column for each rank. Text that a spreadsheet would evaluate as a formula gets a leading
+ * quote. */
 export function csvOfArea(rows: readonly AreaRow[], what: string, ranks: readonly number[]): string {
   const head = [what, "count", "sum_ns", "self_ns", "mean_ns", "max_ns", ...ranks.map((rank) => `rank_${rank}_ns`)];
   const line = ({ label, count, total, self, most, byRank }: AreaRow) => [
@@ -141,7 +142,7 @@ export function csvOfArea(rows: readonly AreaRow[], what: string, ranks: readonl
   return csvText([head, ...rows.map(line)]);
 }
 
-/** "0-7,12" for numbers in ascending order. */
+/** Writes ascending numbers as "0-7,12". */
 export function writeRanges(numbers: readonly number[]): string {
   const runs: [number, number][] = [];
   for (const number of [...numbers].sort((a, b) => a - b)) {
@@ -152,7 +153,7 @@ export function writeRanges(numbers: readonly number[]): string {
   return runs.map(([first, last]) => (first === last ? String(first) : `${first}-${last}`)).join(",");
 }
 
-/** Returns a test for the numbers in such a text; it rejects all numbers if the text is malformed. */
+/** Returns a test for the numbers in a text of writeRanges. For a malformed text, the test rejects all numbers. */
 export function parseRanges(text: string): (number: number) => boolean {
   if (!/^\d{1,9}(-\d{1,9})?(,\d{1,9}(-\d{1,9})?)*$/.test(text)) return () => false;
   const runs = text.split(",").map((part) => part.split("-").map(Number));

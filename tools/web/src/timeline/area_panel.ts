@@ -29,12 +29,12 @@ const ROWS = 40,
 interface Column {
   readonly title: string;
   readonly write: (row: AreaRow) => Child;
-  /** Returns the column's time, so that all columns of times get one unit; null if the column is not a time. */
+  /** Returns a row's time in this column. All columns of times get one unit; null: this column is not a time. */
   readonly time: ((row: AreaRow) => number) | null;
 }
 
-/* Returns the columns that compare ranks: for a few ranks the time of each, for two also the difference, for many the median and the
- * maximum. */
+/* Returns the columns that compare ranks: for a few ranks, the time of each; for two, also their difference; for many, the median and
+ * the maximum. */
 function rankColumns(ranks: readonly number[]): Column[] {
   const time = (title: string, of: (row: AreaRow) => number): Column => ({ title, time: of, write: () => null });
   if (ranks.length < 2) return [];
@@ -92,7 +92,7 @@ function words(tab: AreaTab, rows: readonly AreaRow[], area: Area): string {
 
 const WHAT = { kernels: "kernel", operators: "operator", classes: "class" } as const;
 
-/** Returns the tab to show. If streams or threads are marked, there are no sums by rank. */
+/** Returns the tab to show. Not the sums by rank if streams or threads are marked, because these exist only for whole ranks. */
 export function areaTab({ state: { tab, markedTracks }, data }: Controller): AreaTab {
   const threads = markedTracks && data.lanes?.events.tracks.every((track) => track.kind === THREAD || !markedTracks.has(trackKey(track)));
   return markedTracks && (tab === "ranks" || threads) ? (threads ? "operators" : "kernels") : tab;
@@ -105,7 +105,7 @@ export function areaTabs(controller: Controller): HTMLElement {
   return segmented("Show", tabs, areaTab(controller), (tab) => controller.setTab(tab));
 }
 
-/* Cache: the area is summed again only if its inputs change, not with the selection or search. */
+/* Cache: the area is summed again only if its inputs change. Selection and search are no inputs. */
 let last: { readonly of: readonly unknown[]; readonly area: Area } | null = null;
 
 function keptArea(job: JobBlock, lanes: Lanes, mark: Span, chosen: Parameters<typeof areaOf>[3], classes: Classes): Area {
@@ -114,7 +114,7 @@ function keptArea(job: JobBlock, lanes: Lanes, mark: Span, chosen: Parameters<ty
   return last.area;
 }
 
-/* Returns the sums from the server, and the progress in words, for a served page that lacks events. */
+/* If a served page lacks events, returns the sums from the server, and the progress in words. */
 function farArea(controller: Controller, places: readonly number[]): { area: Area | null; words: string } {
   const { job, classes } = controller.data,
     { mark } = controller.state,
@@ -134,7 +134,7 @@ function farArea(controller: Controller, places: readonly number[]): { area: Are
   };
 }
 
-/** Makes the content of the tabs other than that of sums by rank. */
+/** Makes the content of any tab except that of sums by rank. */
 export function areaPart(controller: Controller, places: readonly number[]): Child {
   const { job, lanes, classes } = controller.data,
     { mark, markedTracks: tracks } = controller.state,

@@ -1,9 +1,9 @@
-/** How the lanes are arranged: folded, hidden and pinned rows, their order, and lanes or a map. */
+/** How rows are arranged: folded, hidden and pinned rows, their order, and whether they show lanes or a map. */
 import type { Coloring } from "./coloring";
 import { COMPUTE, WAIT, type Rank } from "./model";
 import type { Pyramid } from "./pyramid";
 
-/** Orders of the ranks besides that by number: by their share of time of this kind, largest first. */
+/** Orders of the ranks apart from that by number: by the share of time of this kind, largest first. */
 export const ORDERS = { wait: WAIT, compute: COMPUTE } as const;
 
 export type Order = "rank" | keyof typeof ORDERS;
@@ -11,8 +11,8 @@ export type Order = "rank" | keyof typeof ORDERS;
 /** Quantity that a map shows instead of lanes. */
 export type Measure = "compute" | "wait" | "communication" | "memory";
 
-/** The default arrangement. `folded`: indices of hosts that are folded into one row; `hidden` and `pinned`: indices of ranks that are
- * hidden, or pinned above the others; `counters`: keys of the counters below each rank's lanes. */
+/** Returns the default arrangement. `folded`: indices of hosts that are folded into one row; `hidden` and `pinned`: indices of ranks
+ * that are hidden, or pinned above the others; `counters`: keys of the counters below each rank's lanes. */
 export function plain() {
   return {
     folded: new Set<number>(),
@@ -32,7 +32,8 @@ export interface Host {
   readonly members: readonly number[];
 }
 
-/** The hosts in order of their ranks; ranks with the same host name belong to one host even if not adjacent. */
+/** Returns the hosts, in the order of their first ranks. Ranks with the same host name belong to one host, even if they are not
+ * adjacent. */
 export function hostsOf(ranks: readonly Rank[]): { hosts: readonly Host[]; of: readonly number[] } {
   const hosts: { name: string; members: number[] }[] = [],
     of: number[] = [],
@@ -50,7 +51,7 @@ export function hostsOf(ranks: readonly Rank[]): { hosts: readonly Host[]; of: r
   return { hosts, of };
 }
 
-/** Indices of the ranks in the given order; ties by lower index. */
+/** Returns the indices of the ranks in this order. Of equal ranks, the lower index comes first. */
 export function sorted(n: number, order: Order, pyramid: Pyramid): readonly number[] {
   const places = Array.from({ length: n }, (_, at) => at);
   if (order === "rank") return places;

@@ -1,4 +1,4 @@
-/** Says who came last to an operation and how long it was waited for, or why that is unknown. */
+/** Says which rank came last to an operation and how long others waited for it, or why that is unknown. */
 import * as f from "../format";
 import type { Job } from "../data";
 import type { ChartData } from "./chart";
@@ -7,7 +7,7 @@ import { doubt } from "./operations";
 
 type Reported = Pick<ChartData, "job" | "noWaits">;
 
-/** Says why no operation of a job has a known wait; null if some may have one. */
+/** Returns why no operation of a job has a known wait; null if some may have one. */
 export function noWaitsOf(job: Job): string | null {
   const check = job.table("clock.check");
   if (check.n === 0) return null;
@@ -23,7 +23,7 @@ export function inOrder(operation: Operation): Member[] {
   return [...operation.members].sort((a, b) => a.begin - b.begin || a.at - b.at);
 }
 
-/* Says why the begins of an operation's members cannot be compared; null if they can. */
+/* Returns why the begins of an operation's members cannot be compared; null if they can. */
 function notComparable(operation: Operation, { job, noWaits }: Reported): string | null {
   if (noWaits !== null) return noWaits;
   const ranks = operation.members.map((member) => job.ranks[member.at]!),
@@ -31,7 +31,8 @@ function notComparable(operation: Operation, { job, noWaits }: Reported): string
   return apart && ranks.some((rank) => rank.noClock) ? "the clocks of its ranks cannot be compared" : null;
 }
 
-/* Says who waited in a send and receive. A receiver waits until its sender has arrived; a sender may leave before the receiver arrives. */
+/* Returns, for a send and its receive, which of the two waited. A receiver waits until its sender has arrived, but a sender may leave
+ * before the receiver arrives. */
 function transferWords(operation: Operation, reported: Reported): string {
   const { job } = reported;
   if (operation.size < 2) return "No wait is known: the other rank’s kernel is missing from its trace or was not matched.";
@@ -49,7 +50,7 @@ function transferWords(operation: Operation, reported: Reported): string {
   return `The receiver, rank ${to}, waited ${f.time(Math.min(late, receiver.end - receiver.begin))}${about} for the sender, rank ${from}.`;
 }
 
-/* Says why an operation has no known wait. */
+/* Returns why an operation has no known wait. */
 function whyNoWait(operation: Operation, reported: Reported): string {
   if (UNREPORTED.has(operation.kind)) return "No wait is known: the kind of this operation is not known.";
   if (!SYNCHRONISING.has(operation.kind))
@@ -61,7 +62,7 @@ function whyNoWait(operation: Operation, reported: Reported): string {
     : "No wait is known: kernels of some ranks of its group are missing from the traces, were not matched, or contradict one another.";
 }
 
-/** Says who came last, and whether the clocks are accurate enough to know. */
+/** Returns which rank came last, and whether the clocks are accurate enough to know. */
 export function lastWords(operation: Operation, reported: Reported, poor: boolean): string {
   const { job } = reported;
   if (!operation.waits)

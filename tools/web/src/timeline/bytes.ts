@@ -9,7 +9,7 @@ export class Bytes {
     return this.#at >= this.data.length;
   }
 
-  /** Reads a varint; exact up to 2^53, which times from the job's begin never reach. */
+  /** Reads a varint. Exact up to 2^53, which no time from the job's begin reaches. */
   number(): number {
     const data = this.data;
     let byte = data[this.#at++];

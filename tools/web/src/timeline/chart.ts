@@ -74,19 +74,19 @@ const COMPUTE_KINDS = [COMPUTE, COPIES],
   COMMUNICATION_KINDS = [TRANSFER, WAIT, UNMATCHED];
 /** From this width of a bucket [px] on, a reader sees that detail is missing. */
 const COARSE = 3;
-/** The pointer is on the line of the critical path or on a flag if it is within this distance [px]. */
+/** Maximum distance [px] of the pointer from a flag, or from the line of the critical path, at which it counts as on it. */
 const NEAR = 5;
 /** Minimum distance between a map's labels [px]. */
 const MAP_LABEL = 13;
-/** Maximum number of arrows from a host event to what it launched. */
+/** Maximum number of arrows from a host event to the events that it launched. */
 const MOST_ARROWS = 200;
-/** While classes are shown, events are drawn instead of shares if the visible rows have at most this many, because shares do not
- * distinguish classes. */
+/** If the visible rows have at most this many events, they are drawn as events while classes are shown: shares do not distinguish
+ * classes. */
 const MOST_COLORED = 150_000;
-/** If more operations than this are joined by lines, the lines are faint. */
+/** If lines join more operations than this, the lines are faint. */
 const FEW_JOINED = 12;
 
-/** The operator that launches most of a kernel's time. */
+/** Of all operators, the one that launches most of a kernel's time. */
 export interface Launcher {
   readonly operator: string;
   readonly inside: string | null;
@@ -94,7 +94,7 @@ export interface Launcher {
   readonly share: number;
 }
 
-/** Mean rate of a kernel's calls whose operations are known. */
+/** Mean rate of those calls of a kernel whose number of floating-point operations is known. */
 export type Rate = Readonly<Record<"tflops" | "calls", number>>;
 
 export class ChartData {
@@ -102,20 +102,20 @@ export class ChartData {
   /** The events; null until they are loaded. */
   lanes: Lanes | null = null;
   reported: Reported | null = null;
-  /** Curves of device memory; null until requested, or if none was recorded. */
+  /** Curves of device memory; null if they are not requested yet, or if none was recorded. */
   memory: Curves | null = null;
-  /** By name number: class of each kernel, and rate of those that multiply matrices; null until loaded. */
+  /** By the number of a kernel's name: class of each kernel, and rate of each that multiplies matrices; null until loaded. */
   classes: readonly (string | undefined)[] | null = null;
   rates: readonly (Rate | undefined)[] | null = null;
-  /** By name of the kernel; null until loaded. */
+  /** By the name of the kernel; null until loaded. */
   launchers: ReadonlyMap<string, Launcher> | null = null;
   slacks: Slacks | null = null;
-  /** Per event: its duration divided by the median of the same event on the other ranks, 0 for none; null until requested. */
+  /** For each event: its duration divided by the median of the same event on the other ranks, 0 if there is none; null until requested. */
   slowness: Float32Array | null = null;
-  /** The available counters. `values` has those that are shown, by key; null: not loaded yet, or the job has none. */
+  /** The counters that the job has. `values` has, by key, those that are shown; null: not loaded yet, or the job has none. */
   counters: readonly Counter[] = [];
   readonly values = new Map<string, Values | null>();
-  /** Counters of the visible window from the whole store; null if the page holds everything or is not served. */
+  /** Fetches counters in the visible window from the whole store; null if the page has everything or is not served. */
   farCounters: FarCounters | null = null;
 
   /** @param noWaits  why no operation has a wait; null if some may have one */
@@ -128,8 +128,8 @@ export class ChartData {
   ) {}
 }
 
-/** What is under the pointer, or selected: index of the rank, row of the event and number of a folded host, each -1 for none; the
- * operation; the piece of the critical path, if the path is shown. */
+/** What is under the pointer, or selected: index of the rank, row of the event, number of a folded host (each -1 if there is none), the
+ * operation, and the piece of the critical path if the path is shown. */
 export type Target = Readonly<typeof NOWHERE>;
 
 export const NOWHERE = { at: -1, event: -1, operation: null as Operation | null, piece: null as Placed | null, host: -1 };
@@ -138,17 +138,17 @@ export class ChartState {
   scroll = 0;
   readonly open = new Set<number>();
   selected: Target = NOWHERE;
-  /** The event that the address names, if the page does not have it yet. */
+  /** The event in the address, while the page does not have it yet. */
   awaited: string | null = null;
   hovered: Target = NOWHERE;
   found: Found | null = null;
-  /** Matches in the whole store, if the page is served. */
+  /** Matches in the whole store if the page is served. */
   everywhere: Everywhere | null = null;
   listed = false;
   mark: Span | null = null;
   /** Indices of the marked ranks; null: all. */
   marked: ReadonlySet<number> | null = null;
-  /** Keys of the marked streams and threads of opened ranks; null: all lanes of the marked ranks. */
+  /** Keys of the marked streams and threads of opened ranks; null: all lanes of the marked ranks are marked. */
   markedTracks: ReadonlySet<string> | null = null;
   /** Tab shown for the marked area. */
   tab: AreaTab = "ranks";
@@ -167,7 +167,7 @@ export class Chart {
   theme: Theme;
   width = 0;
   height = 0;
-  /** The part of the visible range that is drawn from shares because the page lacks its events; null: none. */
+  /** The part of the visible time range that is drawn from shares, because the page lacks its events; null: no part. */
   leftOut: Span | null = null;
   /** Duration of the last drawing [ms]. */
   cost = 0;
@@ -176,7 +176,7 @@ export class Chart {
   readonly labels: Labels;
   readonly #ctx: CanvasRenderingContext2D;
   readonly #strip: StripImage;
-  /** The first row of each thread, for opened ranks. */
+  /** For opened ranks, the first row of each thread. */
   #threads = new Map<Track, SubRow>();
   #palette: { key: readonly unknown[]; palette: Palette | null } = { key: [], palette: null };
   #ordered: readonly [Order, readonly number[]] | undefined;
@@ -231,7 +231,7 @@ export class Chart {
     return Math.max(0, this.#layout.height - this.room);
   }
 
-  /** The height [px] at which all ranks are visible at their maximum height. */
+  /** Height [px] at which all ranks are visible in their maximum height. */
   get wanted(): number {
     return HEAD + Math.max(120, this.#laidOut(1e6).height) + 4;
   }
@@ -243,7 +243,7 @@ export class Chart {
     return layout({ ranks: job.ranks, world: job.world, open, room, lanes, arrangement, order: this.#order(), silent });
   }
 
-  /* Cached: recomputed only when another order is chosen. */
+  /* Cached: computed again only if the order changes. */
   #order(): readonly number[] {
     const { order } = this.state.arrangement;
     if (this.#ordered?.[0] !== order) this.#ordered = [order, sorted(this.data.job.ranks.length, order, this.data.pyramid)];
@@ -281,7 +281,7 @@ export class Chart {
     return rowAt(this.#layout.rows, y - HEAD < this.#layout.pinned ? y - HEAD : y - HEAD + this.state.scroll);
   }
 
-  /** Place of the flag that begins at a position on the ruler, or -1. */
+  /** Returns the index of the flag that begins at a position on the ruler; -1 if there is none. */
   flagAt(x: number): number {
     const near = (flag: Flag) => Math.abs(this.scale.x(flag.begin) - x);
     return this.state.flags.findIndex((flag) => near(flag) <= NEAR && this.state.flags.every((other) => near(flag) <= near(other)));
@@ -291,7 +291,7 @@ export class Chart {
     return row.y < this.#layout.pinned ? HEAD : HEAD - this.state.scroll;
   }
 
-  /* Returns the visible rows: first those that scroll, then the pinned ones. */
+  /* Returns the visible rows: first the rows that scroll, then the pinned ones. */
   *#visible(): Generator<Row> {
     const { rows, pinned } = this.#layout,
       [first, end] = rowsIn(rows, this.state.scroll + pinned, this.room - pinned),
@@ -321,7 +321,7 @@ export class Chart {
     return { ...NOWHERE, at: row.at, operation: below ? this.#memberAt(row, time, slack) : null };
   }
 
-  /** Returns the position [px of the canvas] of a path piece. If its rank is opened, a host piece is drawn over its thread. */
+  /** Returns where a piece of the path is drawn [px of the canvas]. On an opened rank, a host piece is drawn over its thread. */
   heightOf(placed: Placed): number {
     const { at, level } = placed,
       { lanes, path } = this.data;
@@ -330,7 +330,7 @@ export class Chart {
     return heightIn(row, level, thread ? this.#threads.get(thread) : undefined) + this.offsetOf(row);
   }
 
-  /* Returns the longest path piece at the position. The line of a lag belongs to the lag along its whole length. */
+  /* Returns the longest piece of the path at the position. Any point on the line of a lag belongs to the lag. */
   #pieceAt(at: number, y: number, time: number, slack: number): Placed | null {
     if (!this.state.path) return null;
     const { path } = this.data,
@@ -349,7 +349,7 @@ export class Chart {
     return best;
   }
 
-  /* Returns the operation in which the row's rank takes part at a time. Used where the page lacks events and draws shares. */
+  /* Returns the operation in which the row's rank takes part at a time. Used where the page draws shares because it lacks events. */
   #memberAt(row: RankRow | SubRow, time: number, slack: number): Operation | null {
     if (row.kind !== "rank") return null;
     for (const operation of this.index.within({ begin: time - slack, end: time + slack })) {
@@ -376,7 +376,7 @@ export class Chart {
     this.cost = performance.now() - started;
   }
 
-  /** Colours of kernels; null: events are coloured by kind. Computed again only when its inputs change. */
+  /** Colours of kernels; null: colours show kinds. Computed again only if its inputs change. */
   get palette(): Palette | null {
     const { classes, slowness, lanes } = this.data,
       { coloring } = this.state.arrangement,
@@ -419,15 +419,15 @@ export class Chart {
     paintScrollbar(canvas, { x: this.width - RIGHT, y: HEAD, height: this.room }, scroll, this.#layout.height);
   }
 
-  /** Returns the indices of the ranks whose rows are between two positions [px of the canvas]. A folded host's row stands for all its
-   * ranks. */
+  /** Returns the indices of the ranks whose rows are between two positions [px of the canvas]. The row of a folded host counts for all
+   * of its ranks. */
   placesBetween(y0: number, y1: number): Set<number> {
     const { lanes, shares } = this.drawnBetween(y0, y1);
     return new Set([...lanes, ...shares]);
   }
 
-  /** Returns the keys of the streams and threads whose rows are between two positions [px of the canvas]; null if there are also rows of
-   * other types. */
+  /** Returns the keys of the streams and threads whose rows are between two positions [px of the canvas]; null if rows of other types
+   * are there, too. */
   tracksBetween(y0: number, y1: number): Set<string> | null {
     const out = new Set<string>();
     for (const row of this.#visible()) {
@@ -439,7 +439,7 @@ export class Chart {
     return out.size > 0 ? out : null;
   }
 
-  /** Like placesBetween(), but separately for ranks that are drawn as lanes and for those drawn only from shares (in folded hosts and
+  /** As placesBetween(), but distinguishes ranks that are drawn as lanes from ranks that are drawn only from shares (in folded hosts and
    * maps). */
   drawnBetween(y0: number, y1: number): { readonly lanes: ReadonlySet<number>; readonly shares: ReadonlySet<number> } {
     const lanes = new Set<number>(),
@@ -454,7 +454,7 @@ export class Chart {
     return { lanes, shares };
   }
 
-  /* Vertical ranges of the mark on the canvas: the whole height, or the rows of chosen ranks. */
+  /* Returns the vertical ranges of the mark on the canvas: the whole height, or the rows of the marked ranks. */
   #markedHeights(): [number, number][] {
     const { marked, markedTracks } = this.state;
     if (!marked) return [[HEAD, this.height]];
@@ -516,7 +516,7 @@ export class Chart {
       this.#leaveOut(scale.span);
   }
 
-  /** The map's value at a position, in words; null if no row is there. */
+  /** Returns the map's value at a position in words; null if there is no row. */
   mapWords(x: number, y: number): string | null {
     const row = this.row(y),
       { map } = this.state.arrangement;
@@ -565,7 +565,7 @@ export class Chart {
     paintCounterLabel(canvas, box, counter.label, values && known ? `≤ ${counter.words(topOf(this.data, counter, values))}` : "", nothing);
   }
 
-  /** The counter of a row; undefined if the job does not have it. */
+  /** Returns the counter of a row; undefined if the job does not have it. */
   counterOf(row: CounterRow): Counter | undefined {
     const key = this.state.arrangement.counters[row.counter];
     return this.data.counters.find((each) => each.key === key);
@@ -578,7 +578,7 @@ export class Chart {
     return words === null ? null : `${counter!.doc}: ${words}`;
   }
 
-  /** The shown counters of a rank in the pixel of a time: "queue 12"; null if none is known. */
+  /** Returns a rank's shown counters in the pixel at a time: "queue 12"; null if none is known. */
   countersAt(at: number, time: number): string | null {
     const all = this.state.arrangement.counters.flatMap((key) => {
       const counter = this.data.counters.find((each) => each.key === key),
@@ -608,8 +608,8 @@ export class Chart {
       paintCoverage(canvas, this.hostShares, row.host, kinds, { y: lane.y + offset, height: lane.height }, []);
   }
 
-  /** Returns how events are painted: whether an event matches the search, its label, the font size of labels [px] (0: no labels), and its
-   * colour if not by kind. */
+  /** Returns how events are painted: whether an event matches the search, its label, the font size of labels [px] (0: no labels), and
+   * its colour if colours do not show kinds. */
   eventOptions(labels: number) {
     const label = (name: number, gpu: boolean): string => this.labels.of(name, gpu);
     return { found: this.state.found?.fits ?? null, label, labels, color: this.palette?.of ?? null };
@@ -686,7 +686,7 @@ export class Chart {
     if (selected.operation) this.#outside(canvas, selected.operation, input);
   }
 
-  /* Writes at the edges how many of an operation's members are above and below the view. */
+  /* Writes at the edges how many members of an operation are above and below the view. */
   #outside({ ctx, theme, scale }: Canvas, operation: Operation, input: JoinInput): void {
     const { above, below } = membersOutside(operation, input);
     setFont(ctx, theme, [11, theme.page, "center", 600]);
@@ -701,8 +701,8 @@ export class Chart {
     if (below > 0) write(`+${below} below`, this.height - 9);
   }
 
-  /* Returns the box of an event on the canvas: its row if the rank is opened, else the rank's lane. Host events of a closed rank are at
-   * the top of its lanes. */
+  /* Returns the box of an event on the canvas. On an opened rank, it is in the event's row. On a closed rank, it is in the rank's lane,
+   * or at the top of the lanes for a host event. */
   #boxOf(at: number, event: number): Box {
     const { lanes } = this.data,
       row = this.#layout.ranks[at]!,
@@ -762,7 +762,7 @@ export class Chart {
   }
 }
 
-/** "node3 (8)": a folded host and its number of ranks. */
+/** Writes "node3 (8)": a folded host and its number of ranks. */
 function hostLabel(row: HostRow): string {
   return `▸ ${visible(row.name || "host")} (${row.folded?.members.length ?? 0})`;
 }

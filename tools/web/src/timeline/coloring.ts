@@ -12,10 +12,10 @@ export const COLORINGS: readonly (readonly [Coloring, string])[] = [
   ["slowness", "by slowness"],
 ];
 
-/** A colour, by the name of its custom property, and its meaning. */
+/** A colour, given as the name of its custom property, and its meaning. */
 export type Meaning = readonly [string, string];
 
-/** Ranges of the ratio to the median of the same kernel on the other ranks: upper bound, colour, and meaning. */
+/** Ranges of an event's duration divided by the median of the same event on the other ranks: upper bound, colour, meaning. */
 const BOUNDS: readonly (readonly [number, string, string])[] = [
   [0.8, "work-15", "faster than 0.80×"],
   [0.95, "work-10", "to 0.95×"],
@@ -24,7 +24,7 @@ const BOUNDS: readonly (readonly [number, string, string])[] = [
   [2, "wait-11", "to 2.00×"],
   [Infinity, "wait-17", "2.00× and slower"],
 ];
-/** Number of classes that have their own colour: those that take most time. */
+/** Number of classes that have separate colours: the classes that take most time. */
 const CLASSES = 8;
 const REST = "ink-3";
 
@@ -43,7 +43,7 @@ function classesOf({ classes, lanes, job }: ChartData): readonly string[] {
   return [...times.keys()].sort((a, b) => times.get(b)! - times.get(a)!);
 }
 
-/** Meanings of the colours, for the legend. @param served  whether missing data are fetched */
+/** Returns the meanings of the colours, for the legend. @param served whether missing data are fetched */
 export function meaningsOf(coloring: Coloring, data: ChartData, served: boolean): readonly Meaning[] {
   const some = data.job.complete || served ? "" : " (only steps wholly in this page are)";
   if (coloring === "slowness")
@@ -53,8 +53,8 @@ export function meaningsOf(coloring: Coloring, data: ChartData, served: boolean)
   return [...classes.slice(0, CLASSES).map((each, i): Meaning => [`class-${i}`, each]), [REST, rest]];
 }
 
-/** Returns the palette: a theme in which further colours follow those of the kinds, and a function that returns the number of an event's
- * colour. Null if colours are by kind, or if the data are not loaded. @param color reads a custom property */
+/** Returns the palette: a theme in which further colours follow those of the kinds, and a function that returns the index of an event's
+ * colour. Returns null if colours show kinds, or if the data are not loaded. @param color reads a custom property */
 export function paletteOf(coloring: Coloring, data: ChartData, theme: Theme, color: (name: string) => string) {
   const { lanes, classes, slowness, job } = data;
   if (coloring === "kind" || !lanes || (coloring === "slowness" ? !slowness : !classes)) return null;
@@ -84,7 +84,7 @@ export function paletteOf(coloring: Coloring, data: ChartData, theme: Theme, col
   return { theme: own, of: (row: number): number => (kind[row] === COMPUTE ? byName[name[row]!]! : kind[row]!) };
 }
 
-/** An event's class or slowness in words; null for none. */
+/** Returns an event's class or slowness in words; null if it has none. */
 export function coloringWords(coloring: Coloring, { lanes, classes, slowness }: ChartData, row: number): string | null {
   if (coloring === "kind" || !lanes || (lanes.events.kind[row] !== COMPUTE && lanes.events.kind[row] !== COPIES)) return null;
   if (coloring === "class") return classes?.[lanes.events.name[row]!] ?? null;

@@ -13,9 +13,9 @@ import { isOpened, type FarEvent, type Search } from "./search";
 import { COMPUTE, COPIES, STREAM, TRANSFER, UNMATCHED, type Operation, type Span } from "./model";
 import { around, clamp, pan, reveal, zoom } from "./span";
 
-/** Margin below a piece that is scrolled into view [px]. */
+/** Margin [px] below a piece of the path that is scrolled into view. */
 const UNDER = 60;
-/** Maps of more ranks than this start folded. */
+/** Maps of more ranks than this are folded at first. */
 const MANY = 16;
 
 export class Controller {
@@ -28,7 +28,7 @@ export class Controller {
   #frame = 0;
   /** Searches the whole store; null if the page holds everything or is not served. */
   searcher: Search | null = null;
-  /** Ask the server for sums over an area, and for the same kernel elsewhere; null under the same condition. */
+  /** Ask the server for sums over an area, and for the same kernel elsewhere; null as for `searcher`. */
   farArea: FarArea | null = null;
   farSame: ReturnType<typeof askSame> | null = null;
   #foundAt = -1;
@@ -79,7 +79,7 @@ export class Controller {
     this.setSpan(zoom(this.state.span, time, factor, this.duration));
   }
 
-  /** Scrolls the rows; returns whether they moved. */
+  /** Scrolls the rows. Returns whether they moved. */
   scrollBy(pixels: number): boolean {
     const before = this.state.scroll;
     this.state.scroll = Math.max(0, Math.min(this.chart.maxScroll, before + pixels));
@@ -111,19 +111,19 @@ export class Controller {
 
   // Arrangement -------------------------------------------------------------------------------------
 
-  /** The quantity of the last map that was shown; null: none yet. */
+  /** The quantity of the map that was shown last; null: none so far. */
   get measure(): Measure | null {
     return this.#measure;
   }
 
-  /* The rank in focus: the selected one, or the one in the middle of the view. */
+  /* The rank in focus: the selected rank, or the rank in the middle of the view. */
   get #lookedAt(): number {
     const row = this.state.selected.at < 0 ? this.chart.row(HEAD + this.chart.room / 2) : undefined;
     if (row?.kind === "host") return this.chart.hosts[row.host]!.members[0]!;
     return row && row.kind !== "absent" ? row.at : this.state.selected.at;
   }
 
-  /* Recomputes the rows and keeps the rank in focus in view. */
+  /* Computes the rows again, and keeps the rank in focus in view. */
   #arranged(): void {
     const at = this.#lookedAt;
     this.chart.arrange();
@@ -133,7 +133,7 @@ export class Controller {
     this.draw();
   }
 
-  /** Shows a map of a quantity; null: shows lanes. If there are many ranks, the first map starts with its hosts folded. */
+  /** Shows a map of a quantity; null: lanes. In a job of many ranks, the first map starts with folded hosts. */
   setMap(measure: Measure | null): void {
     const { arrangement } = this.state,
       first = this.#measure === null && arrangement.map === null;
@@ -206,7 +206,7 @@ export class Controller {
     this.#arranged();
   }
 
-  /** Switches from a map to a rank's lanes, with an eighth of the window around a time. */
+  /** Switches from a map to a rank's lanes, and to an eighth of the window around a time. */
   zoomInto(at: number, time: number): void {
     const length = (this.state.span.end - this.state.span.begin) / 8;
     this.state.arrangement.map = null;
@@ -221,7 +221,7 @@ export class Controller {
     this.state.arrangement.folded.delete(host);
   }
 
-  /* Makes a rank visible: not folded, not hidden, and as lanes. */
+  /* Makes a rank visible: unfolds its host, unhides it, and shows lanes. */
   #uncover(at: number): void {
     const { arrangement } = this.state,
       folded = arrangement.folded.size;
@@ -268,13 +268,13 @@ export class Controller {
     this.draw();
   }
 
-  /** @param marked  indices of ranks; null: all.  @param tracks  keys of their streams and threads; null: all */
+  /** @param marked indices of the marked ranks; null: all. @param tracks keys of marked streams and threads of these ranks; null: all */
   setMark(mark: Span | null, marked: ReadonlySet<number> | null = null, tracks: ReadonlySet<string> | null = null): void {
     this.drawMark(mark, marked, tracks);
     this.#changed();
   }
 
-  /** Like setMark(), while the pointer draws the mark: the mark's content is not described yet. */
+  /** As setMark(), while the pointer draws the mark: its content is not yet described. */
   drawMark(mark: Span | null, marked: ReadonlySet<number> | null, tracks: ReadonlySet<string> | null): void {
     this.state.mark = mark && mark.end > mark.begin ? clamp(mark, this.duration) : null;
     this.state.marked = this.state.mark && marked && marked.size > 0 ? marked : null;
@@ -282,7 +282,7 @@ export class Controller {
     this.draw();
   }
 
-  /** Puts a flag on the mark, or else where the pointer is, at the selection or in the middle of the view. */
+  /** Puts a flag on the mark if there is one; else on the position of the pointer, on the selection, or in the middle of the view. */
   putFlag(): void {
     const { mark, span } = this.state,
       time = this.pointer && this.pointer.x >= this.chart.gutter ? this.chart.scale.time(this.pointer.x) : null,
@@ -312,8 +312,8 @@ export class Controller {
     this.#changed();
   }
 
-  /* Adds the rank in question to the mark, or removes it. If there is no mark, marks the time of the selection or, without a selection,
-   * the visible range, on this rank. */
+  /* Adds the selected rank, or the one under the pointer, to the mark, or removes it from the mark. If there is no mark, marks this
+   * rank for the time of the selection or, without a selection, for the visible range. */
   markRank(): void {
     const { mark, marked, span } = this.state,
       at = this.rankInQuestion();
@@ -339,7 +339,7 @@ export class Controller {
     this.listener.selected();
   }
 
-  /** Repeats the search after events were loaded or removed, and keeps the current match. */
+  /** Repeats the search after events were loaded or removed. The current match stays the same. */
   refind(renamed: (row: number) => number): void {
     const { lanes, job } = this.data,
       { found } = this.state;
@@ -350,7 +350,7 @@ export class Controller {
     this.draw();
   }
 
-  /* The matches in the whole store, if the search is complete, so that one can step through them; else null. */
+  /* The matches in the whole store, through which one can step; null if the search is not complete. */
   get #steps(): readonly FarEvent[] | null {
     const far = this.state.everywhere;
     return far?.done && !far.failed ? far.events : null;
@@ -374,7 +374,8 @@ export class Controller {
     this.selectEvent(row);
   }
 
-  /** Selects an event that may not be in the page: shows its time, so that it is fetched, and selects it when it has arrived. */
+  /** Selects an event that may not be in the page. Shows the event's time, so that the event is fetched, and selects it when it has
+   * arrived. */
   goTo(event: FarEvent): void {
     const { at, begin, duration, kind } = event,
       { lanes } = this.data,
@@ -392,7 +393,7 @@ export class Controller {
     this.setSpan(around({ begin, end: begin + duration }, this.duration, 2));
   }
 
-  /** Selects an operation and its member on a given rank; without a rank, its last member. */
+  /** Selects an operation and its member on rank @p at; if @p at is -1, the last member. */
   selectOperation(operation: Operation, at = -1): void {
     const { state } = this;
     const member = operation.members.find((m) => m.at === at) ?? operation.lastMember ?? operation.members[0]!;
@@ -480,7 +481,7 @@ export class Controller {
     this.setMap(this.state.arrangement.map === null ? (this.#measure ?? "compute") : null);
   }
 
-  /** Folds or unfolds the host in question, or all hosts. */
+  /** Folds or unfolds the selected host, or the one under the pointer, or all hosts. */
   fold(all: boolean): void {
     if (all) this.foldAll(this.state.arrangement.folded.size < this.chart.hosts.length);
     else this.toggleHost(this.#hostInQuestion());
@@ -586,7 +587,7 @@ export class Controller {
     this.selectFound(place);
   }
 
-  /** Index of the selected event among the matches, or -1. */
+  /** Index of the selected event among the matches; -1 if it is none. */
   get foundAt(): number {
     return this.#foundAt;
   }

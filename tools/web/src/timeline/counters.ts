@@ -12,11 +12,11 @@ export interface Counter {
   readonly label: string;
   readonly doc: string;
   readonly words: (value: number) => string;
-  /** Whether it is computed from host events. It is then unknown where the page lacks these. */
+  /** The counter is computed from host events, so it is unknown where the page lacks these. */
   readonly ofHost: boolean;
 }
 
-/** Values of a counter. `curves` is null if the counter is a share of time. */
+/** Values of a counter. `curves` is null for a counter that is a share of time. */
 export interface Values {
   readonly curves: Curves | null;
   readonly most: number;
@@ -24,7 +24,7 @@ export interface Values {
 
 const rate = (value: number): string => `${f.grouped(value, f.digitsOf(value))}${f.SPACE}GB/s`;
 
-/** The counters that are not recorded by profilers but computed here. */
+/** The counters that no profiler records, but the page computes. */
 const OWN: readonly Counter[] = [
   own("memory", "memory", "allocated device memory", (value) => f.bytes(value, true), false),
   own("queue", "queue", "kernels, copies and sets launched but not yet started, over all streams", (n) => f.grouped(Math.round(n)), true),
@@ -45,12 +45,12 @@ function own(key: string, label: string, doc: string, words: Counter["words"], o
 
 const RECORDED = "recorded:";
 
-/* "AI Core Freq, MHz" */
+/* Writes "AI Core Freq, MHz". */
 function titleOf(counter: string, series: string): string {
   return series && series !== "value" && series !== counter ? `${counter}, ${series}` : counter;
 }
 
-/** The counters of a job; those that depend on events are included once these are loaded. */
+/** Returns the counters of a job. Counters that depend on events are included only after events are loaded. */
 export function countersOf(data: ChartData, { memory, served }: Page["recorded"]): readonly Counter[] {
   const { reported, operations, job } = data,
     recorded = new Map<string, Counter>();
@@ -101,7 +101,7 @@ function copiesOf({ lanes, reported }: ChartData, at: number): Curve {
   return curveOf(changes);
 }
 
-/* Computes the bandwidth of each rank. An operation transfers its bytes between the last arrival and its end. */
+/* Computes the bandwidth of each rank. An operation moves its bytes in the time from the last arrival to its end. */
 function bandwidths({ operations, job }: ChartData): Curve[] {
   const changes = job.ranks.map((): Change[] => []);
   for (const operation of operations.filter(({ fetched }) => !fetched)) {
@@ -119,7 +119,7 @@ function recordedOf({ reported, job }: ChartData, key: string, at: number): Curv
     .map(({ times, values }) => ({ times, values }));
 }
 
-/** Computes the values of a counter, one rank per iteration. Memory comes from a table that is loaded separately. */
+/** Computes the values of a counter, one rank in each iteration. Memory is in a table that is loaded separately. */
 export function* valuesOf(key: string, data: ChartData): Generator<void, Values | null> {
   if (key === "compute") return { curves: null, most: 1 };
   if (key === "memory") return data.memory ? { curves: data.memory, most: data.memory.most } : null;
@@ -133,13 +133,13 @@ export function* valuesOf(key: string, data: ChartData): Generator<void, Values 
   return { curves: own, most: own.most };
 }
 
-/** Returns the value at the top of a counter's scale: the largest known value of any rank. */
+/** Returns the value at the top of a counter's scale: its largest known value on any rank. */
 export function topOf({ farCounters }: ChartData, { key }: Counter, { most }: Values): number {
   return Math.max(most, farCounters?.most(key) ?? 0);
 }
 
-/** Fills `out`: element i is the maximum of a rank's counter in the i-th stretch of time, as a fraction of the top of the scale (0 to 1).
- * For a share of time, it is the share itself. */
+/** Fills `out`: out[i] is the maximum of a rank's counter in the i-th stretch of time, divided by the value at the top of the scale. For
+ * a counter that is a share of time, out[i] is that share. */
 export function fillCounter(
   data: ChartData,
   counter: Counter,
@@ -167,7 +167,7 @@ export function unknownParts({ job, farCounters }: ChartData, { key, ofHost }: C
       { begin: span.begin, end: Math.min(far.begin, span.end) },
       { begin: Math.max(far.end, span.begin), end: span.end },
     ].filter(({ begin, end }) => end > begin);
-  /* curves were computed from the page's own events, without those that came from the server */
+  /* curves were computed from the events in the page, without those from the server */
   return ofHost ? missingParts(job, { ...job.ranks[at]!, served: undefined }, span, true) : [];
 }
 
@@ -175,8 +175,8 @@ export function isKnown({ farCounters }: ChartData, { key }: Counter, { curves }
   return !curves || farCounters?.of(key, at) !== undefined || (curves.curves[at] ?? []).some(({ times }) => times.length > 0);
 }
 
-/** Whether the shown value is only a lower bound, because the page lacks events that were launched before the visible part or start after
- * it. */
+/** Returns whether the shown value is only a lower bound, because the page lacks events that were launched before the visible part or
+ * start after it. */
 export function isLeast({ farCounters, job }: ChartData, { key, ofHost }: Counter, at: number): boolean {
   return ofHost && !job.complete && farCounters?.of(key, at) === undefined;
 }

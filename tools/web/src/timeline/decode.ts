@@ -24,7 +24,7 @@ function decodeRecordings(bytes: Bytes) {
   });
 }
 
-/** A step of one rank, or a slice of the job if there are no steps. `gpu` and `host`: whether the page has the part's GPU events and host
+/** A step of one rank, or a slice of the job if there are no steps. `gpu` and `host`: the page has the part's GPU events, or its host
  * events. */
 export type Part = ReturnType<typeof decodeParts>[number];
 
@@ -83,7 +83,7 @@ export function decodeJob(data: Uint8Array) {
   return { ...head, allRanks, ranks, names: list(bytes.number(), () => bytes.text()) as readonly string[] };
 }
 
-/** Decodes the block "timeline.strip": shares in units of 1/65,535, kind by kind. */
+/** Decodes the block "timeline.strip": for each kind, shares in units of 1/65,535. */
 export function decodeStrip(data: Uint8Array, job: JobBlock): Uint16Array {
   const out = new Uint16Array(LANE_KINDS * job.stripBuckets);
   if (data.length !== 2 * out.length) throw new Error("the timeline's strip has the wrong size");
@@ -91,13 +91,13 @@ export function decodeStrip(data: Uint8Array, job: JobBlock): Uint16Array {
   return out;
 }
 
-/** Checks the size of the block "timeline.coverage": shares in units of 1/255, rank by rank, kind by kind. */
+/** Checks the size of the block "timeline.coverage": for each rank and kind, shares in units of 1/255. */
 export function checkCoverage(data: Uint8Array, job: JobBlock): Uint8Array {
   if (data.length !== job.ranks.length * LANE_KINDS * job.buckets) throw new Error("the timeline's coverage has the wrong size");
   return data;
 }
 
-/** A rank's participation in an operation. Its wait is -1 if the operation's waits are not known. */
+/** A rank's participation in an operation. Its wait is -1 if the operation's waits are unknown. */
 export type Member = ReturnType<typeof decodeMembers>[number];
 
 function decodeMembers(bytes: Bytes, n: number, first: number) {
@@ -115,7 +115,7 @@ function decodeMembers(bytes: Bytes, n: number, first: number) {
   }));
 }
 
-/* Decodes an operation's totals over all its members, including those on ranks without lanes. */
+/* Decodes an operation's totals over all of its members, also those on ranks without lanes. */
 function decodeWhole(bytes: Bytes, begin: number): ReturnType<typeof wholeOf> {
   return {
     size: bytes.number(),
@@ -146,7 +146,7 @@ export function decodeOperations(data: Uint8Array, job: JobBlock): Operation[] {
   return readOperations(new Bytes(data), job);
 }
 
-/** Decodes an operation written by src/serve/operation.c and gives it a number in the page; null: the bytes hold none. */
+/** Decodes an operation written by src/serve/operation.c, and numbers it as @p number in the page; null: the bytes have no operation. */
 export function decodeMeeting(data: Uint8Array, job: JobBlock, number: number): Operation | null {
   const bytes = new Bytes(data),
     ranks = list(bytes.number(), () => ({ rank: bytes.number() })),
@@ -161,8 +161,8 @@ export function decodeMeeting(data: Uint8Array, job: JobBlock, number: number): 
   return { ...operation, number, members, fetched: true, lastMember: members.find((m) => m.arrival === LAST) ?? null };
 }
 
-/** A matched operation with its members that have lanes. `last`: begin of the last member; `wait`: sum of the members' waits. The last
- * member is given if it has a lane, and its rank if no other rank may have been last. */
+/** A matched operation with those members that are on ranks with lanes. `last`: begin of the last member; `wait`: sum of the members'
+ * waits. The last member is given if it has a lane, and its rank if no other rank may have been last. */
 export type Operation = ReturnType<typeof readOperations>[number] & { readonly fetched?: true };
 
 function readOperations(bytes: Bytes, job: Reported) {
@@ -199,8 +199,8 @@ function readOperations(bytes: Bytes, job: Reported) {
   });
 }
 
-/** A stream, the annotations of a stream, or a CPU thread: its events are [first, first + n), and its name is a number. In a served page,
- * `continues` is the track of the page to which fetched events belong. */
+/** A stream, the annotations of a stream, or a CPU thread. Its events are [first, first + n). `name` is the number of its name. In a
+ * served page, `continues` is the track of the page to which fetched events belong. */
 export type Track = ReturnType<typeof decodeTrack> & { readonly continues?: Track };
 
 function decodeTrack(bytes: Bytes, out: Events, first: number, waits: number[], operations: number[]) {

@@ -29,7 +29,7 @@ import { launchPart } from "./launch_panel";
 import { samePart } from "./same_panel";
 import { sumsOf, type RankSums } from "./sums";
 
-/** If there are at most this many arrivals, all are listed; else the FIRST first ones and the LAST last ones. */
+/** Up to this many arrivals are all listed. Of more, only the first FIRST and the last LAST ones. */
 const ALL_ARRIVALS = 32,
   FIRST = 4,
   LAST = 16;
@@ -47,7 +47,7 @@ export function operationTitle(operation: Operation): string {
   return `${COLLECTIVE_WORDS[operation.kind] ?? COLLECTIVE_WORDS[0]!}${operation.step >= 0 ? `, step ${operation.step}` : ""}`;
 }
 
-/* Says how an operation ranks among those with the longest waits. @param place position in collectives.worst, from 0 */
+/* Returns a sentence on an operation's rank among those with the longest waits. @param place row of collectives.worst, from 0 */
 function placeWords(place: number): string {
   return place === 0 ? "waited longest of all" : `no. ${place + 1} by wait`;
 }
@@ -108,7 +108,7 @@ function operationWords(operation: Operation, controller: Controller, worst: Rea
   return { element: h("div", element, kernel), spoken: `${operationTitle(operation)}, ${facts}. ${last}` };
 }
 
-/** Step of a rank at a time; null for none. */
+/** Returns the step of a rank at a time; null if there is none. */
 export function stepAt(job: JobBlock, at: number, time: number): number | null {
   if (!job.steps) return null;
   return job.ranks[at]?.parts.find((part) => part.begin <= time && time < part.end)?.number ?? null;
@@ -139,7 +139,7 @@ function eventWords(row: number, controller: Controller): Words {
   };
 }
 
-/* Makes the parts of an event's panel: its time, its launch, the same event elsewhere. */
+/* Makes the parts of an event's panel: its time, its launch, and the same event elsewhere. */
 function eventParts(row: number, controller: Controller, title: Child): Child {
   const { lanes } = controller.data,
     { begin, duration } = lanes!.events,
@@ -289,7 +289,7 @@ function aboutMap(): Words {
   return { element: withKeys("A map of ranks and time", text, keys), spoken: text };
 }
 
-/** Writes the details of the selection or mark; returns the text for screen readers. */
+/** Writes the details of the selection or mark. Returns the text for screen readers. */
 export function writeDetails(box: HTMLElement, controller: Controller, worst: ReadonlyMap<number, number>): string {
   const { selected, mark } = controller.state;
   const words = mark

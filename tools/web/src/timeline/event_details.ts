@@ -1,4 +1,4 @@
-/** Details of events that their columns lack, as src/report/timeline_details.c writes them. */
+/** Details of events, apart from the timeline's columns, as src/report/timeline_details.c writes them. */
 import { Bytes } from "./bytes";
 import { lowest } from "./lanes";
 import type { Events } from "./model";
@@ -10,7 +10,7 @@ export class Column {
     readonly values: Float64Array,
   ) {}
 
-  /** Value of an event; -1: none. */
+  /** Returns the value of an event; -1: none. */
   of(row: number): number {
     const i = lowest(this.rows.length, (k) => this.rows[k]! >= row);
     return this.rows[i] === row ? this.values[i]! : -1;
@@ -19,9 +19,9 @@ export class Column {
 
 const NONE: readonly number[] = [];
 
-/* Columns of a rank's details in the order of the block, with the kind of their values: rows or numbers, both stored as differences, or
- * numbers of names. `launches` has the row of the launching call, `bytes` the size of copies and sets, `inputs` and `stacks` an
- * operator's input shapes and call stack. */
+/* Columns of a rank's details in the order of the block, with the kind of their values: rows or numbers, both stored as differences to
+ * the previous one, or numbers of names. `launches`: row of the call that launched the event; `bytes`: size of copies and sets;
+ * `inputs` and `stacks`: an operator's input shapes and call stack. */
 const COLUMNS = {
   launches: "row",
   correlations: "number",
@@ -33,14 +33,14 @@ const COLUMNS = {
 
 export type Columns = Readonly<Record<keyof typeof COLUMNS, Column>>;
 
-/** Makes all columns by calling `make` with the name and the kind of values of each. */
+/** Makes all columns. Calls `make` with the name of each column and the kind of its values. */
 export function columnsBy(make: (name: keyof Columns, values: (typeof COLUMNS)[keyof Columns]) => Column): Columns {
   const entries = Object.entries(COLUMNS) as [keyof Columns, (typeof COLUMNS)[keyof Columns]][];
   return Object.fromEntries(entries.map(([name, values]) => [name, make(name, values)])) as unknown as Columns;
 }
 
 export class RankReported {
-  /** Indices into the column `launches`, sorted by the row of the launching call. */
+  /** Indices into the column `launches`, ordered by the row of the launching call. */
   #byCall: Uint32Array | undefined;
 
   constructor(
@@ -49,7 +49,7 @@ export class RankReported {
     readonly counters: readonly ReturnType<typeof seriesOf>[],
   ) {}
 
-  /** Returns the rows of the events that the calls [first, end) launched, in the order of the calls. */
+  /** Returns the rows of the events that the calls in rows [first, end) launched, in the order of the calls. */
   launched(first: number, end: number): readonly number[] {
     const { rows, values } = this.columns.launches;
     if (rows.length === 0) return NONE;
@@ -68,10 +68,10 @@ const UNREPORTED = new RankReported(
   [],
 );
 
-/** Details of events, by rank index. */
+/** Details of events, by the index of the rank. */
 export interface Reported {
   of(at: number): RankReported;
-  /** Details that are in the page itself, without those fetched from the server. */
+  /** Details that the page itself has, without those fetched from the server. */
   page(at: number): RankReported;
 }
 
@@ -94,8 +94,8 @@ export class PageReported implements Reported {
   }
 }
 
-/** @param base row of the rank's first event @param from value before the first one, for values that are stored as differences; null:
- * values are numbers of names */
+/** @param base row of the rank's first event @param from value before the first one, if values are stored as differences; null: values
+ * are numbers of names */
 function column(bytes: Bytes, base: number, from: number | null): Column {
   const n = bytes.number(),
     rows = new Uint32Array(n),
@@ -105,7 +105,7 @@ function column(bytes: Bytes, base: number, from: number | null): Column {
   return new Column(rows, values);
 }
 
-/* Launch parameters of a kernel, shared memory per block [bytes] and estimated occupancy [%]; -1 unknown. */
+/* Launch parameters of a kernel, shared memory per block [B] and estimated occupancy [%]. -1: unknown. */
 function shapeOf(bytes: Bytes) {
   const next = (): number => bytes.number() - 1,
     grid = [next(), next(), next()],
@@ -116,7 +116,7 @@ function shapeOf(bytes: Bytes) {
 
 export type Shape = ReturnType<typeof shapeOf>;
 
-/* A recorded counter; `counter` and `series` are name numbers. */
+/* A recorded counter. `counter` and `series` are numbers of names. */
 function seriesOf(bytes: Bytes) {
   const counter = bytes.number(),
     series = bytes.number(),

@@ -1,11 +1,11 @@
-/** For a served page: asks the server a question whose answer comes in parts. */
+/** For a served page: asks the server questions whose answers come in parts. */
 import { ask } from "../served";
 import { areaFrom, type Area, type AreaPart } from "./area";
 
 export interface FarState<T> {
   readonly value: T;
   readonly done: boolean;
-  /** Message of the error that ended it early; null: none. */
+  /** Message of the error that ended the answer early; null: no error. */
   readonly failed: string | null;
 }
 
@@ -31,20 +31,20 @@ export class Latest {
   }
 }
 
-/** Asks the server one question at a time, and collects the parts of the answer. A new question aborts the previous one. */
+/** Asks the server one question at a time, and collects the parts of its answer. A new question aborts the previous one. */
 export class Far<A extends { readonly next: number | null }, T> {
   state: FarState<T> | null = null;
   #key = "";
   readonly #latest = new Latest(120);
 
-  /** @param add  merges one more answer into the value.  @param changed  called after each answer and at the end */
+  /** @param add adds a part of the answer to the value. @param changed called after each part and at the end */
   constructor(
     readonly path: string,
     readonly add: (before: T | null, answer: A) => T,
     readonly changed: () => void,
   ) {}
 
-  /** Asks a question, unless it is the current one. Returns the answer so far. */
+  /** Asks a question, unless it is the current one. Returns what has been answered so far. */
   of(query: Query): FarState<T> | null {
     const key = JSON.stringify(query);
     if (key !== this.#key) {
@@ -113,7 +113,7 @@ export function askArea(changed: () => void): FarArea {
 
 let last: { readonly of: FarParts; readonly area: Area } | null = null;
 
-/** Builds the area from the parts of an answer. The result is kept until other parts are given. */
+/** Builds the area from the parts of an answer. Keeps the result until it gets other parts. */
 export function areaOfParts(of: FarParts, ranks: readonly number[], classOf: (name: string) => string | undefined): Area {
   if (last?.of !== of) last = { of, area: areaFrom(of.parts, ranks, classOf) };
   return last.area;
@@ -133,9 +133,9 @@ export interface SameAnswer {
   readonly median: number;
   readonly before: Times | null;
   readonly behind: Times | null;
-  /** Longest occurrence in the step over all ranks seen. */
+  /** Longest occurrence in the step on the ranks compared so far. */
   readonly longest: readonly [rank: number, begin: number, duration: number];
-  /** The other ranks. Begin and duration are missing if the rank ran it a different number of times. */
+  /** The other ranks. If a rank has another number of occurrences, its begin and duration are missing. */
   readonly peers: readonly (readonly [rank: number, times: number, begin?: number, duration?: number])[];
 }
 

@@ -5,14 +5,14 @@ import type { JobBlock, Span } from "./model";
 
 /** The server's names of counters, by the keys of counters.ts. */
 const ASKED: Readonly<Record<string, string>> = { queue: "queue", copies: "copies", bandwidth: "collectives" };
-/** Number of columns of a window. The view is at least a quarter of the window, so it has more columns than a screen has pixels. */
+/** Number of columns of a window. The view is at least a quarter of the window, so it has more columns than any screen has pixels. */
 const COLUMNS = 16384;
-/** If there are more pieces than this, those out of view are dropped. */
+/** If there are more pieces than this, those that are not in view are dropped. */
 const KEPT = 128;
 
 interface Answer {
   readonly next: number | null;
-  /** For each rank: its number, then pairs: a column, and the maximum in each column from this one up to the next pair's. */
+  /** For each rank: its number, then pairs of a column and the maximum in each column from this one up to the next pair's. */
   readonly ranks: readonly (readonly number[])[];
 }
 
@@ -22,7 +22,7 @@ interface Piece extends Span {
 }
 
 export class FarCounters {
-  /** By counter key and rank index; the pieces are of the window that was requested last. */
+  /** By counter key and rank index. All pieces are of the window that was requested last. */
   readonly #pieces = new Map<string, Piece>();
   readonly #most = new Map<string, number>();
   readonly #places: Map<number, number>;
@@ -44,7 +44,7 @@ export class FarCounters {
       if (what === undefined) continue;
       const missing = [...places].filter((at) => this.of(key, at)?.begin !== window.begin || this.of(key, at)?.end !== window.end);
       let own = this.#fars.get(key);
-      /* whether a request for this window is running; its answer arrives in parts */
+      /* whether a request for this window is running, whose answer arrives in parts */
       const pending = own && !own.far.state?.done && own.window.begin === window.begin && own.window.end === window.end;
       if (missing.length === 0 || (pending && missing.every((at) => own!.asked.has(at)))) continue;
       if (!own) this.#fars.set(key, (own = { far: this.#farOf(key), window, asked: new Set() }));
@@ -69,12 +69,12 @@ export class FarCounters {
     return failed ? `Counters cannot be read: ${failed}.` : "";
   }
 
-  /** Returns the known values of a rank; undefined if there are none. */
+  /** Returns the known values of a rank; undefined if no values are known. */
   of(key: string, at: number): Piece | undefined {
     return this.#pieces.get(`${key} ${at}`);
   }
 
-  /** Largest value seen on any rank. */
+  /** Returns the largest known value on any rank. */
   most(key: string): number {
     return this.#most.get(key) ?? 0;
   }
@@ -101,7 +101,7 @@ export class FarCounters {
   }
 }
 
-/** Sets out[i] to the counter's maximum, as stored in the piece, in the i-th interval of `width` after `from`. */
+/** Sets out[i] to the counter's maximum, as the piece has it, in the i-th interval of `width` after `from`. */
 export function fillFrom({ begin, end, columns }: Piece, from: number, width: number, out: Float32Array): void {
   const column = (end - begin) / columns.length;
   for (let i = 0; i < out.length; i++) {

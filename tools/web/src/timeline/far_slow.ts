@@ -12,7 +12,8 @@ interface Answer {
   /** `seen`: number of ranks read so far; `of`: number of all ranks. */
   readonly seen: number;
   readonly of: number;
-  /** For each rank: its number, then for each event its begin, its duration, and its ratio to the median of the other ranks [1e-6]. */
+  /** For each rank: its number, then for each event its begin, its duration, and the duration divided by the median on the other ranks
+   * [1e-6]. */
   readonly ranks: readonly (readonly number[])[];
 }
 
@@ -21,9 +22,9 @@ const KEPT = 1_000_000;
 
 /** Requests the ratios of kernels as they come into view. */
 export class FarSlowness {
-  /** By rank index, then begin: [duration, ratio, duration, ratio, ...] of the events that begin then. */
+  /** By rank index, then by begin: [duration, ratio, duration, ratio, ...] of the events with this begin. */
   readonly #known = new Map<number, Map<number, number[]>>();
-  /** Keys of windows and rank indices whose ratios are complete. */
+  /** Keys, of a window and a rank index, for which all ratios are known. */
   readonly #asked = new Set<string>();
   readonly #places: Map<number, number>;
   readonly #far: Far<Answer, Answer>;
@@ -31,7 +32,7 @@ export class FarSlowness {
   /** Increases with each answer. */
   #version = 0;
   #lanes: Lanes | null = null;
-  /** Key of the inputs from which the ratios were filled in last. */
+  /** Key of the inputs from which the ratios were computed last. */
   filled = "";
   #ratios = new Float32Array(0);
   #pending: readonly string[] = [];
@@ -52,8 +53,8 @@ export class FarSlowness {
     );
   }
 
-  /** Returns, per event, its duration divided by the median of the others, 0 if not compared or not known yet;
-   * requests what is missing.
+  /** Returns, for each event, its duration divided by the median on the other ranks; 0 if it was not compared, or if the ratio is not yet
+   * known. Requests what is missing.
    * @param places indices of the ranks whose events are drawn */
   look(lanes: Lanes, span: Span, places: ReadonlySet<number>): Float32Array {
     const window = windowOf(span),
@@ -89,12 +90,12 @@ export class FarSlowness {
     }
   }
 
-  /** Stops requesting; known ratios stay. */
+  /** Stops requesting. Known ratios stay. */
   stop(): void {
     this.#far.stop();
   }
 
-  /** Progress or error in words; "" if nothing is pending. */
+  /** Progress or error in words; "" if no request is running. */
   get words(): string {
     const { state } = this.#far;
     if (state?.failed) return `Kernels cannot be compared: ${state.failed}.`;

@@ -1,4 +1,4 @@
-/** For a served page: requests more detail for the visible window than the page holds, and merges it into the data. */
+/** For a served page: requests more detail for the visible window than the page has, and merges it into the data. */
 import { ask } from "../served";
 import type { Page } from ".";
 import type { ChartData } from "./chart";
@@ -12,23 +12,23 @@ import { type Reported, Column, columnsBy, RankReported, reportedOf } from "./ev
 
 /** Delay before a request [ms], so that turning the wheel does not send one per notch. */
 const PATIENCE = 60;
-/** Number of cached windows, including the one shown. */
+/** Number of windows that are kept, with the one that is shown. */
 const KEPT = 12;
 
 export type Sight = Page["sight"];
 
 export interface FinerListener {
-  /** Called after the data changed. @param renamed  maps an event's old row to its new one, -1 if it is gone */
+  /** Called after the data has changed. @param renamed maps an event's old row to its new one; -1 if the event is gone */
   changed(renamed: (row: number) => number): void;
-  /** Called after the status text changed, such as "loading" or an error. */
+  /** Called after the status text has changed, such as "loading" or an error. */
   said(): void;
 }
 
-/** One rank's data in a window. */
+/** A rank's data in a window. */
 interface Piece {
   readonly tile: Tile;
   readonly place: number;
-  /** Whether the answer has events; false: it has only shares. */
+  /** The answer has events; false: only shares. */
   readonly whole: boolean;
   readonly gpu: boolean;
   /** `asked`: whether host events were requested; `host`: whether they were received. */
@@ -40,7 +40,7 @@ interface More {
   readonly tile: Tile;
   readonly track: Track;
   readonly rows: readonly number[];
-  /** Index of the rank in the page. */
+  /** Index of the rank on the page. */
   readonly at: number;
 }
 
@@ -49,8 +49,8 @@ interface Window {
   readonly pieces: Map<number, Piece>;
 }
 
-/** Returns the window to request for a view. Its length is twice the power of two that is not below the view's, and it begins before the
- * view. */
+/** Returns the window to request for a view. The window is twice as long as the smallest power of two that is at least the view's
+ * length, and begins before the view. */
 export function windowOf({ begin, end }: Span): Span {
   const half = 2 ** Math.max(9, Math.ceil(Math.log2(Math.max(1, end - begin))) - 1),
     first = Math.max(0, (Math.floor(begin / half) - 1) * half);
@@ -95,8 +95,8 @@ class WindowShares implements FineShares {
   }
 }
 
-/* Returns the mean of several ranks' shares, in buckets as wide as the widest. Widths are powers of two, so a wide bucket contains whole
- * narrower ones. */
+/* Returns the mean of the shares of several ranks, in buckets as wide as the widest. Widths are powers of two, so a wide bucket
+ * contains only whole narrower ones. */
 function meanOf(all: readonly Shares[]): Shares {
   const widest = all.reduce((a, b) => (b.width > a.width ? b : a)),
     { begin, width, n } = widest,
@@ -142,7 +142,7 @@ export class Finer {
     return this.#timer !== 0 || this.#asked !== null;
   }
 
-  /** Requests what the view lacks. To be called whenever the view may have changed. */
+  /** Requests what the view lacks. Call it whenever the view may have changed. */
   look(sight: Sight): void {
     const span = windowOf(sight.span),
       key = `${span.begin}-${span.end}`,
@@ -158,7 +158,7 @@ export class Finer {
     this.listener?.said();
   }
 
-  /** Fetches the operation of an event with all participants, if the page lacks them; null: the page has all that is known. */
+  /** Fetches the operation of an event with all participants, if the page lacks some; null: the page has all that is known. */
   async meet(at: number, row: number): Promise<Operation | null> {
     const { begin, kind, comm, operation } = this.data.lanes!.events,
       key = `${at} ${begin[row]!}`;
@@ -219,7 +219,7 @@ export class Finer {
     this.#asked = null;
   }
 
-  /** Returns the indices of the ranks to request: with GPU events, with host events too, or only with shares. */
+  /** Returns the indices of the ranks to request, in three lists: with GPU events, also with host events, only with shares. */
   wanted({ span, width, lanes, shares, open }: Sight, window: Window | undefined) {
     const { job, pyramid } = this.data,
       ranks: number[] = [],
@@ -286,7 +286,7 @@ export class Finer {
     return number;
   }
 
-  /* Returns the rows of a track that are outside of the rank's parts in the page. */
+  /* Returns those rows of a track that are outside of the rank's parts in the page. */
   #rows(events: Events, track: Track, parts: readonly Part[]): number[] {
     const rows: number[] = [];
     for (let row = track.first; row < track.first + track.n; row++) {
@@ -371,12 +371,12 @@ export class Finer {
   }
 }
 
-/* Returns a rank as it is in the page, without events from the server. */
+/* Returns a rank as in the page, without events from the server. */
 function bare(rank: Rank): Rank {
   return rank.served ? { ...rank, served: undefined } : rank;
 }
 
-/* Returns the page's tracks by key. If several tracks have the same key, its value is undefined. */
+/* Returns the page's tracks by key; undefined for a key that several tracks have. */
 function byKey(tracks: readonly Track[]): Map<string, Track | undefined> {
   const out = new Map<string, Track | undefined>();
   for (const track of tracks) {
@@ -386,7 +386,7 @@ function byKey(tracks: readonly Track[]): Map<string, Track | undefined> {
   return out;
 }
 
-/* Returns the new row of an event that was fetched earlier (such rows follow those of the page); -1 if it is gone. */
+/* Returns the new row of an event that was fetched earlier; -1 if the event is gone. Fetched rows follow those of the page. */
 function sameEvent(before: Events, row: number, now: Events, from: number): number {
   const track = before.tracks.find(({ first, n }) => row >= first && row < first + n);
   if (!track) return -1;
@@ -398,18 +398,18 @@ function sameEvent(before: Events, row: number, now: Events, from: number): numb
   return -1;
 }
 
-/** Where a tile's events of a track are in the merged data. */
+/** Where the merged data has the events of a tile's track. */
 export interface Placed {
   /** The tile's track. */
   readonly track: Track;
-  /** Rows of the tile that the page lacked. They are now at first, first + 1 and so on. */
+  /** Rows of the tile that the page lacked. In the merged data, they are first, first + 1 and so on. */
   readonly rows: readonly number[];
   readonly first: number;
-  /** The page's track, which has the track's other events. */
+  /** The page's track that has the track's other events. */
   readonly base: Track | undefined;
 }
 
-/** One rank of a tile. */
+/** A rank of a tile. */
 export interface Fetched {
   readonly tile: Tile;
   readonly place: number;
@@ -418,7 +418,7 @@ export interface Fetched {
   readonly placed: readonly Placed[];
 }
 
-/* Maps each event of a tile to its row in the page, -1 for those of other ranks. */
+/* Maps each event of a tile to its row in the page; -1 for events of other ranks. */
 function rowsOf({ tile, placed, numbers }: Fetched, page: Events): Int32Array {
   const { events } = tile,
     out = new Int32Array(events.n).fill(-1);
@@ -436,11 +436,11 @@ function rowsOf({ tile, placed, numbers }: Fetched, page: Events): Int32Array {
   return out;
 }
 
-/** Sort keys are row * PLACES + position. PLACES is more than the number of values in two columns, and row * PLACES is below 2^53. */
+/** A sort key is row * PLACES + position. PLACES is more than the number of values in two columns, and row * PLACES stays below 2^53. */
 const PLACES = 2 ** 22;
 
-/** Merges two columns. If both have a value for an event, that of the first is taken. `row` and `value` convert those of the second; a
- * result below 0 means that the event or value is left out. */
+/** Merges two columns. If both have a value for an event, takes that of the first. `row` and `value` convert rows and values of the
+ * second; a result below 0 leaves the event or value out. */
 export function joinColumns(one: Column, two: Column, row: (row: number) => number, value: (value: number) => number): Column {
   const n = one.rows.length,
     keys = new Float64Array(n + two.rows.length),
@@ -473,7 +473,7 @@ function join(page: RankReported, own: RankReported, rows: Int32Array, numbers: 
   return new RankReported(columns, [...page.shapes, ...own.shapes], page.counters);
 }
 
-/** Merged details. Those of a rank are decoded when details of one of its events are first needed. */
+/** Merged details, decoded for each rank when details of one of its events are first needed. */
 export class JoinedReported implements Reported {
   readonly #ranks = new Map<number, RankReported>();
 

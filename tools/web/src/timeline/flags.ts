@@ -1,4 +1,4 @@
-/** Flags: notes at times of the timeline. The address keeps them, and so does a saved copy of the page. */
+/** Flags: notes on times of the timeline. The address contains them, and so does a saved copy of the page. */
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import { download } from "../grid";
@@ -6,7 +6,7 @@ import { isServed } from "../served";
 import type { Controller } from "./controller";
 import type { Span } from "./model";
 
-/** A note on a moment or on a range of the job's time. */
+/** A note on a time, or on a range of time, in the job. */
 export type Flag = Span & { readonly text: string };
 
 const MOST = 50,
@@ -15,14 +15,14 @@ const MOST = 50,
   NONE = "none",
   CUT_SHORT = "This report was cut short: its program is missing."; // as in build.mjs
 
-/* Flags of the page while it is open, because other views do not keep the timeline's address. */
+/* Flags of the page while it is open: the address loses them when another view is shown. */
 let kept: string | undefined;
 
 function saved(): string {
   return document.getElementById(NOTES)?.textContent ?? "";
 }
 
-/** "150370000-150370000:a%20note", separated by commas; without characters that end an element. */
+/** Writes flags as "150370000-150370000:a%20note", separated by commas. The text has no characters that could end an element. */
 function write(flags: readonly Flag[]): string {
   return flags.map(({ begin, end, text }) => `${Math.round(begin)}-${Math.round(end)}:${encodeURIComponent(text)}`).join(",");
 }
@@ -39,19 +39,19 @@ function read(text: string, duration: number): Flag[] {
   });
 }
 
-/** The flags of the address, or else those that the page has. */
+/** Returns the flags in the address; if it has none, those in the page. */
 export function flagsOf(address: string | undefined, duration: number): Flag[] {
   kept = address ?? kept ?? saved();
   return read(kept, duration).slice(0, MOST);
 }
 
-/** The flags for the address. */
+/** Writes the flags for the address; null if there are none. */
 export function flagsParam(flags: readonly Flag[]): string | null {
   kept = write(flags);
   return kept || (saved() ? NONE : null);
 }
 
-/** Adds a flag, in order of time; returns its place. */
+/** Adds a flag to the list, which is ordered by time. Returns its index. */
 export function addFlag(flags: Flag[], { begin, end }: Span): number {
   const same = flags.findIndex((flag) => flag.begin === begin && flag.end === end);
   if (same >= 0 || flags.length === MOST) return same;
@@ -61,7 +61,7 @@ export function addFlag(flags: Flag[], { begin, end }: Span): number {
   return at;
 }
 
-/* Saves this page with its flags: its own elements as they came, without what the program drew. */
+/* Saves this page with its flags: the elements that were in the file, without what the program drew. */
 function saveCopy(flags: readonly Flag[], name: string): void {
   const copy = document.documentElement.cloneNode(true) as HTMLElement,
     body = copy.querySelector("body")!;
@@ -72,7 +72,7 @@ function saveCopy(flags: readonly Flag[], name: string): void {
   download(`${name}.html`, "text/html", `<!doctype html>\n${copy.outerHTML}\n`);
 }
 
-/** The flags with their notes, to read, to change and to go to. */
+/** The list of flags, whose notes can be read and changed. A click goes to a flag. */
 export function flagList(controller: Controller): Child {
   const { flags } = controller.state,
     { job } = controller.listener.context;

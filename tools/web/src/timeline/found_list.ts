@@ -8,7 +8,7 @@ import { KIND_WORDS, STREAM } from "./model";
 import type { KindSum } from "./search";
 import { missingParts } from "./sums";
 
-/** LISTED: number of matches in the list; BEFORE: number of them before the current match. */
+/** LISTED: number of matches in the list. BEFORE: number of matches before the current one. */
 const LISTED = 200,
   BEFORE = 20;
 
@@ -35,7 +35,8 @@ function byKind(sums: ReadonlyMap<number, KindSum>): HTMLElement {
   return table;
 }
 
-/* Rows of the events in view, or in the mark: of visible ranks, also of the threads of opened ones; whether some are not in the page. */
+/* Returns the rows of the events in view, or in the mark, on visible ranks and on the threads of opened ones; and whether the page
+ * lacks some of these events. */
 function inView({ state, chart, data }: Controller): { rows: number[]; lacking: boolean } {
   const { begin, end } = state.mark ?? state.span,
     places = state.marked ?? chart.drawnBetween(HEAD, chart.height).lanes,
@@ -50,7 +51,7 @@ function inView({ state, chart, data }: Controller): { rows: number[]; lacking: 
   return { rows, lacking: [...places].some(lacks) };
 }
 
-/* The longest events, in order of time. */
+/* Returns the longest events, in order of time. */
 function longestOf(rows: readonly number[], { data }: Controller): number[] {
   const { begin, duration } = data.lanes!.events;
   return [...rows]
@@ -70,7 +71,7 @@ interface Item {
 
 interface Listing {
   readonly title: string;
-  /** Number of events that can be listed, and those listed from the first on. */
+  /** n: number of events that can be listed; then those that are listed. */
   readonly n: number;
   readonly first: number;
   readonly items: readonly Item[];
@@ -125,7 +126,7 @@ function foundListing(controller: Controller): Listing {
   };
 }
 
-/** The list; null if it is hidden. */
+/** Makes the list; null if it is hidden. */
 export function foundList(controller: Controller): Child {
   const { found, listed, arrangement } = controller.state;
   if (!listed || !controller.data.lanes || (!found && arrangement.map !== null)) return null;

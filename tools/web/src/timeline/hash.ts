@@ -13,8 +13,8 @@ import type { Events, JobBlock, Span } from "./model";
 import type { FarEvent } from "./search";
 import { around, parse, write } from "./span";
 
-/** Maps an operation's number to its position in collectives.worst, and a text of the address back to an operation. The text is such a
- * position, or "e" and a row of collectives.instance. */
+/** Converts an operation's number to its row in collectives.worst, and a text of the address to an operation. The text is such a row, or
+ * "e" and a row of collectives.instance. */
 export interface Worst {
   readonly places: ReadonlyMap<number, number>;
   readonly numbers: ReadonlyMap<string, number>;
@@ -26,25 +26,25 @@ function wholeNumber(text: string | undefined): number {
   return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : -1;
 }
 
-/* "6.0.150370000.1200": kind, depth, begin and duration [ns], which identify the event on its rank. */
+/* Writes "6.0.150370000.1200": kind, depth, begin and duration [ns]. These identify the event on its rank. */
 function addressOfEvent(events: Events, row: number): string {
   return [events.kind[row]!, events.depth[row]!, events.begin[row]!, events.duration[row]!].join(".");
 }
 
-/* A short hash of a name; distinguishes nested events of equal duration. */
+/* Returns a short hash of a name, which distinguishes nested events of equal duration. */
 function lettersOf(name: string): string {
   let sum = 0x811c9dc5; // FNV-1a
   for (let i = 0; i < name.length; i++) sum = Math.imul(sum ^ name.charCodeAt(i), 0x01000193);
   return (sum >>> 0).toString(36);
 }
 
-/** Writes the address of an event whose depth is unknown; it has a hash of the event's name instead of the depth. */
+/** Writes the address of an event whose depth is unknown. It has a hash of the event's name in place of the depth. */
 export function addressOfFar({ kind, begin, duration, name }: FarEvent): string {
   return [kind, "", begin, duration, lettersOf(name)].join(".");
 }
 
-/** Finds the row of the event that an address names, -1 for none. If the address has no depth, the name's hash decides between several
- * events. */
+/** Returns the row of the event that a text of the address names; -1 if there is none. If the text has no depth, the hash of the name
+ * decides between several events. */
 export function findEvent(lanes: Lanes, names: readonly string[], at: number, text: string): number {
   const { events } = lanes,
     parts = text.split("."),
@@ -63,7 +63,7 @@ export function findEvent(lanes: Lanes, names: readonly string[], at: number, te
 const MEASURE_NAMES: readonly string[] = ["compute", "wait", "communication", "memory"] satisfies readonly Measure[];
 const ORDER_NAMES: readonly string[] = ["rank", "wait", "compute"] satisfies readonly Order[];
 
-/* Writes "all", or the names separated by commas; null for no names. */
+/* Writes "all", or the names separated by commas; null if there are no names. */
 function listed(names: readonly (string | number)[], all: boolean): string | null {
   return all ? "all" : names.length > 0 ? names.join(",") : null;
 }
@@ -87,7 +87,7 @@ function arrangementParams({ state: { arrangement }, data, chart }: Controller):
   };
 }
 
-/* Decodes a name. Its commas are percent-encoded, because commas separate names. */
+/* Decodes a name. Commas in it are percent-encoded, because commas separate names. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -96,13 +96,13 @@ function decoded(text: string): string {
   }
 }
 
-/* Indices of the ranks in ranges such as "0-7,12". */
+/* Returns the indices of the ranks in ranges such as "0-7,12". */
 function namedBy(params: Params, key: string, { ranks }: JobBlock): number[] {
   const chosen = parseRanges(params.get(key) ?? "");
   return [...ranks.keys()].filter((at) => chosen(ranks[at]!.rank));
 }
 
-/* Applies the arrangement stored in the address; a host is named by its first rank. */
+/* Applies the arrangement that the address has. A host is named by its first rank. */
 function applyArrangement({ state: { arrangement }, chart }: Controller, params: Params, placeOf: (text: string) => number): void {
   const map = params.get("map") ?? "",
     order = params.get("order") ?? "";
@@ -123,12 +123,12 @@ function applyArrangement({ state: { arrangement }, chart }: Controller, params:
   arrangement.pinned = [...new Set(places("pin").filter((at) => at >= 0))];
 }
 
-/* Whether the opened ranks are the default: the rank of a job with one rank is opened, in other jobs none is. */
+/* Returns whether the opened ranks are the default ones. In a job of one rank, that rank is opened; in other jobs, none is. */
 function isUsual({ state: { open }, data: { job } }: Controller): boolean {
   return open.size === (job.ranks.length === 1 ? 1 : 0);
 }
 
-/** Returns the state as parameters for the address; null removes a parameter. */
+/** Returns the state as parameters of the address. null removes a parameter. */
 export function paramsOf(controller: Controller, worst: Worst): Record<string, string | null> {
   const { state, data } = controller,
     { operation, at, piece, event } = state.selected;
@@ -156,7 +156,7 @@ export function paramsOf(controller: Controller, worst: Worst): Record<string, s
   };
 }
 
-/** Applies those parameters that need no events: window, rank, opened ranks. */
+/** Applies the parameters that need no events: window, rank, opened ranks. */
 export function applyFirst(controller: Controller, params: Params): void {
   const { state, data, chart } = controller,
     { ranks } = data.job;
@@ -189,7 +189,7 @@ function selectWanted(controller: Controller, wanted: string, span: Span | null)
   return true;
 }
 
-/* The event is not in the page: shows its time, so that it is fetched. */
+/* Waits for an event that is not in the page: shows its time, so that it is fetched. */
 function awaitEvent(controller: Controller, wanted: string, hasSpan: boolean): void {
   const { state, duration } = controller,
     [, , begin = NaN, lasts = NaN] = wanted.split(".").map(Number);

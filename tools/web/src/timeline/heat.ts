@@ -1,4 +1,4 @@
-/** The map of ranks over time: a row per rank or folded host, a colour per stretch of time. */
+/** The map of ranks over time: a row for each rank or folded host, and a colour for each stretch of time. */
 import * as f from "../format";
 import type { Measure } from "./arrange";
 import type { Chart } from "./chart";
@@ -55,7 +55,7 @@ function fillShares(
   }
 }
 
-/** Text of a cell: "71 %", or "12.3 GiB" for memory. */
+/** Writes the value of a cell: "71 %", or "12.3 GiB" for memory. */
 export function cellWords(data: MapData, measure: Measure, row: Pick<MapRow, "at" | "host">, from: number, width: number): string {
   const out = new Float32Array(1);
   fillShares(data, measure, row, from, width, out);

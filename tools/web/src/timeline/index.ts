@@ -209,7 +209,7 @@ export class Page {
     this.#writeCount();
   }
 
-  /* Scrolls to the rank that the verdict names, because not all ranks may fit into the window. */
+  /* Scrolls to the rank that the verdict names: the window may be too small for all ranks. */
   #showBlamed(): void {
     const table = this.context.job.table("stragglers.job"),
       rank = table.num(0, "rank");
@@ -262,7 +262,7 @@ export class Page {
     document.body.dataset["timeline"] = "complete";
   }
 
-  /** Which counters the job has in tables, and which the server can compute. */
+  /** The counters that the job has in tables, and those that the server can compute. */
   get recorded() {
     const { job } = this.context,
       has = (name: TableName): boolean => job.allRowsOf(name) > 0;
@@ -307,8 +307,8 @@ export class Page {
     this.#perfetto.removeAttribute("aria-disabled");
   }
 
-  /** What is visible: the time window, the ranks that are drawn as lanes, those drawn only from shares, those opened, and the width of
-   * the lanes [px]. */
+  /** What is visible: the time window, the ranks drawn as lanes, those drawn only from shares, the opened ones, and the width of the
+   * lanes [px]. */
   get sight() {
     const { chart, state, data } = this.controller,
       { at, event } = state.selected,
@@ -317,7 +317,7 @@ export class Page {
       span: state.span,
       width: chart.scale.width,
       ...chart.drawnBetween(HEAD, chart.height),
-      /* if a device event is selected, its launch is needed, which is on the host; so its rank counts as opened */
+      /* the launch of a selected device event is needed, and it is on the host, so the event's rank counts as opened */
       open: (kind !== undefined && kind <= COPIES ? new Set([...state.open, at]) : state.open) as ReadonlySet<number>,
     };
   }
@@ -372,7 +372,7 @@ export class Page {
     if (!this.#gone) this.spoken.textContent = writeDetails(this.details, this.controller, this.#worst.places);
   }
 
-  /* Fetches the other participants of the selected collective from the server. */
+  /* Fetches from the server those participants of the selected collective that the page lacks. */
   async #meet(): Promise<void> {
     const { state, data, chart } = this.controller,
       { event, at, operation } = state.selected;
@@ -407,7 +407,7 @@ export class Page {
     this.resize();
   }
 
-  /* Redraws because more values of counters have arrived. */
+  /* Draws again, because more values of counters have arrived. */
   #counted(): void {
     if (this.#gone) return;
     this.controller.draw();
@@ -430,8 +430,8 @@ export class Page {
     }
   }
 
-  /* Computes slowness when it is needed for the first time, but not before the events are loaded. In a served page, the server computes
-   * it for the visible window. */
+  /* Computes slowness when it is first needed, but not before the events are loaded. If the page is served, the server computes it for
+   * the visible window. */
   #fetchSlowness(): void {
     const { data } = this.loaded;
     if (!data.lanes || this.#farSlow) return;
@@ -465,7 +465,7 @@ export class Page {
         : found && `${place}${f.grouped(found.count)} found${whole ? "" : " in this page"}${foundWords(found.groups)}${failed}`;
   }
 
-  /** Called after something changed that the address stores. */
+  /** Called after a change of state that the address contains. */
   moved(): void {
     if (this.#ready) this.context.set(paramsOf(this.controller, this.#worst));
   }
@@ -493,7 +493,7 @@ export class Page {
     document.body.dataset["frame"] = chart.cost.toFixed(2);
   }
 
-  /* Keeps the list of the events in view in step with the window. */
+  /* Updates the list of the events in view when the window changes. */
   #relist(): void {
     const { state, chart, data } = this.controller,
       { begin, end } = state.span;
@@ -505,7 +505,7 @@ export class Page {
     this.#relisting = setTimeout(() => !this.#gone && writeDetails(this.details, this.controller, this.#worst.places), RELIST_MS);
   }
 
-  /* For a served page: shows whether more detail is loading. */
+  /* If the page is served, shows whether more detail is loading. */
   #writeFiner(finer: Finer): void {
     const { chart, state: now } = this.controller,
       coarse = now.arrangement.map === null ? "Too many events here to draw each: zoom in." : "The map has no finer detail; lanes do (v).";
@@ -525,7 +525,7 @@ export class Page {
     fill(this.leftOut, finer.failed !== null ? [`Detail cannot be loaded: ${text}. `, again] : text);
   }
 
-  /* Has the server compare the visible kernels with the same kernels on all ranks of the store. */
+  /* Asks the server to compare the visible kernels with the same kernels on all ranks of the store. */
   #compare(): void {
     const { data } = this.loaded,
       { coloring, map } = this.controller.state.arrangement;
@@ -537,7 +537,7 @@ export class Page {
     if (this.#farSlow.filled !== before) this.controller.draw();
   }
 
-  /** Called when the pointer has moved onto something else. */
+  /** Called after the pointer has moved onto something else. */
   pointed(): void {
     this.#writeHover();
   }
@@ -574,7 +574,7 @@ export class Page {
     this.hover.textContent = pointer.y >= HEAD || hovered.at < 0 ? parts.join(" · ") : parts[0]!;
   }
 
-  /* Tooltip at the pointer: the critical path's piece, the operation, the event. */
+  /* Tooltip at the pointer: the piece of the critical path, the operation, the event. */
   #writeTip(): void {
     const { pointer, state } = this.controller,
       words = pointer ? this.#tipWords(state.hovered) : null;
@@ -602,7 +602,7 @@ export class Page {
     );
   }
 
-  /** Called after a key was pressed that the view handles. @param at  the place of a flag */
+  /** Called after a key was pressed whose effect is on this view, not on the chart. @param at index of a flag */
   asked(what: "find" | "help" | "details" | "flag", at = 0): void {
     if (what === "find") {
       this.find.focus();
@@ -616,7 +616,7 @@ export class Page {
   }
 }
 
-/* Makes the legend of colours if they are not by kind. */
+/* Makes the legend of colours, unless colours show kinds. */
 function colorLegend(coloring: Coloring, meanings: readonly Meaning[]): HTMLElement {
   return h(
     "ul.legend",
@@ -633,7 +633,7 @@ export function keptWords({ complete, events }: Pick<JobBlock, "complete" | "eve
   return `${events === all ? "All" : `${f.grouped(events)} of`} ${f.count(all, "event")} ${all === 1 ? "is" : "are"} in this page.${events === all ? "" : rest}`;
 }
 
-/* Says how many matches the whole store has. */
+/* Writes how many matches the whole store has. */
 function farWords(far: Everywhere | null, at: number): string {
   if (!far?.done) return `Searching the store … ${far ? `${f.grouped(far.count)} found` : ""}`;
   const all = far.events.length === far.count,
@@ -641,7 +641,7 @@ function farWords(far: Everywhere | null, at: number): string {
   return `${place}${f.grouped(far.count)} found${foundWords(far.groups)}`;
 }
 
-/* ": 1 200 kernels 131.7 ms, 2 674 on the host 203.3 ms" */
+/* Writes ": 1 200 kernels 131.7 ms, 2 674 on the host 203.3 ms". */
 function foundWords(groups: readonly FoundGroup[]): string {
   const parts = f.joined(
     ", ",

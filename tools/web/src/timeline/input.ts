@@ -8,7 +8,7 @@ import type { Span } from "./model";
 const CLICK = 4;
 /** Keys that scroll. */
 const SCROLLS: ReadonlySet<string> = new Set(["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown", "Home"]);
-/** If the drawn mark is at least this high [px], only the rows that it touches are marked. */
+/** If the drawn mark is at least this high [px], it covers only the rows that it touches; else all rows. */
 const ROWS_FROM = 8;
 const WHEEL_ZOOM = 0.0025,
   LINE = 16;
@@ -46,7 +46,7 @@ export class Input {
     return { x: e.clientX - box.left, y: e.clientY - box.top };
   }
 
-  /** Handles a key, unless the element that has the focus uses it itself. */
+  /** Handles a key, unless the focused element uses it itself. */
   key(e: KeyboardEvent): void {
     const command = commandOf(e),
       at = e.target instanceof Element ? e.target : document.body;

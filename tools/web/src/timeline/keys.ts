@@ -10,7 +10,7 @@ const ZOOM = 1.5,
   PAN = 0.2,
   PAN_FAST = 0.8;
 
-/* Commands by key. `fast` is true if Shift is held. */
+/* Commands by key. `fast`: Shift is held. */
 const KEYS: Readonly<Record<string, (to: Controller, fast: boolean) => void>> = {
   f: (to) => to.fit(),
   "0": (to) => to.showAll(),
@@ -51,7 +51,7 @@ const KEYS: Readonly<Record<string, (to: Controller, fast: boolean) => void>> = 
 };
 const SAME: Readonly<Record<string, string>> = { "=": "+", "{": "[", "}": "]", ArrowLeft: "a", ArrowRight: "d", Home: "0" };
 
-/** The command of a key; null for a key without one, which the browser handles. */
+/** Returns the command of a key; null if it has none: the browser then handles the key. */
 export function commandOf({ key, shiftKey, ctrlKey, metaKey, altKey }: Key): Command | null {
   const name = key.length === 1 ? key.toLowerCase() : key,
     command = ctrlKey || metaKey || altKey ? undefined : KEYS[SAME[name] ?? name];

@@ -23,14 +23,15 @@ export class EventList {
     return this.rows.length;
   }
 
-  /** Returns positions [first, end) that include all events that overlap the span; others may be among them. */
+  /** Returns positions [first, end) that include all events that overlap the span, and may include others. */
   range(span: Span): [number, number] {
     const first = lowest(this.rows.length, (i) => this.#ends[i]! > span.begin);
     const end = lowest(this.rows.length, (i) => this.events.begin[this.rows[i]!]! >= span.end);
     return [Math.min(first, end), end];
   }
 
-  /** Returns the row of the shortest event at a time; if there is none, of the nearest event within `slack` [ns]; -1 for none. */
+  /** Returns the row of the shortest event at a time. If there is none, returns the nearest event within `slack` [ns]; -1 if there is
+   * none, either. */
   at(time: number, slack: number): number {
     const { begin, duration } = this.events;
     const [first, end] = this.range({ begin: time - slack, end: time + slack });
@@ -61,7 +62,8 @@ export class EventList {
   }
 }
 
-/** Binary search: the lowest i < n for which `fits` is true, n if none; `fits` must stay true from there on. */
+/** Binary search. Returns the lowest i < n for which `fits` is true; n if there is none. If `fits` is true for i, it must be true for
+ * all j > i. */
 export function lowest(n: number, fits: (i: number) => boolean): number {
   let low = 0,
     high = n;
@@ -92,7 +94,7 @@ export class RankLanes {
     this.communication = gather(events, tracks, (kind) => kind === TRANSFER || kind === UNMATCHED);
   }
 
-  /** Sub-tracks that opening the rank adds: streams, then threads with most events first. */
+  /** Sub-tracks that are shown when the rank is opened: streams, then threads, those with most events first. */
   get subLanes(): readonly SubLane[] {
     if (!this.#subLanes) {
       const order = this.tracks
@@ -108,7 +110,7 @@ function group(track: Track): number {
   return track.kind === THREAD ? 1 : 0;
 }
 
-/* Merges two lists of rows that are sorted by begin, then row. Sorting them together would take as long as drawing a frame. */
+/* Merges two lists of rows, each sorted by begin, then row. Sorting both together would take as long as drawing a frame. */
 function merge({ begin }: Events, one: readonly number[], two: readonly number[]): readonly number[] {
   if (one.length === 0 || two.length === 0) return one.length === 0 ? two : one;
   const out = new Array<number>(one.length + two.length);
@@ -133,7 +135,7 @@ function gather(events: Events, tracks: readonly Track[], fits: (kind: number) =
   return new EventList(events, Uint32Array.from(rows));
 }
 
-/* Splits the events of tracks, of which each continues the previous one, into one list for each depth. */
+/* Splits the events of tracks, each of which continues the previous one, into a list for each depth. */
 function byDepth(events: Events, tracks: readonly Track[]) {
   const track = tracks[0]!;
   if (track.kind === STREAM) return [{ track, depth: 0, list: gather(events, tracks, () => true) }];

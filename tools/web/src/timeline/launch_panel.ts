@@ -1,4 +1,4 @@
-/** The part of an event's panel on its launch: the call, its place in the program, its arguments. */
+/** The part of an event's panel about its launch: the call, the call's place in the program, the arguments. */
 import { cut, h, name, shortName, visible, type Child } from "../dom";
 import * as f from "../format";
 import type { ChartData } from "./chart";
@@ -8,7 +8,7 @@ import { ANNOTATION, COPIES, GPU_ANNOTATION, OPERATOR, PYTHON, THREAD, type Even
 import type { FarEvent } from "./search";
 import type { Shape } from "./event_details";
 
-/** Maximum numbers of enclosing events, and of launched events, that are named. */
+/** Maximum numbers of named events that enclose the event, and of named events that it launched. */
 const NAMED = 6,
   LISTED = 24;
 /** Maximum length of a name in a list. */
@@ -19,7 +19,7 @@ function go(controller: Controller, row: number, text: string): HTMLElement {
   return h("button.tl-go", { title: cut(visible(text), 400), click: () => controller.selectEvent(row) }, cut(visible(text), SHORT));
 }
 
-/* "Operators: aten::mm in aten::linear" */
+/* Writes "Operators: aten::mm in aten::linear". */
 function chain(controller: Controller, title: string, rows: readonly number[], text: (row: number) => string): Child {
   if (rows.length === 0) return null;
   return h(
@@ -30,7 +30,7 @@ function chain(controller: Controller, title: string, rows: readonly number[], t
   );
 }
 
-/** Where in the program an event of a thread is. */
+/** Returns where in the program an event of a thread is. */
 function place(controller: Controller, row: number): Child {
   const { job, lanes, reported } = controller.data,
     { events } = lanes!,
@@ -64,7 +64,7 @@ function place(controller: Controller, row: number): Child {
   ];
 }
 
-/** "grid 128 × 1 × 1, block 256 × 1 × 1, 40 registers per thread" */
+/** Writes "grid 128 × 1 × 1, block 256 × 1 × 1, 40 registers per thread". */
 export function shapeWords({ grid, block, registers, shared, occupancy }: Shape): string {
   return f.joined(
     ", ",
@@ -76,7 +76,7 @@ export function shapeWords({ grid, block, registers, shared, occupancy }: Shape)
   );
 }
 
-/* Launch parameters of a kernel, or the bytes of a copy. */
+/* Returns the launch parameters of a kernel, or the size of a copy. */
 function given(controller: Controller, row: number, events: Events): Child {
   const { lanes, reported } = controller.data,
     own = reported!.of(lanes!.trackOf(row)!.at),
@@ -89,7 +89,7 @@ function given(controller: Controller, row: number, events: Events): Child {
   return bytes >= 0 && h("p", `${f.bytes(bytes)}${rate}.`);
 }
 
-/* Says what the tables know of the launches of a kernel's name, for an event whose launch is not in the page. */
+/* For an event whose launch is not in the page: returns what the tables know about launches of kernels with its name. */
 function byName(controller: Controller, title: string): string {
   const { job, launchers } = controller.data,
     known = launchers?.get(title);
@@ -119,7 +119,7 @@ function launchedBy(controller: Controller, row: number, launch: Launch | undefi
   ];
 }
 
-/** A launched event, and the time from the call's begin to its begin [ns]. */
+/** A launched event. `delay`: time from the call's begin to the event's begin [ns]. */
 interface Launched extends FarEvent {
   readonly later: number;
 }
@@ -128,7 +128,7 @@ const REMEMBERED = 64;
 
 const remembered = new WeakMap<ChartData, Map<string, readonly Launched[]>>();
 
-/* Returns the events that an event launched. A launched event that is far away may be dropped with its window; the cache still has its
+/* Returns the events that an event launched. If a launched event is far away, its window may be dropped, but the cache still has its
  * data. */
 function launchedOf(controller: Controller, row: number, launches: readonly Launch[]): readonly Launched[] {
   const { data } = controller,
@@ -177,7 +177,7 @@ function launched(controller: Controller, launches: readonly Launched[]): Child 
   ];
 }
 
-/** The launch part of an event's panel; null if nothing is known, as for annotations on a stream. */
+/** Makes the launch part of an event's panel; null if nothing is known, as for annotations on a stream. */
 export function launchPart(controller: Controller, row: number): Child {
   const { lanes, reported } = controller.data;
   if (!reported || !lanes) return null;

@@ -1,12 +1,12 @@
-/** Links device events and the calls that launched them. */
+/** Links device events to the calls that launched them. */
 import { lowest, type Lanes } from "./lanes";
 import { THREAD, type Events, type Track } from "./model";
 import type { Reported } from "./event_details";
 
-/** `call`: row of a call; `row`: row of the event that it launched, or that it put into a queue from which another thread took it. */
+/** `call`: row of a call. `row`: row of the event that the call launched, or that it put into a queue from which another thread took it. */
 export type Launch = Readonly<Record<"call" | "row", number>>;
 
-/* Returns those of the events [first, end) of a track that enclose an event, innermost first. @param deep depth of the event */
+/* Returns those events in rows [first, end) of a track that enclose an event, innermost first. @param deep depth of the event */
 function enclosing(events: Events, first: number, end: number, row: number, deep: number): number[] {
   const out: number[] = [];
   let depth = deep;
@@ -18,7 +18,7 @@ function enclosing(events: Events, first: number, end: number, row: number, deep
   return out;
 }
 
-/** Returns the events of a thread that enclose an event, innermost first. Those of a fetched event may be in the page itself. */
+/** Returns the events of a thread that enclose an event, innermost first. For a fetched event, these may be in the page itself. */
 export function around(events: Events, { first, continues }: Track, row: number): number[] {
   const { begin, duration, depth } = events,
     own = enclosing(events, first, row, row, depth[row]!);
@@ -28,7 +28,7 @@ export function around(events: Events, { first, continues }: Track, row: number)
   return [...own, ...others].sort((a, b) => begin[b]! - begin[a]! || duration[a]! - duration[b]!);
 }
 
-/** Returns the end of the rows [row, end) of an event's thread that begin during the event. */
+/** Returns the end of those rows of an event's thread that follow the event and begin during it. */
 function inside(events: Events, track: Track, row: number): number {
   const end = events.begin[row]! + events.duration[row]!,
     n = track.first + track.n - row;
@@ -41,7 +41,7 @@ function inside(events: Events, track: Track, row: number): number {
   );
 }
 
-/** Returns the launch of a device event, or the launches by all calls within a host event. */
+/** Returns the launch of a device event. For a host event, returns the launches by all calls within it. */
 export function launchesOf(lanes: Lanes, reported: Reported, row: number): readonly Launch[] {
   const { events } = lanes,
     track = lanes.trackOf(row)!,

@@ -34,13 +34,13 @@ export interface RankRow extends Place {
   readonly pinned: boolean;
 }
 
-/** A row of an opened rank's track. The track's name is shown at its first row. */
+/** A row of a track of an opened rank. The first row of each track shows the track's name. */
 export type SubRow = Place & { readonly kind: "sub"; readonly lane: SubLane; readonly named: boolean };
 
-/** A counter of a rank, below its lanes, by its index among those shown. */
+/** A counter below a rank's lanes. `counter`: index among the shown counters. */
 export type CounterRow = Place & { readonly kind: "counter"; readonly counter: number };
 
-/** The row of adjacent ranks without a trace, which makes the gap visible. */
+/** The row of adjacent ranks without a trace, which shows that they are missing. */
 export type AbsentRow = Box & Readonly<Record<"first" | "last", number>> & { readonly kind: "absent" };
 
 export type Row = HostRow | RankRow | CounterRow | SubRow | AbsentRow;
@@ -54,13 +54,13 @@ export interface LayoutInput {
   readonly room: number;
   readonly lanes: Lanes | null;
   readonly arrangement?: Arrangement;
-  /** Whether no rank communicates. Ranks then have one lane. */
+  /** No rank communicates, so ranks have one lane. */
   readonly silent?: boolean;
   /** Indices of the ranks in the chosen order. */
   readonly order?: readonly number[];
 }
 
-/* Returns the boxes of a row's lanes: two lanes, or one, with a margin below; a map's lane has no margin. */
+/* Returns the boxes of a row's lanes: two or one, with a margin below, or a map's lane without a margin. */
 function boxes(y: number, height: number, lanes: "map" | "one" | "two"): { compute: Box; communication: Box } {
   const inner = lanes === "map" ? height : height - Math.max(3, Math.round(height / 9)),
     compute = Math.round(inner * 0.58);
@@ -68,7 +68,7 @@ function boxes(y: number, height: number, lanes: "map" | "one" | "two"): { compu
   return { compute: { y, height: compute }, communication: { y: y + compute + 1, height: inner - compute - 1 } };
 }
 
-/** Places the rows, from y = 0. Hosts get headings if there are several. */
+/** Places the rows, from y = 0. If there are several hosts, each gets a heading. */
 export function layout(input: LayoutInput): Layout {
   return new Placing(input).place();
 }
@@ -121,8 +121,8 @@ class Placing {
     return this.#headed ? this.#arrangement.folded.size : 0;
   }
 
-  /** Places all rows. Returns the rows, the rows of ranks by index, the total height, the height of the pinned rows, and whether rows are
-   * in rank order. */
+  /** Places all rows. Returns the rows, the rows of ranks by index, the total height, the height of the pinned rows, and whether rows
+   * are in rank order. */
   place() {
     const { ranks, order = ranks.keys(), world } = this.input,
       arrangement = this.#arrangement;
@@ -177,7 +177,7 @@ class Placing {
     if (open.has(at) && lanes && !this.#map) this.#y = subRows(this.#rows, lanes.of(at).subLanes, at, this.#y);
   }
 
-  /* Sets the position of a rank that has no row of its own: that of its folded host's row or, for a hidden rank, the current position. */
+  /* Sets the position of a rank that has no row: if its host is folded, that of the host's row; if it is hidden, the current position. */
   #under(at: number): void {
     const host = this.#isFolded(at) ? this.#foldedRows.get(this.#hosts.of[at]!) : undefined;
     const own = host?.folded ? { y: host.y, height: host.height, ...host.folded } : { y: this.#y, height: 0, ...boxes(this.#y, 0, "map") };
@@ -200,7 +200,7 @@ function subRows(rows: Row[], lanes: readonly SubLane[], at: number, from: numbe
   return y + (before ? 8 : 0);
 }
 
-/** Rows [first, end) that overlap [y, y + height). */
+/** Returns the rows [first, end) that overlap [y, y + height). */
 export function rowsIn(rows: readonly Row[], y: number, height: number): [number, number] {
   const first = lowest(rows.length, (i) => rows[i]!.y + rows[i]!.height > y);
   let end = first;

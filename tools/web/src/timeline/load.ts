@@ -15,7 +15,7 @@ import { PageReported } from "./event_details";
 
 const kept = new WeakMap<Job, ReturnType<typeof loadAll>>();
 
-/* Yields to the event loop, so that a frame can be drawn between two large blocks. */
+/* Lets other tasks run, so that a frame can be drawn between two large blocks. */
 function turn(): Promise<void> {
   return new Promise((done) => setTimeout(done, 0));
 }
@@ -39,7 +39,7 @@ export async function addKernels(source: Job, data: ChartData): Promise<void> {
     efficiency = source.level("efficiency.work", "kernel"),
     classes = new Map(kernels.rows.map((_, row) => [kernels.text(row, "name"), kernels.text(row, "class")])),
     rates = new Map<string | null, Rate | null>();
-  /* null: the kernel has no single known rate, for example because it multiplies several number types */
+  /* null: the rate of the kernel is unknown, for example because it multiplies several number types */
   efficiency.rows.forEach((_, row) => {
     const name = efficiency.text(row, "name"),
       bound = efficiency.cell(row, "at_most") === true,
@@ -62,7 +62,7 @@ function launchersOf(source: Job): Map<string, Launcher> {
     const name = table.text(row, "kernel"),
       operator = table.text(row, "operator"),
       share = f.share(table.amount(row, "total_ns"), totals.get(name) ?? 0);
-    /* a name in brackets means that no operator launched the kernels, or that it is unknown */
+    /* a name in brackets: no operator launched the kernels, or it is unknown which did */
     if (name !== null && operator !== null && !operator.startsWith("(") && share !== null && share > (out.get(name)?.share ?? 0))
       out.set(name, { operator, inside: table.text(row, "inside"), share });
   });
@@ -71,7 +71,7 @@ function launchersOf(source: Job): Map<string, Launcher> {
 
 const finers = new WeakMap<ChartData, Finer>();
 
-/** The object that requests more data from the server; null if the page is a file. */
+/** Returns the object that requests more data from the server; null if the page is from a file. */
 export function finerOf(source: Job, data: ChartData, listener: FinerListener): Finer | null {
   if (!isServed(source) || !data.lanes) return null;
   let finer = finers.get(data);
@@ -91,7 +91,7 @@ async function loadAll(source: Job) {
   return { data, all: turn().then(() => loadRest(data)) };
 }
 
-/** Loads the timeline's data; an error says what is missing or damaged. */
+/** Loads the timeline's data. The message of an error says what is missing or damaged. */
 export function load(job: Job): ReturnType<typeof loadAll> {
   let loading = kept.get(job);
   if (!loading) kept.set(job, (loading = loadAll(job)));

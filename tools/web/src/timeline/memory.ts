@@ -43,7 +43,7 @@ export class Curves {
   constructor(
     /** By index of the rank. A rank has a curve for each device. */
     readonly curves: readonly (readonly Curve[])[],
-    /** The top of the scale is at least this value. */
+    /** Minimum of the value at the top of the scale. */
     least = 1,
   ) {
     let most = least;
@@ -51,8 +51,8 @@ export class Curves {
     this.most = most;
   }
 
-  /** Raises out[i] to the maximum of these ranks' curves in the i-th stretch of `width` after `from`, as a fraction of the top of the
-   * scale (0 to 1). */
+  /** Raises out[i] to the maximum of these ranks' curves in the i-th stretch of `width` after `from`, divided by the value at the top of
+   * the scale. */
   fill(ranks: readonly number[], from: number, width: number, out: Float32Array): void {
     for (const { times, values } of ranks.flatMap((at) => this.curves[at] ?? [])) {
       let i = Math.max(0, lowest(times.length, (k) => times[k]! > from) - 1);
@@ -67,11 +67,11 @@ export class Curves {
   }
 }
 
-/** A change of a value, by `by`, at a time. */
+/** At `time`, `by` is added to a value. */
 export type Change = Readonly<Record<"time" | "by", number>>;
 
-/** Builds a curve from its changes; it starts at 0. When all rises have ended, the value is reset to exactly 0, to remove rounding
- * errors. */
+/** Builds a curve, which starts at 0, from its changes. Whenever all rises have ended, sets the value to exactly 0, so that rounding
+ * errors do not add up. */
 export function curveOf(changes: readonly Change[]): Curve {
   const order = [...changes].sort((a, b) => a.time - b.time),
     times: number[] = [],
@@ -89,7 +89,8 @@ export function curveOf(changes: readonly Change[]): Curve {
 
 const CATEGORIES = 3; // named at the most
 
-/** The values of a curve at the begin and the end of a span, and the largest between them and its time; null before its first point. */
+/** Returns the values of a curve at the begin and the end of a span, the maximum between them, and its time; null if the curve starts
+ * later. */
 export function overSpan({ times, values }: Curve, { begin, end }: Span) {
   const [first, last] = [begin, end].map((time) => lowest(times.length, (i) => times[i]! > time) - 1) as [number, number];
   if (last < 0) return null;
@@ -114,7 +115,7 @@ function row(job: Job, rank: number, curve: DeviceCurve, mark: Span): [string, .
   ];
 }
 
-/** The tab "memory" of a mark; the curves are fetched when it is first shown. */
+/** Makes the tab "memory" of a mark. The curves are fetched when the tab is first shown. */
 export function memoryPart(controller: Controller, places: readonly number[], mark: Span): Child {
   const { memory, job } = controller.data,
     source = controller.listener.context.job;

@@ -32,7 +32,7 @@ export const KIND_WORDS: readonly string[] = [
   "other host event",
 ];
 
-/** Kinds of collective in words, numbered as in include/tmerge/timeline.h. */
+/** Kinds of collectives in words, numbered as in include/tmerge/timeline.h. */
 export const COLLECTIVE_WORDS: readonly string[] =
   "collective allreduce allgather reducescatter broadcast reduce alltoall gather scatter send recv sendrecv barrier coalesced"
     .split(" ")
@@ -40,9 +40,9 @@ export const COLLECTIVE_WORDS: readonly string[] =
 
 export const SEND = 9,
   RECV = 10;
-/** Collectives that no rank leaves before all have arrived: tm_collective_synchronises. */
+/** Collectives that no rank leaves before all ranks have arrived: as tm_collective_synchronises. */
 export const SYNCHRONISING: ReadonlySet<number> = new Set([1, 2, 3, 6, 12]);
-/** Kinds of which it is not known who waits for whom: unknown, and several collectives in one kernel. */
+/** Kinds for which it is unknown who waits for whom: unknown kinds, and several collectives in one kernel. */
 export const UNREPORTED: ReadonlySet<number> = new Set([0, 13]);
 
 /** Half-open: [begin, end). */
@@ -55,7 +55,7 @@ export const THREAD = 2;
 export const TIED = 1;
 export const LAST = 2;
 
-/** Columns of n events. The columns `wait` and `operation` have rows only for communication, and grow, because the number of these is not
+/** Columns of n events. `wait` and `operation` have rows only for communication events, and grow, because the number of these is not
  * known in advance. */
 export class Events {
   readonly begin: Float64Array;
@@ -63,10 +63,10 @@ export class Events {
   readonly name: Uint32Array;
   readonly kind: Uint8Array;
   readonly depth: Uint8Array;
-  /** For an event of communication, its row in `wait` and `operation`; for other events 0. */
+  /** For each communication event, its row in `wait` and `operation`; 0 for other events. */
   readonly comm: Uint32Array;
   readonly tracks: Track[] = [];
-  /** -1 if not known. Row 0 is for all events that do not communicate. */
+  /** -1: unknown. Row 0 is for all events that are not communication. */
   wait: Float64Array = new Float64Array(1);
   operation: Int32Array = new Int32Array(1);
 

@@ -15,7 +15,7 @@ export class Labels {
   }
 }
 
-/** Groups in which matches are counted: word, plural, and kinds of events. */
+/** Groups in which matches are counted: word, its plural, and the kinds of events. */
 export const GROUPS: readonly (readonly [one: readonly [string, string], kinds: readonly number[]])[] = [
   [
     ["kernel", "kernels"],
@@ -31,8 +31,8 @@ export const GROUPS: readonly (readonly [one: readonly [string, string], kinds: 
 
 export type FoundGroup = ReturnType<typeof groupsOf>[number];
 
-/* Returns number and time of the matches in each group. In the time, nested events of a track count once. @param rows sorted by track,
- * then begin */
+/* Returns number and time of the matches in each group. Where matches on a track are nested, their time counts once. @param rows sorted
+ * by track, then begin */
 function groupsOf(rows: readonly number[], events: Events) {
   const groups = GROUPS.map(([what]) => ({ what, count: 0, time: 0 }));
   const ends = new Float64Array(groups.length);
@@ -56,7 +56,7 @@ function groupsOf(rows: readonly number[], events: Events) {
   return groups;
 }
 
-/** Names of kinds in a search. */
+/** Names by which a search may limit the kinds of events. */
 export const KINDS_SOUGHT: Readonly<Record<string, readonly number[]>> = {
   kernel: [COMPUTE, TRANSFER, UNMATCHED],
   compute: [COMPUTE],
@@ -70,7 +70,7 @@ export const KINDS_SOUGHT: Readonly<Record<string, readonly number[]>> = {
 
 const UNITS: Readonly<Record<string, number>> = { ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9 };
 
-/* Plain text matches anywhere, ignoring case; text between slashes is a regular expression. */
+/* Returns the test of a name. Plain text matches anywhere, in upper or lower case; text between slashes is a regular expression. */
 function nameTest(text: string): ((name: string) => boolean) | null {
   const pattern = /^\/(.+)\/$/.exec(text);
   if (!pattern) return (name) => name.toLowerCase().includes(text.toLowerCase());
@@ -84,7 +84,7 @@ function nameTest(text: string): ((name: string) => boolean) | null {
 
 export type Query = Exclude<ReturnType<typeof queryOf>, string | null>;
 
-/** Parses a search, a text or /pattern/ for names, and conditions: null if it is empty, an error message if it is invalid. */
+/** Parses a search: text or /pattern/ for names, and conditions. Returns null if it is empty, and an error message if it is invalid. */
 export function queryOf(text: string) {
   let rank: (rank: number) => boolean = () => true,
     kinds: readonly number[] | null = null,
@@ -113,8 +113,9 @@ export function queryOf(text: string) {
 
 export type Found = NonNullable<ReturnType<typeof find>>;
 
-/** Returns the matching events, sorted by begin, with sums by group; an error message if the search is invalid; null if it is empty.
- * @param ranks the job's ranks, needed for conditions on them */
+/** Returns the matching events, ascending by begin, with sums by group. Returns an error message if the search is invalid, and null if it
+ * is empty.
+ * @param ranks the job's ranks, for conditions on ranks */
 export function find(text: string, names: readonly string[], events: Events, ranks: readonly { readonly rank: number }[] = []) {
   const query = queryOf(text);
   if (!query) return null;

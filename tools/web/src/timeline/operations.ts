@@ -2,7 +2,7 @@
 import { lowest } from "./lanes";
 import type { Operation, Rank, Span } from "./model";
 
-/** Maximum number of operations that are joined by lines if the view is WIDE [px]; fewer if it is narrower. */
+/** Maximum number of operations that lines join in a view as wide as WIDE [px]; fewer in a narrower view. */
 export const ALL_JOINED = 40;
 const WIDE = 1000;
 const LEAST_WIDTH = 6;
@@ -12,7 +12,7 @@ export class OperationIndex {
   /** The operations, longest wait first. */
   readonly #byWait: readonly Operation[];
 
-  /** The operations in order of begin. */
+  /** The operations, ascending by begin. */
   readonly list: readonly Operation[];
 
   constructor(all: readonly Operation[]) {
@@ -29,8 +29,8 @@ export class OperationIndex {
     return this.list.slice(Math.min(first, end), end).filter((operation) => operation.end > span.begin);
   }
 
-  /** Returns the operations to join by lines: all if they are few, else those with the longest waits, of those whose arrivals are some
-   * pixels apart. More lines would hide the lanes. */
+  /** Returns the operations that lines join: of those whose arrivals are some pixels apart, all if they are few, else those with the
+   * longest waits. More lines would hide the lanes. */
   joined(span: Span, pixelsPerNs: number): Operation[] {
     const all = this.within(span).filter((operation) => operation.members.length > 1);
     const most = Math.floor(ALL_JOINED * Math.min(1, ((span.end - span.begin) * pixelsPerNs) / WIDE));
@@ -41,8 +41,8 @@ export class OperationIndex {
     return all.filter((operation) => chosen.has(operation));
   }
 
-  /** Returns the operation after (or before) the selected one, by time or by wait. If none is selected: by wait the first, by time the
-   * one next to the begin of the view. */
+  /** Returns the operation after the selected one, or before it, by time or by wait. If none is selected, returns the one with the
+   * longest wait, or by time the one next to the begin of the view. */
   next(from: Operation | null, span: Span, forward: boolean, byWait: boolean): Operation | null {
     const order = byWait ? this.#byWait : this.list;
     if (order.length === 0) return null;
@@ -52,7 +52,7 @@ export class OperationIndex {
     return this.list[forward ? at : at - 1] ?? null;
   }
 
-  /** The operation with the begin and wait of a row of collectives.worst. */
+  /** Returns the operation with the begin and wait of a row of collectives.worst. */
   find(begin: number | null, wait: number | null): Operation | null {
     if (begin === null) return null;
     const at = lowest(this.list.length, (i) => this.list[i]!.begin >= begin - 1);
@@ -66,7 +66,7 @@ export function isWide(operation: Operation, pixelsPerNs: number): boolean {
   return (operation.last - operation.begin) * pixelsPerNs >= LEAST_WIDTH;
 }
 
-/** Returns the uncertainty [ns] of a rank's arrival relative to the arrivals of the other members. */
+/** Returns the uncertainty [ns] of a rank's arrival relative to those of the other members. */
 export function doubt(operation: Operation, at: number, ranks: readonly Rank[]): number {
   const own = ranks[at];
   if (!own) return 0;
@@ -75,7 +75,7 @@ export function doubt(operation: Operation, at: number, ranks: readonly Rank[]):
   return 2 * (together ? own.spread : own.uncertainty);
 }
 
-/** Whether, in the median over all operations, arrivals differ by less than the clocks can resolve. */
+/** Returns whether arrivals, in the median over all operations, differ by less than the uncertainty of the clocks. */
 export function clocksArePoor(list: readonly Operation[], ranks: readonly Rank[]): boolean {
   const waiting = list.filter((operation) => operation.waits && !operation.fetched); // as before the first selection
   if (waiting.length === 0) return false;

@@ -1,4 +1,4 @@
-/** Paints the part above the lanes: the strip of all ranks with the window as a brush, and the ruler. */
+/** Paints the part above the lanes: the strip of all ranks, with a frame around the visible window, and the ruler. */
 import { clipped, fillBox, strokeLine } from "../canvas";
 import { fitting, visible } from "../dom";
 import * as f from "../format";
@@ -12,7 +12,7 @@ import { setFont, type Theme } from "./theme";
 export const STRIP_HEIGHT = 46;
 export const STEPS_HEIGHT = 18;
 export const RULER_HEIGHT = 22;
-/* Minimum distance between the labels of two steps. */
+/* Minimum distance between the labels of two steps [px]. */
 const GAP = 8;
 /* Maximum width of a note [px]. */
 const NOTE_WIDEST = 160;
@@ -54,7 +54,7 @@ export class StripImage {
     }
   }
 
-  /** Returns the mean share of a kind over all ranks between two positions in the job; all three from 0 to 1. */
+  /** Returns the mean share of a kind over all ranks, between two positions in the job. Share and positions are from 0 to 1. */
   share(kind: number, from: number, to: number): number {
     const n = this.buckets,
       first = from * n,
@@ -86,7 +86,7 @@ export function paintStrip(canvas: Canvas, image: StripImage, duration: number, 
   ctx.strokeRect(x0, y + 0.75, x1 - x0, STRIP_HEIGHT - 1.5);
 }
 
-/** The job's steps, taken from the first rank that has them. */
+/** Returns the job's steps, each from the first rank that has it. */
 export function jobSteps(job: JobBlock): readonly (Span & { number: number })[] {
   if (!job.steps) return [];
   return job.ranks.reduce<readonly (Span & { number: number })[]>(
@@ -95,7 +95,7 @@ export function jobSteps(job: JobBlock): readonly (Span & { number: number })[] 
   );
 }
 
-/** Chooses every n-th label, with the smallest n for which no labels overlap. */
+/** Chooses every n-th label, with the smallest n such that no labels overlap. */
 export function labelled(places: readonly { readonly x0: number; readonly x1: number }[], widest: number): boolean[] {
   const room = places.length > 0 ? (places[places.length - 1]!.x1 - places[0]!.x0) / places.length : 0;
   const each = Math.max(1, Math.ceil(widest / room));
@@ -125,7 +125,7 @@ export function paintSteps(canvas: Canvas, steps: readonly (Span & { number: num
   });
 }
 
-/** Paints flags: a line through the lanes, and the note in the ruler; a bar shows a range. */
+/** Paints flags: a line through the lanes, and the note in the ruler. For a flag on a range, also a bar. */
 export function paintFlags(canvas: Canvas, flags: readonly Flag[], y: number, bottom: number): void {
   const { ctx, theme, scale } = canvas;
   setFont(ctx, theme, [11, theme.page]);
@@ -142,7 +142,7 @@ export function paintFlags(canvas: Canvas, flags: readonly Flag[], y: number, bo
   });
 }
 
-/** Labels of the ruler: one unit for all, with enough decimals to distinguish them. */
+/** Returns the labels of the ruler: all in one unit, with enough decimals to distinguish them. */
 export function tickLabels(span: Span, n: number): { at: number[]; text: string[] } {
   const { at, step } = ticks(span, n);
   const unit = f.timeUnit([span.end]);

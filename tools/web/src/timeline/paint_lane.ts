@@ -1,4 +1,4 @@
-/** Paints lanes: events if they fit, else shares per column. */
+/** Paints lanes: events, or if these are too many, shares in columns. */
 import { fitting } from "../dom";
 import type { Chart } from "./chart";
 import { LANE_KINDS, TRANSFER, UNMATCHED, WAIT, type Events, type Span } from "./model";
@@ -15,11 +15,11 @@ export interface Canvas {
   readonly scale: Scale;
   /** Device pixels per CSS pixel; columns are one device pixel wide. */
   readonly ratio: number;
-  /** Opacity of shares, which is lower while a search dims events that do not match. */
+  /** Opacity of shares. Lower during a search, which dims events that do not match. */
   readonly strength?: number;
 }
 
-/** With more events per pixel than this, shares are drawn instead. */
+/** If there are more events per pixel than this, shares are drawn instead. */
 export const MOST_PER_PIXEL = 2;
 const LABEL_FROM = 60,
   CHARACTER = 6,
@@ -27,13 +27,13 @@ const LABEL_FROM = 60,
   DOTS_FROM = 6,
   TICK = 4;
 
-/** Rectangles of one colour in a lane, as pairs of left and right edge [px]. `dim`: those that do not match a search. */
+/** Rectangles of one colour in a lane, as pairs of left and right edge [px]. `dim`: rectangles of events that do not match a search. */
 class Pieces {
   readonly bright: number[] = [];
   readonly dim: number[] = [];
 }
 
-/** Sums the events that are narrower than a pixel, so that each pixel is filled in proportion to their time. */
+/** Sums events that are narrower than a pixel: each pixel is filled in proportion to the time of the events in it. */
 class Slivers {
   readonly shares: Float32Array;
 
@@ -103,7 +103,7 @@ export function paintEvents(
   paintLabels(canvas, events, labelled, box, options);
 }
 
-/* Marks matches too narrow to be visible by a tick above. */
+/* Marks matches that are too narrow to be visible with a tick above the lane. */
 function paintTicks({ ctx, theme, scale, ratio }: Canvas, slivers: readonly (Slivers | undefined)[], box: Box): void {
   ctx.fillStyle = theme.ink;
   for (const found of slivers)
@@ -129,7 +129,7 @@ function addPieces(rects: Rects, { theme, scale }: Canvas, pieces: readonly Piec
     }
 }
 
-/* Marks unmatched communication with dots, so that it is distinguishable without colour. */
+/* Marks unmatched communication with dots, so that it can be distinguished without colour. */
 function dot({ ctx, theme, scale }: Canvas, list: readonly number[], box: Box): void {
   ctx.fillStyle = theme.ink;
   ctx.strokeStyle = theme.edge;
@@ -148,7 +148,7 @@ function frameOf({ scale, ratio }: Canvas, box: Box) {
   return { left: scale.left, top: box.y, width: scale.width, height: box.height, ratio };
 }
 
-/** Paints the shares of columns one device pixel wide, kinds stacked. Equal neighbours are merged. */
+/** Paints shares in columns one device pixel wide, with the kinds stacked. Merges equal neighbours. */
 export function paintShares(canvas: Canvas, shares: readonly (Float32Array | undefined)[], box: Box): void {
   const rects = new Rects();
   addShares(rects, canvas, shares, box);
@@ -182,7 +182,7 @@ function addShares(rects: Rects, canvas: Canvas, shares: readonly (Float32Array 
   }
 }
 
-/** Paints a rank's shares of some kinds, except in the spans `without`, where events are drawn. */
+/** Paints a rank's shares of some kinds, except in the spans @p without, where events are drawn. */
 export function paintCoverage(
   canvas: Canvas,
   pyramid: Pyramid,

@@ -12,7 +12,7 @@ import { fitting } from "../dom";
 
 export type JoinInput = ReturnType<Chart["joinInput"]>;
 
-/* Returns the members in visible rows, and the next one beyond each edge, so that the line of arrivals continues to the edge. */
+/* Returns the members in visible rows, and the next member beyond each edge, so that the line of arrivals continues to the edge. */
 function inView(operation: Operation, input: JoinInput): Member[] {
   const members = inRows(operation, input);
   const first = lowest(members.length, (i) => bottomOf(members[i]!, input) > input.top);
@@ -20,7 +20,8 @@ function inView(operation: Operation, input: JoinInput): Member[] {
   return members.slice(Math.max(0, first - 1), end + 1);
 }
 
-/* Members sorted by row, kept while the rows stay the same: sorting thousands of members in each frame would take too long. */
+/* Members in the order of their rows. Kept while the rows stay the same, because sorting thousands of members in each frame would take
+ * too long. */
 const sorted = new WeakMap<readonly RankRow[], WeakMap<Operation, readonly Member[]>>();
 
 function inRows(operation: Operation, input: JoinInput): readonly Member[] {
@@ -42,7 +43,7 @@ function bottomOf(member: Member, input: JoinInput): number {
   return row.y + row.height;
 }
 
-/** Paints the lines of one operation. `strong`: it is selected or under the pointer. */
+/** Paints the lines of one operation. @p strong: it is selected or under the pointer. */
 export function paintJoin(canvas: Canvas, operation: Operation, input: JoinInput, strong: boolean, few: boolean): void {
   const { ctx, theme, scale } = canvas;
   const members = inView(operation, input);
@@ -80,8 +81,8 @@ function outline({ ctx, theme, scale }: Canvas, members: readonly Member[], y: (
   }
 }
 
-/** Marks the member that came last, or all that may have been last within the clock uncertainty. Marks none if `poor`, because the clocks
- * are too inaccurate. */
+/** Marks the member that came last; if the clocks leave that open, all members that may have been last. If @p poor is set, marks none,
+ * because the clocks are too inaccurate. */
 export function paintArrivals(canvas: Canvas, operation: Operation, input: JoinInput, strong: boolean, poor: boolean): void {
   const { ctx, theme, scale } = canvas;
   for (const member of inView(operation, input)) {
@@ -138,7 +139,7 @@ const WIDTH = 2.5,
   CASING = 1.5,
   HALF_BOX = 6;
 
-/** Paints the visible part of the path, at the heights given by @p heightOf. */
+/** Paints the visible part of the path. @p heightOf returns the height of a piece. */
 export function paintPath(canvas: Canvas, path: Path, heightOf: (placed: Placed) => number): void {
   const { ctx, theme, scale } = canvas,
     runs = path.runs(scale, heightOf);
@@ -173,24 +174,24 @@ export function outlinePiece({ ctx, theme, scale }: Canvas, { piece }: Placed, y
   }
 }
 
-/** An arrow from a call to a launched event: the begins [px] and the boxes of both. */
+/** An arrow from a call to an event that it launched: the begins [px] and the boxes of both. */
 export type Arrow = Readonly<Record<"x0" | "x1", number> & Record<"from" | "to", Box>>;
 
-/** If there are more than FEW arrows, they are thin, and of arrows that end less than APART [px] from one another only one is drawn. */
+/** FEW: more arrows than this are thin. APART: of thin arrows whose ends are less than this apart [px], only one is drawn. */
 const FEW = 12,
   APART = 3;
 const HEAD_LENGTH = 7,
   HEAD_HALF = 3.5,
   BEND = 40;
 
-/* Returns the heights at which an arrow begins and ends: at the edges of the two boxes that face each other. */
+/* Returns the heights at which an arrow begins and ends: the edges at which the two boxes face each other. */
 function ends({ from, to }: Arrow): [number, number] {
   return from.y < to.y
     ? [from.y + from.height, to.y + Math.min(4, to.height / 2)]
     : [from.y, to.y + to.height - Math.min(4, to.height / 2)];
 }
 
-/* Returns the arrows sorted by their end, without those that end close to the previous one. */
+/* Returns the arrows in order of their ends, without arrows that end close to the previous one. */
 function apart(all: readonly Arrow[]): Arrow[] {
   const out: Arrow[] = [];
   for (const arrow of [...all].sort((a, b) => a.x1 - b.x1)) if (arrow.x1 - (out[out.length - 1]?.x1 ?? -Infinity) >= APART) out.push(arrow);
@@ -227,7 +228,7 @@ export function paintArrows({ ctx, theme }: Canvas, all: readonly Arrow[]): void
   }
 }
 
-/** Opacity of the counter's colour (the theme's link colour), chosen so that text on it stays readable. */
+/** Opacity of the counter's colour, the theme's link colour. Text on it stays readable. */
 const STRENGTH = 0.6;
 const AIR = 3;
 
@@ -235,7 +236,7 @@ export function counterBox(row: Box, offset: number): Box {
   return { y: row.y + offset, height: row.height - AIR };
 }
 
-/** @param shares  fractions of the lane's height, per device pixel */
+/** @param shares value in each device pixel, as a fraction of the lane's height */
 export function paintCounter(canvas: Canvas, box: Box, shares: Float32Array): void {
   const { ctx, theme, scale } = canvas,
     fills = theme.fills.map(() => theme.link),

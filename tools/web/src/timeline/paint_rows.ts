@@ -42,7 +42,7 @@ export function paintEdge({ ctx, theme, scale }: Canvas, y: number): void {
   fillBox(ctx, theme.ink3, 0, y - 1, scale.left + scale.width, 1);
 }
 
-/** Paints the row of ranks without a trace; in a page that holds only some ranks (`part`), the row of ranks that were left out. */
+/** Paints the row of ranks without a trace. If the page has only some ranks (@p part), paints the row of ranks that the page leaves out. */
 export function paintAbsent(canvas: Canvas, row: AbsentRow, offset: number, part: boolean): void {
   const { ctx, theme, scale } = canvas,
     y = row.y + offset,
@@ -54,7 +54,7 @@ export function paintAbsent(canvas: Canvas, row: AbsentRow, offset: number, part
   ctx.setLineDash([]);
 }
 
-/** Paints the rank's name, a button that opens it. */
+/** Paints the rank's name, which is a button that opens the rank. */
 export function paintGutter(canvas: Canvas, row: RankRow, rank: Rank, offset: number, open: boolean, selected: boolean): void {
   const { theme, scale } = canvas,
     middle = (lane: Box) => lane.y + lane.height / 2 + offset,
@@ -69,7 +69,7 @@ export function paintSubLabel({ ctx, theme, scale }: Canvas, row: SubRow, names:
   ctx.fillText(fitting(ctx, name, scale.left - 20), scale.left - 8, row.y + row.height / 2 + offset);
 }
 
-/** Paints where the rank was recorded; a truncated recording has a torn end, and the time after it is not idle. */
+/** Paints when the rank was recorded. A truncated recording has a torn end, because the time after it is not idle. */
 export function paintRecordings(canvas: Canvas, row: RankRow, rank: Rank, offset: number, duration: number): void {
   const { ctx, theme, scale } = canvas;
   const top = row.compute.y + offset,
@@ -107,7 +107,7 @@ function torn({ ctx, theme }: Canvas, x: number, top: number, bottom: number): v
   });
 }
 
-/** Paints a dotted line below the lanes for the times of which the page has only shares. */
+/** Paints a dotted line below the lanes where the page has only shares. */
 export function paintOutside({ ctx, theme, scale }: Canvas, span: Span, row: RankRow, offset: number): void {
   const y = Math.round(row.communication.y + row.communication.height + offset) + 0.5,
     x1 = Math.min(scale.left + scale.width, scale.x(span.end));
@@ -120,7 +120,7 @@ export function paintMark({ ctx, theme, scale }: Canvas, mark: Span, top: number
   ctx.globalAlpha = 0.1;
   fillBox(ctx, theme.link, x0, top, x1 - x0, bottom - top);
   ctx.globalAlpha = 1;
-  /* a frame around the mark, because its colour is hardly visible on that of compute */
+  /* a frame around the mark, because its colour is hardly visible on the colour of compute */
   ctx.fillRect(x0, top, 1.5, bottom - top);
   ctx.fillRect(x1 - 1.5, top, 1.5, bottom - top);
   ctx.fillRect(x0, top, x1 - x0, 1.5);

@@ -9,12 +9,12 @@ import type { Scale } from "./scale";
 export interface Placed {
   readonly piece: Piece;
   readonly index: number;
-  /** Index of its rank. */
+  /** Index of the piece's rank. */
   readonly at: number;
   readonly level: Level;
 }
 
-/** Where a piece is drawn in a rank's row: above the lanes (host), on one of the lanes, or as a line between two pieces (lag). */
+/** Where a piece is drawn in a rank's row: above the lanes (host), on a lane, or as a line between two pieces (lag). */
 export type Level = "host" | "compute" | "communication" | "lag";
 
 const LEVELS: Readonly<Record<string, Level>> = {
@@ -39,7 +39,7 @@ export class Path {
       .map((piece, index) => ({ piece, index, at: places.get(piece.rank)!, level: LEVELS[piece.kind] ?? "host" }));
   }
 
-  /** Pieces that overlap the span, as [first, end). */
+  /** Returns the pieces [first, end) that overlap the span. */
   range(span: Span): [number, number] {
     return [
       lowest(this.list.length, (i) => this.list[i]!.piece.end > span.begin),
@@ -47,7 +47,7 @@ export class Path {
     ];
   }
 
-  /** Returns the next piece or, with `hop`, the next one on another rank. If `from` is null, returns the first or last piece in view. */
+  /** Returns the next piece; with @p hop, the next one on another rank. If @p from is null, returns the first or last piece in view. */
   next(from: Placed | null, span: Span, forward: boolean, hop: boolean): Placed | null {
     const { list } = this,
       step = forward ? 1 : -1,
@@ -62,7 +62,7 @@ export class Path {
     return this.list.find(({ piece }) => `${piece.step}.${piece.place}` === text) ?? null;
   }
 
-  /** Returns the thread of a host piece: that of its call or, if it has none, of the next call. */
+  /** Returns the thread of a host piece: the thread of its call; if it has none, that of the next call. */
   threadOf(placed: Placed, lanes: RankLanes): Track | null {
     const kept = this.#threads.get(placed);
     if (kept !== undefined) return kept;
@@ -74,10 +74,10 @@ export class Path {
     return found;
   }
 
-  /** Returns the visible horizontal parts (runs) of the path. If pieces share a pixel, the one with the most time decides the height.
-   * Lags have no run: the line between their neighbours stands for them. */
+  /** Returns the visible horizontal parts (runs) of the path. If pieces share a pixel, the one with most time in it gives the height. A
+   * lag has no run, but the line between its neighbours. */
   runs(scale: Scale, heightOf: (placed: Placed) => number) {
-    /* from x0 to x1 [px], broken if the piece before is missing from the page */
+    /* from x0 to x1 [px]. broken: the page lacks the piece before */
     const runs: { x0: number; x1: number; readonly y: number; readonly broken: boolean }[] = [],
       [first, end] = this.range(scale.span);
     let column = -1,
@@ -127,12 +127,12 @@ export class Path {
   }
 }
 
-/** Maximum number of pieces after a host piece in which its call is searched. */
+/** Maximum number of pieces after a host piece that are searched for its call. */
 const CALLS_MAX = 8;
 /** Maximum rounding error [ns] of a begin to which clock drift was applied. */
 const ROUNDED = 2;
 
-/* Returns the thread that has a call which begins when the piece begins. */
+/* Returns the thread with a call that begins when the piece begins. */
 function threadAt(piece: Piece, lanes: RankLanes): Track | null {
   for (const { track, list } of lanes.subLanes) {
     if (track.kind !== THREAD) continue;
@@ -143,12 +143,12 @@ function threadAt(piece: Piece, lanes: RankLanes): Track | null {
   return null;
 }
 
-/** Height of the line of a host piece [px] relative to the rank's lanes (HOST_Y), or to its thread's rows if the rank is opened
- * (THREAD_Y). */
+/** Height [px] at which a host piece is drawn, relative to the rank's lanes (HOST_Y) or, if the rank is opened, to the rows of its
+ * thread (THREAD_Y). */
 const HOST_Y = 2,
   THREAD_Y = -1;
 
-/** Returns the height of the line [px] in a rank's row, or at a thread's first row. */
+/** Returns the height [px] at which a piece is drawn, in a rank's row or at a thread's first row. */
 export function heightIn(row: RankRow, level: Level, thread?: { readonly y: number }): number {
   if (level === "host") return thread ? thread.y + THREAD_Y : row.y + HOST_Y;
   const lane = level === "communication" ? row.communication : row.compute;

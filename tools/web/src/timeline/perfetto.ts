@@ -1,13 +1,13 @@
-/** Hands a window to Perfetto, through its documented interface ("deep linking", postMessage). */
+/** Passes a window to Perfetto, by its documented interface ("deep linking", postMessage). */
 import { ask } from "../served";
 import type { Span } from "./model";
 
 const PERFETTO = "https://ui.perfetto.dev";
-/** Ping interval, and the time after which to give up [ms]. */
+/** PING: interval of messages to Perfetto; then the time after which to give up [ms]. */
 const PING = 50,
   PATIENCE = 60_000;
 
-/* Resolves when Perfetto answers: its page is loaded and listens. */
+/* Resolves when Perfetto answers, because its page is then loaded and listens. */
 function answered(tab: Window): Promise<void> {
   return new Promise((done, fail) => {
     const listen = (event: MessageEvent): void => {
@@ -29,8 +29,8 @@ function answered(tab: Window): Promise<void> {
   });
 }
 
-/** Opens Perfetto with the events of some ranks in a window. Must be called in a click handler, else browsers block
- * the tab. The trace goes from this page to that tab within the browser, and nowhere else. */
+/** Opens Perfetto with the events of some ranks in a window. Call it in a click handler: otherwise browsers block the tab. The trace
+ * goes from this page to Perfetto's tab inside the browser, and nowhere else. */
 export async function openInPerfetto(ranks: readonly number[], span: Span, title: string): Promise<void> {
   const tab = window.open(PERFETTO);
   if (!tab) throw new Error("the browser blocked the new tab; allow pop-ups for this page, and try again");

@@ -1,18 +1,18 @@
-/** Coverage at resolutions halved repeatedly, so that a column of any width needs only a few buckets. */
+/** Coverage at several resolutions, each half of the previous one, so that a column of any width is computed from a few buckets. */
 import { LANE_KINDS, type Span } from "./model";
 
 /** Level 0 has shares in the page's units, 1/255; the levels above have units of 1/FULL. */
 const FINE = 256;
 const FULL = 255 * FINE;
 
-/** One kind of one rank. */
+/** The shares of one kind on one rank. */
 class Plane {
   /** Level i has buckets 2^i times as wide as level 0. */
   readonly levels: (Uint8Array | Uint16Array)[];
 
   constructor(base: Uint8Array) {
     this.levels = [base];
-    /* stops at an odd number of buckets, because the last bucket of the next level would extend beyond the job */
+    /* stops at an odd number of buckets: the last bucket of the next level would extend beyond the job */
     for (let below: Uint8Array | Uint16Array = base; below.length > 1 && below.length % 2 === 0; ) {
       const scale = below === base ? FINE : 1,
         n: number = below.length / 2;
@@ -34,19 +34,20 @@ class Plane {
   }
 }
 
-/** Shares of a window at a finer resolution than the page's. */
+/** Shares in a window, at a finer resolution than those of the page. */
 export interface FineShares {
   /** Returns the width of a rank's buckets [ns]; null if they do not cover the whole span. */
   widthIn(at: number, span: Span): number | null;
-  /** Writes the shares of the columns that these shares cover. */
+  /** Writes the shares of those columns that the window covers. */
   columns(at: number, kind: number, from: number, width: number, out: Float32Array): void;
-  /** Returns the mean shares of groups of ranks, by number of the group. Groups of which a rank is missing have none. */
+  /** Returns the mean shares of groups of ranks, by the number of the group. A group has no shares if those of one of its ranks are
+   * missing. */
   meansOf(groups: readonly (readonly number[])[]): FineShares;
 }
 
 /** Shares of all ranks. A rank's levels are built when it is first drawn. */
 export class Pyramid {
-  /** In a served page: finer shares of the view. */
+  /** If the page is served: finer shares in the view. */
   fine: FineShares | null = null;
   readonly #planes: (Plane | undefined)[];
   readonly width: number;
@@ -75,12 +76,12 @@ export class Pyramid {
     return this.fine;
   }
 
-  /** Width of a rank's narrowest buckets in a span [ns]. */
+  /** Returns the width of a rank's narrowest buckets in a span [ns]. */
   widthIn(at: number, span: Span): number {
     return Math.min(this.width, this.finer?.widthIn(at, span) ?? Infinity);
   }
 
-  /** Level 0 of a kind of a rank. */
+  /** Returns level 0 of one kind on one rank. */
   base(at: number, kind: number): Uint8Array {
     const which = at * LANE_KINDS + kind;
     return this.coverage.subarray(which * this.buckets, (which + 1) * this.buckets);
@@ -92,15 +93,15 @@ export class Pyramid {
     return false;
   }
 
-  /** The highest level whose buckets are no wider than this [ns]. */
+  /** Returns the highest level whose buckets are no wider than this [ns]. */
   levelFor(width: number): number {
     let level = 0;
     while (this.width * 2 ** (level + 1) <= width && 2 ** level < this.buckets) level++;
     return level;
   }
 
-  /** Sets out[i], for i < n, to a rank's share of a kind (0 to 1) in [from + i x width, from + (i + 1) x width). A bucket counts in
-   * proportion to its overlap. */
+  /** Sets out[i], for i < n, to a rank's share of a kind (0 to 1) in [from + i x width, from + (i + 1) x width). A bucket counts as much
+   * as it overlaps that time. */
   columns(at: number, kind: number, from: number, width: number, n: number, out: Float32Array): void {
     const plane = this.#plane(at, kind);
     const level = Math.min(this.levelFor(width), plane.levels.length - 1);
@@ -118,7 +119,7 @@ export class Pyramid {
     if (width < this.width) this.finer?.columns(at, kind, from, width, n < out.length ? out.subarray(0, n) : out);
   }
 
-  /** Time [ns] that a rank spent in a kind, from level 0. */
+  /** Returns the time [ns] that a rank spent in a kind, from level 0. */
   sum(at: number, kind: number, begin: number, end: number): number {
     const one = new Float32Array(1);
     let total = 0;
@@ -134,14 +135,14 @@ export class Pyramid {
   }
 }
 
-/** Mean shares of the ranks of each host; computed when a host is first drawn. */
+/** Mean shares over the ranks of each host, computed when a host is first drawn. */
 export class HostPyramid extends Pyramid {
-  /* The finer shares of ranks from which `fine` was averaged. */
+  /* The finer shares of ranks from which `fine` was computed. */
   #of: FineShares | null = null;
 
   constructor(
     readonly ranks: Pyramid,
-    /** Rank indices by host. */
+    /** Indices of the ranks of each host. */
     readonly members: readonly (readonly number[])[],
   ) {
     super(new Uint8Array(0), ranks.buckets, ranks.duration, members.length);

@@ -1,10 +1,9 @@
-/** The rectangles of a lane: a few are drawn one by one, many as one image, because a screen may hold hundreds of
- * thousands of them. */
+/** The rectangles of a lane. A few are drawn one by one, many as one image, because a screen may have hundreds of thousands. */
 
-/** With this many or more an image is faster, as measured with Chromium. */
+/** From this number on, an image is faster; measured with Chromium. */
 export const PICTURE_FROM = 250;
 
-/** "#rrggbb" as a pixel of an ImageData, whose lowest byte is red. */
+/** Returns the colour "#rrggbb" as a pixel of an ImageData, whose lowest byte is red. */
 export function pixelOf(color: string, alpha: number): number {
   const part = (at: number): number => parseInt(color.slice(at, at + 2), 16);
   return ((Math.round(255 * alpha) << 24) | (part(5) << 16) | (part(3) << 8) | part(1)) >>> 0;
@@ -60,7 +59,7 @@ export class Rects {
     ctx.drawImage(canvas, left, y, columns / ratio, rows / ratio);
   }
 
-  /* Rounds to whole pixels; each rectangle covers at least one. */
+  /* Rounds to whole pixels, such that each rectangle covers at least one. */
   #fill(pixels: Uint32Array, columns: number, rows: number, { left, top, ratio }: Pick<Frame, "left" | "top" | "ratio">): void {
     const all = this.#all,
       colors = this.#colors.map(({ fill, alpha }) => pixelOf(fill, alpha));

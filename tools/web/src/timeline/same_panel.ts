@@ -1,4 +1,4 @@
-/** The part of an event's panel on the same kernel elsewhere, and on the kernel itself. */
+/** The part of an event's panel about other runs of the kernel, and about the kernel itself. */
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import type { Controller } from "./controller";
@@ -6,13 +6,13 @@ import { COMPUTE, COPIES, LANE_KINDS, THREAD, type Events, STREAM, type JobBlock
 import type { Lanes } from "./lanes";
 import { hasEvents } from "./sums";
 
-/** Maximum number of ranks listed; if there are more, those with the longest durations. */
+/** Maximum number of ranks in the list. If there are more, those with the longest durations are listed. */
 const LISTED = 24;
 
-/* A run of the kernel or call; null: there is none, or it is not known. */
+/* Goes to a run of the kernel or call; null: there is none, or it is unknown. */
 type Go = (() => void) | null;
 
-/* Makes a button that goes to another run; it is disabled if there is none. */
+/* Makes a button that goes to another run. It is disabled if there is none. */
 function button(text: string, go: Go, label: string): HTMLElement {
   return h("button", { "aria-label": label, disabled: !go, click: () => go?.() }, text);
 }
@@ -30,7 +30,7 @@ function ownPart({ index, count, median, slowest, ofAll, before, after, lacks }:
   ];
 }
 
-/* Lists the ranks by duration, longest first; counts those that cannot be compared. */
+/* Lists the ranks by duration, longest first, and counts the ranks that cannot be compared. */
 function othersPart({ runs, unlike, whole, step, place, places }: Elsewhere, duration: number): Child {
   const known = [...runs].sort((a, b) => b.duration - a.duration || a.rank - b.rank),
     inStep = step === null ? "" : ` in step ${step}`,
@@ -50,9 +50,9 @@ function othersPart({ runs, unlike, whole, step, place, places }: Elsewhere, dur
   return [h("h2", "The same place on the other ranks"), h("p", words), h("ol.tl-arrivals.tl-peers", known.slice(0, LISTED).map(item))];
 }
 
-/* Where else the kernel or call ran: its index among the runs on its rank, their number and median; the longest run (null if it is this
- * one) and the set of runs of which it is the longest; the occurrence index in the step, and the number of occurrences; the runs on
- * other ranks, the number of ranks that cannot be compared, and whether all ranks are known. */
+/* Other runs of the kernel or call: the event's index among the runs on its rank, their number and median; the longest run (null if it
+ * is this one) and the set of runs of which it is the longest; the occurrence index in the step, and the number of occurrences; the
+ * runs on other ranks, the number of ranks that cannot be compared, and whether all ranks are known. */
 type Elsewhere = ReturnType<typeof inPage>;
 
 function inPage(controller: Controller, same: Same, row: number) {
@@ -80,7 +80,8 @@ function inPage(controller: Controller, same: Same, row: number) {
   };
 }
 
-/* Returns the server's answer about the whole store, if the page lacks events; a text while the answer is not complete; else null. */
+/* Returns the server's answer about the whole store, if the page lacks events. While the answer is not complete, returns a text; if the
+ * page has all events, null. */
 function inStore(controller: Controller, row: number): Elsewhere | string | null {
   const { job, lanes } = controller.data,
     { events } = lanes!,
@@ -117,7 +118,8 @@ function inStore(controller: Controller, row: number): Elsewhere | string | null
   };
 }
 
-/* Says whether the event is on the critical path, if the page has the path of its step, and how large its slack is. */
+/* Returns whether the event is on the critical path, and how large its slack is, in words. null if the page lacks the path of the
+ * event's step. */
 function pathWords(controller: Controller, row: number, step: number | null): string | null {
   const { job, path, lanes, slacks } = controller.data,
     { events } = lanes!,
@@ -134,7 +136,7 @@ function pathWords(controller: Controller, row: number, step: number | null): st
   return `${time > 0 ? `On the critical path for ${f.time(time)}` : "Not on the critical path"}: ${slack}.`;
 }
 
-/* For a kernel: its class, and what it computes according to its operators' shapes. */
+/* For a kernel: returns its class, and what it computes by the input shapes of its operators. */
 function kernelWords(controller: Controller, row: number, events: Events): string | null {
   const { classes, rates } = controller.data,
     kind = events.kind[row]!,
@@ -145,7 +147,7 @@ function kernelWords(controller: Controller, row: number, events: Events): strin
   return f.joined("; ", own !== undefined && `Class: ${own}`, of);
 }
 
-/** The parts of the panel: on its own rank, and on the others. */
+/** Makes the parts of the panel: about runs on the event's own rank, and about those on other ranks. */
 export function samePart(controller: Controller, row: number): { readonly own: Child; readonly others: Child } {
   const { job, lanes } = controller.data,
     { events } = lanes!,
@@ -160,7 +162,7 @@ export function samePart(controller: Controller, row: number): { readonly own: C
   };
 }
 
-/* Returns, by rank index, the events with the name and kind of the given event, in order of begin. */
+/* Returns, by the index of the rank, the events with the name and kind of the given event, ascending by begin. */
 function alike(events: Events, lanes: Lanes, ranks: number, row: number): number[][] {
   const name = events.name[row]!,
     kind = events.kind[row]!,
@@ -177,10 +179,9 @@ function alike(events: Events, lanes: Lanes, ranks: number, row: number): number
 
 export type Same = ReturnType<typeof sameAs>;
 
-/** Finds where else the event's kernel or call ran. Returns its events on its rank, and the event's index among them; the longest on all
- * ranks; the event's occurrence index in its step (on the rank if there are no steps), and the number of occurrences; for each other
- * rank, the event with the same occurrence index, or -1 if the rank ran it a different number of times or if its events are not in the
- * page. */
+/** Finds other runs of the event's kernel or call. Returns all runs on the event's rank, and the event's index among them; the longest
+ * run on all ranks; the event's occurrence index in its step (on the rank if there are no steps), and the number of occurrences; for
+ * each other rank, the run with the same occurrence index, or -1 if the rank has another number of runs or if they are not in the page. */
 export function sameAs(job: JobBlock, lanes: Lanes, row: number) {
   const { events } = lanes,
     { at } = lanes.trackOf(row)!,
@@ -189,7 +190,7 @@ export function sameAs(job: JobBlock, lanes: Lanes, row: number) {
   const step = job.steps
     ? (job.ranks[at]!.parts.find((part) => part.begin <= events.begin[row]! && events.begin[row]! < part.end)?.number ?? null)
     : null;
-  /* the occurrences on a rank in the event's step; null if its events are not in the page */
+  /* the runs on a rank in the event's step; null if they are not in the page */
   const inStep = (place: number): readonly number[] | null => {
     const rank = job.ranks[place]!,
       part = step === null ? null : rank.parts.find((each) => each.number === step);

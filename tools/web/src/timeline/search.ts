@@ -1,11 +1,11 @@
-/** For a served page: searches all events of the store; the page has only some of them. */
+/** For a served page: searches all events of the store, of which the page has only some. */
 import { ask } from "../served";
 import { writeRanges } from "./area";
 import { Latest } from "./far";
 import { GPU_ANNOTATION, type Rank } from "./model";
 import { GROUPS, queryOf, type Query } from "./names";
 
-/** An event that the page may not hold. */
+/** An event, which the page may not have. */
 export interface FarEvent {
   readonly at: number;
   /** Begin [ns from the job's begin]. */
@@ -22,7 +22,7 @@ export type Everywhere = ReturnType<Gathered["result"]>;
 
 /** Maximum number of matches that are kept. */
 const KEPT = 8192;
-/** Limits on the list of names in one request, because the request head must be short. */
+/** Limits on the list of names in one request, because the server limits the size of a request's head. */
 const MOST_RANGES = 1000,
   MOST_LETTERS = 6000;
 
@@ -50,8 +50,8 @@ async function fetchNames(): Promise<Name[]> {
   return names;
 }
 
-/** Returns the ids of the matching names as lists of ranges, each short enough for a request. A range may contain ids that are not in @p
- * names, because these have no events. */
+/** Returns the ids of the matching names as lists of ranges, each short enough for a request. A range may also contain ids that are not
+ * in @p names: these names have no events. */
 export function batchesOf(names: readonly Name[], fits: (name: string) => boolean): string[] {
   const runs: [number, number][] = [];
   let open = false;
@@ -93,13 +93,13 @@ export class Search {
   readonly #latest = new Latest(250);
   #names: Promise<Name[]> | null = null;
 
-  /** @param changed  called when more was found, and at the end */
+  /** @param changed called whenever more was found, and at the end */
   constructor(
     readonly ranks: readonly Rank[],
     readonly changed: () => void,
   ) {}
 
-  /** Starts another search; none if the text is empty or invalid. */
+  /** Starts another search. Starts none if the text is empty or invalid. */
   look(text: string): void {
     if (text === this.#text) return;
     this.stop();
@@ -148,7 +148,8 @@ export class Search {
 }
 
 class Gathered {
-  /** When KEPT matches are kept, the duration of the shortest of them [ns]: only longer ones are requested from then on. -1 before that. */
+  /** Once KEPT matches are kept: duration of the shortest kept one [ns], because only longer ones are requested from then on. -1 before
+   * that. */
   least = -1;
   #events: Row[] = [];
   readonly #kinds = new Map<number, KindSum>();
@@ -169,8 +170,8 @@ class Gathered {
     if (this.#events.length === KEPT) this.least = this.#events[KEPT - 1]![2];
   }
 
-  /** Returns the matches found so far. The longest matches are listed, in order of begin, only when the search is complete. @param names
-   * texts by id; null before that @param nested  whether the sums without nested events are complete */
+  /** Returns the matches found so far. Once the search is complete, lists the longest matches, ascending by begin. @param names texts by
+   * id; null while they are not loaded @param nested whether the sums without nested events are complete */
   result(names: ReadonlyMap<number, string> | null, nested: boolean, failed: string | null = null) {
     const groups = GROUPS.map(([what, kinds]) => {
       const own = kinds.map((kind) => this.#kinds.get(kind) ?? { count: 0, sum: 0 }),
@@ -194,7 +195,7 @@ class Gathered {
   }
 }
 
-/** Whether events of a kind are on host tracks, which are drawn only if the rank is opened. */
+/** Returns whether events of a kind are on host tracks, which are drawn only if their rank is opened. */
 export function isOpened(kind: number): boolean {
   return kind >= GPU_ANNOTATION;
 }

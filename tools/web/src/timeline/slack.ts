@@ -1,4 +1,4 @@
-/** Slack: how much later an event could have ended without the job ending later. */
+/** Slack: how much later an event could have ended without making the job end later. */
 import type { Job } from "../data";
 import * as f from "../format";
 import { lowest } from "./lanes";
@@ -11,11 +11,12 @@ interface Run extends Slack {
   readonly begin: number;
 }
 
-/** Slack of the events of all ranks. Adjacent events of a stream with similar slack form a run, whose bounds apply to all of them. */
+/** Slack of the events of all ranks. Adjacent events of a stream with similar slack form a run, and the run's bounds apply to each of
+ * them. */
 export class Slacks {
   readonly #runs: ReadonlyMap<string, readonly Run[]>;
   readonly #leftOut: number;
-  /** Whether the replay that yields the slack is reliable. */
+  /** The replay from which the slack comes is reliable. */
   readonly #sure: boolean;
 
   constructor(job: Job) {
@@ -30,7 +31,7 @@ export class Slacks {
     this.#sure = job.table("whatif.job").cell(0, "sure") !== false;
   }
 
-  /** Whether any slack is in the page or in the store. */
+  /** Returns whether the page or the store has any slack. */
   get any(): boolean {
     return this.#runs.size > 0 || this.#leftOut > 0;
   }

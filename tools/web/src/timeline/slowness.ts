@@ -1,9 +1,10 @@
-/** Duration of each kernel relative to the same kernel, at the same occurrence index, on other ranks. */
+/** Duration of each kernel, divided by the durations of the same kernel at the same occurrence index on other ranks. */
 import { groupBy } from "../format";
 import type { Lanes } from "./lanes";
 import type { JobBlock } from "./model";
 
-/* Groups the rows of kernels by step and name. Each group has a list for every rank that has the whole step, in order of begin. */
+/* Groups the rows of kernels by step and name. Each group has, for every rank that recorded the whole step, a list of rows ascending by
+ * begin. */
 function* gathered(job: JobBlock, lanes: Lanes): Generator<void, Map<number, number[][]>> {
   const { begin, name } = lanes.events,
     out = new Map<number, number[][]>();
@@ -30,14 +31,14 @@ function* gathered(job: JobBlock, lanes: Lanes): Generator<void, Map<number, num
   return out;
 }
 
-/* Returns the median of ascending values without the one at index @p place. */
+/* Returns the median of ascending values, leaving out the one at index @p place. */
 function medianWithout(values: Float64Array, place: number): number {
   const n = values.length - 1,
     at = (i: number): number => values[i < place ? i : i + 1]!;
   return n % 2 === 1 ? at((n - 1) / 2) : (at(n / 2 - 1) + at(n / 2)) / 2;
 }
 
-/* For ranks that ran a kernel equally often: divides each duration by the median of the others at the same
+/* Compares ranks that have equally many events of a kernel: divides each duration by the median on the other ranks at the same
  * occurrence index. */
 function compare(lists: readonly (readonly number[])[], duration: Float64Array, out: Float32Array): void {
   const times = lists[0]!.length;
@@ -53,7 +54,7 @@ function compare(lists: readonly (readonly number[])[], duration: Float64Array, 
 }
 
 /** Computes for each event its duration divided by the median of the same event on the other ranks; 0 if it cannot be compared. Yields
- * between slices. */
+ * between slices of work. */
 export function* slownessBy(job: JobBlock, lanes: Lanes): Generator<void, Float32Array> {
   const out = new Float32Array(lanes.events.n),
     groups = yield* gathered(job, lanes);
@@ -68,7 +69,7 @@ export function* slownessBy(job: JobBlock, lanes: Lanes): Generator<void, Float3
 /** Duration of a slice [ms], after which the page may draw a frame. */
 const SLICE = 10;
 
-/** Runs the generator to its end; pauses only at a `yield`. */
+/** Runs the generator to its end. Pauses only where it yields. */
 export async function inSlices<T>(work: Generator<void, T>): Promise<T> {
   for (let until = performance.now() + SLICE; ; ) {
     const next = work.next();

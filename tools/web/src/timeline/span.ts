@@ -1,17 +1,17 @@
 /** The visible part of the job's time, and how keys and gestures move it. */
 import type { Span } from "./model";
 
-/** Minimum span [ns]; nothing is recorded at a finer resolution. */
+/** Minimum span [ns]: recordings have no finer resolution. */
 export const NARROWEST = 20;
 
-/** Moves a span inside the job, keeping its length if possible. */
+/** Moves a span into the job. Keeps its length if possible. */
 export function clamp(span: Span, duration: number): Span {
   const length = Math.min(Math.max(span.end - span.begin, Math.min(NARROWEST, duration)), duration);
   const begin = Math.min(Math.max(span.begin, 0), duration - length);
   return { begin, end: begin + length };
 }
 
-/** Zooms so that the time `at` keeps its position; a factor below 1 zooms in. */
+/** Zooms so that the time @p at keeps its position. A factor below 1 zooms in. */
 export function zoom(span: Span, at: number, factor: number, duration: number): Span {
   const length = Math.min(Math.max((span.end - span.begin) * factor, Math.min(NARROWEST, duration)), duration);
   const share = (at - span.begin) / (span.end - span.begin);
@@ -28,7 +28,7 @@ export function around(span: Span, duration: number, margin = 0.08): Span {
   return clamp({ begin: span.begin - room, end: span.end + room }, duration);
 }
 
-/** Moves the span as little as possible to make `inner` visible; zooms out only if it does not fit. */
+/** Moves the span as little as possible such that `inner` is visible. Zooms out only if `inner` does not fit. */
 export function reveal(span: Span, inner: Span, duration: number): Span {
   if (inner.end - inner.begin > span.end - span.begin) return around(inner, duration);
   const margin = Math.min(0.05 * (span.end - span.begin), (span.end - span.begin - (inner.end - inner.begin)) / 2);
@@ -49,7 +49,7 @@ export function ticks(span: Span, n: number): { at: number[]; step: number } {
   return { at, step };
 }
 
-/** "150370000-157430000", in whole nanoseconds. */
+/** Writes "150370000-157430000", in whole nanoseconds. */
 export function write(span: Span): string {
   return `${Math.round(span.begin)}-${Math.round(span.end)}`;
 }

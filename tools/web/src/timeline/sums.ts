@@ -3,17 +3,18 @@ import { COMPUTE, COPIES, LANE_KINDS, TRANSFER, UNMATCHED, WAIT, type JobBlock, 
 import type { Lanes, EventList } from "./lanes";
 import type { Pyramid } from "./pyramid";
 
-/** Whether the page holds all GPU events of a rank in a span. */
+/** Returns whether the page has all GPU events of a rank in a span. */
 export function hasEvents(job: JobBlock, rank: Rank, span: Span): boolean {
   return job.complete || missingParts(job, rank, span).length === 0;
 }
 
-/* Returns the rank's parts in the page and, in a served page, the fetched window, in order of begin. */
+/* Returns the rank's parts in the page and, if the page is served, the fetched window, ascending by begin. */
 function partsOf({ parts, served }: Rank): readonly Part[] {
   return served ? [...parts, served].sort((a, b) => a.begin - b.begin) : parts;
 }
 
-/** Returns the parts of a span in which the page has only shares of a rank or, if `host` is set, lacks its host events. */
+/** Returns the parts of a span for which the page has only shares of a rank. If @p host is set, the parts for which it lacks the rank's
+ * host events. */
 export function missingParts(job: JobBlock, rank: Rank, span: Span, host = false): Span[] {
   if (job.complete) return [];
   const out: Span[] = [];
@@ -27,7 +28,7 @@ export function missingParts(job: JobBlock, rank: Rank, span: Span, host = false
   return out;
 }
 
-/** Parts of a span where the page has a rank's events: the complement of missingParts(). */
+/** Returns the parts of a span for which the page has a rank's events: the complement of missingParts(). */
 export function detailedParts(job: JobBlock, rank: Rank, span: Span): Span[] {
   if (job.complete) return [span];
   const out: Span[] = [];
@@ -54,7 +55,7 @@ function length(intervals: readonly [number, number][]): number {
   return intervals.reduce((sum, [begin, end]) => sum + (end - begin), 0);
 }
 
-/* Returns the parts of the spans a that are not in the spans b. Both lists are disjoint and in order. */
+/* Returns the parts of the spans a that are not in the spans b. Each list is disjoint and ascending. */
 function subtract(a: readonly [number, number][], b: readonly [number, number][]): [number, number][] {
   const out: [number, number][] = [];
   let j = 0;
@@ -102,8 +103,8 @@ function exactSums(lanes: Lanes, at: number, span: Span): number[] {
 
 export type RankSums = ReturnType<typeof sumsOf>[number];
 
-/** Returns the time of each rank by kind in a span, as the lanes show it: overlapping events of a kind count once. It is exact where the
- * page has events, and approximate where it has shares. */
+/** Returns the time of each rank by kind in a span, as the lanes show it: overlapping events of a kind count once. The time is exact
+ * where the page has events, and approximate where it has only shares. */
 export function sumsOf(job: JobBlock, lanes: Lanes | null, pyramid: Pyramid, span: Span) {
   return job.ranks.map((rank, at) => {
     const exact = lanes !== null && hasEvents(job, rank, span);

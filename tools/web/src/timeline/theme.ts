@@ -1,7 +1,7 @@
 /** The page's colours, for the canvas. */
 import { ANNOTATION, CALL, COMPUTE, COPIES, GPU_ANNOTATION, OPERATOR, OTHER, PYTHON, TRANSFER, UNMATCHED, WAIT } from "./model";
 
-/* Relative luminance of "#rrggbb", as WCAG 2 defines it. */
+/* Returns the relative luminance of "#rrggbb", as WCAG 2 defines it. */
 function luminance(color: string): number {
   const part = (at: number): number => {
     const v = parseInt(color.slice(at, at + 2), 16) / 255;
@@ -10,7 +10,7 @@ function luminance(color: string): number {
   return /^#[0-9a-f]{6}$/i.test(color) ? 0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5) : 0.5;
 }
 
-/** Returns the one of two colours that is easier to read on a third. */
+/** Returns which of two colours is easier to read on a third. */
 export function readable(on: string, a: string, b: string): string {
   const back = luminance(on);
   const contrast = (color: string): number => {
@@ -24,7 +24,7 @@ export function colorOf(element: Element, name: string): string {
   return getComputedStyle(element).getPropertyValue(`--${name}`).trim();
 }
 
-/** Colours from the custom properties of an element; ramps go from the page's background to the strongest colour. */
+/** Colours from the custom properties of an element. Ramps go from the page's background to the strongest colour. */
 export type Theme = Readonly<ReturnType<typeof readTheme>>;
 
 export function readTheme(element: Element) {

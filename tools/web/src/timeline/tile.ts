@@ -7,7 +7,7 @@ const VERSION = 2;
 const GPU_IN = 1,
   HOST_IN = 2;
 
-/* Shares of a rank in units of 1/255, kind by kind, in buckets `width` [ns] wide. */
+/* Shares of a rank in units of 1/255: for each kind, in buckets `width` [ns] wide. */
 function decodeShares(bytes: Bytes, n: number) {
   const width = 2 ** bytes.number(),
     begin = bytes.signed();
@@ -16,7 +16,7 @@ function decodeShares(bytes: Bytes, n: number) {
 
 export type Shares = ReturnType<typeof decodeShares>;
 
-/* Whether the tile holds the rank's GPU events and its host events. */
+/* Reads whether the tile has the rank's GPU events, and its host events. */
 function decodeRank(bytes: Bytes) {
   const flags = bytes.number(),
     n = bytes.number();
@@ -25,7 +25,7 @@ function decodeRank(bytes: Bytes) {
 
 export type Tile = ReturnType<typeof decodeTile>;
 
-/** Decodes a tile. Its ranks are in the order of the request, and a track's `at` is an index into them. event_details.ts decodes the
+/** Decodes a tile. Its ranks are in the order of the request; `at` of a track is an index into them. event_details.ts decodes the
  * details. */
 export function decodeTile(data: Uint8Array) {
   const bytes = new Bytes(data),

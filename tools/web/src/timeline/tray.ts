@@ -1,4 +1,4 @@
-/** The tray below the chart: its height is set by the reader, and it scrolls on its own. */
+/** The tray below the chart. The reader sets its height. It scrolls separately. */
 import { h } from "../dom";
 
 const LEAST = 80,
@@ -14,7 +14,7 @@ export class Tray {
     on: { keydown: (e) => this.#key(e), pointerdown: (e) => this.handle.setPointerCapture(e.pointerId), pointermove: (e) => this.#drag(e) },
   });
 
-  /** @p height  from the address [px]; @p changed  called with the new height. */
+  /** @p height: height from the address [px]; @p changed: called with the new height. */
   constructor(
     readonly tray: HTMLElement,
     height: string | undefined,
