@@ -47,18 +47,26 @@ for (const { file, start, messageText } of compiler.getPreEmitDiagnostics(progra
   wrong.push(place + compiler.flattenDiagnosticMessageText(messageText, "\n"));
 }
 
-/* Columns in texts, such as grid(table, {}, "rank; idle_ns: idle"), must be of the table, the argument before. */
-const checker = program.getTypeChecker(), HOW = /^\w+<(name|narrow|kernel( narrow)?|(bar|percent)( [\w-]+)?|bytes|memory|significant|flop|spare)>(: |$)/;
+/* Columns in texts, such as grid(table, {}, "rank; idle_ns: idle"), must be of the table, an argument before; part() has its name. */
+const checker = program.getTypeChecker(), HOW = /^\w+<(name|narrow|kernel( narrow)?|(bar|percent)( [\w-]+)?|bytes|memory|significant|flop|kind|spare)>(: |$)/;
+const { symbol: definitions } = program.getSourceFiles().find(({ fileName }) => fileName.endsWith("/definitions.d.ts"));
+const tables = checker.getDeclaredTypeOfSymbol(definitions.exports.get("Tables"));
 function checkColumns(node, file) {
-  const place = compiler.isCallExpression(node) ? { grid: 0, columns: 0, filtered: 1, tableSection: 2 }[node.expression.getText().split("<")[0]] : undefined;
-  if (place !== undefined) {
-    const [table, ...items] = node.arguments.slice(place), known = checker.getTypeAtLocation(table).getProperty("columns");
-    const columns = checker.getTypeOfSymbolAtLocation(known, table).getNumberIndexType().getProperty("name"), names = checker.getTypeOfSymbolAtLocation(columns, table);
-    const own = (names.types ?? [names]).map(({ value }) => value);
+  const place = compiler.isCallExpression(node) ? { grid: 0, columns: 0, part: 0, filtered: 1, tableSection: 2 }[node.expression.getText().split("<")[0]] : undefined;
+  const isPart = place !== undefined && node.expression.getText() === "part";
+  if (place !== undefined && (!isPart || compiler.isStringLiteral(node.arguments[0]))) {
+    const [table, ...items] = node.arguments.slice(place).filter((_, i) => !isPart || i !== 1), known = checker.getTypeAtLocation(table).getProperty("columns");
+    const columns = known && checker.getTypeOfSymbolAtLocation(known, table).getNumberIndexType().getProperty("name");
+    const names = columns ? checker.getTypeOfSymbolAtLocation(columns, table) : checker.getTypeOfSymbol(tables.getProperty(table.text));
+    const own = ((checker.getBaseConstraintOfType(names) ?? names).types ?? [names]).map(({ value }) => value);
     const check = (item) => {
       if (compiler.isBinaryExpression(item)) return check(item.right); // condition && "rank"
       if (compiler.isConditionalExpression(item)) return [item.whenTrue, item.whenFalse].forEach(check);
       if (compiler.isArrayLiteralExpression(item)) return item.elements.forEach(check);
+      if (compiler.isArrowFunction(item)) return check(item.body); // what depends on the job
+      if (compiler.isBlock(item)) return item.statements.filter(compiler.isReturnStatement).forEach(({ expression }) => check(expression));
+      if (compiler.isSpreadElement(item)) return check(item.expression);
+      if (compiler.isParenthesizedExpression(item)) return check(item.expression);
       if (!compiler.isStringLiteral(item)) return;
       for (const each of item.text.split("; "))
         if (!own.includes(each.split(/[<:]/)[0]) || (each.includes("<") && !HOW.test(each))) wrong.push(`${relative(".", file.fileName)}:${file.getLineAndCharacterOfPosition(item.getStart()).line + 1}: no column ${each}`);

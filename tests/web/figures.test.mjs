@@ -132,7 +132,7 @@ test("the phases of a step stand where structure.step has them, beside the range
         assert.deepEqual([value, words], ["–", "not recorded"], column);
         continue;
       }
-      const wanted = middle(rows.map((row) => row[column])), range = /(?:(\d+) to )?(\d+) % is usual|(?:under|up to) (\d+) %/.exec(docs[column]);
+      const wanted = middle(rows.map((row) => row[column])), range = /(?:(\d+) to )?(\d+) % is usual|(?:under|up to) (\d+) %/i.exec(docs[column]);
       assert.deepEqual(steps.map(([own]) => own), rows.map((row) => row[column]));
       for (const [own, left] of steps) assert.ok(Math.abs(own - left) < 0.01, `${column}: ${own} % stands at ${left} %`);
       assert.ok(closeTo(value, wanted), `${column}: ${value}, not ${wanted}`);

@@ -1,5 +1,5 @@
 /** The page's frame: header, list of views, address handling. */
-import { hideTip, heading, empty, tipAt } from "./ui";
+import { blocks, hideTip, heading, empty, tipAt } from "./ui";
 import { count, time } from "./format";
 import { leftOutNote } from "./left_out";
 import { GRAVEST } from "./job";
@@ -7,7 +7,7 @@ import { fetchUnread, unread } from "./served";
 import { describeSides } from "./views/diff/sides";
 import { describeDumps } from "./views/hang";
 import type { Job, TableName } from "./data";
-import { h, fill, keepFocus, visible, type Child } from "./dom";
+import { append, h, fill, keepFocus, visible, type Child } from "./dom";
 import { href, parseHash, type Context, type State, type Tab, type View } from "./view";
 
 const WORDS: Readonly<Record<State, string>> = { bad: "problem", warn: "worth a look", good: "fine", note: "note" };
@@ -32,17 +32,11 @@ export class App {
   constructor(job: Job, tabs: readonly Tab[]) {
     this.#job = job;
     const byRows = <T>(all: readonly T[], blank: (each: T) => boolean) => [...all.filter((each) => !blank(each)), ...all.filter(blank)];
-    const shown = tabs.map(({ group, views }) => ({
-      group,
-      views: byRows(
-        views.filter((view) => view.shown?.(job) ?? true),
-        this.#isBlank,
-      ),
-    }));
-    this.#tabs = byRows(
-      shown.filter(({ views }) => views.length > 0),
-      (tab) => this.#allBlank(tab),
-    );
+    const there = (views: readonly View[]) => views.filter((view) => view.shown?.(job) ?? true),
+      shown = tabs
+        .map(({ group, views }) => ({ group, views: byRows(there(views), this.#isBlank) }))
+        .filter(({ views }) => views.length > 0);
+    this.#tabs = byRows(shown, (tab) => this.#allBlank(tab));
     this.#views = this.#tabs.flatMap(({ views }) => views);
     const nothing = job.kind === "report" && job.table("job.job").amount(0, "events") === 0;
     this.#first = this.#views.find((view) => nothing && view.id === "about") ?? this.#views[0]!;
@@ -50,20 +44,9 @@ export class App {
   }
 
   start(): void {
+    const skip = (e: Event) => (e.preventDefault(), this.#main.focus());
     document.body.append(
-      h(
-        "a.skip",
-        {
-          href: "#main",
-          on: {
-            click: (e) => {
-              e.preventDefault();
-              this.#main.focus();
-            },
-          },
-        },
-        "Skip to the content",
-      ),
+      h("a.skip", { href: "#main", on: { click: skip } }, "Skip to the content"),
       this.#header(),
       h("div.frame", this.#rail(), this.#main),
     );
@@ -79,7 +62,7 @@ export class App {
   }
 
   #header(): HTMLElement {
-    const button = (text: string, click: () => void) => h("button", { on: { click } }, text);
+    const button = (text: string, click: () => void) => h("button", { click }, text);
     return h(
       "header.top",
       h("span.brand", "t", h("b", "merge")),
@@ -110,11 +93,8 @@ export class App {
       group = own;
       const [first, ...more] = tab.views,
         title = [first!.title, ...more.map((view) => view.title.replace(/^.(?=[a-z])/, (letter) => letter.toLowerCase()))].join(", ");
-      const anchor = h(
-        "a",
-        { class: blank ? "blank" : "", href: href(first!.id), "data-views": tab.views.map((view) => view.id).join(" ") },
-        title,
-      );
+      const ids = tab.views.map((view) => view.id).join(" "),
+        anchor = h("a", { class: blank ? "blank" : "", href: href(first!.id), "data-views": ids }, title);
       this.#mark(tab, anchor);
       this.#links.set(tab, anchor);
       list.append(anchor);
@@ -137,17 +117,11 @@ export class App {
   #parts(view: View): HTMLElement | null {
     const tab = this.#tabs.find(({ views }) => views.includes(view));
     if (!tab || tab.views.length < 2) return null;
-    return h(
-      "nav.parts",
-      { "aria-label": "Parts of this view" },
-      tab.views.map((each) =>
-        h(
-          "a",
-          { class: this.#isBlank(each) ? "blank" : "", href: href(each.id), "aria-current": each === view ? "page" : undefined },
-          each.title,
-        ),
-      ),
-    );
+    const link = (each: View) => {
+      const current = each === view ? "page" : undefined;
+      return h("a", { class: this.#isBlank(each) ? "blank" : "", href: href(each.id), "aria-current": current }, each.title);
+    };
+    return h("nav.parts", { "aria-label": "Parts of this view" }, tab.views.map(link));
   }
 
   /* Draws the view that the address names. */
@@ -218,7 +192,8 @@ export class App {
       },
     };
     try {
-      this.#leave = view.render(this.#main, context);
+      append(this.#main, blocks([view.lacks?.(context) || view.parts?.map((part) => part(context))]));
+      this.#leave = view.render?.(this.#main, context);
     } catch (error) {
       this.#fail(view, error as Error);
     }

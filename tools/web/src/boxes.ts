@@ -1,4 +1,5 @@
 /** Boxes with names on a canvas, such as calls or passes. The pointer and the arrow keys select a box; its description is then shown. */
+import { fillBox, sized, stroke } from "./canvas";
 import { h, type Child } from "./dom";
 import { hideTip, tipAt } from "./ui";
 
@@ -16,12 +17,8 @@ export function paintBox(
   fill: string,
   current: string | null,
 ): void {
-  ctx.fillStyle = fill;
-  ctx.fillRect(x, y, Math.max(0.7, width - 1), height);
-  if (current === null) return;
-  ctx.strokeStyle = current;
-  ctx.lineWidth = 2;
-  ctx.strokeRect(x + 1, y + 1, Math.max(1, width - 3), height - 2);
+  fillBox(ctx, fill, x, y, Math.max(0.7, width - 1), height);
+  if (current !== null) stroke(ctx, current, 2, () => ctx.rect(x + 1, y + 1, Math.max(1, width - 3), height - 2));
 }
 
 export abstract class Boxes {
@@ -30,7 +27,8 @@ export abstract class Boxes {
   /** The box from which arrow keys move; -1: none. */
   protected at = -1;
   readonly #readout: HTMLElement;
-  readonly #resizing = new ResizeObserver(() => this.draw());
+  /** When the element leaves the page, its size changes, too. */
+  readonly #resizing = new ResizeObserver(() => (this.element.isConnected ? this.draw() : this.#dispose()));
 
   /** @param kind  kind of picture, a CSS class @param hint  text that is shown until the reader points at a box */
   constructor(
@@ -56,7 +54,7 @@ export abstract class Boxes {
     document.addEventListener("themechange", this.draw);
   }
 
-  dispose(): void {
+  #dispose(): void {
     this.#resizing.disconnect();
     document.removeEventListener("themechange", this.draw);
   }
@@ -75,15 +73,9 @@ export abstract class Boxes {
 
   protected readonly draw = (): void => {
     const width = this.element.clientWidth,
-      ratio = window.devicePixelRatio || 1,
-      ctx = this.canvas.getContext("2d");
-    if (width === 0 || !ctx) return;
-    const height = this.layout(width),
+      ctx = width > 0 && sized(this.canvas, width, this.layout(width), window.devicePixelRatio || 1),
       style = getComputedStyle(document.documentElement);
-    this.canvas.width = Math.round(width * ratio);
-    this.canvas.height = Math.round(height * ratio);
-    Object.assign(this.canvas.style, { width: `${width}px`, height: `${height}px` });
-    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+    if (!ctx) return;
     ctx.font = `12px ${style.fontFamily}`;
     ctx.textBaseline = "middle";
     this.paint(ctx, width, (name) => style.getPropertyValue(`--${name}`).trim());

@@ -6,15 +6,30 @@ import { term, tip } from "./ui";
 
 /** Draws a value as a bar, with the number next to it. All bars of a column have the same scale. */
 export function inlineBar(value: number | null, most: number, text: Child, fill = "compute"): HTMLElement {
+  const share = Math.min(100, (100 * (value ?? 0)) / Math.max(most, 1e-9)),
+    bar = value !== null && value > 0 && h("span", { class: `piece inline-bar fill-${fill}`, style: { width: `${share}%` } });
+  return h("span.inline", h("span.inline-track", bar), h("span.inline-value", text));
+}
+
+/** Values as bars of one colour, each with words after it. @param more  further class of the rows */
+export function barList(
+  rows: readonly { readonly label: Child; readonly value: number; readonly text: Child; readonly words: Child }[],
+  fill: string,
+  more = "",
+): HTMLElement {
+  const most = f.most([1, ...rows.map(({ value }) => value)]);
   return h(
-    "span.inline",
-    h(
-      "span.inline-track",
-      value !== null &&
-        value > 0 &&
-        h("span", { class: `piece inline-bar fill-${fill}`, style: { width: `${Math.min(100, (100 * value) / Math.max(most, 1e-9))}%` } }),
+    "div.reasons",
+    { role: "list" },
+    rows.map(({ label, value, text, words }) =>
+      h(
+        "div",
+        { class: `reason ${more}`, role: "listitem" },
+        h("span.row-label", label),
+        inlineBar(value, most, text, fill),
+        h("span.note", words),
+      ),
     ),
-    h("span.inline-value", text),
   );
 }
 
@@ -29,32 +44,23 @@ export function longName(text: string | null, narrow = false): Child {
   );
 }
 
-export interface Strip {
-  /** Start of the thin line, which ends at `to`; null for no line. */
-  readonly from: number | null;
-  readonly to: number | null;
-  readonly middle: number | null;
-  /** Position of the outlier, drawn as a full mark. */
-  readonly far: number | null;
-  /** Value at the right edge. */
-  readonly scale: number;
-  readonly label: string;
-  readonly tip: () => Child;
-}
-
-/** Draws minimum, median and maximum on a line from 0 to the row's own largest value. */
-export function strip(of: Strip): HTMLElement {
-  const at = (value: number) => `${(100 * Math.max(0, value)) / Math.max(of.scale, 1e-9)}%`;
-  const range = of.from !== null && of.to !== null;
+/** Draws marks at a middle value and at an outlier on a line from 0 to @p scale; a thin line spans a range. A null has no mark. */
+export function strip(
+  [from, to, middle, far]: readonly [...range: [number | null, number | null], middle: number | null, far: number | null],
+  scale: number,
+  label: string,
+  content: () => Child,
+): HTMLElement {
+  const at = (value: number) => `${(100 * Math.max(0, value)) / Math.max(scale, 1e-9)}%`;
   return tip(
     h(
       "span.strip",
-      { role: "img", "aria-label": of.label },
-      range && h("span.strip-range", { style: { left: at(of.from), width: `calc(${at(of.to)} - ${at(of.from)})` } }),
-      of.middle !== null && h("span.strip-middle", { style: { left: at(of.middle) } }),
-      of.far !== null && h("span.strip-far", { style: { left: at(of.far) } }),
+      { role: "img", "aria-label": label },
+      from !== null && to !== null && h("span.strip-range", { style: { left: at(from), width: `calc(${at(to)} - ${at(from)})` } }),
+      middle !== null && h("span.strip-middle", { style: { left: at(middle) } }),
+      far !== null && h("span.strip-far", { style: { left: at(far) } }),
     ),
-    of.tip,
+    content,
   );
 }
 
@@ -69,12 +75,8 @@ export function sumFigure(text: string, of: Place & { readonly where?: string; r
   ]);
 }
 
-export interface BandFigure {
-  readonly label: string;
-  readonly doc: string;
-  readonly value: Child;
-  readonly below?: Child;
-}
+/** A figure of a band: its label, what it is, its value, and what is below. */
+export type BandFigure = readonly [label: string, doc: string, value: Child, below?: Child];
 
 /** Makes a figure of a band from a column: the median over ranks, and below it the range over ranks. The caller may give another value or
  * text. On hover, shows the column's doc. */
@@ -88,19 +90,14 @@ export function tile<N extends TableName>(
 ): BandFigure {
   const of = job.table(table),
     median = of.median(column);
-  return {
-    label,
-    doc: of.docOf(column),
-    value: value ?? (median === null ? f.NONE : write(median)),
-    below: below ?? spread(job, table, column, write),
-  };
+  return [label, of.docOf(column), value ?? (median === null ? f.NONE : write(median)), below ?? spread(job, table, column, write)];
 }
 
 /** Places large figures side by side, as on Summary. */
 export function band(figures: readonly BandFigure[]): HTMLElement {
   return h(
     "dl.figures.few",
-    figures.map((each) => h("div", h("dt", term(each.label, each.doc)), h("dd.value", each.value), h("dd.below", each.below ?? ""))),
+    figures.map(([label, doc, value, below]) => h("div", h("dt", term(label, doc)), h("dd.value", value), h("dd.below", below ?? ""))),
   );
 }
 

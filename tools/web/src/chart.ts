@@ -1,4 +1,5 @@
 /** Charts with axes on a canvas: themes, printing, pointer and keyboard. */
+import { sized } from "./canvas";
 import { h, type Child } from "./dom";
 import { drawPlot, Scales, type Plot } from "./plot";
 import { hideTip, tipAt } from "./ui";
@@ -34,18 +35,9 @@ export interface ChartOptions {
   readonly read?: (x: number, y: number) => Child;
 }
 
-const alive = new Set<Chart>();
-
-/** Makes a chart. It is drawn as soon as it has a width. After it has left the page, it is released when the next chart is made. */
+/** Makes a chart, which is drawn once it has a width, and released when it leaves the page. */
 export function drawChart(options: ChartOptions): HTMLElement {
-  for (const each of alive)
-    if (each.gone) {
-      each.dispose();
-      alive.delete(each);
-    }
-  const chart = new Chart(options);
-  alive.add(chart);
-  return chart.element;
+  return new Chart(options).element;
 }
 
 class Chart {
@@ -69,7 +61,10 @@ class Chart {
       },
       this.#canvas,
     );
-    this.#resizing = new ResizeObserver(() => this.element.clientWidth !== this.#scales?.width && this.#redraw());
+    this.#resizing = new ResizeObserver(() => {
+      if (!this.element.isConnected) this.#dispose();
+      else if (this.element.clientWidth !== this.#scales?.width) this.#redraw();
+    });
     this.#resizing.observe(this.element);
     this.#canvas.addEventListener("mousemove", (event) => this.#point(event));
     this.#canvas.addEventListener("mouseleave", hideTip);
@@ -79,11 +74,7 @@ class Chart {
     window.addEventListener("afterprint", this.#redraw);
   }
 
-  get gone(): boolean {
-    return this.#scales !== undefined && !this.element.isConnected;
-  }
-
-  dispose(): void {
+  #dispose(): void {
     this.#resizing.disconnect();
     document.removeEventListener("themechange", this.#redraw);
     window.removeEventListener("beforeprint", this.#print);
@@ -101,13 +92,9 @@ class Chart {
 
   #draw(width: number, ratio: number, print: boolean): void {
     const { height } = this.#options,
-      ctx = this.#canvas.getContext("2d"),
+      ctx = sized(this.#canvas, width, height, ratio),
       theme = themeOf(print);
     if (!ctx) return;
-    this.#canvas.width = Math.round(width * ratio);
-    this.#canvas.height = Math.round(height * ratio);
-    Object.assign(this.#canvas.style, { width: `${width}px`, height: `${height}px` });
-    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.#scales = new Scales(this.#options.plot(theme), width, height);
     drawPlot(ctx, this.#scales, {
       text: theme["ink-2"],

@@ -163,6 +163,13 @@ export class Table<N extends TableName = TableName> {
     return [...this.rows.keys()];
   }
 
+  /** Rows by one column; "-name" is largest first. A null counts as 0. */
+  sorted(sort: Exclude<Sort<N>, "">, rows: readonly number[] = this.all): number[] {
+    const down = sort.startsWith("-"),
+      column = (down ? sort.slice(1) : sort) as ColumnOf<N>;
+    return [...rows].sort((a, b) => (this.amount(a, column) - this.amount(b, column)) * (down ? -1 : 1));
+  }
+
   docOf(column: ColumnOf<N>): string {
     return this.columns[this.place(column)]?.doc ?? "";
   }
@@ -196,7 +203,7 @@ export class Table<N extends TableName = TableName> {
     return this.#whole ? this.#of(column, 2) : (ordered(this.nums(column))[0] ?? null);
   }
   median(column: ColumnOf<N>): number | null {
-    return this.#whole ? this.#of(column, 3) : median(this.nums(column).filter((value): value is number => value !== null));
+    return this.#whole ? this.#of(column, 3) : median(this.nums(column).filter((value) => value !== null));
   }
   most(column: ColumnOf<N>): number | null {
     return this.#whole ? this.#of(column, 4) : (ordered(this.nums(column)).pop() ?? null);
@@ -258,7 +265,7 @@ export class Table<N extends TableName = TableName> {
 }
 
 function ordered(values: readonly (number | null)[]): number[] {
-  return values.filter((value): value is number => value !== null).sort((a, b) => a - b);
+  return values.filter((value) => value !== null).sort((a, b) => a - b);
 }
 
 /** Converts a table from columns, as in the page, to rows. */

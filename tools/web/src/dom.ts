@@ -12,6 +12,7 @@ interface Props extends Readonly<Partial<Record<Shape | Input, Value>>> {
   readonly title?: string | undefined;
   /** CSS properties, set through the CSSOM, which the content security policy allows. */
   readonly style?: Readonly<Record<string, string>>;
+  readonly click?: () => void;
   readonly on?: { readonly [Event in keyof HTMLElementEventMap]?: (e: HTMLElementEventMap[Event]) => void };
   readonly [attribute: `${"aria" | "data"}-${string}`]: Value;
 }
@@ -38,7 +39,8 @@ function isProps(first: Props | Child): first is Props {
   return typeof first === "object" && first !== null && !(first instanceof Node) && !Array.isArray(first);
 }
 
-function apply(element: HTMLElement, { class: name, title, style, on, ...attributes }: Props): void {
+function apply(element: HTMLElement, { class: name, title, style, click, on, ...attributes }: Props): void {
+  if (click) element.addEventListener("click", click);
   if (name) element.className = name;
   if (title) element.title = title;
   for (const [property, value] of Object.entries(style ?? {})) element.style.setProperty(property, value);

@@ -197,6 +197,11 @@ export function times(value: number | null): string {
   return value === null ? NONE : `${grouped(value, 2)}×`;
 }
 
+/** Joins the parts of a sentence that there are. */
+export function joined(between: string, ...parts: readonly (string | null | undefined | false)[]): string {
+  return parts.filter(Boolean).join(between);
+}
+
 /** A count with its noun: "1 rank", "8 ranks". */
 export function count(n: number, one: string, many = `${one}s`): string {
   return `${grouped(n)} ${n === 1 ? one : many}`;

@@ -21,15 +21,10 @@ function isMemory(table: Table): boolean {
 
 function write(table: Table, column: AnyColumn, value: number | null): string {
   const unit = table.columns[table.place(column)]!.unit;
-  return unit === "ns"
-    ? f.time(value)
-    : unit === "B"
-      ? f.bytes(value, isMemory(table))
-      : unit === "%"
-        ? f.percent(value, 1)
-        : value !== null && !Number.isInteger(value)
-          ? `${f.significant(value)}${unit && f.SPACE}${unit}`
-          : f.exact(value, unit);
+  if (unit === "ns") return f.time(value);
+  if (unit === "B") return f.bytes(value, isMemory(table));
+  if (unit === "%") return f.percent(value, 1);
+  return value !== null && !Number.isInteger(value) ? `${f.significant(value)}${unit && f.SPACE}${unit}` : f.exact(value, unit);
 }
 
 /** Draws the chart that the table's definition names, with the name of the drawn column as heading; null if the definition names none. */

@@ -3,7 +3,8 @@ import { inlineBar, longName } from "./cells";
 import type { Cell, Column, ColumnOf, Sort, Table, TableName } from "./data";
 import { h, name, breakable, fill, cut, keepFocus, shortNames, tellApart, type Child } from "./dom";
 import * as f from "./format";
-import { tip, moreButton, note, section } from "./ui";
+import { kindWord } from "./job";
+import { lines, tip, moreButton, note, section } from "./ui";
 import { whereOf } from "./where";
 
 export type Write = (value: Cell) => Child;
@@ -11,8 +12,8 @@ export type Write = (value: Cell) => Child;
 /** Columns as text, "rank; idle_ns: idle; lost_ns<bar sync>: the GPU lost": for each its name, in <> how it is drawn if not only as the
  * value, and after ":" its heading. `name` and `narrow`: at most two lines of a name from a trace; `kernel`: the name of a kernel,
  * shortened; `bar COLOUR`: a bar next to the value; `percent COLOUR`: a share of 100 as a bar; `bytes`, `memory`, `significant`, `flop`:
- * each number with its own unit; `spare`: left out on narrow pages. The lint page_is_formatted_and_sound checks the names. Or columns as
- * objects, or lists; false is left out. */
+ * each number with its own unit; `kind`: the name of a kind of collective; `spare`: left out on narrow pages. The lint
+ * page_is_formatted_and_sound checks the names. Or columns as objects, or lists; false is left out. */
 export type ColumnItem<N extends TableName> = string | false | GridColumn<N> | readonly (string | false | GridColumn<N>)[];
 
 const WRITERS: Readonly<Record<string, (value: number) => string>> = {
@@ -22,7 +23,7 @@ const WRITERS: Readonly<Record<string, (value: number) => string>> = {
   flop: f.flop,
 };
 
-function parsed<N extends TableName>(text: string): GridColumn<N> {
+function parsed<N extends TableName>(table: Table<N>, text: string): GridColumn<N> {
   const [, column, how = "", label] = /^(\w+)(?:<([^>]*)>)?(?:: (.*))?$/.exec(text)!,
     [word, fill] = how.split(" "),
     write = WRITERS[how];
@@ -34,13 +35,20 @@ function parsed<N extends TableName>(text: string): GridColumn<N> {
     ...(word === "bar" ? { bar: () => fill } : {}),
     ...(word === "percent" ? { percent: fill ?? "compute" } : {}),
     ...(write ? { write } : {}),
+    ...(how === "kind" ? { draw: (row: number) => kindWord(table.text(row, column as ColumnOf<N>)) } : {}),
     spare: how === "spare",
   };
 }
 
 export function columns<N extends TableName>(table: Table<N>, ...items: readonly ColumnItem<N>[]): GridColumn<N>[] {
   const flat = (item: ColumnItem<N>): readonly GridColumn<N>[] =>
-    typeof item === "string" ? item.split("; ").map(parsed<N>) : item === false ? [] : "column" in item ? [item] : item.flatMap(flat);
+    typeof item === "string"
+      ? item.split("; ").map((text) => parsed<N>(table, text))
+      : item === false
+        ? []
+        : "column" in item
+          ? [item]
+          : item.flatMap(flat);
   return items.flatMap(flat).filter(({ column }) => table.place(column) >= 0);
 }
 
@@ -115,40 +123,26 @@ export class Writer {
 
   /** @param options.time unit of times that columns share; default: the unit that suits the column */
   constructor(column: Column, values: readonly Cell[], options: { exact: boolean; memory: boolean; time?: f.Unit | undefined }) {
+    const exact = (value: Cell) => (typeof value === "boolean" ? exactCell(value) : f.exact(value));
     this.right = isNumeric(column);
     this.unit = column.unit;
-    if (!this.right) {
-      this.#write = (value) => exactCell(value);
-      return;
-    }
-    if (options.exact) {
-      this.#write = (value) => (typeof value === "boolean" ? exactCell(value) : f.exact(value));
-      return;
-    }
-    const numbers = numbersOf(values);
-    if (column.unit === "ns" || column.unit === "B") {
-      const unit =
-        column.unit === "ns"
-          ? (options.time ?? f.columnUnits([{ name: column.name, values: numbers }])[0]!)
-          : f.byteColumnUnit(numbers, options.memory);
-      const digits = f.columnDigits(numbers, unit);
+    if (!this.right) this.#write = exactCell;
+    else if (!options.exact && (column.unit === "ns" || column.unit === "B")) {
+      const numbers = numbersOf(values),
+        own = () =>
+          column.unit === "B" ? f.byteColumnUnit(numbers, options.memory) : f.columnUnits([{ name: column.name, values: numbers }])[0]!,
+        unit = (column.unit === "ns" && options.time) || own(),
+        digits = f.columnDigits(numbers, unit);
       this.factor = unit.factor;
       this.unit = numbers.some((value) => value) ? unit.name : ""; // 0 needs no unit
       this.#write = (value) => f.scaled(Number(value), unit, digits);
-    } else if (column.type === "real") {
-      const digits = column.unit === "%" ? 1 : 2;
-      /* Does not round small values to 0, such as a p of 0.0005. */
-      this.#write = (value) =>
-        typeof value !== "number"
-          ? exactCell(value)
-          : value !== 0 && Math.abs(value) < 0.5 * 10 ** -digits
-            ? column.unit === "%" && value > 0 && value < 0.005
-              ? `<${f.SPACE}0.01`
-              : String(Number(value.toPrecision(1)))
-            : f.grouped(value, digits);
-    } else {
-      this.#write = (value) => (typeof value === "boolean" ? exactCell(value) : f.exact(value));
-    }
+    } else if (!options.exact && column.type === "real") {
+      const digits = column.unit === "%" ? 1 : 2,
+        isSmall = (value: number) => value !== 0 && Math.abs(value) < 0.5 * 10 ** -digits, // such as a p of 0.0005, not rounded to 0
+        small = (value: number) =>
+          column.unit === "%" && value > 0 && value < 0.005 ? `<${f.SPACE}0.01` : String(Number(value.toPrecision(1)));
+      this.#write = (value) => (typeof value !== "number" ? exactCell(value) : isSmall(value) ? small(value) : f.grouped(value, digits));
+    } else this.#write = exact;
   }
 
   write(value: Cell): Child {
@@ -278,28 +272,21 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
   function headCell(column: GridColumn<N>, writer: Writer): HTMLElement {
     const definition = table.columns[table.place(column.column)]!;
     const direction = sort === `-${column.column}` ? "descending" : sort === column.column ? "ascending" : undefined;
+    const click = () => {
+      sort = direction === "descending" ? column.column : direction === "ascending" ? "" : `-${column.column}`;
+      options.onSort?.(sort);
+      draw();
+    };
     const button = h(
       "button",
-      {
-        "data-name": column.column,
-        on: {
-          click: () => {
-            sort = direction === "descending" ? column.column : direction === "ascending" ? "" : `-${column.column}`;
-            options.onSort?.(sort);
-            draw();
-          },
-        },
-      },
+      { "data-name": column.column, click },
       column.label ?? column.column,
       writer.unit && !column.write && !column.percent && h("span.unit", ` ${writer.unit}`),
       h("span.arrow", { "aria-hidden": true }, direction === "descending" ? " ▼" : direction ? " ▲" : ""),
     );
-    tip(button, () => [
-      h("b", `${table.name} ${column.column}`),
-      h("br"),
-      definition.doc,
-      definition.epoch ? " Here counted from the job's start." : "",
-    ]);
+    tip(button, () =>
+      lines(`${table.name} ${column.column}`, [definition.doc, definition.epoch ? " Here counted from the job's start." : ""]),
+    );
     return h("th", { class: classOf(column, writer), scope: "col", "aria-sort": direction }, button);
   }
 
@@ -322,7 +309,8 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
     if (typeof content === "string" && content.length <= NAME_LEAST) cell.classList.add("whole");
     else if (typeof value === "string" && !drawn && value.length <= NAME_SHORT) cell.classList.add("whole");
     else if (typeof value === "string" && !drawn) cell.style.setProperty("--least", `${Math.min(NAME_LEAST, 1.25 * value.length)}ch`);
-    if (typeof value === "number" && !options.exact && definitionUnit(column) === "ns") cell.title = f.exact(value, "ns");
+    if (typeof value === "number" && !options.exact && table.columns[table.place(column.column)]!.unit === "ns")
+      cell.title = f.exact(value, "ns");
     return cell;
   }
 
@@ -336,10 +324,6 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
     if (!bar) return draw;
     if (!largest.has(column)) largest.set(column, f.most([1, ...base.map((row) => table.amount(row, column))]));
     return (row, write) => inlineBar(value(row), largest.get(column)!, write(value(row)), bar(row));
-  }
-
-  function definitionUnit(column: GridColumn<N>): string {
-    return table.columns[table.place(column.column)]!.unit;
   }
 
   draw();

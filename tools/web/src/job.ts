@@ -112,8 +112,8 @@ export function withoutAllReduce(all: readonly Kind[]): string {
   return all.some((kind) => kind.kind === "other") ? "none identified by name" : "none in this job";
 }
 
-export function kindWord(kind: string): string {
-  return KIND_WORDS[kind] ?? kind;
+export function kindWord(kind: string | null): string {
+  return KIND_WORDS[kind ?? ""] ?? kind ?? "";
 }
 
 /** A sentence of tmerge's tables, with kinds of collectives spelled as on the page. */
@@ -133,16 +133,8 @@ export function matchedShare(job: Job): { matched: number; all: number; percent:
 export function straggling(job: Job): { word: string | null; state: State | undefined } {
   const table = job.table("stragglers.job"),
     word = table.text(0, "verdict");
-  const state =
-    table.num(0, "rank") !== null
-      ? table.text(0, "certainty") === "confident"
-        ? "bad"
-        : "warn"
-      : word === "none"
-        ? "good"
-        : word === null
-          ? undefined
-          : "note";
+  const certain = table.text(0, "certainty") === "confident",
+    state = table.num(0, "rank") !== null ? (certain ? "bad" : "warn") : word === "none" ? "good" : word === null ? undefined : "note";
   return { word, state };
 }
 
@@ -170,6 +162,8 @@ export function coarseClocks(job: Job): { uncertainty: number; skew: number } | 
 /** Advice on marking steps in any program. */
 export const TO_MARK_STEPS =
   "To mark them, use prof.step() in PyTorch, StepTraceAnnotation in JAX, or an NVTX or roctx range around each whose name --step-pattern matches.";
+
+export const TO_RECORD_DEVICES = "Record with ProfilerActivity.CUDA among the profiler’s activities";
 
 export const TO_RECORD_THE_HOST = "Record the host as well: ProfilerActivity.CPU in PyTorch, -t cuda in nsys, --hip-trace in rocprofv3.";
 
@@ -231,30 +225,21 @@ function captures(job: Job): boolean {
 function withoutStraggler(job: Job): Verdict {
   const advice = job.table("advice.item");
   const alone = job.table("overview.job").text(0, "headline");
+  const several = severalRanks(job),
+    none = "The traces hold no kernel, copy or set.";
   if (total(job, "window_ns") === 0)
-    return {
-      state: "note",
-      title: "No GPU events were recorded",
-      text: "The traces hold no kernel, copy or set.",
-      view: "about",
-      link: "What was read",
-    };
+    return { state: "note", title: "No GPU events were recorded", text: none, view: "about", link: "What was read" };
   if (advice.n > 0) {
-    const found = adviceItem(job, 0);
-    return {
-      state: found.state,
-      title: alone ?? found.title,
-      text: alone === null ? found.text : (job.table("overview.job").text(0, "evidence") ?? advice.text(0, "text") ?? ""),
-      view: found.view,
-      link: "What this is based on",
-    };
+    const { state, title, text, view } = adviceItem(job, 0),
+      evidence = job.table("overview.job").text(0, "evidence") ?? advice.text(0, "text") ?? "";
+    return { state, title: alone ?? title, text: alone === null ? text : evidence, view, link: "What this is based on" };
   }
   return {
-    state: severalRanks(job) && communicates(job) && straggling(job).word === null ? "note" : "good",
+    state: several && communicates(job) && straggling(job).word === null ? "note" : "good",
     title: alone ?? "Nothing stands out",
     text: "No rule of the advice applies.",
     view: "ranks",
-    link: severalRanks(job) ? "Where each rank’s time goes" : "Where the time goes",
+    link: several ? "Where each rank’s time goes" : "Where the time goes",
   };
 }
 
@@ -317,21 +302,11 @@ export function adviceItem(job: Job, row: number) {
   const ranks = table.text(row, "ranks");
   const [general, usual] = RULES[rule] ?? [rule.replace(/_/g, " "), "tables"];
   const view = usual === "input" && ofXla(job) ? "xla" : usual;
-  const who = ranks && ranks !== "all" ? `${/^\d+$/.test(ranks) ? "rank" : "ranks"} ${ranks}` : null;
-  const title =
-    who === null
-      ? general
-      : rule === "straggler"
-        ? `Find what delays ${who}`
-        : rule === "imbalance"
-          ? `Find why ${who} computes most`
-          : general;
-  return {
-    state: (severity === "critical" ? "bad" : severity === "warning" ? "warn" : "note") as State,
-    title,
-    text: adviceText(table.text(row, "text") ?? "", title),
-    view,
-  };
+  const who = ranks && ranks !== "all" ? `${/^\d+$/.test(ranks) ? "rank" : "ranks"} ${ranks}` : null,
+    named: Readonly<Record<string, string>> = { straggler: `Find what delays ${who}`, imbalance: `Find why ${who} computes most` },
+    title = (who !== null && named[rule]) || general,
+    state = (severity === "critical" ? "bad" : severity === "warning" ? "warn" : "note") as State;
+  return { state, title, text: adviceText(table.text(row, "text") ?? "", title), view };
 }
 
 /** States, most severe first. */

@@ -1,9 +1,9 @@
 /** Lines over time: thin and strong lines, a band in place of too many lines, and a limit. */
-import { drawChart, type Theme } from "./chart";
+import { drawChart } from "./chart";
 import { h, type Child } from "./dom";
 import * as f from "./format";
 import { lowest } from "./timeline/lanes";
-import type { PlotArea, PlotLine } from "./plot";
+import type { PlotLine } from "./plot";
 
 export interface Line {
   readonly name: string;
@@ -13,14 +13,10 @@ export interface Line {
   readonly dashed?: boolean;
 }
 
-type Band = ReturnType<typeof bandOf>;
-
-export interface LineChartOptions {
+interface LineChartOptions {
   readonly label: string;
   readonly lines: readonly Line[];
-  /** Time ranges [ns] painted below the lines. */
-  readonly areas?: (theme: Theme) => readonly PlotArea[];
-  readonly band?: Band | undefined;
+  readonly band?: ReturnType<typeof bandOf> | undefined;
   readonly limit?: { readonly value: number; readonly label: string } | undefined;
   readonly unit: f.Unit;
   /** Each value stays the same until the next one; else values are interpolated. */
@@ -28,48 +24,23 @@ export interface LineChartOptions {
   readonly write: (value: number) => string;
 }
 
-const HEIGHT = 300;
 const BUCKETS = 256;
 
 /** More lines than this are drawn as a band. */
 export const LINES_MAX = 12;
 
-type Places = readonly (readonly [number, number])[];
-
-function lineOf(line: Line, options: LineChartOptions, unit: f.Unit, theme: Theme): PlotLine {
+/** The chosen lines, the first of them among others: thin lines or, if they are many, a band; `words` say what these are. */
+export function amid(chosen: readonly Line[], others: readonly Line[], word: string) {
+  const all = [...chosen.slice(0, 1), ...others],
+    many = all.length > LINES_MAX;
   return {
-    points: scaledPoints(line.points, unit, options.unit),
-    steps: options.steps,
-    color: line.strong ? theme.compute : theme["ink-3"],
-    width: line.strong ? 2 : 1,
-    opacity: line.strong ? 1 : 0.55,
-    ...(line.dashed ? { dash: [6, 4] } : {}),
-  };
-}
-
-function scaledPoints(points: Places, x: f.Unit, y: f.Unit): [number, number][] {
-  return points.map(([time, value]) => [time / x.factor, value / y.factor]);
-}
-
-/* Builds the area from minimum to maximum, and the median line. */
-function bandOn(band: Band, options: LineChartOptions, unit: f.Unit, theme: Theme): { area: PlotArea; middle: PlotLine } {
-  const y = options.unit.factor;
-  return {
-    area: {
-      points: band.times.map((time, i) => [time / unit.factor, band.low[i]! / y, band.high[i]! / y]),
-      color: theme["ink-3"],
-      opacity: 0.3,
-    },
-    middle: {
-      points: scaledPoints(
-        band.times.map((time, i) => [time, band.middle[i]!]),
-        unit,
-        options.unit,
-      ),
-      color: theme["ink-2"],
-      width: 1.5,
-      dash: [2, 3],
-    },
+    lines: [...(many ? [] : others), ...chosen],
+    band: many ? bandOf(all.map(({ points }) => points)) : undefined,
+    words: many
+      ? `Grey: minimum to maximum of ${f.count(all.length, word)}; dotted: their median. `
+      : others.length > 0
+        ? `Thin: the other ${word}s. `
+        : "",
   };
 }
 
@@ -107,81 +78,49 @@ export function bandOf(lines: readonly (readonly (readonly [number, number])[])[
   };
 }
 
-export function lineChart(options: LineChartOptions): HTMLElement {
-  let from = Infinity,
-    to = -Infinity;
-  const widen = (time: number): void => {
-    from = Math.min(from, time);
-    to = Math.max(to, time);
+export function lineChart({ label, lines, band, limit, unit, steps, write }: LineChartOptions): HTMLElement {
+  const ends = [
+      ...lines.flatMap(({ points }) => [points[0], points[points.length - 1]].flatMap((point) => point?.[0] ?? [])),
+      ...(band?.times ?? []),
+    ],
+    [from, to] = [f.least(ends), f.most(ends)],
+    span = f.timeUnit([from, to]),
+    start = from < (to - from) / 4 ? Math.min(0, from) : from,
+    strong = lines.filter((line) => line.strong),
+    thin = lines.filter((line) => !line.strong),
+    at = ([time, value]: readonly [number, number]): [number, number] => [time / span.factor, value / unit.factor];
+  const writeAt = ({ name, points }: Line, time: number): string => {
+    const value = valueAt(points, time);
+    return `${name}: ${value === null ? f.NONE : write(value)}`;
   };
-  for (const line of options.lines) for (const [time] of line.points) widen(time);
-  for (const time of options.band?.times ?? []) widen(time);
-  const unit = f.timeUnit([from, to]),
-    start = from < (to - from) / 4 ? Math.min(0, from) : from;
   const read = (x: number): Child => {
-    const time = x * unit.factor,
-      strong = options.lines.filter((line) => line.strong);
-    const shown = strong.length > 0 ? strong : options.lines.slice(0, 8);
-    const texts = shown.map((line) => `${line.name}: ${writeAt(line, time)}`);
-    if (options.band) {
-      const i = Math.max(0, options.band.times.findIndex((t) => t > time) - 1);
-      texts.push(
-        `least ${options.write(options.band.low[i]!)}, median ${options.write(options.band.middle[i]!)}, most ${options.write(options.band.high[i]!)}`,
-      );
-    }
+    const time = x * span.factor,
+      texts = (strong.length > 0 ? strong : lines.slice(0, 8)).map((line) => writeAt(line, time)),
+      i = Math.max(0, (band?.times.findIndex((t) => t > time) ?? 0) - 1);
+    if (band) texts.push(`least ${write(band.low[i]!)}, median ${write(band.middle[i]!)}, most ${write(band.high[i]!)}`);
     return [h("b", `at ${f.time(time)}`), texts.map((text) => [h("br"), text])];
   };
-  const writeAt = (line: Line, time: number): string => {
-    const value = valueAt(line.points, time);
-    return value === null ? f.NONE : options.write(value);
+  const lineOf = ({ points, dashed }: Line, color: string, width: number, opacity: number): PlotLine => {
+    return { points: points.map(at), steps, color, width, opacity, ...(dashed ? { dash: [6, 4] } : {}) };
   };
   return drawChart({
-    label: options.label,
-    height: HEIGHT,
+    label,
+    height: 300,
     read,
     plot: (theme) => {
-      const band = options.band && bandOn(options.band, options, unit, theme),
-        limit = options.limit;
-      const top =
-        f.most([
-          limit?.value ?? 0,
-          ...options.lines.flatMap((line) => line.points.map(([, value]) => value)),
-          ...(options.band?.high ?? []),
-        ]) / options.unit.factor;
+      const values = [limit?.value ?? 0, ...lines.flatMap(({ points }) => points.map(([, value]) => value)), ...(band?.high ?? [])],
+        middle = band?.times.map((time, i) => at([time, band.middle[i]!])),
+        area = band?.times.map((time, i) => [...at([time, band.low[i]!]), band.high[i]! / unit.factor] as const),
+        edge = limit && [at([from, limit.value]), at([to, limit.value])];
       return {
-        x: { name: `time from the job’s start, ${unit.name}`, min: start / unit.factor, max: Math.max(to, start + 1) / unit.factor },
-        y: { name: options.unit.name, min: 0, max: roundUp(top) },
-        areas: [
-          ...(options.areas?.(theme) ?? []).map((area) => ({
-            ...area,
-            points: area.points.map(
-              ([time, low, high]) => [time / unit.factor, low / options.unit.factor, high / options.unit.factor] as const,
-            ),
-          })),
-          ...(band ? [band.area] : []),
-        ],
+        x: { name: `time from the job’s start, ${span.name}`, min: start / span.factor, max: Math.max(to, start + 1) / span.factor },
+        y: { name: unit.name, min: 0, max: roundUp(f.most(values) / unit.factor) },
+        areas: area ? [{ points: area, color: theme["ink-3"], opacity: 0.3 }] : [],
         lines: [
-          ...options.lines.filter((line) => !line.strong).map((line) => lineOf(line, options, unit, theme)),
-          ...(band ? [band.middle] : []),
-          ...options.lines.filter((line) => line.strong).map((line) => lineOf(line, options, unit, theme)),
-          ...(limit
-            ? [
-                {
-                  points: scaledPoints(
-                    [
-                      [from, limit.value],
-                      [to, limit.value],
-                    ],
-                    unit,
-                    options.unit,
-                  ),
-                  color: theme.ink,
-                  width: 1.5,
-                  dash: [8, 4],
-                  label: limit.label,
-                },
-              ]
-            : []),
+          ...thin.map((line) => lineOf(line, theme["ink-3"], 1, 0.55)),
+          ...(middle ? [{ points: middle, color: theme["ink-2"], width: 1.5, dash: [2, 3] }] : []),
+          ...strong.map((line) => lineOf(line, theme.compute, 2, 1)),
+          ...(edge ? [{ points: edge, color: theme.ink, width: 1.5, dash: [8, 4], label: limit.label }] : []),
         ],
       };
     },

@@ -69,31 +69,17 @@ function cells(map: HeatMap, from: number, to: number): HTMLElement {
     longest = short.reduce((most, label) => Math.max(most, label.length), 0),
     every = line ? Math.ceil((map.columns.length * (LABEL_WIDTH * longest + LABEL_GAP)) / LABELS_ROOM) : 1;
   grid.style.setProperty("--columns", String(map.columns.length));
-  grid.append(
-    h(
-      "div.map-row",
-      { role: "row" },
-      h("span.map-word", { role: "columnheader" }, word),
-      short.map((label, c) =>
-        h(
-          "span",
-          { class: `map-column${line ? " line" : ""}${(c / every) % 2 === 1 ? " second" : ""}`, role: "columnheader" },
-          c % every === 0 ? label : "",
-        ),
-      ),
-    ),
-  );
+  const head = (label: string, c: number) => {
+    const place = `map-column${line ? " line" : ""}${(c / every) % 2 === 1 ? " second" : ""}`;
+    return h("span", { class: place, role: "columnheader" }, c % every === 0 ? label : "");
+  };
+  const row = (...content: Child[]) => h("div.map-row", { role: "row" }, content);
+  grid.append(row(h("span.map-word", { role: "columnheader" }, word), short.map(head)));
   map.rows.forEach((label, r) => {
-    grid.append(
-      h(
-        "div.map-row",
-        { role: "row" },
-        h("span.row-label", { role: "rowheader" }, label),
-        map.columns.some((_, c) => map.cell(r, c))
-          ? map.columns.map((_, c) => cellElement(map, r, c, from, to, narrow))
-          : emptyRow(label, map.nothing ?? "no trace"),
-      ),
-    );
+    const own = map.columns.some((_, c) => map.cell(r, c))
+      ? map.columns.map((_, c) => cellElement(map, r, c, from, to, narrow))
+      : emptyRow(label, map.nothing ?? "no trace");
+    grid.append(row(h("span.row-label", { role: "rowheader" }, label), own));
   });
   grid.addEventListener("keydown", (event) => walk(event, grid, map.columns.length));
   grid.querySelector<HTMLElement>(".cell")?.setAttribute("tabindex", "0");
@@ -188,11 +174,9 @@ class Reader {
 
   #point(event: MouseEvent): void {
     const box = this.canvas.getBoundingClientRect(),
-      { rows, columns } = this.map;
-    this.#show(
-      Math.floor(((event.clientY - box.top) / box.height) * rows.length),
-      Math.floor(((event.clientX - box.left) / box.width) * columns.length),
-    );
+      { rows, columns } = this.map,
+      place = (at: number, whole: number, n: number) => Math.floor((at / whole) * n);
+    this.#show(place(event.clientY - box.top, box.height, rows.length), place(event.clientX - box.left, box.width, columns.length));
   }
 
   #key(event: KeyboardEvent): void {

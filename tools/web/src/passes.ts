@@ -1,5 +1,6 @@
 /** Pipeline passes over time: a row for each rank, stage by stage, and a box for each pass. */
 import { Boxes, paintBox, type BoxesOptions } from "./boxes";
+import { fillBox } from "./canvas";
 import * as f from "./format";
 import { rampColors } from "./map";
 import { roundTicks } from "./stack";
@@ -45,8 +46,7 @@ export class Passes extends Boxes {
 
   protected paint(ctx: CanvasRenderingContext2D, width: number, color: (name: string) => string): void {
     this.rows.forEach((label, row) => {
-      ctx.fillStyle = color("idle");
-      ctx.fillRect(LABEL, row * ROW + 2, width - LABEL - 8, ROW - 4);
+      fillBox(ctx, color("idle"), LABEL, row * ROW + 2, width - LABEL - 8, ROW - 4);
       ctx.fillStyle = color("ink");
       ctx.fillText(label, 0, row * ROW + ROW / 2, LABEL - 8);
     });
@@ -62,8 +62,7 @@ export class Passes extends Boxes {
     for (const tick of roundTicks(this.span / unit.factor, 6)) {
       const x = this.#x(tick * unit.factor);
       if (x > this.element.clientWidth - 8) continue;
-      ctx.fillStyle = line;
-      ctx.fillRect(Math.round(x), top, 1, 5);
+      fillBox(ctx, line, Math.round(x), top, 1, 5);
       ctx.fillStyle = ink;
       ctx.fillText(tick === 0 ? `0 ${unit.name}` : String(Number(tick.toPrecision(6))), x, top + 16);
     }

@@ -1,4 +1,5 @@
 /** Contents of a chart with two axes, and how to draw it: lines, areas between two lines, marks. */
+import { fillBox, stroke, strokeLine } from "./canvas";
 import * as f from "./format";
 import { roundTicks } from "./stack";
 
@@ -160,14 +161,8 @@ function drawAxes(ctx: CanvasRenderingContext2D, scales: Scales, ink: Ink): void
     bottom = height - BOTTOM,
     right = width - RIGHT;
   ctx.font = `12px ${ink.font}`;
-  ctx.lineWidth = 1;
-  const stroke = (color: string, x0: number, y0: number, x1: number, y1: number): void => {
-    ctx.strokeStyle = color;
-    ctx.beginPath();
-    ctx.moveTo(Math.round(x0) + 0.5, Math.round(y0) + 0.5);
-    ctx.lineTo(Math.round(x1) + 0.5, Math.round(y1) + 0.5);
-    ctx.stroke();
-  };
+  const line = (color: string, x0: number, y0: number, x1: number, y1: number) =>
+    strokeLine(ctx, color, [Math.round(x0) + 0.5, Math.round(y0) + 0.5], [Math.round(x1) + 0.5, Math.round(y1) + 0.5]);
   const across = axisTicks(plot.x, Math.max(2, (width - LEFT - RIGHT) / 95)),
     up = axisTicks(plot.y, (height - TOP - BOTTOM) / (plot.y.log ? 30 : 45));
   const writeX = writerOf(plot.x, across),
@@ -177,7 +172,7 @@ function drawAxes(ctx: CanvasRenderingContext2D, scales: Scales, ink: Ink): void
   ctx.textAlign = "right";
   for (const value of up) {
     const y = scales.y(value);
-    if (plot.y.lines !== false) stroke(ink.line, LEFT, y, right, y);
+    if (plot.y.lines !== false) line(ink.line, LEFT, y, right, y);
     ctx.fillText(writeY(value), LEFT - 8, y);
   }
   ctx.textAlign = "center";
@@ -186,14 +181,14 @@ function drawAxes(ctx: CanvasRenderingContext2D, scales: Scales, ink: Ink): void
     const x = scales.x(value),
       text = writeX(value),
       half = ctx.measureText(text).width / 2;
-    if (plot.x.lines) stroke(ink.line, x, TOP, x, bottom);
-    stroke(ink.axis, x, bottom, x, bottom + TICK);
+    if (plot.x.lines) line(ink.line, x, TOP, x, bottom);
+    line(ink.axis, x, bottom, x, bottom + TICK);
     if (x - half < reach + 8 || x + half > width) continue;
     ctx.fillText(text, x, bottom + 14);
     reach = x + half;
   }
-  stroke(ink.axis, LEFT, bottom, right, bottom);
-  stroke(ink.axis, LEFT, TOP, LEFT, bottom);
+  line(ink.axis, LEFT, bottom, right, bottom);
+  line(ink.axis, LEFT, TOP, LEFT, bottom);
   ctx.fillText(plot.x.name, (LEFT + right) / 2, height - 10);
   ctx.textAlign = "left";
   ctx.fillText(plot.y.name, LEFT, TOP - 16);
@@ -212,13 +207,8 @@ function trace(ctx: CanvasRenderingContext2D, points: readonly Place[], scales: 
 
 function drawLine(ctx: CanvasRenderingContext2D, line: PlotLine, scales: Scales): void {
   ctx.globalAlpha = line.opacity ?? 1;
-  ctx.strokeStyle = ctx.fillStyle = line.color;
-  ctx.lineWidth = line.width;
-  ctx.setLineDash([...(line.dash ?? [])]);
-  ctx.beginPath();
-  trace(ctx, line.points, scales, line.steps ?? false);
-  ctx.stroke();
-  ctx.setLineDash([]);
+  ctx.fillStyle = line.color;
+  stroke(ctx, line.color, line.width, () => trace(ctx, line.points, scales, line.steps ?? false), line.dash);
   const [only, more] = line.points;
   if (only && !more) {
     // a single value makes no line
@@ -239,8 +229,7 @@ function drawLabel(ctx: CanvasRenderingContext2D, line: PlotLine, scales: Scales
   ctx.textBaseline = "bottom";
   const at = [scales.x(last[0]) + (begin ? 4 : -2), scales.y(last[1]) - 3] as const;
   const { width } = ctx.measureText(line.label);
-  ctx.fillStyle = ink.ground;
-  ctx.fillRect(at[0] - (begin ? 2 : width + 2), at[1] - 14, width + 4, 15);
+  fillBox(ctx, ink.ground, at[0] - (begin ? 2 : width + 2), at[1] - 14, width + 4, 15);
   ctx.fillStyle = line.color;
   ctx.fillText(line.label, ...at);
 }
@@ -249,20 +238,14 @@ function drawArea(ctx: CanvasRenderingContext2D, area: PlotArea, scales: Scales)
   ctx.globalAlpha = area.opacity;
   ctx.fillStyle = area.color;
   ctx.beginPath();
-  trace(
-    ctx,
-    area.points.map(([x, , high]) => [x, high]),
-    scales,
-    area.steps ?? false,
-  );
+  const high = area.points.map(([x, , y]): Place => [x, y]);
+  trace(ctx, high, scales, area.steps ?? false);
   for (let i = area.points.length - 1, after = 0; i >= 0; i--) {
     // from the last point back along the lower edge
     const [px, low] = area.points[i]!,
-      x = scales.x(px),
       y = scales.y(low);
     if (area.steps && i < area.points.length - 1) ctx.lineTo(after, y);
-    ctx.lineTo(x, y);
-    after = x;
+    ctx.lineTo((after = scales.x(px)), y);
   }
   ctx.fill();
   ctx.globalAlpha = 1;

@@ -2,10 +2,9 @@
 import { longName } from "./cells";
 import { drawChart, type Theme } from "./chart";
 import type { ColumnOf, Table, TableName } from "./data";
-import type { Child } from "./dom";
+import { type Child, h } from "./dom";
 import * as f from "./format";
 import { decades, type Axis, type PlotLine } from "./plot";
-import { shapeLegend, symbolOf } from "./shapes";
 import { lines } from "./ui";
 
 /** A point, for a row of a table. */
@@ -35,8 +34,6 @@ interface Scatter {
   readonly roofs?: (x: Ends, y: Ends) => readonly Roof[];
 }
 
-const HEIGHT = 330;
-
 const power = (value: number) => (value >= 1 ? f.grouped(value) : String(Number(value.toPrecision(1))));
 
 function scatter({ label, axes, color, spots, chosen, tip, click, roofs }: Scatter): HTMLElement {
@@ -45,7 +42,7 @@ function scatter({ label, axes, color, spots, chosen, tip, click, roofs }: Scatt
     y = endsOf(1, axes.y.also);
   return drawChart({
     label: `${label}; the table has them`,
-    height: HEIGHT,
+    height: 330,
     tip: (mark) => tip(spots[mark]!.row),
     ...(click ? { click: (mark: number) => click(spots[mark]!.row) } : {}),
     plot: (theme) => ({
@@ -136,4 +133,37 @@ export function rooflineChart<N extends "kernels.roofline" | "hlo.work" | "effic
       hollow: of.hollow?.(row) ?? false,
     })),
   });
+}
+
+/* SVG paths in a box of 10 by 10. */
+const PATHS = [
+  "M5 0A5 5 0 1 1 4.99 0Z", // circle
+  "M5 0L10 5L5 10L0 5Z", // diamond
+  "M0.5 0.5H9.5V9.5H0.5Z", // square
+  "M5 0.5L10 9.5H0Z", // triangle
+  "M0 0.5H10L5 9.5Z", // triangle, downward
+  "M3.4 0H6.6V3.4H10V6.6H6.6V10H3.4V6.6H0V3.4H3.4Z", // plus
+  "M0 1L4.5 5L0 9H5.5L10 5L5.5 1Z", // arrow head
+  "M5 0L6.5 3.5L10 3.8L7.4 6.2L8.2 10L5 8L1.8 10L2.6 6.2L0 3.8L3.5 3.5Z", // star
+] as const;
+
+/** Returns the shape of the @p n th kind. Shapes repeat after eight kinds. */
+export function symbolOf(n: number): string {
+  return PATHS[n % PATHS.length]!;
+}
+
+function drawing(n: number, key: string, hollow: boolean): HTMLElement {
+  const clip = { "clip-path": `path("${PATHS[n % PATHS.length]!}")` };
+  return h("span", { class: `shape fill-${key}`, style: clip }, hollow && h("span.shape.hole", { style: clip }));
+}
+
+/** Makes a legend of shapes and their meanings. @p key is the name of their colour in the style sheet. */
+export function shapeLegend(
+  keys: readonly { readonly shape: number; readonly label: string; readonly hollow?: boolean }[],
+  key: string,
+): HTMLElement {
+  return h(
+    "ul.legend",
+    keys.map(({ shape, label, hollow }) => h("li", drawing(shape, key, hollow ?? false), label)),
+  );
 }

@@ -102,42 +102,27 @@ function stack(row: StackRow, total: number, scale: number, parts: readonly Part
   row.values.forEach((value, p) => {
     if (value <= 0) return;
     const part = parts[p]!;
-    const piece = h("span", {
-      class: `piece fill-${part.key}`,
-      "data-part": part.key,
-      "data-ns": value,
-      style: { width: `${(100 * value) / (scale || 1)}%` },
-    });
-    bar.append(
-      tip(piece, () =>
-        lines(`${row.label}: ${part.label}`, `${f.time(value)}, ${f.percent(f.share(value, total), 1)}`, f.exact(value, "ns")),
-      ),
-    );
+    const width = `${(100 * value) / (scale || 1)}%`,
+      piece = h("span", { class: `piece fill-${part.key}`, "data-part": part.key, "data-ns": value, style: { width } }),
+      words = `${f.time(value)}, ${f.percent(f.share(value, total), 1)}`;
+    bar.append(tip(piece, () => lines(`${row.label}: ${part.label}`, words, f.exact(value, "ns"))));
   });
   if (row.state === "torn")
     bar.append(tip(h("span.cut-off", { "data-cut": "" }), () => `${row.label}: its trace is cut short here; what came after is not known`));
   if (row.state === "missing") bar.append(h("span.absent", row.note ?? "no trace"));
-  const text = row.short ?? row.label;
-  const label = row.href && text ? h("a.row-label", { href: row.href, "aria-label": row.label }, text) : h("span.row-label", text);
+  const text = row.short ?? row.label,
+    label = row.href && text ? h("a.row-label", { href: row.href, "aria-label": row.label }, text) : h("span.row-label", text),
+    words =
+      parts.flatMap((part, p) => ((row.values[p] ?? 0) > 0 ? [`${part.label} ${f.time(row.values[p]!)}`] : [])).join(", ") || "nothing",
+    state = { torn: "; cut short", missing: ", no trace", partial: "" }[row.state ?? "partial"],
+    end = options.end ? options.end(row, total) : row.state === "missing" ? f.NONE : f.time(total);
   if (row.short !== undefined) label.classList.add("number");
-  const words = parts
-    .map((part, p) => [part, row.values[p] ?? 0] as const)
-    .filter(([, v]) => v > 0)
-    .map(([part, v]) => `${part.label} ${f.time(v)}`)
-    .join(", ");
   return h(
     "div.stack",
     { role: "listitem", ...row.data },
     label,
-    h(
-      "div.bar-box",
-      {
-        role: "img",
-        "aria-label": `${row.label}: ${words || "nothing"}${row.state === "torn" ? "; cut short" : row.state === "missing" ? ", no trace" : ""}`,
-      },
-      bar,
-    ),
-    h("span.row-end", options.end ? options.end(row, total) : row.state === "missing" ? f.NONE : f.time(total)),
+    h("div.bar-box", { role: "img", "aria-label": `${row.label}: ${words}${state}` }, bar),
+    h("span.row-end", end),
   );
 }
 

@@ -97,8 +97,13 @@ export function link(text: Child, view: string, params: Readonly<Record<string, 
   return h("a.go", { href: href(view, params) }, text, " →");
 }
 
+/** Content of a section or view, in which a text is a note. */
+export function blocks(children: readonly Child[]): Child[] {
+  return children.map((each) => (typeof each === "string" ? each !== "" && note(each) : Array.isArray(each) ? blocks(each) : each));
+}
+
 export function section(title: string, ...children: Child[]): HTMLElement {
-  return h("section", h("h2", title), ...children);
+  return h("section", h("h2", title), blocks(children));
 }
 
 /** Makes a table of texts, which the reader cannot sort. All columns except the first may be numbers, whose exact values are shown on
@@ -108,22 +113,21 @@ export function plainTable(
   rows: readonly (readonly [Child, ...(Child | { readonly text: Child; readonly exact: string | undefined })[]])[],
 ): HTMLElement {
   const cell = (each: Child | { readonly text: Child; readonly exact: string | undefined }) =>
-    typeof each === "object" && each !== null && "exact" in each ? h("td.right", { title: each.exact }, each.text) : h("td.right", each);
-  return h(
-    "table.grid",
-    h("thead", h("tr", [h("th", { scope: "col" }, head[0]), head.slice(1).map((title) => h("th.right", { scope: "col" }, title))])),
-    h(
-      "tbody",
-      [...rows].map(([first, ...rest]) => h("tr", h("td", first), rest.map(cell))),
-    ),
-  );
+      typeof each === "object" && each !== null && "exact" in each ? h("td.right", { title: each.exact }, each.text) : h("td.right", each),
+    [first, ...more] = head,
+    titles = [h("th", { scope: "col" }, first), more.map((title) => h("th.right", { scope: "col" }, title))],
+    body = [...rows].map(([own, ...rest]) => h("tr", h("td", own), rest.map(cell)));
+  return h("table.grid", h("thead", h("tr", titles)), h("tbody", body));
 }
 
 export function factsList(list: readonly (readonly [Child, Child])[]): HTMLElement {
-  return h(
-    "dl.facts-list",
-    list.map(([label, value]) => [h("dt", label), h("dd", value)]),
-  );
+  const rows = list.map(([label, value]) => [h("dt", label), h("dd", value)]);
+  return h("dl.facts-list", rows);
+}
+
+/** What is shown only if the reader asks for it. */
+export function folded(summary: Child, ...children: Child[]): HTMLElement {
+  return h("details.definitions", h("summary", summary), ...children);
 }
 
 export function note(...children: Child[]): HTMLElement {
@@ -159,13 +163,31 @@ export function segmented<T extends string>(
     h(
       "div.options",
       options.map(([value, text]) =>
-        h("button", { "aria-pressed": String(value === chosen), "data-value": value, on: { click: () => choose(value) } }, text),
+        h("button", { "aria-pressed": String(value === chosen), "data-value": value, click: () => choose(value) }, text),
       ),
     ),
   );
 }
 
-/** Options: their texts by value, or pairs of value and text, which keep the order if values are numbers. */
+/** A box for a text that the address keeps as @p key. */
+export function searchBox(context: Context, key: string, placeholder: string, label: string | undefined, changed: () => void) {
+  const box = h("input", {
+    type: "search",
+    value: context.params.get(key) ?? "",
+    placeholder,
+    "aria-label": label,
+    spellcheck: false,
+    on: {
+      input: () => {
+        context.set({ [key]: box.value || null });
+        changed();
+      },
+    },
+  });
+  return box;
+}
+
+/** Options: the text of each value, or pairs of value and text. Pairs keep their order if values are numbers. */
 type Options<T extends string> =
   | Readonly<Record<T, string>>
   | readonly (readonly [T, string])[]
@@ -181,14 +203,15 @@ function optionsOf<T extends string>(options: Options<T>): readonly (readonly [T
 /** Makes a control to choose an option. The address has the chosen value as @p key, unless it is the first option. Returns null if there
  * is nothing to choose. @p also keys of the address that a choice removes */
 export function chooser<T extends string>(context: Context, label: string, key: string, options: Options<T>, chosen: T, ...also: string[]) {
-  const all = optionsOf(options);
-  return kept(context, key, all, also, (set) => segmented(label, all, chosen, (v) => set(v === all[0]![0] ? null : v)));
+  const all = optionsOf(options),
+    set = keeper(context, key, also);
+  return all.length < 2 ? null : segmented(label, all, chosen, (v) => set(v === all[0]![0] ? null : v));
 }
 
 /** As chooser(), but the address has the value of the first option, too, because the default depends on the job. */
 export function setting<T extends string>(context: Context, label: string, key: string, options: Options<T>, chosen: T, ...also: string[]) {
   const all = optionsOf(options);
-  return kept(context, key, all, also, (set) => segmented(label, all, chosen, set));
+  return all.length < 2 ? null : segmented(label, all, chosen, keeper(context, key, also));
 }
 
 /** As setting(), but shows a list, for many items. @p textOf returns the text of an item. If the chosen item is empty, the address does
@@ -202,19 +225,13 @@ export function pick<T extends string | number>(
   chosen: T,
   ...also: string[]
 ) {
-  const all = items.map((item) => [String(item), textOf(item)] as const);
-  return kept(context, key, all, also, (set) => select(label, all, String(chosen), (v) => set(v || null)));
+  const all = items.map((item) => [String(item), textOf(item)] as const),
+    set = keeper(context, key, also);
+  return all.length < 2 ? null : select(label, all, String(chosen), (v) => set(v || null));
 }
 
-function kept(
-  context: Context,
-  key: string,
-  options: readonly unknown[],
-  also: readonly string[],
-  draw: (set: (value: string | null) => void) => HTMLElement,
-): HTMLElement | null {
-  const others = Object.fromEntries(also.map((other) => [other, null]));
-  return options.length < 2 ? null : draw((value) => context.redraw({ ...others, [key]: value }));
+function keeper(context: Context, key: string, also: readonly string[]): (value: string | null) => void {
+  return (value) => context.redraw({ ...Object.fromEntries(also.map((other) => [other, null])), [key]: value });
 }
 
 /** Makes a button that shows a whole list, of which only a part is shown. The address then has "all". */
@@ -224,7 +241,7 @@ export function showAll(context: Context, text: string): HTMLElement {
 
 /** Makes a button below a list that shows more of the list. */
 export function moreButton(text: string, click: () => void): HTMLElement {
-  return h("p.more", h("button", { on: { click } }, text));
+  return h("p.more", h("button", { click }, text));
 }
 
 export function select(
@@ -247,11 +264,12 @@ export function controls(...children: Child[]): HTMLElement {
 
 // Legend -------------------------------------------------------------------------------------------
 
-/** Legend of colours; a key is the name of a colour in the style sheet. */
-export function legend(keys: readonly (readonly [string, string])[]): HTMLElement {
+/** Legend of colours; a key is the name of a colour in the style sheet. As text: "compute: Computes; comm: Communicates". */
+export function legend(keys: string | readonly (readonly [string, string])[]): HTMLElement {
+  const pairs = typeof keys === "string" ? keys.split("; ").map((each) => each.split(/: (.*)/)) : keys;
   return h(
     "ul.legend",
-    keys.map(([key, label]) => h("li", h("span", { class: `swatch fill-${key}` }), label)),
+    pairs.map(([key, label]) => h("li", h("span", { class: `swatch fill-${key}` }), label)),
   );
 }
 

@@ -1,5 +1,6 @@
 /** The interface of a view, and what the page passes to a view. */
 import type { Job, TableName } from "./data";
+import type { Child } from "./dom";
 
 export type State = "bad" | "warn" | "good" | "note";
 
@@ -29,11 +30,16 @@ export interface View {
   state?(job: Job): State | undefined;
   readonly judges?: readonly TableName[];
   readonly wide?: boolean;
-  /** Draws the view; returns a function to call when the view is left. */
-  render(root: HTMLElement, context: Context): void | (() => void);
+  /** The content from top to bottom, or what `lacks` returns in its place. */
+  readonly parts?: readonly Part[];
+  lacks?(context: Context): Child;
+  /** Draws a view without parts. May return a function that is called when the reader leaves the view. */
+  render?(root: HTMLElement, context: Context): void | (() => void);
 }
 
-/* Type: the words of a text that are not names of tables. */
+export type Part = (context: Context) => Child;
+
+/* Type: those words of a text that are not names of tables. */
 type Unknown<S extends string> = S extends `${infer First} ${infer Rest}`
   ? Unknown<First> | Unknown<Rest>
   : S extends TableName

@@ -5,9 +5,9 @@ import { download } from "../grid";
 import { segmented, plainTable } from "../ui";
 import { acrossRanks, areaOf, csvOfArea, shareOf, writeRanges, type Area, type AreaRow } from "./area";
 import type { Controller } from "./controller";
-import { areaOfParts } from "./far_area";
+import { areaOfParts } from "./far";
 import { trackKey, type Lanes } from "./lanes";
-import { memoryPart } from "./memory_range";
+import { memoryPart } from "./memory";
 import { THREAD, type JobBlock, type Span } from "./model";
 
 type Classes = Parameters<typeof areaOf>[4];
@@ -63,39 +63,31 @@ function table(rows: readonly AreaRow[], what: string, ranks: readonly number[])
   ];
   const shown = rows.slice(0, ROWS),
     units = columns.map(({ time: of }) => (of ? f.timeUnit(shown.map(of)) : null));
-  const cell = (column: Column, c: number, row: AreaRow): Child => {
-    if (!column.time) return column.write(row);
-    const values = shown.map(column.time);
-    return f.scaled(column.time(row), units[c]!, f.columnDigits(values, units[c]!));
-  };
+  const cell = ({ time: of, write }: Column, c: number, row: AreaRow) =>
+    of
+      ? { text: f.scaled(of(row), units[c]!, f.columnDigits(shown.map(of), units[c]!)), exact: f.exact(of(row), "ns") }
+      : { text: write(row), exact: undefined };
   return h(
     "div.tl-sums",
     { tabindex: 0, role: "region", "aria-label": `Marked area by ${what}` },
     plainTable(
       [what, ...columns.map(({ title }, c) => [title, units[c] && h("span.unit", ` ${units[c].name}`)])],
-      shown.map((row) => [
-        name(row.label, 120),
-        ...columns.map((column, c) => ({
-          text: cell(column, c, row),
-          exact: column.time ? f.exact(column.time(row), "ns") : undefined,
-        })),
-      ]),
+      shown.map((row) => [name(row.label, 120), ...columns.map((column, c) => cell(column, c, row))]),
     ),
   );
 }
 
 function words(tab: AreaTab, rows: readonly AreaRow[], area: Area): string {
   const lacking = tab === "operators" ? area.lackingHost : area.lacking;
-  return [
+  return f.joined(
+    " ",
     "Events that overlap the range, and their time within it.",
     tab === "operators" ? "An operator’s sum includes the operators that it calls; shares exclude them." : "",
     rows.length > ROWS ? `The first ${ROWS} of ${f.grouped(rows.length)}; the CSV has all.` : "",
     lacking > 0
       ? `${f.count(lacking, "rank lacks", "ranks lack")} events in a part of the range: not all are in this page; missing ones are not counted.`
       : "",
-  ]
-    .filter(Boolean)
-    .join(" ");
+  );
 }
 
 const WHAT = { kernels: "kernel", operators: "operator", classes: "class" } as const;
@@ -155,16 +147,11 @@ export function areaPart(controller: Controller, places: readonly number[]): Chi
     area = far ? (far.area ?? NO_AREA) : own,
     rows = area[tab],
     ranks = places.map((at) => job.ranks[at]!.rank);
+  const what = WHAT[tab],
+    none = (!far || far.area) && h("p", `No ${tab === "operators" ? "operator" : "kernel"} is ${far ? "" : "in this page "}there.`),
+    save = () => download(`area-${tab}.csv`, "text/csv", csvOfArea(rows, what, ranks));
   return [
     h("p.tl-exact", far?.words && `${far.words} `, words(tab, rows, area)),
-    rows.length === 0
-      ? (!far || far.area) && h("p", `No ${tab === "operators" ? "operator" : "kernel"} is ${far ? "" : "in this page "}there.`)
-      : [
-          table(rows, WHAT[tab], ranks),
-          h(
-            "p",
-            h("button", { on: { click: () => download(`area-${tab}.csv`, "text/csv", csvOfArea(rows, WHAT[tab], ranks)) } }, "Save as CSV"),
-          ),
-        ],
+    rows.length === 0 ? none : [table(rows, what, ranks), h("p", h("button", { click: save }, "Save as CSV"))],
   ];
 }

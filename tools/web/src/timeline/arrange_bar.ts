@@ -77,18 +77,11 @@ export class ArrangeBar {
     return h(
       "span.tl-tools",
       select("Counters", [["", "add …"], ...others], "", (key) => key && controller.toggleCounter(key)),
-      shown.map((key) =>
-        h(
-          "button",
-          {
-            "data-value": key,
-            "aria-label": `Hide ${label(key)}`,
-            title: counters.find((each) => each.key === key)?.doc,
-            on: { click: () => controller.toggleCounter(key) },
-          },
-          `${label(key)} ×`,
-        ),
-      ),
+      shown.map((key) => {
+        const title = counters.find((each) => each.key === key)?.doc,
+          click = () => controller.toggleCounter(key);
+        return h("button", { "data-value": key, "aria-label": `Hide ${label(key)}`, title, click }, `${label(key)} ×`);
+      }),
     );
   }
 
@@ -97,17 +90,10 @@ export class ArrangeBar {
       n = controller.chart.hosts.length,
       folded = controller.state.arrangement.folded.size;
     if (n < 2) return null;
-    const button = (text: string, value: string, fold: boolean): HTMLElement =>
-      h(
-        "button",
-        {
-          "data-value": value,
-          disabled: folded === (fold ? n : 0),
-          title: fold ? "Each host in one row (Shift+H; one host: h)" : "A row for each rank (Shift+H)",
-          on: { click: () => controller.foldAll(fold) },
-        },
-        text,
-      );
+    const button = (text: string, value: string, fold: boolean): HTMLElement => {
+      const title = fold ? "Each host in one row (Shift+H; one host: h)" : "A row for each rank (Shift+H)";
+      return h("button", { "data-value": value, disabled: folded === (fold ? n : 0), title, click: () => controller.foldAll(fold) }, text);
+    };
     return h("span.tl-tools", button("Fold hosts", "fold", true), button("Unfold", "unfold", false));
   }
 
@@ -115,7 +101,7 @@ export class ArrangeBar {
     const { controller } = this,
       { hidden, pinned } = controller.state.arrangement;
     if (hidden.size === 0 && pinned.length === 0) return null;
-    const all = (text: string, value: string, click: () => void): HTMLElement => h("button", { "data-value": value, on: { click } }, text);
+    const all = (text: string, value: string, click: () => void): HTMLElement => h("button", { "data-value": value, click }, text);
     return h(
       "span.tl-tools",
       hidden.size > 0 && all(`Show ${f.count(hidden.size, "hidden rank")}`, "show", () => controller.arrange((own) => own.hidden.clear())),

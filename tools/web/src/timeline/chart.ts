@@ -1,4 +1,5 @@
 /** The canvas: paints the job and finds what is at a position. */
+import { fillBox, clipped } from "../canvas";
 import * as f from "../format";
 import { hostsOf, plain, sorted, type Arrangement, type Host, type Order } from "./arrange";
 import type { AreaTab } from "./area_panel";
@@ -9,7 +10,7 @@ import { paletteOf, type Coloring, type Palette } from "./coloring";
 import { fillCounter, isKnown, isLeast, topOf, unknownParts, type Counter, type Values } from "./counters";
 import type { Flag } from "./flags";
 import type { FarCounters } from "./far_counter";
-import type { Curves } from "./curves";
+import type { Curves } from "./memory";
 import { lowest, trackKey, type Lanes } from "./lanes";
 import { launchesOf } from "./launches";
 import { Labels, type Found } from "./names";
@@ -26,11 +27,21 @@ import {
   paintSteps,
   paintStrip,
 } from "./paint_head";
-import { membersOutside, paintArrivals, paintJoin, type JoinInput } from "./paint_join";
-import { counterBox, paintCounter, paintCounterLabel, paintUnknown } from "./paint_counter";
-import { paintArrows, type Arrow } from "./paint_launch";
+import {
+  membersOutside,
+  paintArrivals,
+  paintJoin,
+  type JoinInput,
+  counterBox,
+  paintCounter,
+  paintCounterLabel,
+  paintUnknown,
+  paintArrows,
+  type Arrow,
+  outlinePiece,
+  paintPath,
+} from "./paint_over";
 import { MOST_PER_PIXEL, paintCoverage, paintEvents, type Canvas } from "./paint_lane";
-import { outlinePiece, paintPath } from "./paint_path";
 import {
   paintAbsent,
   paintFolded,
@@ -50,7 +61,7 @@ import { Scale } from "./scale";
 import type { Slacks } from "./slack";
 import type { Everywhere } from "./search";
 import { detailedParts, missingParts } from "./sums";
-import { colorOf, readTheme, type Theme, clipped } from "./theme";
+import { colorOf, readTheme, setFont, type Theme } from "./theme";
 import type { Reported } from "./event_details";
 
 const STRIP_TOP = 4;
@@ -355,8 +366,7 @@ export class Chart {
       ratio = this.element.width / Math.max(1, this.width),
       { theme } = this;
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
-    ctx.fillStyle = theme.page;
-    ctx.fillRect(0, 0, this.width, this.height);
+    fillBox(ctx, theme.page, 0, 0, this.width, this.height);
     const canvas: Canvas = { ctx, theme, scale: this.scale, ratio, strength: this.state.found ? 0.25 : 1 };
     this.#head(canvas);
     this.#lanes({ ...canvas, theme: this.palette?.theme ?? theme });
@@ -382,10 +392,7 @@ export class Chart {
   #head(canvas: Canvas): void {
     const { ctx, theme } = canvas,
       duration = this.data.job.duration;
-    ctx.font = `12px ${theme.font}`;
-    ctx.fillStyle = theme.ink2;
-    ctx.textAlign = "right";
-    ctx.textBaseline = "middle";
+    setFont(ctx, theme, [12, theme.ink2, "right"]);
     ctx.fillText("all ranks", this.gutter - 8, STRIP_TOP + STRIP_HEIGHT / 2);
     paintStrip(canvas, this.#strip, duration, STRIP_TOP);
     paintSteps(canvas, this.steps, duration, STRIP_TOP + STRIP_HEIGHT);
@@ -513,15 +520,7 @@ export class Chart {
   mapWords(x: number, y: number): string | null {
     const row = this.row(y),
       { map } = this.state.arrangement;
-    if (
-      map === null ||
-      !row ||
-      row.kind === "absent" ||
-      row.kind === "sub" ||
-      row.kind === "counter" ||
-      (row.kind === "host" && !row.folded)
-    )
-      return null;
+    if (map === null || (row?.kind !== "rank" && (row?.kind !== "host" || !row.folded))) return null;
     const width = cellTime(this),
       from = this.state.span.begin + Math.floor((this.scale.time(x) - this.state.span.begin) / width) * width;
     return cellWords(this.mapData, map, { host: row.kind === "host", at: row.kind === "host" ? row.host : row.at }, from, width);
@@ -690,14 +689,11 @@ export class Chart {
   /* Writes at the edges how many members of an operation are above and below the view. */
   #outside({ ctx, theme, scale }: Canvas, operation: Operation, input: JoinInput): void {
     const { above, below } = membersOutside(operation, input);
-    ctx.font = `600 11px ${theme.font}`;
-    ctx.textAlign = "center";
-    ctx.textBaseline = "middle";
+    setFont(ctx, theme, [11, theme.page, "center", 600]);
     const write = (text: string, y: number): void => {
       const half = ctx.measureText(text).width / 2 + 6;
       const x = Math.max(scale.left + half, Math.min(scale.left + scale.width - half, scale.x(operation.last)));
-      ctx.fillStyle = theme.ink;
-      ctx.fillRect(x - half, y - 8, 2 * half, 16);
+      fillBox(ctx, theme.ink, x - half, y - 8, 2 * half, 16);
       ctx.fillStyle = theme.page;
       ctx.fillText(text, x, y + 0.5);
     };

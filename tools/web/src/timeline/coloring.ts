@@ -45,16 +45,9 @@ function classesOf({ classes, lanes, job }: ChartData): readonly string[] {
 
 /** Returns the meanings of the colours, for the legend. @param served whether missing data are fetched */
 export function meaningsOf(coloring: Coloring, data: ChartData, served: boolean): readonly Meaning[] {
+  const some = data.job.complete || served ? "" : " (only steps wholly in this page are)";
   if (coloring === "slowness")
-    return [
-      ...BOUNDS.map(([, color, words]): Meaning => [color, words]),
-      [
-        REST,
-        data.job.complete || served
-          ? "not compared, or zoom in to see"
-          : "not compared (only steps wholly in this page are), or zoom in to see",
-      ],
-    ];
+    return [...BOUNDS.map(([, color, words]): Meaning => [color, words]), [REST, `not compared${some}, or zoom in to see`]];
   const classes = classesOf(data),
     rest = classes.length > CLASSES ? "other classes, or zoom in to see" : "not known, or zoom in to see";
   return [...classes.slice(0, CLASSES).map((each, i): Meaning => [`class-${i}`, each]), [REST, rest]];

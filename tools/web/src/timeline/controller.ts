@@ -4,8 +4,7 @@ import { Chart, ChartState, HEAD, NOWHERE, type ChartData, type Target } from ".
 import type { AreaTab } from "./area_panel";
 import type { Arrangement, Measure } from "./arrange";
 import { addFlag } from "./flags";
-import type { FarArea } from "./far_area";
-import type { askSame } from "./far_same";
+import type { FarArea, askSame } from "./far";
 import { launchesOf } from "./launches";
 import { addressOfFar, findEvent } from "./hash";
 import { find } from "./names";
@@ -262,15 +261,9 @@ export class Controller {
   }
 
   hover(target: Target): void {
-    const { hovered } = this.state;
-    if (
-      hovered.event === target.event &&
-      hovered.operation === target.operation &&
-      hovered.piece === target.piece &&
-      hovered.host === target.host &&
-      hovered.at === target.at
-    )
-      return this.listener.pointed();
+    const { hovered } = this.state,
+      keys = ["event", "operation", "piece", "host", "at"] as const;
+    if (keys.every((key) => hovered[key] === target[key])) return this.listener.pointed();
     this.state.hovered = target;
     this.draw();
   }

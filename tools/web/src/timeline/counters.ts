@@ -3,7 +3,7 @@ import * as f from "../format";
 import type { Page } from ".";
 import type { ChartData } from "./chart";
 import { fillFrom } from "./far_counter";
-import { Curves, curveOf, type Change, type Curve } from "./curves";
+import { Curves, curveOf, type Change, type Curve } from "./memory";
 import { COMPUTE, COPIES, type Span } from "./model";
 import { missingParts } from "./sums";
 
@@ -26,42 +26,22 @@ const rate = (value: number): string => `${f.grouped(value, f.digitsOf(value))}$
 
 /** The counters that no profiler records, but the page computes. */
 const OWN: readonly Counter[] = [
-  {
-    key: "memory",
-    label: "memory",
-    doc: "allocated device memory",
-    words: (value) => f.bytes(value, true),
-    ofHost: false,
-  },
-  {
-    key: "queue",
-    label: "queue",
-    doc: "kernels, copies and sets launched but not yet started, over all streams",
-    words: (value) => f.grouped(Math.round(value)),
-    ofHost: true,
-  },
-  {
-    key: "bandwidth",
-    label: "collectives",
-    doc: "bytes of the matched collectives in transfer, over the time from the last arrival to the end",
-    words: rate,
-    ofHost: false,
-  },
-  {
-    key: "copies",
-    label: "copies",
-    doc: "bytes of the running copies and sets, over their durations",
-    words: rate,
-    ofHost: true,
-  },
-  {
-    key: "compute",
-    label: "compute",
-    doc: "share of the time in which the GPU computes",
-    words: (value) => f.percent(100 * value),
-    ofHost: false,
-  },
+  own("memory", "memory", "allocated device memory", (value) => f.bytes(value, true), false),
+  own("queue", "queue", "kernels, copies and sets launched but not yet started, over all streams", (n) => f.grouped(Math.round(n)), true),
+  own(
+    "bandwidth",
+    "collectives",
+    "bytes of the matched collectives in transfer, over the time from the last arrival to the end",
+    rate,
+    false,
+  ),
+  own("copies", "copies", "bytes of the running copies and sets, over their durations", rate, true),
+  own("compute", "compute", "share of the time in which the GPU computes", (value) => f.percent(100 * value), false),
 ];
+
+function own(key: string, label: string, doc: string, words: Counter["words"], ofHost: boolean): Counter {
+  return { key, label, doc, words, ofHost };
+}
 
 const RECORDED = "recorded:";
 

@@ -55,25 +55,25 @@ function placeWords(place: number): string {
 function arrivals(operation: Operation, job: JobBlock, choose: (member: Member) => void): Child {
   const order = inOrder(operation),
     first = order[0]!;
-  const many = order.length > ALL_ARRIVALS;
-  const shown = many ? [...order.slice(0, FIRST), null, ...order.slice(-LAST)] : order;
+  const shown = order.length > ALL_ARRIVALS ? [...order.slice(0, FIRST), null, ...order.slice(-LAST)] : order;
+  const item = (member: Member) => {
+    const later = member.begin - first.begin,
+      tied = member.arrival === TIED && " (tied)";
+    return h(
+      "li",
+      { class: member === operation.lastMember ? "tl-last" : "" },
+      h(
+        "button",
+        { title: `${f.exact(later, "ns")} after the first`, click: () => choose(member) },
+        `rank ${rankNumber(job, member)} `,
+        h("span", member === first ? "first" : `+${f.time(later)}`, tied),
+      ),
+    );
+  };
   return h(
     "ol.tl-arrivals",
     operation.size > order.length && h("li.tl-more", `${f.grouped(operation.size - order.length)} not in this page; of the others:`),
-    shown.map((member) =>
-      member === null
-        ? h("li.tl-more", `… ${f.grouped(order.length - FIRST - LAST)} more …`)
-        : h(
-            "li",
-            { class: member === operation.lastMember ? "tl-last" : "" },
-            h(
-              "button",
-              { title: `${f.exact(member.begin - first.begin, "ns")} after the first`, on: { click: () => choose(member) } },
-              `rank ${rankNumber(job, member)} `,
-              h("span", member === first ? "first" : `+${f.time(member.begin - first.begin)}`, member.arrival === TIED ? " (tied)" : ""),
-            ),
-          ),
-    ),
+    shown.map((member) => (member ? item(member) : h("li.tl-more", `… ${f.grouped(order.length - FIRST - LAST)} more …`))),
   );
 }
 
@@ -84,32 +84,26 @@ function operationWords(operation: Operation, controller: Controller, worst: Rea
     place = worst.get(operation.number),
     { at, event } = controller.state.selected,
     title = event >= 0 ? (job.names[lanes!.events.name[event]!] ?? "") : "";
-  const facts = [
+  const facts = f.joined(
+    ", ",
     operation.bytes >= 0 ? f.bytes(operation.bytes) : "size unknown",
     f.count(operation.size, "rank"),
     operation.waits ? `transfer ${f.time(operation.end - operation.last)}` : null,
     place === undefined ? null : placeWords(place),
-  ]
-    .filter((part) => part !== null)
-    .join(", ");
-  const element = h(
-    "div.tl-two",
-    h(
-      "div",
-      h("h2", operationTitle(operation)),
-      h("p", facts, group ? [", group ", name(group, 60)] : ""),
-      h("p", last),
-      h(
-        "p.tl-exact",
-        `begins at ${f.exact(operation.begin, "ns")}, released at ${f.exact(operation.last, "ns")}, ends at ${f.exact(operation.end, "ns")}`,
-      ),
-    ),
-    h(
-      "div",
-      h("h2", "Arrivals, after the first"),
-      arrivals(operation, job, (member) => controller.selectOperation(operation, member.at)),
-    ),
   );
+  const times = `begins at ${f.exact(operation.begin, "ns")}, released at ${f.exact(operation.last, "ns")}, ends at ${f.exact(operation.end, "ns")}`,
+    list = arrivals(operation, job, (member) => controller.selectOperation(operation, member.at)),
+    element = h(
+      "div.tl-two",
+      h(
+        "div",
+        h("h2", operationTitle(operation)),
+        h("p", facts, group ? [", group ", name(group, 60)] : ""),
+        h("p", last),
+        h("p.tl-exact", times),
+      ),
+      h("div", h("h2", "Arrivals, after the first"), list),
+    );
   const kernel = event >= 0 && h("div.tl-parts", eventParts(event, controller, h("h2", `Rank ${job.ranks[at]!.rank}: `, name(title, 400))));
   return { element: h("div", element, kernel), spoken: `${operationTitle(operation)}, ${facts}. ${last}` };
 }
@@ -130,15 +124,14 @@ function eventWords(row: number, controller: Controller): Words {
     duration = events.duration[row]!;
   const step = stepAt(job, track.at, begin),
     title = job.names[events.name[row]!] ?? "";
-  const where = [
+  const where = f.joined(
+    ", ",
     `rank ${rank.rank}`,
     rank.host && visible(rank.host),
     visible(trackName(track, job.names)),
     step === null ? null : `step ${step}`,
     rank.noClock ? "on a clock that cannot be compared" : null,
-  ]
-    .filter(Boolean)
-    .join(", ");
+  );
   const kind = KIND_WORDS[events.kind[row]!] ?? "";
   return {
     element: h("div.tl-parts", eventParts(row, controller, [h("h2", name(title, 400)), h("p", `${kind}, ${where}`)])),
@@ -174,10 +167,11 @@ function pieceWords({ piece }: Placed, controller: Controller): Words {
     there = f.sum(own.filter((each) => each.rank === piece.rank).map((each) => each.end - each.begin));
   const title = nameOf(piece),
     kind = kindOf(piece),
-    where = [`rank ${piece.rank}`, job.steps ? `step ${piece.step}` : null].filter(Boolean).join(", ");
+    where = f.joined(", ", `rank ${piece.rank}`, job.steps ? `step ${piece.step}` : null);
   const share = `${f.percent(f.share(length, whole), 1)} of ${job.steps ? "the step" : "the recording"}`,
     turn = (text: string, forward: boolean, hop: boolean): HTMLElement =>
-      h("button", { on: { click: () => controller.nextPiece(forward, hop) } }, text);
+      h("button", { click: () => controller.nextPiece(forward, hop) }, text);
+  const exact = `${f.exact(length, "ns")} from ${f.exact(piece.begin, "ns")}, piece ${f.grouped(piece.place + 1)} of ${f.grouped(own.length)}`;
   return {
     element: h(
       "div.tl-two",
@@ -186,10 +180,7 @@ function pieceWords({ piece }: Placed, controller: Controller): Words {
         "div",
         h("p", h("b", f.time(length)), ` from ${f.time(piece.begin)}, ${share}`),
         h("p", `${f.percent(f.share(there, whole))} of its path is on rank ${piece.rank}`),
-        h(
-          "p.tl-exact",
-          `${f.exact(length, "ns")} from ${f.exact(piece.begin, "ns")}, piece ${f.grouped(piece.place + 1)} of ${f.grouped(own.length)}`,
-        ),
+        h("p.tl-exact", exact),
         h("p.tl-turn", turn("Previous piece", false, false), turn("Next piece", true, false), turn("Next rank", true, true)),
       ),
     ),
@@ -232,37 +223,33 @@ function markWords(mark: Span, controller: Controller): Words {
     tracks = markedTracks ? (lanes?.events.tracks.filter((track) => !track.continues && markedTracks.has(trackKey(track))) ?? []) : [],
     places = [...job.ranks.keys()].filter((at) => marked?.has(at) ?? true);
   const length = f.time(mark.end - mark.begin),
-    of = marked
-      ? `, ${marked.size === 1 ? "rank" : "ranks"} ${f.ranges(
-          places.map((at) => job.ranks[at]!.rank),
-          6,
-        )}${tracks.length > 0 ? `, ${tracks.map((track) => visible(trackName(track, job.names))).join(", ")}` : ""}`
-      : "";
+    numbers = places.map((at) => job.ranks[at]!.rank),
+    named = tracks.map((track) => `, ${visible(trackName(track, job.names))}`).join(""),
+    of = marked ? `, ${marked.size === 1 ? "rank" : "ranks"} ${f.ranges(numbers, 6)}${named}` : "";
   const sums = tab === "ranks" || !lanes ? sumsOf(job, lanes, pyramid, mark).filter((row) => marked?.has(row.at) ?? true) : [],
     rough = sums.some((row) => !row.exact);
-  return {
-    element: h(
-      "div",
-      h("h2", `Marked: ${length} from ${f.time(mark.begin)}${of}`),
-      lanes && areaTabs(controller),
-      sums.length > 0
-        ? [
-            h(
-              "p.tl-exact",
-              "Sums of each lane, so hidden communication counts as well.",
-              rough ? " ≈ from shares: not all events of the rank are in this page." : "",
-              sums.length > SUM_ROWS ? ` The first ${SUM_ROWS} ranks of ${f.grouped(sums.length)}.` : "",
-            ),
-            sumTable(sums, job),
-          ]
-        : areaPart(controller, places),
+  const said = `${length} from ${f.time(mark.begin)}${of}`,
+    about = f.joined(
+      " ",
+      "Sums of each lane, so hidden communication counts as well.",
+      rough && "≈ from shares: not all events of the rank are in this page.",
+      sums.length > SUM_ROWS && `The first ${SUM_ROWS} ranks of ${f.grouped(sums.length)}.`,
     ),
-    spoken: `Marked ${length} from ${f.time(mark.begin)}${of}`,
-  };
+    content = sums.length > 0 ? [h("p.tl-exact", about), sumTable(sums, job)] : areaPart(controller, places);
+  return { element: h("div", h("h2", `Marked: ${said}`), lanes && areaTabs(controller), content), spoken: `Marked ${said}` };
 }
 
-function key(text: string): HTMLElement {
-  return h("kbd", text);
+/* Two columns: a heading with paragraphs, and keys such as "a d: move; f: fit". */
+function withKeys(title: Child, text: Child, keys: string): HTMLElement {
+  const lines = keys.split("; ").map((each) => each.split(": "));
+  return h(
+    "div.tl-two",
+    h("div", h("h2", title), h("p", text)),
+    h(
+      "p.tl-keys",
+      lines.map(([names, does]) => [names!.split(" ").map((name) => h("kbd", name)), ` ${does} `]),
+    ),
+  );
 }
 
 export function help(): HTMLElement {
@@ -277,44 +264,10 @@ export function help(): HTMLElement {
 }
 
 function nothing({ data }: Controller): Words {
-  const joins = data.job.ranks.length > 1;
-  return {
-    element: h(
-      "div.tl-two",
-      h(
-        "div",
-        h("h2", joins ? "Select an event or a collective" : "Select an event"),
-        h(
-          "p",
-          "Click a bar.",
-          joins && " A line through the ranks joins one collective; its dashed end is the last arrival, which releases all ranks.",
-        ),
-      ),
-      h(
-        "p.tl-keys",
-        key("w"),
-        key("s"),
-        " zoom ",
-        key("a"),
-        key("d"),
-        " move ",
-        key("["),
-        key("]"),
-        " collectives ",
-        key("f"),
-        " fit ",
-        key("0"),
-        " whole job ",
-        key("/"),
-        " find ",
-        key("m"),
-        " sums ",
-        key("?"),
-        " all keys",
-      ),
-    ),
-    spoken: NOTHING,
-  };
+  const joins = data.job.ranks.length > 1,
+    text = `Click a bar.${joins ? " A line through the ranks joins one collective; its dashed end is the last arrival, which releases all ranks." : ""}`,
+    keys = "w s: zoom; a d: move; [ ]: collectives; f: fit; 0: whole job; /: find; m: sums; ?: all keys";
+  return { element: withKeys(joins ? "Select an event or a collective" : "Select an event", text, keys), spoken: NOTHING };
 }
 
 /* Describes a folded host, or a rank without a selected event. */
@@ -325,44 +278,15 @@ function rowWords({ at, host }: Controller["state"]["selected"], { chart, data }
   const numbers = own ? f.ranges(own.members.map((member) => ranks[member]!.rank)) : "";
   const text = own
     ? `${f.count(own.members.length, "rank")}: ${numbers}. A row shows their mean.`
-    : [ranks[at]!.host && `On host ${visible(ranks[at]!.host)}.`, ranks[at]!.truncated && "Its trace was cut short."]
-        .filter(Boolean)
-        .join(" ");
-  const keys = own
-    ? [["h", "unfold"]]
-    : [["o", "open"], ["t", "pin"], ["x", "hide"], ...(chart.hosts.length > 1 ? [["h", "fold its host"]] : [])];
-  return {
-    element: h(
-      "div.tl-two",
-      h("div", h("h2", visible(title)), h("p", visible(text))),
-      h(
-        "p.tl-keys",
-        keys.map(([name, does]) => [key(name!), ` ${does} `]),
-      ),
-    ),
-    spoken: `${visible(title)}. ${visible(text)}`,
-  };
+    : f.joined(" ", ranks[at]!.host && `On host ${visible(ranks[at]!.host)}.`, ranks[at]!.truncated && "Its trace was cut short.");
+  const keys = own ? "h: unfold" : `o: open; t: pin; x: hide${chart.hosts.length > 1 ? "; h: fold its host" : ""}`;
+  return { element: withKeys(visible(title), visible(text), keys), spoken: `${visible(title)}. ${visible(text)}` };
 }
 
 function aboutMap(): Words {
-  const text = "A row for each rank or folded host; a colour for each stretch of time. Click a rank to zoom in, a host to unfold it.";
-  return {
-    element: h(
-      "div.tl-two",
-      h("div", h("h2", "A map of ranks and time"), h("p", text)),
-      h(
-        "p.tl-keys",
-        [
-          ["Shift+↑ ↓", "select a row"],
-          ["Enter", "zoom in or unfold"],
-          ["h", "fold its host"],
-          ["v", "lanes"],
-          ["?", "all keys"],
-        ].map(([name, does]) => [key(name!), ` ${does} `]),
-      ),
-    ),
-    spoken: text,
-  };
+  const text = "A row for each rank or folded host; a colour for each stretch of time. Click a rank to zoom in, a host to unfold it.",
+    keys = "Shift+↑\u00a0↓: select a row; Enter: zoom in or unfold; h: fold its host; v: lanes; ?: all keys";
+  return { element: withKeys("A map of ranks and time", text, keys), spoken: text };
 }
 
 /** Writes the details of the selection or mark. Returns the text for screen readers. */

@@ -1,5 +1,6 @@
 /** For a served page: asks the server questions whose answers come in parts. */
 import { ask } from "../served";
+import { areaFrom, type Area, type AreaPart } from "./area";
 
 export interface FarState<T> {
   readonly value: T;
@@ -10,15 +11,31 @@ export interface FarState<T> {
 
 type Query = Readonly<Record<string, string | number>>;
 
-/** Delay before a request [ms], so that quick changes of the selection do not each send one. */
-const PATIENCE = 120;
+/** Runs the last of several tasks, after a delay, so that quick changes do not each start one. */
+export class Latest {
+  #timer = 0;
+  #abort: AbortController | null = null;
+
+  /** @param patience  the delay [ms] */
+  constructor(readonly patience: number) {}
+
+  start(run: (signal: AbortSignal) => Promise<void>): void {
+    this.stop();
+    this.#timer = setTimeout(() => void run((this.#abort = new AbortController()).signal), this.patience);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#abort?.abort();
+    this.#abort = null;
+  }
+}
 
 /** Asks the server one question at a time, and collects the parts of its answer. A new question aborts the previous one. */
 export class Far<A extends { readonly next: number | null }, T> {
   state: FarState<T> | null = null;
   #key = "";
-  #timer = 0;
-  #abort: AbortController | null = null;
+  readonly #latest = new Latest(120);
 
   /** @param add adds a part of the answer to the value. @param changed called after each part and at the end */
   constructor(
@@ -33,38 +50,103 @@ export class Far<A extends { readonly next: number | null }, T> {
     if (key !== this.#key) {
       this.stop();
       this.#key = key;
-      this.#timer = setTimeout(() => void this.#run(query), PATIENCE);
+      this.#latest.start((signal) => this.#run(query, signal));
     }
     return this.state;
   }
 
   stop(): void {
-    clearTimeout(this.#timer);
-    this.#abort?.abort();
-    this.#abort = null;
+    this.#latest.stop();
     this.#key = "";
     this.state = null;
   }
 
-  async #run(query: Query): Promise<void> {
-    const abort = (this.#abort = new AbortController());
+  async #run(query: Query, signal: AbortSignal): Promise<void> {
     let value: T | null = null,
       failed: string | null = null;
     try {
       for (let at: number | null = 0; at !== null; ) {
-        const bytes = await ask(this.path, { ...query, at }, abort.signal),
+        const bytes = await ask(this.path, { ...query, at }, signal),
           answer = JSON.parse(new TextDecoder().decode(bytes)) as A;
-        if (abort.signal.aborted) return;
+        if (signal.aborted) return;
         value = this.add(value, answer);
         at = answer.next;
         this.state = { value, done: at === null, failed };
         this.changed();
       }
     } catch (error) {
-      if (abort.signal.aborted) return;
+      if (signal.aborted) return;
       failed = (error as Error).message;
       this.state = { value: value as T, done: true, failed };
       this.changed();
     }
   }
+}
+
+interface AreaAnswer {
+  readonly next: number | null;
+  /** Number of ranks that this part of the answer covers. */
+  readonly seen: number;
+  readonly names: readonly (readonly [id: number, text: string])[];
+  readonly sums: readonly (readonly [rank: number, name: number, kind: number, count: number, total: number, self: number, most: number])[];
+}
+
+export interface FarParts {
+  readonly seen: number;
+  readonly parts: readonly AreaPart[];
+}
+
+export type FarArea = Far<AreaAnswer, FarParts>;
+
+export function askArea(changed: () => void): FarArea {
+  return new Far(
+    "area",
+    (before, { seen, names, sums }) => {
+      const texts = new Map(names),
+        textOf = (name: number): string => texts.get(name) ?? "",
+        parts = sums.map(([rank, name, kind, count, total, self, most]) => ({ rank, name: textOf(name), kind, count, total, self, most }));
+      return { seen: (before?.seen ?? 0) + seen, parts: [...(before?.parts ?? []), ...parts] };
+    },
+    changed,
+  );
+}
+
+let last: { readonly of: FarParts; readonly area: Area } | null = null;
+
+/** Builds the area from the parts of an answer. Keeps the result until it gets other parts. */
+export function areaOfParts(of: FarParts, ranks: readonly number[], classOf: (name: string) => string | undefined): Area {
+  if (last?.of !== of) last = { of, area: areaFrom(of.parts, ranks, classOf) };
+  return last.area;
+}
+
+type Times = readonly [begin: number, duration: number];
+
+export interface SameAnswer {
+  readonly next: number | null;
+  readonly step: number | null;
+  /** `place`: the event's occurrence index in its step, from 0; `times`: number of occurrences there, 0 if the event was not found. */
+  readonly place: number;
+  readonly times: number;
+  /** `index`: the event's occurrence index on the whole rank; `all`: number of occurrences there. */
+  readonly index: number;
+  readonly all: number;
+  readonly median: number;
+  readonly before: Times | null;
+  readonly behind: Times | null;
+  /** Longest occurrence in the step on the ranks compared so far. */
+  readonly longest: readonly [rank: number, begin: number, duration: number];
+  /** The other ranks. If a rank has another number of occurrences, its begin and duration are missing. */
+  readonly peers: readonly (readonly [rank: number, times: number, begin?: number, duration?: number])[];
+}
+
+export function askSame(changed: () => void): Far<SameAnswer, SameAnswer> {
+  return new Far(
+    "same",
+    (before, answer) => ({
+      ...answer,
+      longest: before && before.longest[2] >= answer.longest[2] ? before.longest : answer.longest,
+      peers: [...(before?.peers ?? []), ...answer.peers],
+    }),
+    changed,
+  );
 }

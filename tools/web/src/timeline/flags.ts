@@ -92,21 +92,18 @@ export function flagList(controller: Controller): Child {
     note.maxLength = LONGEST;
     return h(
       "li",
-      h("button", { title: "Show it", on: { click: () => controller.showFlag(at) } }, when),
+      h("button", { title: "Show it", click: () => controller.showFlag(at) }, when),
       note,
-      h("button", { "aria-label": `Remove the flag at ${when}`, on: { click: () => controller.removeFlag(at) } }, "×"),
+      h("button", { "aria-label": `Remove the flag at ${when}`, click: () => controller.removeFlag(at) }, "×"),
     );
   };
-  return h(
-    "div.tl-found.tl-flags",
-    h("h2", "Flags"),
-    h("ol.tl-results", flags.map(item)),
-    isServed(job)
+  const save = () => saveCopy(flags, job.name || "tmerge"),
+    kept = isServed(job)
       ? h("p.tl-exact", "The address keeps them.")
       : h(
           "p",
-          h("button", { on: { click: () => saveCopy(flags, job.name || "tmerge") } }, "Save a copy of this page with its flags"),
+          h("button", { click: save }, "Save a copy of this page with its flags"),
           h("span.tl-exact", " The address keeps them, too."),
-        ),
-  );
+        );
+  return h("div.tl-found.tl-flags", h("h2", "Flags"), h("ol.tl-results", flags.map(item)), kept);
 }

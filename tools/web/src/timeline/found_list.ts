@@ -28,9 +28,7 @@ function byKind(sums: ReadonlyMap<number, KindSum>): HTMLElement {
     [...sums].map(([own, { count, sum, most }]) => [
       KIND_WORDS[own] ?? "",
       f.grouped(count),
-      f.time(sum),
-      f.time(sum / count),
-      f.time(most),
+      ...[sum, sum / count, most].map((ns) => f.time(ns)),
     ]),
   );
   table.classList.add("tl-kinds");
@@ -86,26 +84,22 @@ function titleOf(what: string, count: number, listed: number): string {
 
 function rowItem(controller: Controller, row: number, current: boolean, choose: () => void): Item {
   const { job, lanes } = controller.data,
-    { begin, duration, name: names } = lanes!.events;
-  return {
-    rank: job.ranks[lanes!.trackOf(row)!.at]!.rank,
-    begin: begin[row]!,
-    duration: duration[row]!,
-    title: job.names[names[row]!] ?? "",
-    current,
-    choose,
-  };
+    { begin, duration, name: names } = lanes!.events,
+    { rank } = job.ranks[lanes!.trackOf(row)!.at]!;
+  return { rank, begin: begin[row]!, duration: duration[row]!, title: job.names[names[row]!] ?? "", current, choose };
 }
 
 function viewListing(controller: Controller): Listing {
   const { rows, lacking } = inView(controller),
     shown = longestOf(rows, controller),
-    { selected, mark } = controller.state;
+    { selected, mark } = controller.state,
+    title = titleOf(mark ? "events in the mark" : "events in view", rows.length, shown.length),
+    items = shown.map((row) => rowItem(controller, row, row === selected.event, () => controller.selectEvent(row)));
   return {
-    title: `${titleOf(mark ? "events in the mark" : "events in view", rows.length, shown.length)}${lacking ? "; others are not in this page: zoom in" : ""}`,
+    title: title + (lacking ? "; others are not in this page: zoom in" : ""),
     n: shown.length,
     first: 0,
-    items: shown.map((row) => rowItem(controller, row, row === selected.event, () => controller.selectEvent(row))),
+    items,
     kinds: sumsOf(rows, controller),
   };
 }
@@ -137,26 +131,22 @@ export function foundList(controller: Controller): Child {
   const { found, listed, arrangement } = controller.state;
   if (!listed || !controller.data.lanes || (!found && arrangement.map !== null)) return null;
   const { title, n, first, items, kinds } = found ? foundListing(controller) : viewListing(controller);
+  const item = ({ rank, begin, duration, title: text, current, choose }: Item) =>
+    h(
+      "li",
+      { class: current ? "tl-last" : "" },
+      h(
+        "button",
+        { "aria-current": current ? "true" : undefined, click: choose },
+        `rank ${rank}, ${f.time(duration)} at ${f.time(begin)} `,
+        h("span", name(text, 90)),
+      ),
+    );
   return h(
     "div.tl-found",
     h("h2", title),
     n > 0 && byKind(kinds),
     n > LISTED && h("p.tl-exact", `No. ${f.grouped(first + 1)} to ${f.grouped(first + LISTED)}; Enter in the search continues.`),
-    h(
-      "ol.tl-results",
-      { start: first + 1 },
-      items.map(({ rank, begin, duration, title, current, choose }) =>
-        h(
-          "li",
-          { class: current ? "tl-last" : "" },
-          h(
-            "button",
-            { "aria-current": current ? "true" : undefined, on: { click: choose } },
-            `rank ${rank}, ${f.time(duration)} at ${f.time(begin)} `,
-            h("span", name(title, 90)),
-          ),
-        ),
-      ),
-    ),
+    h("ol.tl-results", { start: first + 1 }, items.map(item)),
   );
 }

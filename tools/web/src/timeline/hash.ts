@@ -70,19 +70,20 @@ function listed(names: readonly (string | number)[], all: boolean): string | nul
 
 function arrangementParams({ state: { arrangement }, data, chart }: Controller): Record<string, string | null> {
   const rank = (at: number): number => data.job.ranks[at]!.rank,
-    folded = [...arrangement.folded].sort((a, b) => a - b);
+    { map, order, coloring, hidden, pinned } = arrangement,
+    folded = [...arrangement.folded].sort((a, b) => a - b),
+    first = folded.map((host) => rank(chart.hosts[host]!.members[0]!));
   return {
-    map: arrangement.map,
-    order: arrangement.order === "rank" ? null : arrangement.order,
-    color: arrangement.coloring === "kind" ? null : arrangement.coloring,
-    counters:
-      arrangement.counters.length > 0 ? arrangement.counters.map((key) => key.replace(/[%,]/g, encodeURIComponent)).join(",") : null,
-    fold: listed(
-      folded.map((host) => rank(chart.hosts[host]!.members[0]!)),
-      folded.length > 0 && folded.length === chart.hosts.length,
+    map,
+    order: order === "rank" ? null : order,
+    color: coloring === "kind" ? null : coloring,
+    counters: listed(
+      arrangement.counters.map((key) => key.replace(/[%,]/g, encodeURIComponent)),
+      false,
     ),
-    hide: writeRanges([...arrangement.hidden].map(rank)) || null,
-    pin: listed(arrangement.pinned.map(rank), false),
+    fold: listed(first, folded.length > 0 && folded.length === chart.hosts.length),
+    hide: writeRanges([...hidden].map(rank)) || null,
+    pin: listed(pinned.map(rank), false),
   };
 }
 
@@ -211,20 +212,16 @@ export function applyRest(controller: Controller, params: Params, worst: Worst, 
     find = params.get("find"),
     wanted = params.get("event"); // read before the address is rewritten
   controller.chart.arrange();
+  const named = parse(params.get("t"), data.job.duration);
   if (operation) {
-    const span =
-      parse(params.get("t"), data.job.duration) ?? around({ begin: operation.begin, end: operation.end }, data.job.duration, 0.15);
-    const at = state.selected.at;
-    controller.selectOperation(operation, at);
-    controller.setSpan(span);
+    controller.selectOperation(operation, state.selected.at);
+    controller.setSpan(named ?? around({ begin: operation.begin, end: operation.end }, data.job.duration, 0.15));
   } else if (piece) {
-    const span = parse(params.get("t"), data.job.duration) ?? around(piece.piece, data.job.duration, 2);
     controller.selectPiece(piece);
-    controller.setSpan(span);
+    controller.setSpan(named ?? around(piece.piece, data.job.duration, 2));
   } else if (state.selected.at >= 0) {
     controller.showRank(state.selected.at, true);
-    if (wanted !== undefined && !selectWanted(controller, wanted, parse(params.get("t"), data.job.duration)) && served)
-      awaitEvent(controller, wanted, params.has("t"));
+    if (wanted !== undefined && !selectWanted(controller, wanted, named) && served) awaitEvent(controller, wanted, params.has("t"));
   }
   if (find) controller.search(find);
 }

@@ -17,8 +17,7 @@ import { help, operationTitle, stepAt, writeDetails } from "./details";
 import { applyAwaited, applyFirst, applyRest, paramsOf, type Worst } from "./hash";
 import { Input } from "./input";
 import { addKernels, finerOf, load, type Loaded } from "./load";
-import { askArea } from "./far_area";
-import { askSame } from "./far_same";
+import { askArea, askSame } from "./far";
 import { FarCounters } from "./far_counter";
 import { FarSlowness } from "./far_slow";
 import type { Finer } from "./finer";
@@ -27,8 +26,7 @@ import { COPIES, KIND_WORDS, type JobBlock } from "./model";
 import type { FoundGroup } from "./names";
 import { openInPerfetto } from "./perfetto";
 import { Search, type Everywhere } from "./search";
-import { inSlices } from "./slices";
-import { slownessBy } from "./slowness";
+import { inSlices, slownessBy } from "./slowness";
 import { readTheme } from "./theme";
 import { Tray } from "./tray";
 
@@ -59,7 +57,7 @@ export class Page {
     {
       "aria-label": "Critical path (c)",
       title: "What decides when each step ends (c; its pieces: k, j)",
-      on: { click: () => this.controller.setPath(!this.controller.state.path) },
+      click: () => this.controller.setPath(!this.controller.state.path),
     },
     "Critical path",
   );
@@ -75,7 +73,7 @@ export class Page {
     {
       "aria-pressed": "false",
       title: "List what was found, or what is in view, with sums by kind (e)",
-      on: { click: () => this.controller.setListed(!this.controller.state.listed) },
+      click: () => this.controller.setListed(!this.controller.state.listed),
     },
     "List",
   );
@@ -99,7 +97,7 @@ export class Page {
     "button",
     {
       title: "Opens ui.perfetto.dev in a tab with the ranks and the time in view, or with what is marked; nothing leaves this browser",
-      on: { click: () => void this.#openInPerfetto() },
+      click: () => void this.#openInPerfetto(),
     },
     "Open in Perfetto",
   );
@@ -176,7 +174,7 @@ export class Page {
 
   #head(): HTMLElement {
     const button = (text: string, label: string, click: () => void): HTMLElement =>
-      h("button", { "aria-label": label, title: label, on: { click } }, text);
+      h("button", { "aria-label": label, title: label, click }, text);
     const { controller } = this;
     this.find.addEventListener("input", () => controller.search(this.find.value));
     this.find.addEventListener("keydown", (e) => this.#findKey(e));
@@ -234,8 +232,7 @@ export class Page {
       this.#worst.places.set(operation.number, place);
       this.#worst.numbers.set(String(place), operation.number);
     }
-    const exposed = this.context.job.table("collectives.instance");
-    for (let row = 0; row < exposed.n; row++) {
+    for (let row = 0, exposed = this.context.job.table("collectives.instance"); row < exposed.n; row++) {
       const operation = chart.index.find(exposed.num(row, "begin_ns"), exposed.num(row, "wait_ns"));
       if (operation) this.#worst.numbers.set(`e${row}`, operation.number);
     }
@@ -459,13 +456,13 @@ export class Page {
     this.list.setAttribute("aria-pressed", String(this.controller.state.listed));
     const sought = searcher !== null && found !== null && !found.wrong;
     document.body.dataset["search"] = !sought || everywhere?.done ? "complete" : everywhere?.failed ? "failed" : "loading";
+    const place = at >= 0 ? `${f.grouped(at + 1)} of ` : "",
+      failed = everywhere?.failed ? `. The store cannot be searched: ${everywhere.failed}` : "";
     this.count.textContent = found?.wrong
       ? `Not understood: ${found.wrong}`
-      : sought && !everywhere?.failed
+      : sought && !failed
         ? farWords(everywhere, at)
-        : found
-          ? `${at >= 0 ? `${f.grouped(at + 1)} of ` : ""}${f.grouped(found.count)} found${whole ? "" : " in this page"}${foundWords(found.groups)}${everywhere?.failed ? `. The store cannot be searched: ${everywhere.failed}` : ""}`
-          : "";
+        : found && `${place}${f.grouped(found.count)} found${whole ? "" : " in this page"}${foundWords(found.groups)}${failed}`;
   }
 
   /** Called after a change of state that the address contains. */
@@ -485,14 +482,11 @@ export class Page {
       : "";
     if (text !== this.#leftOutText) {
       this.#leftOutText = text;
+      const command = (words: string) => h("code", `tmerge ${words}`),
+        store = storeName(this.context.job);
       fill(
         this.leftOut,
-        text && [
-          "Detail left out here; ",
-          h("code", `tmerge serve ${storeName(this.context.job)}`),
-          " has it; for Perfetto: ",
-          h("code", `tmerge export ${storeName(this.context.job)} ${text}`),
-        ],
+        text && ["Detail left out here; ", command(`serve ${store}`), " has it; for Perfetto: ", command(`export ${store} ${text}`)],
       );
     }
     this.canvas.style.touchAction = chart.maxScroll > 0 ? "none" : "pan-y";
@@ -527,7 +521,7 @@ export class Page {
     document.body.dataset["frame"] = chart.cost.toFixed(2);
     if (text === this.#leftOutText) return;
     this.#leftOutText = text;
-    const again = h("button", { on: { click: () => finer.again(this.sight) } }, "Try again");
+    const again = h("button", { click: () => finer.again(this.sight) }, "Try again");
     fill(this.leftOut, finer.failed !== null ? [`Detail cannot be loaded: ${text}. `, again] : text);
   }
 
@@ -568,14 +562,15 @@ export class Page {
     if (words !== null) parts.push(`${MEASURES.find(([key]) => key === state.arrangement.map)![1].toLowerCase()} ${words}`);
     if (hovered.piece) parts.push("critical path");
     if (hovered.operation) parts.push(operationTitle(hovered.operation));
-    if (hovered.event >= 0 && events)
+    if (hovered.event >= 0 && events) {
+      const coloring = this.#farSlow?.loading ? null : coloringWords(state.arrangement.coloring, data, hovered.event),
+        title = cut(visible(data.job.names[events.name[hovered.event]!] ?? ""), 120);
       parts.push(
-        `${cut(visible(data.job.names[events.name[hovered.event]!] ?? ""), 120)} (${KIND_WORDS[events.kind[hovered.event]!]})`,
+        `${title} (${KIND_WORDS[events.kind[hovered.event]!]})`,
         f.time(events.duration[hovered.event]!),
-        ...[this.#farSlow?.loading ? null : coloringWords(state.arrangement.coloring, data, hovered.event)].filter(
-          (words) => words !== null,
-        ),
+        ...(coloring ? [coloring] : []),
       );
+    }
     this.hover.textContent = pointer.y >= HEAD || hovered.at < 0 ? parts.join(" · ") : parts[0]!;
   }
 
@@ -648,12 +643,13 @@ function farWords(far: Everywhere | null, at: number): string {
 
 /* Writes ": 1 200 kernels 131.7 ms, 2 674 on the host 203.3 ms". */
 function foundWords(groups: readonly FoundGroup[]): string {
-  const parts = groups
-    .filter((group) => group.count > 0)
-    .map(
-      ({ what, count, time }) => `${f.grouped(count)} ${count === 1 ? what[0] : what[1]}${Number.isNaN(time) ? "" : ` ${f.time(time)}`}`,
-    );
-  return parts.length > 0 ? `: ${parts.join(", ")}` : "";
+  const parts = f.joined(
+    ", ",
+    ...groups.map(({ what: [one, many], count, time }) => {
+      return count > 0 && `${f.grouped(count)} ${count === 1 ? one : many}${Number.isNaN(time) ? "" : ` ${f.time(time)}`}`;
+    }),
+  );
+  return parts && `: ${parts}`;
 }
 
 export const timeline: View = {

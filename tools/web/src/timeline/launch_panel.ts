@@ -16,7 +16,7 @@ const SHORT = 44;
 const MODULE = /^nn\.Module: /;
 
 function go(controller: Controller, row: number, text: string): HTMLElement {
-  return h("button.tl-go", { title: cut(visible(text), 400), on: { click: () => controller.selectEvent(row) } }, cut(visible(text), SHORT));
+  return h("button.tl-go", { title: cut(visible(text), 400), click: () => controller.selectEvent(row) }, cut(visible(text), SHORT));
 }
 
 /* Writes "Operators: aten::mm in aten::linear". */
@@ -42,30 +42,23 @@ function place(controller: Controller, row: number): Child {
   const of = (kind: number): number[] => rows.filter((each) => events.kind[each] === kind),
     called = own.find((each) => inputs.of(each) > 0),
     stacked = own.find((each) => stacks.of(each) > 0);
+  const ofWhich = (each: number): string => (each === row ? "" : ` of ${visible(named(each))}`),
+    frames = stacked === undefined ? [] : (job.names[stacks.of(stacked)] ?? "").split(";"),
+    modules = of(PYTHON).filter((each) => MODULE.test(named(each))),
+    python = of(PYTHON).filter((each) => !MODULE.test(named(each)));
   return [
     chain(controller, "Operators", of(OPERATOR), named),
-    chain(
-      controller,
-      "Modules",
-      of(PYTHON).filter((each) => MODULE.test(named(each))),
-      (each) => named(each).replace(MODULE, ""),
-    ),
-    chain(
-      controller,
-      "Python",
-      of(PYTHON).filter((each) => !MODULE.test(named(each))),
-      named,
-    ),
+    chain(controller, "Modules", modules, (each) => named(each).replace(MODULE, "")),
+    chain(controller, "Python", python, named),
     chain(controller, "Annotations", of(ANNOTATION), named),
-    called !== undefined &&
-      h("p", `Inputs${called === row ? "" : ` of ${visible(named(called))}`}: `, name(job.names[inputs.of(called)] ?? "", 200)),
+    called !== undefined && h("p", `Inputs${ofWhich(called)}: `, name(job.names[inputs.of(called)] ?? "", 200)),
     stacked !== undefined &&
       h(
         "details",
-        h("summary", "Call stack", stacked === row ? "" : ` of ${visible(named(stacked))}`),
+        h("summary", "Call stack", ofWhich(stacked)),
         h(
           "ol.tl-stack",
-          (job.names[stacks.of(stacked)] ?? "").split(";").map((frame) => h("li", name(frame, 200))),
+          frames.map((frame) => h("li", name(frame, 200))),
         ),
       ),
   ];
@@ -73,14 +66,14 @@ function place(controller: Controller, row: number): Child {
 
 /** Writes "grid 128 × 1 × 1, block 256 × 1 × 1, 40 registers per thread". */
 export function shapeWords({ grid, block, registers, shared, occupancy }: Shape): string {
-  const parts = [
+  return f.joined(
+    ", ",
     `grid ${grid.join(" × ")}`,
-    block[0]! >= 0 ? `block ${block.join(" × ")}` : "",
-    registers >= 0 ? `${f.grouped(registers)} registers per thread` : "",
-    shared >= 0 ? `${f.bytes(shared, true)} of shared memory per block` : "",
-    occupancy >= 0 ? `estimated occupancy ${occupancy < 1 ? "below 1" : f.grouped(occupancy)}${f.SPACE}%` : "",
-  ].filter(Boolean);
-  return parts.join(", ");
+    block[0]! >= 0 && `block ${block.join(" × ")}`,
+    registers >= 0 && `${f.grouped(registers)} registers per thread`,
+    shared >= 0 && `${f.bytes(shared, true)} of shared memory per block`,
+    occupancy >= 0 && `estimated occupancy ${occupancy < 1 ? "below 1" : f.grouped(occupancy)}${f.SPACE}%`,
+  );
 }
 
 /* Returns the launch parameters of a kernel, or the size of a copy. */
@@ -168,6 +161,11 @@ function launched(controller: Controller, launches: readonly Launched[]): Child 
   if (launches.length === 0) return null;
   const time = f.sum(launches.map(({ duration }) => duration)),
     kept = job.complete ? "" : " in this page";
+  const item = ({ name: text, later, duration, ...rest }: Launched) => {
+    const title = `${cut(visible(text), 400)}, ${f.exact(later, "ns")} after its call began`,
+      click = () => controller.goTo({ name: text, duration, ...rest });
+    return h("li", h("button", { title, click }, cut(visible(shortName(text)), 40), " ", h("span", f.time(duration))));
+  };
   return [
     h(
       "p",
@@ -175,24 +173,7 @@ function launched(controller: Controller, launches: readonly Launched[]): Child 
       h("b", f.time(time)),
       launches.length > LISTED ? `. The first ${LISTED}:` : ".",
     ),
-    h(
-      "ol.tl-arrivals.tl-launched",
-      launches.slice(0, LISTED).map((each) =>
-        h(
-          "li",
-          h(
-            "button",
-            {
-              title: `${cut(visible(each.name), 400)}, ${f.exact(each.later, "ns")} after its call began`,
-              on: { click: () => controller.goTo(each) },
-            },
-            cut(visible(shortName(each.name)), 40),
-            " ",
-            h("span", f.time(each.duration)),
-          ),
-        ),
-      ),
-    ),
+    h("ol.tl-arrivals.tl-launched", launches.slice(0, LISTED).map(item)),
   ];
 }
 
@@ -200,30 +181,16 @@ function launched(controller: Controller, launches: readonly Launched[]): Child 
 export function launchPart(controller: Controller, row: number): Child {
   const { lanes, reported } = controller.data;
   if (!reported || !lanes) return null;
-  const { kind } = lanes.events,
-    track = lanes.trackOf(row)!,
-    launches = launchesOf(lanes, reported, row);
+  const { kind, name: names } = lanes.events,
+    launches = launchesOf(lanes, reported, row),
+    queued = launches.find((each) => each.row === row),
+    others = launches.filter((each) => each.row !== row);
   if (kind[row] === GPU_ANNOTATION) return null;
-  if (kind[row]! <= COPIES)
-    return launchedBy(
-      controller,
-      row,
-      launches.find((each) => each.row === row),
-    );
-  if (track.kind !== THREAD) return null;
-  const queued = launches.find((each) => each.row === row);
+  if (kind[row]! <= COPIES) return launchedBy(controller, row, queued);
+  if (lanes.trackOf(row)!.kind !== THREAD) return null;
   return [
-    queued
-      ? h("p.tl-chain", "Enqueued by ", go(controller, queued.call, controller.data.job.names[lanes.events.name[queued.call]!] ?? ""), ".")
-      : null,
-    launched(
-      controller,
-      launchedOf(
-        controller,
-        row,
-        launches.filter((each) => each.row !== row),
-      ),
-    ),
+    queued && h("p.tl-chain", "Enqueued by ", go(controller, queued.call, controller.data.job.names[names[queued.call]!] ?? ""), "."),
+    launched(controller, launchedOf(controller, row, others)),
     place(controller, row),
   ];
 }

@@ -181,15 +181,8 @@ class Placing {
   #under(at: number): void {
     const host = this.#isFolded(at) ? this.#foldedRows.get(this.#hosts.of[at]!) : undefined;
     const own = host?.folded ? { y: host.y, height: host.height, ...host.folded } : { y: this.#y, height: 0, ...boxes(this.#y, 0, "map") };
-    this.#byPlace[at] = {
-      kind: "rank",
-      at,
-      pinned: false,
-      y: own.y,
-      height: own.height,
-      compute: own.compute,
-      communication: own.communication,
-    };
+    const { y, height, compute, communication } = own;
+    this.#byPlace[at] = { kind: "rank", at, pinned: false, y, height, compute, communication };
   }
 }
 

@@ -83,11 +83,8 @@ export function clocksArePoor(list: readonly Operation[], ranks: readonly Rank[]
   const skew = median(waiting.map((operation) => operation.last - operation.begin));
   const joint = median(
     waiting.map((operation) => {
-      const first = operation.members[0]!;
-      return (
-        Math.SQRT2 *
-        Math.max(doubt(operation, first.at, ranks), doubt(operation, operation.members[operation.members.length - 1]!.at, ranks))
-      );
+      const ends = [operation.members[0]!, operation.members[operation.members.length - 1]!];
+      return Math.SQRT2 * Math.max(...ends.map(({ at }) => doubt(operation, at, ranks)));
     }),
   );
   return joint > skew;

@@ -1,4 +1,5 @@
 /** Paints the part above the lanes: the strip of all ranks, with a frame around the visible window, and the ruler. */
+import { clipped, fillBox, strokeLine } from "../canvas";
 import { fitting, visible } from "../dom";
 import * as f from "../format";
 import type { Flag } from "./flags";
@@ -6,7 +7,7 @@ import { COMPUTE, COPIES, TRANSFER, UNMATCHED, WAIT, type JobBlock, type Span } 
 import type { Canvas } from "./paint_lane";
 import { Scale } from "./scale";
 import { ticks } from "./span";
-import { clipped, strokeLine, type Theme } from "./theme";
+import { setFont, type Theme } from "./theme";
 
 export const STRIP_HEIGHT = 46;
 export const STEPS_HEIGHT = 18;
@@ -47,8 +48,7 @@ export class StripImage {
       for (const kind of STRIP_ORDER) {
         const part = this.share(kind, x / width, (x + 1) / width) * height;
         if (part <= 0) continue;
-        ctx.fillStyle = theme.fills[kind]!;
-        ctx.fillRect(x, y - part, 1, part);
+        fillBox(ctx, theme.fills[kind]!, x, y - part, 1, part);
         y -= part;
       }
     }
@@ -71,16 +71,14 @@ export function paintStrip(canvas: Canvas, image: StripImage, duration: number, 
   const x0 = whole.x(scale.span.begin),
     x1 = Math.max(x0 + 3, whole.x(scale.span.end));
   const picture = image.get(scale.width, STRIP_HEIGHT, ratio, theme);
-  ctx.fillStyle = theme.panel;
-  ctx.fillRect(scale.left, y, scale.width, STRIP_HEIGHT);
+  fillBox(ctx, theme.panel, scale.left, y, scale.width, STRIP_HEIGHT);
   const everything = scale.span.end - scale.span.begin >= duration * 0.999;
   ctx.globalAlpha = everything ? 1 : 0.4;
   ctx.drawImage(picture, scale.left, y, scale.width, STRIP_HEIGHT);
   ctx.globalAlpha = 1;
   if (everything) return;
   clipped(ctx, { x: x0, y: y, width: x1 - x0, height: STRIP_HEIGHT }, () => {
-    ctx.fillStyle = theme.panel;
-    ctx.fillRect(x0, y, x1 - x0, STRIP_HEIGHT);
+    fillBox(ctx, theme.panel, x0, y, x1 - x0, STRIP_HEIGHT);
     ctx.drawImage(picture, scale.left, y, scale.width, STRIP_HEIGHT);
   });
   ctx.strokeStyle = theme.ink;
@@ -114,10 +112,7 @@ export function labelled(places: readonly { readonly x0: number; readonly x1: nu
 export function paintSteps(canvas: Canvas, steps: readonly (Span & { number: number })[], duration: number, y: number): void {
   const { ctx, theme, scale } = canvas;
   const whole = new Scale({ begin: 0, end: duration }, scale.left, scale.width);
-  ctx.font = `11px ${theme.font}`;
-  ctx.textAlign = "center";
-  ctx.textBaseline = "middle";
-  ctx.fillStyle = theme.ink2;
+  setFont(ctx, theme, [11, theme.ink2, "center"]);
   const places = steps.map((step) => ({
     x0: Math.max(scale.left, whole.x(step.begin)),
     x1: Math.min(scale.left + scale.width, whole.x(step.end)),
@@ -133,18 +128,15 @@ export function paintSteps(canvas: Canvas, steps: readonly (Span & { number: num
 /** Paints flags: a line through the lanes, and the note in the ruler. For a flag on a range, also a bar. */
 export function paintFlags(canvas: Canvas, flags: readonly Flag[], y: number, bottom: number): void {
   const { ctx, theme, scale } = canvas;
-  ctx.font = `11px ${theme.font}`;
-  ctx.textAlign = "left";
-  ctx.textBaseline = "middle";
+  setFont(ctx, theme, [11, theme.page]);
   flags.forEach(({ begin, end, text }, i) => {
     const x = Math.round(scale.x(begin)) + 0.5,
       next = scale.x(flags[i + 1]?.begin ?? Infinity),
       words = fitting(ctx, visible(text), Math.min(NOTE_WIDEST, next - x - 2 * GAP)),
       width = Math.min(next - x - 1, words === "" ? GAP : ctx.measureText(words).width + GAP);
-    strokeLine(ctx, theme.link, 1, [x, y], [x, bottom]);
-    ctx.fillStyle = theme.link;
-    ctx.fillRect(x, y, Math.max(2, scale.x(end) - x), 2);
-    ctx.fillRect(x, y, Math.max(2, width), RULER_HEIGHT - 6);
+    strokeLine(ctx, theme.link, [x, y], [x, bottom]);
+    fillBox(ctx, theme.link, x, y, Math.max(2, scale.x(end) - x), 2);
+    fillBox(ctx, theme.link, x, y, Math.max(2, width), RULER_HEIGHT - 6);
     ctx.fillStyle = theme.page;
     ctx.fillText(words, x + GAP / 2, y + (RULER_HEIGHT - 6) / 2 + 0.5);
   });
@@ -162,13 +154,10 @@ export function tickLabels(span: Span, n: number): { at: number[]; text: string[
 export function paintRuler(canvas: Canvas, y: number, bottom: number): void {
   const { ctx, theme, scale } = canvas;
   const { at, text } = tickLabels(scale.span, scale.width / (scale.width < 500 ? 95 : 150));
-  ctx.font = `11px ${theme.font}`;
-  ctx.textAlign = "left";
-  ctx.textBaseline = "middle";
+  setFont(ctx, theme, [11, theme.ink2]);
   at.forEach((time, i) => {
     const x = Math.round(scale.x(time)) + 0.5;
-    strokeLine(ctx, theme.line, 1, [x, y + 2], [x, bottom]);
-    ctx.fillStyle = theme.ink2;
+    strokeLine(ctx, theme.line, [x, y + 2], [x, bottom]);
     if (x + 6 * text[i]!.length < scale.left + scale.width) ctx.fillText(text[i]!, x + 4, y + RULER_HEIGHT / 2);
   });
 }

@@ -7,7 +7,7 @@ import type { EventList } from "./lanes";
 import type { Pyramid } from "./pyramid";
 import { Rects } from "./rects";
 import type { Scale } from "./scale";
-import type { Theme } from "./theme";
+import { setFont, type Theme } from "./theme";
 
 export interface Canvas {
   readonly ctx: CanvasRenderingContext2D;
@@ -209,9 +209,7 @@ export function paintCoverage(
 
 function paintLabels({ ctx, theme, scale }: Canvas, events: Events, rows: readonly number[], box: Box, options: EventOptions): void {
   if (rows.length === 0) return;
-  ctx.font = `${options.labels}px ${theme.font}`;
-  ctx.textBaseline = "middle";
-  ctx.textAlign = "left";
+  setFont(ctx, theme, [options.labels, theme.ink]);
   for (const row of rows) {
     const from = Math.max(scale.left, scale.x(events.begin[row]!));
     const to = Math.min(scale.left + scale.width, scale.x(events.begin[row]! + events.duration[row]!));

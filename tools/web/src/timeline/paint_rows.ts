@@ -1,70 +1,53 @@
 /** Paints what is next to and behind the lanes: names, recordings and their torn ends, marks. */
+import { clipped, fillBox, stroke, strokeLine } from "../canvas";
 import { fitting, visible } from "../dom";
-import { strokeLine, clipped } from "./theme";
+import { setFont, type Font } from "./theme";
 import { trackName } from "./lanes";
-import type { AbsentRow, HostRow, RankRow, SubRow } from "./layout";
+import type { AbsentRow, Box, HostRow, RankRow, SubRow } from "./layout";
 import { ANNOTATIONS, type Rank, type Span } from "./model";
 import type { Canvas } from "./paint_lane";
 
 const HATCH = 7,
   TEETH = 4;
 
-function text({ ctx, theme }: Canvas, size: number, weight: number, color: string): void {
-  ctx.font = `${weight} ${size}px ${theme.font}`;
-  ctx.fillStyle = color;
-  ctx.textBaseline = "middle";
+/* Writes a text; one that ends before the lanes is cut to the room there. */
+function write({ ctx, theme, scale }: Canvas, font: Font, words: string, y: number, x = font[2] === "right" ? scale.left - 8 : 8): void {
+  setFont(ctx, theme, font);
+  ctx.fillText(font[2] === "right" ? fitting(ctx, words, scale.left - 14) : words, x, y);
 }
 
 export function paintHost(canvas: Canvas, row: HostRow, offset: number): void {
   const { ctx, theme, scale } = canvas,
-    y = row.y + offset;
-  text(canvas, 12, 600, theme.ink2);
-  ctx.textAlign = "left";
-  ctx.fillText(visible(row.name).slice(0, 80), 8, y + row.height / 2 + 1);
-  const from = 16 + ctx.measureText(visible(row.name).slice(0, 80)).width;
-  strokeLine(
-    ctx,
-    theme.line,
-    1,
-    [from, Math.round(y + row.height / 2) + 0.5],
-    [scale.left + scale.width, Math.round(y + row.height / 2) + 0.5],
-  );
+    name = visible(row.name).slice(0, 80),
+    middle = row.y + offset + row.height / 2,
+    y = Math.round(middle) + 0.5;
+  write(canvas, [12, theme.ink2, "left", 600], name, middle + 1);
+  strokeLine(ctx, theme.line, [16 + ctx.measureText(name).width, y], [scale.left + scale.width, y]);
 }
 
 export function paintFolded(canvas: Canvas, row: HostRow, offset: number, label: string): void {
   const { ctx, theme, scale } = canvas,
     { compute, communication } = row.folded!;
-  ctx.fillStyle = theme.panel;
-  for (const lane of [compute, communication]) ctx.fillRect(scale.left, lane.y + offset, scale.width, lane.height);
-  text(canvas, 12, 600, theme.ink2);
-  ctx.textAlign = "left";
+  for (const lane of [compute, communication]) fillBox(ctx, theme.panel, scale.left, lane.y + offset, scale.width, lane.height);
+  setFont(ctx, theme, [12, theme.ink2, "left", 600]);
   ctx.fillText(fitting(ctx, label, scale.left - 14), 8, row.y + row.height / 2 + offset);
 }
 
 export function paintMapLabel(canvas: Canvas, row: { readonly height: number }, y: number, label: string, chosen: boolean): void {
-  const { ctx, theme, scale } = canvas;
-  text(canvas, 11, chosen ? 700 : 400, chosen ? theme.ink : theme.ink2);
-  ctx.textAlign = "right";
-  ctx.fillText(fitting(ctx, label, scale.left - 14), scale.left - 8, y + row.height / 2);
+  const { ink, ink2 } = canvas.theme;
+  write(canvas, chosen ? [11, ink, "right", 700] : [11, ink2, "right"], label, y + row.height / 2);
 }
 
 export function paintEdge({ ctx, theme, scale }: Canvas, y: number): void {
-  ctx.fillStyle = theme.ink3;
-  ctx.fillRect(0, y - 1, scale.left + scale.width, 1);
+  fillBox(ctx, theme.ink3, 0, y - 1, scale.left + scale.width, 1);
 }
 
 /** Paints the row of ranks without a trace. If the page has only some ranks (@p part), paints the row of ranks that the page leaves out. */
 export function paintAbsent(canvas: Canvas, row: AbsentRow, offset: number, part: boolean): void {
   const { ctx, theme, scale } = canvas,
-    y = row.y + offset;
-  const one = row.first === row.last;
-  text(canvas, 11, 400, theme.ink3);
-  ctx.textAlign = "left";
-  ctx.fillText(
-    `${one ? `rank ${row.first}` : `ranks ${row.first}–${row.last}`}: ${part ? "not in this page" : "no trace"}`,
-    scale.left + 6,
-    y + row.height / 2,
-  );
+    y = row.y + offset,
+    who = row.first === row.last ? `rank ${row.first}` : `ranks ${row.first}–${row.last}`;
+  write(canvas, [11, theme.ink3], `${who}: ${part ? "not in this page" : "no trace"}`, y + row.height / 2, scale.left + 6);
   ctx.strokeStyle = theme.line;
   ctx.setLineDash([3, 3]);
   ctx.strokeRect(scale.left + 0.5, y + 2.5, scale.width - 1, row.height - 5);
@@ -73,27 +56,16 @@ export function paintAbsent(canvas: Canvas, row: AbsentRow, offset: number, part
 
 /** Paints the rank's name, which is a button that opens the rank. */
 export function paintGutter(canvas: Canvas, row: RankRow, rank: Rank, offset: number, open: boolean, selected: boolean): void {
-  const { ctx, theme, scale } = canvas;
-  const narrow = scale.left < 80,
-    arrow = open ? "▾" : "▸";
-  text(canvas, 12, selected ? 700 : 400, theme.ink);
-  ctx.textAlign = "left";
-  ctx.fillText(
-    `${arrow} ${narrow ? "r" : "rank "}${rank.rank}${rank.truncated ? " ✂" : ""}`,
-    8,
-    row.compute.y + row.compute.height / 2 + offset,
-  );
-  if (row.communication.height < 11) return;
-  text(canvas, 11, 400, theme.ink3);
-  ctx.textAlign = "right";
-  ctx.fillText("comm", scale.left - 8, row.communication.y + row.communication.height / 2 + offset);
+  const { theme, scale } = canvas,
+    middle = (lane: Box) => lane.y + lane.height / 2 + offset,
+    name = `${open ? "▾" : "▸"} ${scale.left < 80 ? "r" : "rank "}${rank.rank}${rank.truncated ? " ✂" : ""}`;
+  write(canvas, [12, theme.ink, "left", selected ? 700 : 400], name, middle(row.compute));
+  if (row.communication.height >= 11) write(canvas, [11, theme.ink3, "right"], "comm", middle(row.communication));
 }
 
-export function paintSubLabel(canvas: Canvas, row: SubRow, names: readonly string[], offset: number): void {
-  const { ctx, theme, scale } = canvas;
-  text(canvas, 10.5, 400, theme.ink3);
-  ctx.textAlign = "right";
+export function paintSubLabel({ ctx, theme, scale }: Canvas, row: SubRow, names: readonly string[], offset: number): void {
   const name = row.lane.track.kind === ANNOTATIONS ? "annotations" : visible(trackName(row.lane.track, names));
+  setFont(ctx, theme, [10.5, theme.ink3, "right"]);
   ctx.fillText(fitting(ctx, name, scale.left - 20), scale.left - 8, row.y + row.height / 2 + offset);
 }
 
@@ -105,11 +77,8 @@ export function paintRecordings(canvas: Canvas, row: RankRow, rank: Rank, offset
   rank.recordings.forEach((recording, i) => {
     const x0 = Math.max(scale.left - 2, scale.x(recording.begin)),
       x1 = Math.min(scale.left + scale.width + 2, scale.x(recording.end));
-    ctx.fillStyle = theme.panel;
-    if (x1 > x0) {
-      ctx.fillRect(x0, top, x1 - x0, row.compute.height);
-      ctx.fillRect(x0, row.communication.y + offset, x1 - x0, row.communication.height);
-    }
+    for (const lane of x1 > x0 ? [row.compute, row.communication] : [])
+      fillBox(ctx, theme.panel, x0, lane.y + offset, x1 - x0, lane.height);
     if (!recording.truncated) return;
     const next = rank.recordings[i + 1];
     hatch(canvas, { begin: recording.end, end: next ? next.begin : duration }, top, bottom);
@@ -121,46 +90,35 @@ function hatch({ ctx, theme, scale }: Canvas, span: Span, top: number, bottom: n
   const x0 = Math.max(scale.left, scale.x(span.begin)),
     x1 = Math.min(scale.left + scale.width, scale.x(span.end));
   if (x1 <= x0) return;
-  clipped(ctx, { x: x0, y: top, width: x1 - x0, height: bottom - top }, () => {
-    ctx.strokeStyle = theme.line;
-    ctx.lineWidth = 1;
-    ctx.beginPath();
-    for (let x = Math.floor(x0 / HATCH) * HATCH - (bottom - top); x < x1; x += HATCH) {
-      ctx.moveTo(x, bottom);
-      ctx.lineTo(x + (bottom - top), top);
-    }
-    ctx.stroke();
-  });
+  clipped(ctx, { x: x0, y: top, width: x1 - x0, height: bottom - top }, () =>
+    stroke(ctx, theme.line, 1, () => {
+      for (let x = Math.floor(x0 / HATCH) * HATCH - (bottom - top); x < x1; x += HATCH) {
+        ctx.moveTo(x, bottom);
+        ctx.lineTo(x + (bottom - top), top);
+      }
+    }),
+  );
 }
 
 function torn({ ctx, theme }: Canvas, x: number, top: number, bottom: number): void {
-  ctx.strokeStyle = theme.ink3;
-  ctx.lineWidth = 1.2;
-  ctx.beginPath();
-  ctx.moveTo(x, top);
-  for (let y = top, side = 1; y < bottom; y += TEETH, side = -side) ctx.lineTo(x + side * TEETH * 0.6, Math.min(bottom, y + TEETH));
-  ctx.stroke();
+  stroke(ctx, theme.ink3, 1.2, () => {
+    ctx.moveTo(x, top);
+    for (let y = top, side = 1; y < bottom; y += TEETH, side = -side) ctx.lineTo(x + side * TEETH * 0.6, Math.min(bottom, y + TEETH));
+  });
 }
 
 /** Paints a dotted line below the lanes where the page has only shares. */
 export function paintOutside({ ctx, theme, scale }: Canvas, span: Span, row: RankRow, offset: number): void {
-  const y = Math.round(row.communication.y + row.communication.height + offset) + 0.5;
-  strokeLine(
-    ctx,
-    theme.ink3,
-    1,
-    [Math.max(scale.left, scale.x(span.begin)), y],
-    [Math.min(scale.left + scale.width, scale.x(span.end)), y],
-    [1, 3],
-  );
+  const y = Math.round(row.communication.y + row.communication.height + offset) + 0.5,
+    x1 = Math.min(scale.left + scale.width, scale.x(span.end));
+  strokeLine(ctx, theme.ink3, [Math.max(scale.left, scale.x(span.begin)), y], [x1, y], [1, 3]);
 }
 
 export function paintMark({ ctx, theme, scale }: Canvas, mark: Span, top: number, bottom: number): void {
   const x0 = scale.x(mark.begin),
     x1 = scale.x(mark.end);
-  ctx.fillStyle = theme.link;
   ctx.globalAlpha = 0.1;
-  ctx.fillRect(x0, top, x1 - x0, bottom - top);
+  fillBox(ctx, theme.link, x0, top, x1 - x0, bottom - top);
   ctx.globalAlpha = 1;
   /* a frame around the mark, because its colour is hardly visible on the colour of compute */
   ctx.fillRect(x0, top, 1.5, bottom - top);
@@ -179,8 +137,7 @@ export function paintScrollbar(
   if (height <= box.height) return;
   const size = Math.max(24, (box.height / height) * box.height);
   const y = box.y + (scroll / (height - box.height)) * (box.height - size);
-  ctx.fillStyle = theme.panel;
-  ctx.fillRect(box.x, box.y, 10, box.height);
+  fillBox(ctx, theme.panel, box.x, box.y, 10, box.height);
   ctx.fillStyle = theme.ink3;
   ctx.beginPath();
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- browsers before 2023 have none

@@ -2,8 +2,9 @@
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import type { Controller } from "./controller";
-import { COMPUTE, COPIES, LANE_KINDS, THREAD, type Events } from "./model";
-import { sameAs, type Same } from "./same";
+import { COMPUTE, COPIES, LANE_KINDS, THREAD, type Events, STREAM, type JobBlock } from "./model";
+import type { Lanes } from "./lanes";
+import { hasEvents } from "./sums";
 
 /** Maximum number of ranks in the list. If there are more, those with the longest durations are listed. */
 const LISTED = 24;
@@ -13,7 +14,7 @@ type Go = (() => void) | null;
 
 /* Makes a button that goes to another run. It is disabled if there is none. */
 function button(text: string, go: Go, label: string): HTMLElement {
-  return h("button", { "aria-label": label, disabled: !go, on: { click: () => go?.() } }, text);
+  return h("button", { "aria-label": label, disabled: !go, click: () => go?.() }, text);
 }
 
 function ownPart({ index, count, median, slowest, ofAll, before, after, lacks }: Elsewhere): Child {
@@ -32,28 +33,21 @@ function ownPart({ index, count, median, slowest, ofAll, before, after, lacks }:
 /* Lists the ranks by duration, longest first, and counts the ranks that cannot be compared. */
 function othersPart({ runs, unlike, whole, step, place, places }: Elsewhere, duration: number): Child {
   const known = [...runs].sort((a, b) => b.duration - a.duration || a.rank - b.rank),
-    inStep = step === null ? "" : ` in step ${step}`;
-  if (known.length + unlike === 0) return null;
-  if (known.length === 0)
-    return h(
-      "p",
-      `No other rank can be compared: it ran a different number of times there${inStep}${whole ? "" : ", or is not in this page"}.`,
-    );
+    inStep = step === null ? "" : ` in step ${step}`,
+    missing = `No other rank can be compared: it ran a different number of times there${inStep}${whole ? "" : ", or is not in this page"}.`;
+  if (known.length === 0) return unlike > 0 && h("p", missing);
   const middle = f.median(known.map((run) => run.duration)) ?? 0,
     against = middle > 0 ? `, ${f.times(duration / middle)} as long as their median ${f.time(middle)}` : "",
-    are = whole ? "" : `, or ${unlike === 1 ? "is" : "are"} not in this page`;
-  const item = ({ rank, duration: own, go }: (typeof known)[number]): HTMLElement =>
-    h("li", h("button", { title: f.exact(own, "ns"), on: { click: () => go?.() } }, `rank ${rank} `, h("span", f.time(own))));
-  return [
-    h("h2", "The same place on the other ranks"),
-    h(
-      "p",
+    are = whole ? "" : `, or ${unlike === 1 ? "is" : "are"} not in this page`,
+    words = f.joined(
+      " ",
       `No. ${f.grouped(place + 1)} of ${f.grouped(places)}${inStep}${against}.`,
-      unlike > 0 && ` ${f.count(unlike, "rank", "ranks")} ran it a different number of times${are}.`,
-      known.length > LISTED && ` The ${LISTED} that took longest:`,
+      unlike > 0 && `${f.count(unlike, "rank", "ranks")} ran it a different number of times${are}.`,
+      known.length > LISTED && `The ${LISTED} that took longest:`,
     ),
-    h("ol.tl-arrivals.tl-peers", known.slice(0, LISTED).map(item)),
-  ];
+    item = ({ rank, duration: own, go }: (typeof known)[number]): HTMLElement =>
+      h("li", h("button", { title: f.exact(own, "ns"), click: () => go?.() }, `rank ${rank} `, h("span", f.time(own))));
+  return [h("h2", "The same place on the other ranks"), h("p", words), h("ol.tl-arrivals.tl-peers", known.slice(0, LISTED).map(item))];
 }
 
 /* Other runs of the kernel or call: the event's index among the runs on its rank, their number and median; the longest run (null if it
@@ -149,12 +143,8 @@ function kernelWords(controller: Controller, row: number, events: Events): strin
     own = classes?.[events.name[row]!],
     rate = rates?.[events.name[row]!];
   if (kind !== COMPUTE && kind !== COPIES) return null;
-  return [
-    own === undefined ? null : `Class: ${own}`,
-    rate === undefined ? null : `${f.significant(rate.tflops)}${f.SPACE}TFLOP/s, mean of ${f.count(rate.calls, "call")} of this kernel`,
-  ]
-    .filter((part) => part !== null)
-    .join("; ");
+  const of = rate && `${f.significant(rate.tflops)}${f.SPACE}TFLOP/s, mean of ${f.count(rate.calls, "call")} of this kernel`;
+  return f.joined("; ", own !== undefined && `Class: ${own}`, of);
 }
 
 /** Makes the parts of the panel: about runs on the event's own rank, and about those on other ranks. */
@@ -169,5 +159,62 @@ export function samePart(controller: Controller, row: number): { readonly own: C
   return {
     own: [kernel && h("p", kernel), path && h("p", path), typeof found === "string" ? h("p", found) : ownPart(found)],
     others: typeof found === "string" ? null : othersPart(found, events.duration[row]!),
+  };
+}
+
+/* Returns, by the index of the rank, the events with the name and kind of the given event, ascending by begin. */
+function alike(events: Events, lanes: Lanes, ranks: number, row: number): number[][] {
+  const name = events.name[row]!,
+    kind = events.kind[row]!,
+    onStream = lanes.trackOf(row)!.kind === STREAM,
+    out: number[][] = Array.from({ length: ranks }, () => []);
+  for (const track of events.tracks) {
+    if ((track.kind === STREAM) !== onStream) continue;
+    for (let i = track.first; i < track.first + track.n; i++)
+      if (events.name[i] === name && events.kind[i] === kind) out[track.at]!.push(i);
+  }
+  for (const list of out) list.sort((a, b) => events.begin[a]! - events.begin[b]! || a - b);
+  return out;
+}
+
+export type Same = ReturnType<typeof sameAs>;
+
+/** Finds other runs of the event's kernel or call. Returns all runs on the event's rank, and the event's index among them; the longest
+ * run on all ranks; the event's occurrence index in its step (on the rank if there are no steps), and the number of occurrences; for
+ * each other rank, the run with the same occurrence index, or -1 if the rank has another number of runs or if they are not in the page. */
+export function sameAs(job: JobBlock, lanes: Lanes, row: number) {
+  const { events } = lanes,
+    { at } = lanes.trackOf(row)!,
+    lists = alike(events, lanes, job.ranks.length, row),
+    own = lists[at]!;
+  const step = job.steps
+    ? (job.ranks[at]!.parts.find((part) => part.begin <= events.begin[row]! && events.begin[row]! < part.end)?.number ?? null)
+    : null;
+  /* the runs on a rank in the event's step; null if they are not in the page */
+  const inStep = (place: number): readonly number[] | null => {
+    const rank = job.ranks[place]!,
+      part = step === null ? null : rank.parts.find((each) => each.number === step);
+    if (step !== null && !part) return null;
+    if (!hasEvents(job, rank, part ?? { begin: 0, end: job.duration })) return null;
+    return part ? lists[place]!.filter((each) => events.begin[each]! >= part.begin && events.begin[each]! < part.end) : lists[place]!;
+  };
+  const mine = inStep(at) ?? own,
+    place = mine.indexOf(row);
+  const peers = job.ranks.flatMap((_, other) => {
+    if (other === at) return [];
+    const theirs = inStep(other);
+    return [{ at: other, row: theirs?.length === mine.length && place >= 0 ? theirs[place]! : -1 }];
+  });
+  let slowest = row;
+  for (const list of lists) for (const each of list) if (events.duration[each]! > events.duration[slowest]!) slowest = each;
+  return {
+    own,
+    index: own.indexOf(row),
+    slowest,
+    all: lists.reduce((n, list) => n + list.length, 0),
+    place,
+    places: mine.length,
+    step,
+    peers,
   };
 }

@@ -1,6 +1,7 @@
 /** For a served page: searches all events of the store, of which the page has only some. */
 import { ask } from "../served";
 import { writeRanges } from "./area";
+import { Latest } from "./far";
 import { GPU_ANNOTATION, type Rank } from "./model";
 import { GROUPS, queryOf, type Query } from "./names";
 
@@ -19,8 +20,6 @@ export type KindSum = Readonly<Record<"count" | "sum" | "most", number>>;
 /** Matches of a search in the whole store. */
 export type Everywhere = ReturnType<Gathered["result"]>;
 
-/** Delay before a request [ms], so that typing does not send one per key. */
-const PATIENCE = 250;
 /** Maximum number of matches that are kept. */
 const KEPT = 8192;
 /** Limits on the list of names in one request, because the server limits the size of a request's head. */
@@ -91,8 +90,7 @@ function conditions(query: Query, ranks: readonly Rank[]): Record<string, string
 export class Search {
   result: Everywhere | null = null;
   #text = "";
-  #timer = 0;
-  #abort: AbortController | null = null;
+  readonly #latest = new Latest(250);
   #names: Promise<Name[]> | null = null;
 
   /** @param changed called whenever more was found, and at the end */
@@ -108,19 +106,16 @@ export class Search {
     this.#text = text;
     this.result = null;
     const query = queryOf(text);
-    if (query && typeof query !== "string") this.#timer = setTimeout(() => void this.#run(query), PATIENCE);
+    if (query && typeof query !== "string") this.#latest.start((signal) => this.#run(query, signal));
   }
 
   stop(): void {
-    clearTimeout(this.#timer);
-    this.#abort?.abort();
-    this.#abort = null;
+    this.#latest.stop();
     this.#text = "";
   }
 
-  async #run(query: Query): Promise<void> {
-    const abort = (this.#abort = new AbortController()),
-      all = new Gathered(this.ranks);
+  async #run(query: Query, signal: AbortSignal): Promise<void> {
+    const all = new Gathered(this.ranks);
     try {
       const names = await (this.#names ??= fetchNames()),
         batches = batchesOf(names, query.name);
@@ -130,17 +125,17 @@ export class Search {
           const answer: Answer = await json(
             "find",
             { names: batch, ...conditions(query, this.ranks), ...next, ...(all.least >= 0 && { longer: all.least }) },
-            abort.signal,
+            signal,
           );
           all.add(answer);
-          if (abort.signal.aborted) return;
+          if (signal.aborted) return;
           next = answer.next && { at: answer.next[0], gpu: answer.next[1], host: answer.next[2] };
           this.#tell(all.result(null, batches.length === 1));
         }
       }
-      if (!abort.signal.aborted) this.#tell(all.result(new Map(names.map(([id, text]) => [id, text])), batches.length <= 1));
+      if (!signal.aborted) this.#tell(all.result(new Map(names.map(([id, text]) => [id, text])), batches.length <= 1));
     } catch (error) {
-      if (abort.signal.aborted) return;
+      if (signal.aborted) return;
       this.#names = null;
       this.#tell(all.result(null, false, (error as Error).message));
     }
@@ -189,15 +184,9 @@ class Gathered {
       kinds: new Map<number, KindSum>([...this.#kinds].sort(([a], [b]) => a - b)),
       groups,
       events: (names ? this.#events : [])
-        .map(
-          ([rank, begin, duration, name, kind]): FarEvent => ({
-            at: this.#places.get(rank) ?? -1,
-            begin,
-            duration,
-            name: names?.get(name) ?? "",
-            kind,
-          }),
-        )
+        .map(([rank, begin, duration, name, kind]): FarEvent => {
+          return { at: this.#places.get(rank) ?? -1, begin, duration, name: names?.get(name) ?? "", kind };
+        })
         .filter(({ at }) => at >= 0)
         .sort((a, b) => a.begin - b.begin || a.at - b.at),
       done: names !== null,

@@ -69,33 +69,12 @@ export function readTheme(element: Element) {
   };
 }
 
-export function strokeLine(
-  ctx: CanvasRenderingContext2D,
-  color: string,
-  width: number,
-  from: readonly [number, number],
-  to: readonly [number, number],
-  dash: readonly number[] = [],
-): void {
-  ctx.strokeStyle = color;
-  ctx.lineWidth = width;
-  ctx.setLineDash([...dash]);
-  ctx.beginPath();
-  ctx.moveTo(...from);
-  ctx.lineTo(...to);
-  ctx.stroke();
-  ctx.setLineDash([]);
-}
+export type Font = readonly [size: number, color: string, align?: "left" | "center" | "right", weight?: number];
 
-export function clipped(
-  ctx: CanvasRenderingContext2D,
-  { x, y, width, height }: Readonly<Record<"x" | "y" | "width" | "height", number>>,
-  paint: () => void,
-): void {
-  ctx.save();
-  ctx.beginPath();
-  ctx.rect(x, y, width, height);
-  ctx.clip();
-  paint();
-  ctx.restore();
+/** Sets how text is written. */
+export function setFont(ctx: CanvasRenderingContext2D, theme: Theme, [size, color, align = "left", weight = 400]: Font): void {
+  ctx.font = `${weight} ${size}px ${theme.font}`;
+  ctx.fillStyle = color;
+  ctx.textAlign = align;
+  ctx.textBaseline = "middle";
 }

@@ -3,13 +3,14 @@ import { recorded } from "../app";
 import { block, type Job, type Table } from "../data";
 import { fill, h, name, type Child } from "../dom";
 import * as f from "../format";
-import { grid, tableSection } from "../grid";
+import { tableSection } from "../grid";
 import { ranksOf } from "../job";
 import { licences } from "../licences";
 import { keptWords } from "../timeline";
 import { decodeJob } from "../timeline/decode";
-import { empty, heading, prose, section, factsList } from "../ui";
+import { heading, prose, factsList } from "../ui";
 import { tablesNamed, type View } from "../view";
+import { part } from "./part";
 
 const FACTS: Readonly<Record<string, string>> = {
   command: "Read by",
@@ -65,38 +66,30 @@ export const about: View = {
   id: "about",
   title: "Recording",
   needs: tablesNamed("job.job job.rank job.remark job.left_out"),
-  render(root, { job }) {
-    const ranks = job.table("job.rank"),
-      remarks = job.table("job.remark"),
-      left = job.table("job.left_out");
-    root.append(
+  parts: [
+    ({ job }) => [
       heading(
         "About the data",
         "What was read, how, and what was skipped, repaired or left out. Nothing on this page is loaded from elsewhere.",
       ),
       facts(job),
-    );
-    if (left.n > 0) root.append(tableSection("Files left out", null, left, {}));
-    root.append(
-      section(
-        "What was repaired, skipped or odd",
-        remarks.n === 0
-          ? empty("Nothing: every event was read unchanged.")
-          : grid(remarks, {}, "rank; source; remark; class; count", {
-              column: "meaning",
-              draw: (row) => prose(remarks.text(row, "meaning")),
-            }),
-      ),
-    );
-    root.append(
+    ],
+    part("job.left_out", "Files left out", {}),
+    part(
+      "job.remark",
+      "What was repaired, skipped or odd",
+      { none: "Nothing: every event was read unchanged." },
+      "rank; source; remark; class; count",
+      ({ table }) => ({ column: "meaning", draw: (row) => prose(table.text(row, "meaning")) }),
+    ),
+    ({ job }) =>
       tableSection(
         "Ranks",
         null,
-        ranks,
+        job.table("job.rank"),
         { exact: true },
         "rank; host; device; events; skipped_events: skipped; repaired_events: repaired; truncated; format; source",
       ),
-      licences(),
-    );
-  },
+    licences,
+  ],
 };

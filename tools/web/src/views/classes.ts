@@ -33,9 +33,7 @@ function classMap(job: Job): HTMLElement | null {
     return calls ? table.amount(at!, "total_ns") / calls : null;
   };
   const of = table.by("class"),
-    middles = new Map(
-      classes.map((row) => [row, f.median((of.get(name(row)) ?? []).map(mean).filter((value): value is number => value !== null))]),
-    );
+    middles = new Map(classes.map((row) => [row, f.median((of.get(name(row)) ?? []).map(mean).filter((value) => value !== null))]));
   const slower = (rank: number, row: number): number | null => {
     const own = mean(cells.get(`${rank}/${name(row)}`)),
       middle = middles.get(row);
@@ -43,7 +41,7 @@ function classMap(job: Job): HTMLElement | null {
   };
   const work = classes.filter((row) => name(row) !== "communication"),
     weight = (rank: number) => f.sum(work.map((row) => Math.max(0, slower(rank, row) ?? 0) * kernels.amount(row, "share_pct")));
-  const all = [...new Set(table.nums("rank"))].filter((rank): rank is number => rank !== null),
+  const all = [...new Set(table.nums("rank"))].filter((rank) => rank !== null),
     weights = new Map(all.map((rank) => [rank, weight(rank)]));
   const order = [...all].sort((a, b) => weights.get(b)! - weights.get(a)! || a - b),
     ranks = all.length > RANKS_MAX ? order.slice(0, RANKS_MAX) : all.sort((a, b) => a - b);
@@ -66,14 +64,13 @@ function classMap(job: Job): HTMLElement | null {
           value = slower(rank, row),
           at = cells.get(`${rank}/${name(row)}`);
         if (value === null || at === undefined) return null;
+        const size = Math.abs(value),
+          own = `${f.time(mean(at))} a kernel, the median rank ${f.time(middles.get(row) ?? null)}`,
+          all = `${f.time(table.num(at, "total_ns"))} in ${f.count(table.amount(at, "calls"), "call")}`;
         return {
           value: Math.max(0, value),
-          text: Math.abs(value) < 0.05 ? "0" : `${value < 0 ? "−" : "+"}${f.grouped(Math.abs(value), Math.abs(value) < 9.95 ? 1 : 0)}`,
-          tip: () =>
-            lines(
-              `rank ${rank}, ${name(row)}`,
-              `${f.time(mean(at))} a kernel, the median rank ${f.time(middles.get(row) ?? null)}; ${f.time(table.num(at, "total_ns"))} in ${f.count(table.amount(at, "calls"), "call")}`,
-            ),
+          text: size < 0.05 ? "0" : `${value < 0 ? "−" : "+"}${f.grouped(size, size < 9.95 ? 1 : 0)}`,
+          tip: () => lines(`rank ${rank}, ${name(row)}`, `${own}; ${all}`),
         };
       },
     }),
@@ -92,7 +89,7 @@ export function classesOf(job: Job): HTMLElement | null {
   if (table.n === 0) return null;
   return section(
     "Classes of work",
-    note("By words in the kernels’ names, which also give the number format of matrix multiplications, convolutions and attention."),
+    "By words in the kernels’ names, which also give the number format of matrix multiplications, convolutions and attention.",
     grid(
       table,
       {},

@@ -1,6 +1,6 @@
 /** Clocks: can the order of arrivals be trusted? */
 import { drawChart } from "../chart";
-import { band } from "../cells";
+import { band, type BandFigure } from "../cells";
 import type { ColumnOf, Job, Table } from "../data";
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
@@ -8,11 +8,10 @@ import { grid } from "../grid";
 import { adviceState, ranksOf, severalRanks, worstUncertainty } from "../job";
 import { roundTicks } from "../stack";
 import { empty, figure, heading, note, section, tip, lines } from "../ui";
-import { tablesNamed, type Context, type View } from "../view";
+import { tablesNamed, type View } from "../view";
 import { clockFinding, clocksOf } from "./summary";
 
 const ROWS_MAX = 64;
-const RESIDUAL_HEIGHT = 240;
 const SKEWS_MAX = 1000; // maximum weight of one row, which stands for that many operations
 
 type Domain = ReturnType<typeof domainsOf>[number];
@@ -84,13 +83,12 @@ type Check = ColumnOf<"clock.check">;
 
 function checks(job: Job): HTMLElement {
   const table = job.table("clock.check");
-  const doc = (column: Check) => `clock.check ${column}: ${table.docOf(column)}`;
-  const of = (label: string, column: Check, below: Child) => ({
+  const of = (label: string, column: Check, below: Child): BandFigure => [
     label,
-    doc: doc(column),
-    value: figure(job, f.grouped(table.amount(0, column)), { table: "clock.check", row: 0, column }),
-    below: table.num(0, column) === 0 ? "" : below,
-  });
+    `clock.check ${column}: ${table.docOf(column)}`,
+    figure(job, f.grouped(table.amount(0, column)), { table: "clock.check", row: 0, column }),
+    table.num(0, column) === 0 ? "" : below,
+  ];
   const worst = (column: Check) =>
     table.num(0, column) === null
       ? ""
@@ -98,9 +96,7 @@ function checks(job: Job): HTMLElement {
   const matched = table.amount(0, "matched");
   return section(
     "Does an end come before a begin?",
-    note(
-      `No rank can end a collective before the last one began it. ${f.grouped(matched)} of ${f.count(table.amount(0, "collectives"), "operation")} are complete, with a kernel of each of their ranks; those that synchronise can show where clocks violate this.`,
-    ),
+    `No rank can end a collective before the last one began it. ${f.grouped(matched)} of ${f.count(table.amount(0, "collectives"), "operation")} are complete, with a kernel of each of their ranks; those that synchronise can show where clocks violate this.`,
     band([
       of("Violations as recorded", "violations_before", worst("worst_before_ns")),
       of("Violations on aligned clocks", "violations_after", worst("worst_after_ns")),
@@ -122,23 +118,16 @@ function offsets(job: Job): HTMLElement {
     const fitted = table.groups(["method"]).some(({ texts: [method] }) => method === "fit");
     return section(
       title,
-      note(
-        all.length < 2
-          ? "All ranks share one clock: they ran on one host."
-          : fitted
-            ? "The ends of collectives show no clock to be off: every offset is 0."
-            : "Clocks were taken as recorded: no offset was applied.",
-      ),
+      all.length < 2
+        ? "All ranks share one clock: they ran on one host."
+        : fitted
+          ? "The ends of collectives show no clock to be off: every offset is 0."
+          : "Clocks were taken as recorded: no offset was applied.",
     );
   }
   const size = (domain: Domain) => Math.abs(table.amount(domain.row, "offset_ns"));
-  const shown =
-    all.length <= ROWS_MAX
-      ? all
-      : [...all]
-          .sort((a, b) => size(b) - size(a))
-          .slice(0, ROWS_MAX)
-          .sort((a, b) => a.row - b.row);
+  const largest = [...all].sort((a, b) => size(b) - size(a)).slice(0, ROWS_MAX),
+    shown = all.filter((domain) => largest.includes(domain));
   const ends = shown.flatMap(({ row }) => {
     const offset = table.amount(row, "offset_ns"),
       sigma = table.amount(row, "uncertainty_ns");
@@ -181,14 +170,9 @@ function offsets(job: Job): HTMLElement {
 }
 
 function offsetTicks(from: number, to: number, unit: f.Unit): number[] {
-  const above = roundTicks(Math.max(to, -from) / unit.factor, 4);
-  return [
-    ...above
-      .slice(1)
-      .reverse()
-      .map((value) => -value),
-    ...above,
-  ].filter((value) => value >= from / unit.factor && value <= to / unit.factor);
+  const above = roundTicks(Math.max(to, -from) / unit.factor, 4),
+    below = above.slice(1).map((value) => -value);
+  return [...below.reverse(), ...above].filter((value) => value >= from / unit.factor && value <= to / unit.factor);
 }
 
 function offsetRow(table: Table<"clock.rank">, { row, label, ranks }: Domain, at: (ns: number) => string): HTMLElement {
@@ -240,22 +224,18 @@ function residuals(job: Job): HTMLElement {
   if (points.length < 2 || points.every((point) => point.value === 0))
     return section(
       title,
-      note(
-        points.length < 2 || table.sum("anchors") === 0
-          ? "No collective between hosts shows it."
-          : "Every rank’s ends agree with the others’ to the nanosecond.",
-      ),
+      points.length < 2 || table.sum("anchors") === 0
+        ? "No collective between hosts shows it."
+        : "Every rank’s ends agree with the others’ to the nanosecond.",
     );
   const unit = f.timeUnit(points.map((point) => point.value)),
     far = points.reduce((a, b) => (Math.abs(b.value) > Math.abs(a.value) ? b : a));
   return section(
     title,
-    note(
-      `A rank’s median end of a collective against that of all ranks, ${unit.name}: the error of its GPU’s clock and the effect of its place in rings and trees. The largest is rank ${far.rank}, ${f.time(far.value)}.`,
-    ),
+    `A rank’s median end of a collective against that of all ranks, ${unit.name}: the error of its GPU’s clock and the effect of its place in rings and trees. The largest is rank ${far.rank}, ${f.time(far.value)}.`,
     drawChart({
       label: `Residual by rank, ${unit.name}`,
-      height: RESIDUAL_HEIGHT,
+      height: 240,
       tip: (mark) => `rank ${points[mark]!.rank}: ${f.time(points[mark]!.value)}`,
       plot: (theme) => {
         const values = points.map((point) => point.value / unit.factor),
@@ -287,33 +267,30 @@ function how(job: Job): HTMLElement {
     early = table.sum("early_kernels"),
     earliest = f.most(table.rows.map((_, row) => table.amount(row, "earliest_ns")));
   const set = [...new Set(table.all.filter((row) => table.num(row, "set_ns") !== null).map((row) => table.text(row, "host") ?? ""))];
+  const apart =
+      components === 1
+        ? "All clocks can be compared."
+        : `${f.grouped(components)} parts of the job share no collective: only the hosts’ times of day relate them, so arrivals are compared within a part only.`,
+    launched =
+      early === 0
+        ? "No GPU event begins before its launch."
+        : `${f.count(early, "GPU event begins before its launch", "GPU events begin before their launch")}, by up to ${f.time(earliest)}: over about 30 µs, a GPU’s clock disagrees with its host’s.`,
+    whose =
+      table.leftOut > 0
+        ? `The clocks of ${f.count(table.known("set_ns"), "rank")} were set while they were recorded, among them those of: `
+        : `${f.count(set.length, "host’s clock was", "hosts’ clocks were")} set while it was recorded: `;
   return section(
     "How the clocks were aligned",
     h(
       "ul.plain",
       h("li", `${f.count(hostCount, "host")}, ${f.count(table.different("domain"), "clock")}: ${methods.join(", ")}.`),
-      h(
-        "li",
-        components === 1
-          ? "All clocks can be compared."
-          : `${f.grouped(components)} parts of the job share no collective: only the hosts’ times of day relate them, so arrivals are compared within a part only.`,
-      ),
-      h(
-        "li",
-        early === 0
-          ? "No GPU event begins before its launch."
-          : `${f.count(early, "GPU event begins before its launch", "GPU events begin before their launch")}, by up to ${f.time(earliest)}: over about 30 µs, a GPU’s clock disagrees with its host’s.`,
-      ),
+      h("li", apart),
+      h("li", launched),
       table.known("set_ns") > 0 &&
         h(
           "li",
-          h(
-            "b.bad",
-            table.leftOut > 0
-              ? `The clocks of ${f.count(table.known("set_ns"), "rank")} were set while they were recorded, among them those of: `
-              : `${f.count(set.length, "host’s clock was", "hosts’ clocks were")} set while it was recorded: `,
-          ),
-          set.map((host, i) => [i > 0 ? ", " : "", name(host, 60)]),
+          h("b.bad", whose),
+          set.map((host, i) => [i > 0 && ", ", name(host, 60)]),
           ".",
         ),
     ),
@@ -334,9 +311,11 @@ export const clocks: View = {
   needs: tablesNamed("job.rank clock.rank clock.check collectives.kind groups.group"),
   judges: tablesNamed("job.rank clock.rank collectives.kind"),
   state: (job) => (job.table("clock.rank").n > 0 && job.table("job.rank").n > 0 ? clockFinding(job).state : adviceState(job, "clocks")),
-  render(root: HTMLElement, { job }: Context) {
-    root.append(heading(...answer(job)));
-    if (!severalRanks(job)) return void root.append(empty("Merge the traces of all ranks to compare their clocks."), how(job));
-    root.append(checks(job), offsets(job), residuals(job), how(job));
-  },
+  parts: [
+    ({ job }) => [
+      heading(...answer(job)),
+      severalRanks(job) ? [checks(job), offsets(job), residuals(job)] : empty("Merge the traces of all ranks to compare their clocks."),
+      how(job),
+    ],
+  ],
 };

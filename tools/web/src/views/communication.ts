@@ -1,13 +1,12 @@
 /** Communication: how much is hidden behind computation, and how fast is the network? */
-import { inlineBar, sumFigure } from "../cells";
+import { barList, sumFigure } from "../cells";
 import type { ColumnOf, Job, Table } from "../data";
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
 import { adviceState, communicates, kinds, kindWord, ofXla, onTimeline, total, type Kind, withoutAllReduce } from "../job";
-import { bandwidthChart, spotSize, type Spot } from "../scatter";
-import { shapeLegend } from "../shapes";
-import { controls, empty, heading, legend, link, note, prose, section, tip, lines, chooser, pick } from "../ui";
+import { bandwidthChart, spotSize, type Spot, shapeLegend } from "../scatter";
+import { controls, empty, folded, heading, legend, link, note, prose, section, tip, lines, chooser, pick } from "../ui";
 import { href, type Context, type View, tablesNamed } from "../view";
 import { matrix } from "./matrix";
 import { overlapFinding } from "./summary";
@@ -41,24 +40,13 @@ function fits(table: Table, choice: Choice): number[] {
 // What is hidden ----------------------------------------------------------------------------------
 
 function pair(kind: Kind, scale: number): HTMLElement {
-  const half = (fill: string, label: string, value: number, column: ColumnOf<"overlap.kind">) =>
-    h(
-      "div.overlap-row",
-      tip(
-        h("span.overlap-track", value > 0 && h("span", { class: `piece fill-${fill}`, style: { width: `${(100 * value) / scale}%` } })),
-        () =>
-          lines(
-            `${kindWord(kind.kind)}, ${label}`,
-            `${f.time(value)} of GPU time, ${f.percent(f.share(value, kind.comm), 1)}`,
-            f.exact(value, "ns"),
-          ),
-      ),
-      h(
-        "span.overlap-value",
-        sumFigure(f.time(value), { table: "overlap.kind", column, where: `kind=${kind.kind}`, value }),
-        h("span", f.percent(f.share(value, kind.comm), 1)),
-      ),
-    );
+  const half = (fill: string, label: string, value: number, column: ColumnOf<"overlap.kind">) => {
+    const percent = f.percent(f.share(value, kind.comm), 1),
+      bar = value > 0 && h("span", { class: `piece fill-${fill}`, style: { width: `${(100 * value) / scale}%` } }),
+      words = () => lines(`${kindWord(kind.kind)}, ${label}`, `${f.time(value)} of GPU time, ${percent}`, f.exact(value, "ns")),
+      sum = sumFigure(f.time(value), { table: "overlap.kind", column, where: `kind=${kind.kind}`, value });
+    return h("div.overlap-row", tip(h("span.overlap-track", bar), words), h("span.overlap-value", sum, h("span", percent)));
+  };
   return h(
     "div.overlap",
     { role: "listitem", "data-kind": kind.kind },
@@ -78,28 +66,20 @@ function overlapByKind(job: Job, choice: Choice): HTMLElement {
   const table = job.table("overlap.kind");
   return section(
     "What hides behind computation, by kind",
-    note(
-      "GPU time of all ranks. Hidden: a compute kernel ran at the same time. Exposed: none did, so the rank’s GPU only communicated or waited.",
-    ),
-    legend([
-      ["overlap", "Hidden behind computation"],
-      ["comm", "Exposed: transfer and waiting"],
-    ]),
+    "GPU time of all ranks. Hidden: a compute kernel ran at the same time. Exposed: none did, so the rank’s GPU only communicated or waited.",
+    legend("overlap: Hidden behind computation; comm: Exposed: transfer and waiting"),
     h(
       "div.overlaps",
       { role: "list" },
       none,
       [...first, ...all.filter((kind) => kind.kind !== "allreduce")].map((kind) => pair(kind, scale)),
     ),
-    h(
-      "details.definitions",
-      h("summary", "The same by rank, as a table"),
+    folded(
+      "The same by rank, as a table",
       grid(
         table,
         { rows: fits(table, { kind: choice.kind, group: null }), first: ROWS_FIRST },
-        "rank",
-        { column: "kind", draw: (row) => kindWord(table.text(row, "kind") ?? "") },
-        "count: kernels; comm_ns: communication; overlap_ns: hidden; overlap_pct: overlap; exposed_comm_ns: exposed",
+        "rank; kind<kind>; count: kernels; comm_ns: communication; overlap_ns: hidden; overlap_pct: overlap; exposed_comm_ns: exposed",
       ),
     ),
   );
@@ -109,9 +89,8 @@ function overlapByKind(job: Job, choice: Choice): HTMLElement {
 
 /* Numbers the kinds in an order that does not depend on the reader's choice, so that each kind keeps its marker shape. */
 function shapesOf(job: Job): Map<string, number> {
-  const found = [
-    ...new Set(job.table("collectives.kind").rows.map((_, row) => job.table("collectives.kind").text(row, "kind") ?? "")),
-  ].sort();
+  const table = job.table("collectives.kind"),
+    found = [...new Set(table.all.map((row) => table.text(row, "kind") ?? ""))].sort();
   return new Map(found.map((kind, i) => [kind, i]));
 }
 
@@ -119,7 +98,7 @@ function describePoint(table: Table<"collectives.kind">, row: number): Child {
   const count = table.amount(row, "count");
   const tail = table.num(row, "p95_transfer_ns");
   return lines(
-    `${kindWord(table.text(row, "kind") ?? "")}, ${f.bytes(table.num(row, "bytes"))}`,
+    `${kindWord(table.text(row, "kind"))}, ${f.bytes(table.num(row, "bytes"))}`,
     ["group ", name(table.text(row, "group") ?? f.NONE, 60), `, ${f.count(table.amount(row, "ranks"), "rank")}`],
     `${f.count(count, "operation")}: transfer ${f.time(table.num(row, "median_transfer_ns"))}, ${count < P95_FROM ? "worst" : "p95"} ${f.time(tail)}`,
     `bus bandwidth ${f.significant(table.amount(row, "busbw_gbps"))} GB/s`,
@@ -140,20 +119,14 @@ function pointDetails(context: Context, row: number): HTMLElement {
       (size === null ? bytes === null : bytes !== null && bytes >= size && bytes < 2 * size)
     );
   });
-  const count = table.amount(row, "count");
+  const few = `${f.grouped(rows.length)} of ${f.count(table.amount(row, "count"), "operation")} ${rows.length === 1 ? "is" : "are"} kept individually, those with the most waiting:`;
   return h(
     "aside.point",
     { "aria-live": "polite" },
     h("p", describePoint(table, row)),
-    rows.length === 0
-      ? note("None of its operations is among the 100 with the most waiting; only those are kept individually.")
-      : [
-          note(
-            `${f.grouped(rows.length)} of ${f.count(count, "operation")} ${rows.length === 1 ? "is" : "are"} kept individually, those with the most waiting:`,
-          ),
-          instances(job, rows, 8),
-        ],
-    h("button", { on: { click: () => context.redraw({ point: null }) } }, "Close"),
+    note(rows.length > 0 ? few : "None of its operations is among the 100 with the most waiting; only those are kept individually."),
+    rows.length > 0 && instances(job, rows, 8),
+    h("button", { click: () => context.redraw({ point: null }) }, "Close"),
   );
 }
 
@@ -166,33 +139,23 @@ function instances(job: Job, rows: readonly number[], first: number): HTMLElemen
   return grid(
     worst,
     { rows, first, link: at },
-    "begin_ns: begin, on the timeline",
-    { column: "kind", draw: (row) => kindWord(worst.text(row, "kind") ?? "") },
-    "group; step; bytes<bytes>: size; wait_ns: waited; skew_ns: skew; transfer_ns: transfer; last_rank: last rank",
+    "begin_ns: begin, on the timeline; kind<kind>; group; step; bytes<bytes>: size",
+    "wait_ns: waited; skew_ns: skew; transfer_ns: transfer; last_rank: last rank",
   );
 }
 
 function exposedInstances(job: Job, rows: readonly number[]): HTMLElement {
-  const table = job.table("collectives.instance");
+  const table = job.table("collectives.instance"),
+    inferred = (row: number) => table.cell(row, "bytes_inferred") === true && h("small", " inferred"),
+    link = (row: number) => {
+      const begin = table.amount(row, "begin_ns");
+      return onTimeline(begin, begin + table.amount(row, "longest_exposed_ns"), { coll: `e${row}` });
+    };
   return grid(
     table,
-    {
-      rows,
-      first: 10,
-      link: (row) => {
-        const begin = table.amount(row, "begin_ns");
-        return onTimeline(begin, begin + table.amount(row, "longest_exposed_ns"), { coll: `e${row}` });
-      },
-    },
-    "begin_ns: begin, on the timeline",
-    { column: "kind", draw: (row) => kindWord(table.text(row, "kind") ?? "") },
-    "group; step",
-    {
-      column: "bytes",
-      label: "size",
-      write: f.bytes,
-      after: (row) => table.cell(row, "bytes_inferred") === true && h("small", " inferred"),
-    },
+    { rows, first: 10, link },
+    "begin_ns: begin, on the timeline; kind<kind>; group; step",
+    { column: "bytes", label: "size", write: f.bytes, after: inferred },
     "ranks; exposed_ns: exposed, all ranks; longest_exposed_ns: longest on a rank; longest_rank: that rank; wait_ns: waited",
   );
 }
@@ -212,9 +175,7 @@ function mostExposed(job: Job, choice: Choice): HTMLElement {
     "The most exposed operations",
     rows.length > 0
       ? [
-          note(
-            "GPU time in which an operation ran and its rank computed nothing, including waiting for the last rank. Click a heading to sort.",
-          ),
+          "GPU time in which an operation ran and its rank computed nothing, including waiting for the last rank. Click a heading to sort.",
           exposedInstances(job, rows),
         ]
       : empty(none),
@@ -287,8 +248,7 @@ function kindTable({ job, params }: Context, rows: readonly number[]): HTMLEleme
       first: ROWS_FIRST,
       link: (row) => href("communication", { ...keep, point: row }),
     },
-    { column: "kind", draw: (row) => kindWord(table.text(row, "kind") ?? "") },
-    "group; ranks; bytes<bytes>: size",
+    "kind<kind>; group; ranks; bytes<bytes>: size",
     { column: "how", label: "matched", draw: (row) => HOWS[table.text(row, "how") ?? ""] ?? name(table.text(row, "how") ?? f.NONE) },
     "count; median_transfer_ns: median transfer",
     {
@@ -304,11 +264,9 @@ function kindTable({ job, params }: Context, rows: readonly number[]): HTMLEleme
 
 function slowLinks(job: Job): Child {
   const links = job.table("groups.link");
-  if (links.n === 0) return note("No link has two similar ones to compare it with.");
-  const slow = links.all
-    .filter((row) => links.cell(row, "slow") === true)
-    .sort((a, b) => links.amount(b, "times_slower") - links.amount(a, "times_slower"));
-  if (slow.length === 0) return note(`None of ${f.count(links.n, "link")} is slow: over 1.2 times as long as similar ones.`);
+  if (links.n === 0) return "No link has two similar ones to compare it with.";
+  const slow = links.sorted("-times_slower").filter((row) => links.cell(row, "slow") === true);
+  if (slow.length === 0) return `None of ${f.count(links.n, "link")} is slow: over 1.2 times as long as similar ones.`;
   const named = slow.slice(0, SLOW_NAMED).map((row) => {
     const from = links.num(row, "from_rank"),
       to = links.num(row, "to_rank");
@@ -317,14 +275,14 @@ function slowLinks(job: Job): Child {
     return h(
       "li",
       h("b", who),
-      `: ${kindWord(links.text(row, "kind") ?? "")} of ${f.bytes(links.num(row, "bytes"))} takes ${f.time(links.num(row, "median_ns"))}, `,
+      `: ${kindWord(links.text(row, "kind"))} of ${f.bytes(links.num(row, "bytes"))} takes ${f.time(links.num(row, "median_ns"))}, `,
       `${f.times(links.num(row, "times_slower"))} as long as ${f.count(links.amount(row, "peers"), "similar one")}.`,
     );
   });
   return [
     h("p", h("b.bad", `${f.count(slow.length, "link is", "links are")} slow`), ` of ${f.grouped(links.n)} that can be compared.`),
     h("ul.plain", named),
-    slow.length > SLOW_NAMED && note(`${f.grouped(slow.length - SLOW_NAMED)} more in the table.`),
+    slow.length > SLOW_NAMED && `${f.grouped(slow.length - SLOW_NAMED)} more in the table.`,
   ];
 }
 
@@ -368,9 +326,8 @@ function groups(job: Job, choice: Choice): HTMLElement {
       grid(
         links,
         { rows: linkRows, sort: "-times_slower", first: 10, known: true },
-        "group; members; from_rank: from; to_rank: to",
-        { column: "kind", draw: (row) => kindWord(links.text(row, "kind") ?? "") },
-        "bytes<bytes>: size; count; median_ns: median; peers_ns: peers; times_slower: times slower; busbw_gbps: bus bandwidth; slow",
+        "group; members; from_rank: from; to_rank: to; kind<kind>; bytes<bytes>: size; count",
+        "median_ns: median; peers_ns: peers; times_slower: times slower; busbw_gbps: bus bandwidth; slow",
       ),
   );
 }
@@ -395,7 +352,7 @@ function unmatched(job: Job): HTMLElement {
   const table = job.table("collectives.unmatched"),
     all = job.table("overlap.kind").sum("count");
   const title = "What could not be matched between ranks";
-  if (table.n === 0) return section(title, note("Every communication kernel belongs to an operation."));
+  if (table.n === 0) return section(title, "Every communication kernel belongs to an operation.");
   const reasons = table
     .groups(["reason"])
     .map(({ texts: [reason], sum }) => ({ reason: String(reason), count: sum("count") }))
@@ -403,27 +360,16 @@ function unmatched(job: Job): HTMLElement {
   const none = f.sum(reasons.map((each) => each.count));
   return section(
     title,
-    note(
-      `${f.grouped(none)} of ${f.count(all, "communication kernel")} belong to no operation: their time cannot be split into waiting and transfer; elsewhere it is drawn as “not split”.`,
-    ),
-    legend([["unmatched", "Kernels not matched"]]),
-    h(
-      "div.reasons",
-      { role: "list" },
-      reasons.map(({ reason, count }) =>
-        h(
-          "div.reason",
-          { role: "listitem" },
-          h("span.row-label", reason),
-          inlineBar(
-            count,
-            reasons[0]!.count,
-            sumFigure(f.grouped(count), { table: "collectives.unmatched", column: "count", where: `reason=${reason}`, value: count }),
-            "unmatched",
-          ),
-          h("span.note", prose(REASONS[reason] ?? "")),
-        ),
-      ),
+    `${f.grouped(none)} of ${f.count(all, "communication kernel")} belong to no operation: their time cannot be split into waiting and transfer; elsewhere it is drawn as “not split”.`,
+    legend("unmatched: Kernels not matched"),
+    barList(
+      reasons.map(({ reason, count }) => ({
+        label: reason,
+        value: count,
+        text: sumFigure(f.grouped(count), { table: "collectives.unmatched", column: "count", where: `reason=${reason}`, value: count }),
+        words: prose(REASONS[reason] ?? ""),
+      })),
+      "unmatched",
     ),
     grid(table, { sort: "-count", first: 10 }),
   );
@@ -431,9 +377,9 @@ function unmatched(job: Job): HTMLElement {
 
 // The view ------------------------------------------------------------------------------------------
 
-function nothing(root: HTMLElement, job: Job): void {
+function nothing(job: Job): Child {
   const own = job.facts["comm_pattern"];
-  root.append(
+  return [
     heading("No communication recorded", "No kernel of this job communicates, by its metadata or by its name."),
     empty(
       "A kernel communicates if it carries a “Collective name”, or if its name contains one of nccl, rccl, hccl, oneccl, cross_device_reduce, multimem_all_reduce, ",
@@ -444,7 +390,7 @@ function nothing(root: HTMLElement, job: Job): void {
         : "If this job’s kernels have other names, merge it again with --comm-pattern REGEX, a POSIX extended regular expression.",
     ),
     link("The names of all kernels", "kernels"),
-  );
+  ];
 }
 
 function choices(context: Context, choice: Choice): HTMLElement | null {
@@ -454,8 +400,8 @@ function choices(context: Context, choice: Choice): HTMLElement | null {
   const kindOptions = [["all", "all"] as const, ...shown.map((kind) => [kind.kind, kindWord(kind.kind)] as const)];
   const groupOptions = new Map([["", "all"]]);
   for (const row of all.all) {
-    const parts = [all.text(row, "group"), described(all.text(row, "description"))];
-    groupOptions.set(all.text(row, "group") ?? "", prose(parts.filter(Boolean).join(", ")).slice(0, 60));
+    const group = all.text(row, "group");
+    groupOptions.set(group ?? "", prose(f.joined(", ", group, described(all.text(row, "description")))).slice(0, 60));
   }
   if (shown.length < 2 && all.n < 2) return null;
   return controls(
@@ -474,39 +420,38 @@ export const communication: View = {
   ),
   judges: ["overlap.rank", "overlap.kind"],
   state: (job) => (job.table("overlap.rank").n > 0 ? overlapFinding(job).state : adviceState(job, "communication")),
-  render(root, context) {
-    const { job, params } = context;
-    if (!communicates(job)) return nothing(root, job);
-    const finding = overlapFinding(job);
-    const choice = {
-      kind: kinds(job).some((kind) => kind.kind === params.get("kind")) ? params.get("kind")! : null,
-      group: params.get("group") ?? null,
-    };
-    root.append(
-      heading(finding.title, finding.text, ` The ranks’ communication sums to ${f.time(total(job, "comm_ns"))} of GPU time.`),
-      choices(context, choice) ?? "",
-      overlapByKind(job, choice),
-      bandwidth(context, choice),
-      matrix(context) ?? "",
-      groups(job, choice),
-    );
-    const worst = job.table("collectives.worst"),
-      rows = fits(worst, choice);
-    root.append(
-      mostExposed(job, choice),
-      section(
-        "The operations with the most waiting",
-        rows.length > 0
-          ? instances(job, rows, 10)
-          : empty(
-              worst.n === 0
-                ? job.table("clock.check").amount(0, "matched") === 0
-                  ? "No wait is known: no operation is complete, with a kernel of each of its ranks."
-                  : "No wait is known: the complete operations are of one rank each, or of kinds that do not make every rank wait for all others."
-                : "None of the selected operations is among the 100 with the most waiting.",
-            ),
-      ),
-      unmatched(job),
-    );
-  },
+  lacks: ({ job }) => !communicates(job) && nothing(job),
+  parts: [
+    (context) => {
+      const { job, params } = context,
+        finding = overlapFinding(job),
+        choice = {
+          kind: kinds(job).some((kind) => kind.kind === params.get("kind")) ? params.get("kind")! : null,
+          group: params.get("group") ?? null,
+        };
+      return [
+        heading(finding.title, finding.text, ` The ranks’ communication sums to ${f.time(total(job, "comm_ns"))} of GPU time.`),
+        choices(context, choice),
+        overlapByKind(job, choice),
+        bandwidth(context, choice),
+        matrix(context),
+        groups(job, choice),
+        mostExposed(job, choice),
+        mostWaiting(job, choice),
+        unmatched(job),
+      ];
+    },
+  ],
 };
+
+function mostWaiting(job: Job, choice: Choice): HTMLElement {
+  const worst = job.table("collectives.worst"),
+    rows = fits(worst, choice),
+    none =
+      worst.n > 0
+        ? "None of the selected operations is among the 100 with the most waiting."
+        : job.table("clock.check").amount(0, "matched") === 0
+          ? "No wait is known: no operation is complete, with a kernel of each of its ranks."
+          : "No wait is known: the complete operations are of one rank each, or of kinds that do not make every rank wait for all others.";
+  return section("The operations with the most waiting", rows.length > 0 ? instances(job, rows, 10) : empty(none));
+}

@@ -3,13 +3,12 @@ import { band, tile } from "../cells";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
-import { type GridColumn, columns, tableSection } from "../grid";
+import { type GridColumn, columns } from "../grid";
 import { deviceWord, ofXla, severalRanks } from "../job";
-import { rooflineChart } from "../scatter";
-import { shapeLegend } from "../shapes";
-import { empty, heading, note, section, chooser } from "../ui";
+import { rooflineChart, shapeLegend } from "../scatter";
+import { empty, heading, section, chooser } from "../ui";
 import { tablesNamed, type Context, type View } from "../view";
-import { filtered } from "./filtered";
+import { filtered, part } from "./part";
 
 const LEVELS = [
   ["operator", "operators and shapes"],
@@ -33,7 +32,7 @@ function runsAhead(table: Table<"efficiency.rank">): boolean {
 
 function finding(job: Job): [Child, string] {
   const table = job.table("efficiency.rank"),
-    shares = table.nums("mfu_pct").filter((value): value is number => value !== null);
+    shares = table.nums("mfu_pct").filter((value) => value !== null);
   const [least, median, most] = [f.least(shares), f.median(shares), f.most(shares)],
     device = deviceWord(job);
   const why = [...new Set(table.rows.map((_, row) => table.text(row, "reason")).filter((text): text is string => text !== null))];
@@ -81,22 +80,29 @@ function figures(job: Job): HTMLElement {
   ]);
 }
 
-function ranks(job: Job): HTMLElement {
-  const table = job.table("efficiency.rank");
-  const reasons = new Set(table.rows.map((_, row) => table.text(row, "reason")));
-  return tableSection(
-    "Ranks",
-    "The peak is the device’s maximum for the number type, without sparsity.",
-    table,
-    { first: 16, ...(severalRanks(job) ? { sort: "mfu_pct" as const } : {}) },
-    "rank; device; type; peak_tflops: peak; mfu_pct<percent>: of the peak",
+const ranks = part(
+  "efficiency.rank",
+  "Ranks",
+  {
+    none: null,
+    note: "The peak is the device’s maximum for the number type, without sparsity.",
+    first: 16,
+    sort: ({ several }) => (several ? "mfu_pct" : ""),
+  },
+  "rank; device; type; peak_tflops: peak; mfu_pct<percent>: of the peak",
+  ({ table }) => [
     runsAhead(table) && "mfu_window_pct: of the device’s window",
     table.sum("at_most_flop") > 0 && "mfu_at_most_pct: at most",
     table.sum("recomputed_flop") > 0 && "hfu_pct: with what is recomputed",
-    "achieved_tflops: in the steps; kernel_tflops: while its kernels run; coverage_pct: counted; flop<flop>: operations",
-    reasons.size > 1 && { column: "reason", label: "why it is not known", draw: (row: number) => table.text(row, "reason") ?? "" },
-  );
-}
+  ],
+  "achieved_tflops: in the steps; kernel_tflops: while its kernels run; coverage_pct: counted; flop<flop>: operations",
+  ({ table }) =>
+    new Set(table.all.map((row) => table.text(row, "reason"))).size > 1 && {
+      column: "reason",
+      label: "why it is not known",
+      draw: (row) => table.text(row, "reason") ?? "",
+    },
+);
 
 // Roofline --------------------------------------------------------------------------------------------
 
@@ -120,9 +126,7 @@ function roofline(job: Job): HTMLElement | null {
     typesAt = (rate: string) => [...peaks].filter(([, peak]) => f.significant(peak) === rate);
   return section(
     "How near operators are to the peak",
-    note(
-      `A point is an operator with its shapes; a larger one takes more time. Far right: many operations per byte, so only computing can limit it. Lines: the ${deviceWord(job)}s’ peak for each number type.`,
-    ),
+    `A point is an operator with its shapes; a larger one takes more time. Far right: many operations per byte, so only computing can limit it. Lines: the ${deviceWord(job)}s’ peak for each number type.`,
     shapeLegend(
       types.map((type, shape) => ({ shape, label: type })),
       "compute",
@@ -145,17 +149,13 @@ function roofline(job: Job): HTMLElement | null {
       roofs: (x) =>
         rates.map((rate, i) => {
           const [[, peak] = ["", 0]] = typesAt(rate);
-          const points: [number, number][] = [
-            [x.min, peak],
-            [x.max, peak],
-          ];
+          const points = [x.min, x.max].map((at): [number, number] => [at, peak]);
           const names = typesAt(rate).map(([type]) => type);
           return { labelled: i % 2 === 0 ? "end" : "begin", points, label: `${names.join(", ")}: ${rate} TFLOP/s` };
         }),
     }),
-    rows.length < known.length &&
-      note(`Only in the table: ${f.count(known.length - rows.length, "operator")} with the lowest rate or time.`),
-    table.known("at_most") > 0 && note("Hollow: at most this much, because the lengths of packed sequences are not recorded."),
+    rows.length < known.length && `Only in the table: ${f.count(known.length - rows.length, "operator")} with the lowest rate or time.`,
+    table.known("at_most") > 0 && "Hollow: at most this much, because the lengths of packed sequences are not recorded.",
   );
 }
 
@@ -194,13 +194,10 @@ export const efficiency: View = {
   title: "Efficiency",
   needs: tablesNamed("efficiency.rank efficiency.work"),
   shown: (job) => job.rowsOf("efficiency.work") > 0,
-  render(root, context) {
-    const { job } = context;
-    if (job.rowsOf("efficiency.work") === 0)
-      return void root.append(
-        heading("Efficiency"),
-        empty("No operator’s FLOP can be counted from its recorded inputs: record with record_shapes=True."),
-      );
-    root.append(heading(...finding(job)), figures(job), roofline(job) ?? "", work(context), ranks(job));
-  },
+  lacks: ({ job }) =>
+    job.rowsOf("efficiency.work") === 0 && [
+      heading("Efficiency"),
+      empty("No operator’s FLOP can be counted from its recorded inputs: record with record_shapes=True."),
+    ],
+  parts: [({ job }) => [heading(...finding(job)), figures(job), roofline(job)], work, ranks],
 };

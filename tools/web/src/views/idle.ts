@@ -3,12 +3,12 @@ import { longName } from "../cells";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
-import { grid, tableSection } from "../grid";
-import { adviceState, onTimeline, ranksOf, severalRanks } from "../job";
+import { adviceState, onTimeline, ranksOf, severalRanks, TO_RECORD_DEVICES } from "../job";
 import { partsLegend, stacks, type StackRow, rankRow, byHost } from "../stack";
-import { controls, empty, heading, note, section, chooser } from "../ui";
-import { href, type Context, type View, tablesNamed } from "../view";
+import { controls, heading, chooser } from "../ui";
+import { href, type View, tablesNamed } from "../view";
 import { holdsUp } from "./input";
+import { lacking, part } from "./part";
 
 /* Causes of idle time. For each its colour, name in idle.gap, heading, label and sentence. */
 const CAUSES = (
@@ -43,7 +43,6 @@ const CAUSES = (
 const NO_LAUNCHES = "of unknown cause: the traces hold no launch";
 const RANKS_MAX = 32;
 const LITTLE = 1.25; // ratio of the longest idle rank to the median one up to which ranks differ little
-const GAPS_FIRST = 12;
 
 function causesOf(table: Table<"idle.rank">, row: number): number[] {
   return CAUSES.map((cause) => table.amount(row, cause.column));
@@ -57,7 +56,7 @@ function finding(job: Job): [string, string] {
   const sums = CAUSES.map((cause) => table.sum(cause.column));
   const top = sums.indexOf(f.most(sums)),
     cause = CAUSES[top]!;
-  const order = table.all.sort((a, b) => table.amount(b, "idle_ns") - table.amount(a, "idle_ns"));
+  const order = table.sorted("-idle_ns");
   const worst = order[0]!,
     middle = table.median("idle_ns") ?? 0;
   const why =
@@ -82,98 +81,101 @@ function finding(job: Job): [string, string] {
 function rows(job: Job, sorted: boolean): StackRow[] {
   const table = job.table("idle.rank"),
     row = (each: number) => rankRow(table.num(each, "rank") ?? -1, causesOf(table, each));
-  const worst = table.all.sort((a, b) => table.amount(b, "idle_ns") - table.amount(a, "idle_ns"));
+  const worst = table.sorted("-idle_ns");
   return sorted ? worst.slice(0, RANKS_MAX).map(row) : byHost(table.all.map(row), ranksOf(job).host);
 }
 
-function byCause(context: Context): HTMLElement {
-  const { job, params } = context,
-    many = job.table("idle.rank").n > RANKS_MAX;
-  const sorted = many || params.get("sort") === "idle",
-    shares = params.get("show") === "share",
-    shown = rows(job, sorted);
-  return section(
-    "Idle time by cause",
-    controls(
-      chooser(context, "Show", "show", { time: "time", share: "share" }, shares ? "share" : "time"),
-      severalRanks(job) && !many && chooser(context, "Sort by", "sort", { rank: "rank", idle: "idle" }, sorted ? "idle" : "rank"),
-    ),
-    partsLegend(shown, CAUSES),
-    stacks(shown, { parts: CAUSES, shares, axis: true }),
-    many && note(`The ${RANKS_MAX} ranks that are idle longest; the table has all.`),
-    severalRanks(job) && note("A kernel that waits for other ranks is not idle: that is exposed wait, under Ranks and Stragglers."),
-  );
-}
-
-function rankTable(job: Job): HTMLElement {
-  return grid(
-    job.table("idle.rank"),
-    {
-      first: 16,
-      ...(job.table("idle.rank").n > RANKS_MAX ? { sort: "-idle_ns" as const } : {}),
-      link: (row) => href("timeline", { rank: job.table("idle.rank").amount(row, "rank") }),
+const byCause = part(
+  "idle.rank",
+  "Idle time by cause",
+  {
+    above: ({ job, context, table, several }) => {
+      const many = table.n > RANKS_MAX,
+        sorted = many || context.params.get("sort") === "idle",
+        shares = context.params.get("show") === "share",
+        shown = rows(job, sorted);
+      return [
+        controls(
+          chooser(context, "Show", "show", { time: "time", share: "share" }, shares ? "share" : "time"),
+          several && !many && chooser(context, "Sort by", "sort", { rank: "rank", idle: "idle" }, sorted ? "idle" : "rank"),
+        ),
+        partsLegend(shown, CAUSES),
+        stacks(shown, { parts: CAUSES, shares, axis: true }),
+        many && `The ${RANKS_MAX} ranks that are idle longest; the table has all.`,
+        several && "A kernel that waits for other ranks is not idle: that is exposed wait, under Ranks and Stragglers.",
+      ];
     },
-    "rank; idle_ns: idle; idle_pct: of its time",
-    CAUSES.map((cause) => ({ column: cause.column, label: cause.short })),
-    "gaps; longest_ns: longest",
-  );
+    first: 16,
+    sort: ({ table }) => (table.n > RANKS_MAX ? "-idle_ns" : ""),
+    link: (row, { table }) => href("timeline", { rank: table.amount(row, "rank") }),
+  },
+  "rank; idle_ns: idle; idle_pct: of its time",
+  CAUSES.map((cause) => ({ column: cause.column, label: cause.short })),
+  "gaps; longest_ns: longest",
+);
+
+/* What the host did during a gap. */
+function meanwhile(table: Table<"idle.gap">, row: number): Child {
+  const host = table.text(row, "host"),
+    unrecorded = table.amount(row, "unrecorded_ns");
+  return [
+    host !== null && [longName(host, true), h("small", f.time(table.num(row, "host_ns")))],
+    unrecorded > 0 && h("small", `${host === null ? "" : "; "}${f.time(unrecorded)} in no recorded call`),
+  ];
 }
 
-function gaps(job: Job): HTMLElement {
-  const table = job.table("idle.gap");
-  const title = "The longest gaps";
-  if (table.n === 0) return section(title, empty("There is no gap: something runs on every GPU from its first event to its last."));
-  const at = (row: number) => {
-    const begin = table.amount(row, "begin_ns"),
-      rank = table.amount(row, "rank");
-    return onTimeline(begin, begin + table.amount(row, "duration_ns"), { rank, open: rank });
-  };
-  const meanwhile = (row: number): Child => {
-    const host = table.text(row, "host"),
-      unrecorded = table.num(row, "unrecorded_ns");
-    return [
-      host !== null && longName(host, true),
-      host !== null && h("small", f.time(table.num(row, "host_ns"))),
-      unrecorded !== null && unrecorded > 0 && h("small", `${host === null ? "" : "; "}${f.time(unrecorded)} in no recorded call`),
-    ];
-  };
-  return tableSection(
-    title,
-    "At most 10 of a rank. The first column leads to the gap on the timeline, with what the host did.",
-    table,
-    { first: GAPS_FIRST, link: at },
-    "begin_ns: begin; rank; step",
-    { column: "duration_ns", label: "gap", bar: (row) => CAUSES.find((cause) => cause.word === table.text(row, "cause"))?.key ?? "idle" },
-    {
-      column: "cause",
-      draw: (row) => CAUSES.find((cause) => cause.word === table.text(row, "cause"))?.short ?? table.text(row, "cause"),
+const causeOf = (table: Table<"idle.gap">, row: number) => CAUSES.find((cause) => cause.word === table.text(row, "cause"));
+
+const gaps = part(
+  "idle.gap",
+  "The longest gaps",
+  {
+    none: "There is no gap: something runs on every GPU from its first event to its last.",
+    note: "At most 10 of a rank. The first column leads to the gap on the timeline, with what the host did.",
+    first: 12,
+    link: (row, { table }) => {
+      const begin = table.amount(row, "begin_ns"),
+        rank = table.amount(row, "rank");
+      return onTimeline(begin, begin + table.amount(row, "duration_ns"), { rank, open: rank });
     },
-    "after<kernel narrow>; before<kernel narrow>",
-    { column: "host", label: "meanwhile, on the host", draw: meanwhile },
-  );
-}
+  },
+  "begin_ns: begin; rank; step",
+  ({ table }) => [
+    { column: "duration_ns", label: "gap", bar: (row) => causeOf(table, row)?.key ?? "idle" },
+    { column: "cause", draw: (row) => causeOf(table, row)?.short ?? table.text(row, "cause") },
+  ],
+  "after<kernel narrow>; before<kernel narrow>",
+  ({ table }) => ({ column: "host", label: "meanwhile, on the host", draw: (row) => meanwhile(table, row) }),
+);
 
-/* Lists the host calls that wait for the GPU, and the time that the GPU lost after them. */
-function syncs(job: Job): HTMLElement | null {
-  const table = job.table("sync.call");
-  if (table.n === 0) return null;
-  return tableSection(
-    "Calls that wait for the GPU",
-    "The host waits in them until the GPU has finished what was launched; a GPU that runs dry meanwhile is idle until the host launches again. Copies and allocations may wait, too.",
-    table,
-    { first: 12 },
-    "call<narrow>; operator<narrow>: made by; inside<narrow>: inside; lost_ns<bar sync>: the GPU lost; calls",
-    "calls_per_step: a step, a rank; total_ns: host waited; mean_ns<spare>: mean; max_ns: longest",
-    severalRanks(job) && [
+/* The host calls that wait for the GPU, and the time that the GPU lost after them. */
+const syncs = part(
+  "sync.call",
+  "Calls that wait for the GPU",
+  {
+    note: "The host waits in them until the GPU has finished what was launched; a GPU that runs dry meanwhile is idle until the host launches again. Copies and allocations may wait, too.",
+    first: 12,
+  },
+  "call<narrow>; operator<narrow>: made by; inside<narrow>: inside; lost_ns<bar sync>: the GPU lost; calls",
+  "calls_per_step: a step, a rank; total_ns: host waited; mean_ns<spare>: mean; max_ns: longest",
+  ({ table, several }) =>
+    several && [
       "max_rank_lost_ns: most lost",
       {
         column: "max_rank",
         label: "by rank",
-        draw: (row: number) => (table.num(row, "max_rank_lost_ns") ? String(table.num(row, "max_rank")) : f.NONE),
+        draw: (row) => (table.num(row, "max_rank_lost_ns") ? String(table.num(row, "max_rank")) : f.NONE),
       },
     ],
-  );
-}
+);
+
+const streams = part(
+  "idle.stream",
+  "Streams",
+  { none: null, note: "Between the events of one stream; others may have been busy.", sort: "-idle_ns", first: 10 },
+  "rank; device; stream; events; idle_ns: between events; host_wait_ns: launched late; kernel_wait_ns: between kernels",
+  "other_ns: other",
+);
 
 export const idle: View = {
   id: "idle",
@@ -181,27 +183,8 @@ export const idle: View = {
   needs: tablesNamed("job.rank launches.rank overlap.rank idle.rank idle.stream idle.gap sync.call input.rank pod.rank"),
   of: ["idle.stream"],
   state: (job) => adviceState(job, "idle"),
-  render(root, context) {
-    const { job } = context;
-    if (job.table("idle.rank").n === 0 || job.table("overlap.rank").sum("window_ns") === 0)
-      return void root.append(
-        heading("No GPU events were recorded", "Without them idle gaps are not known."),
-        empty("Record with ProfilerActivity.CUDA among the profiler’s activities."),
-      );
-    root.append(
-      heading(...finding(job)),
-      byCause(context),
-      rankTable(job),
-      gaps(job),
-      syncs(job) ?? "",
-      tableSection(
-        "Streams",
-        "Between the events of one stream; others may have been busy.",
-        job.table("idle.stream"),
-        { sort: "-idle_ns", first: 10 },
-        "rank; device; stream; events; idle_ns: between events; host_wait_ns: launched late; kernel_wait_ns: between kernels",
-        "other_ns: other",
-      ),
-    );
-  },
+  lacks: ({ job }) =>
+    (job.table("idle.rank").n === 0 || job.table("overlap.rank").sum("window_ns") === 0) &&
+    lacking("No GPU events were recorded", "Without them idle gaps are not known.", `${TO_RECORD_DEVICES}.`),
+  parts: [({ job }) => heading(...finding(job)), byCause, gaps, syncs, streams],
 };

@@ -5,8 +5,9 @@ import * as f from "../format";
 import { grid } from "../grid";
 import { adviceState, hasSteps, ofXla, TO_MARK_STEPS, TO_RECORD_THE_HOST } from "../job";
 import { stacks, type Part } from "../stack";
-import { controls, empty, heading, legend, note, section, pick, chooser } from "../ui";
+import { controls, empty, heading, legend, section, pick, chooser } from "../ui";
 import { tablesNamed, type Context, type View } from "../view";
+import { lacking } from "./part";
 
 const STEPS_MAX = 64;
 const RANKS_MAX = 24;
@@ -17,13 +18,14 @@ const LOADING: readonly Part[] = [
   { key: "rest", label: "The rest of the step" },
 ];
 
-const PHASES: readonly Part[] = [
-  { key: "forward", label: "Forward" },
-  { key: "backward", label: "Backward" },
-  { key: "optimizer", label: "Optimizer" },
-  { key: "stall", label: "Waiting for a batch" },
-  { key: "idle", label: "Other" },
-];
+/** Phases of a step, with their columns of phases.step and a word. */
+const PHASES = [
+  { key: "forward", label: "Forward", column: "forward_ns", word: "forward" },
+  { key: "backward", label: "Backward", column: "backward_ns", word: "backward" },
+  { key: "optimizer", label: "Optimizer", column: "optimizer_ns", word: "the optimizer" },
+  { key: "stall", label: "Waiting for a batch", column: "data_ns", word: "waiting for data" },
+  { key: "idle", label: "Other", column: "other_ns", word: "other" },
+] as const;
 
 function loadingOf(table: Table<"input.rank" | "input.step">, row: number): number[] {
   const load = table.amount(row, "load_ns"),
@@ -32,7 +34,7 @@ function loadingOf(table: Table<"input.rank" | "input.step">, row: number): numb
 }
 
 function phasesOf(table: Table<"phases.step">, row: number): number[] {
-  return (["forward_ns", "backward_ns", "optimizer_ns", "data_ns", "other_ns"] as const).map((column) => table.amount(row, column));
+  return PHASES.map(({ column }) => table.amount(row, column));
 }
 
 /* Returns the rows that count. If only some ranks of an XLA job have steps, only the rows of these count: the others cannot show what
@@ -140,12 +142,10 @@ function loading(context: Context, rank: number, all: boolean): HTMLElement {
     h("h3", `Steps of rank ${rank}`),
     bars(steps, own.slice(0, STEPS_MAX), (row) => `step ${steps.num(row, "step")}`, loadingOf, LOADING),
     own.length > STEPS_MAX &&
-      note(
-        `The first ${STEPS_MAX} of ${f.count(own.length, "step")}${steps.leftOut > 0 ? " that this page holds" : ""}; the table has all.`,
-      ),
+      `The first ${STEPS_MAX} of ${f.count(own.length, "step")}${steps.leftOut > 0 ? " that this page holds" : ""}; the table has all.`,
     ranks.n > 1 && [
       h("h3", order.length > RANKS_MAX ? `The ${RANKS_MAX} ranks that waited most, all their steps` : "Ranks, all their steps"),
-      telling.length < ranks.n && note("Without the ranks that have no marked steps."),
+      telling.length < ranks.n && "Without the ranks that have no marked steps.",
       bars(
         ranks,
         order.length > RANKS_MAX ? order.slice(0, RANKS_MAX) : telling,
@@ -171,18 +171,9 @@ function phases(job: Job, rank: number): HTMLElement {
     );
   const share = (column: ColumnOf<"phases.step">) =>
     f.share(f.sum(own.map((row) => table.num(row, column))), f.sum(own.map((row) => table.num(row, "step_ns"))));
-  const words = [
-    ["forward_ns", "forward"],
-    ["backward_ns", "backward"],
-    ["optimizer_ns", "the optimizer"],
-    ["data_ns", "waiting for data"],
-    ["other_ns", "other"],
-  ] as const;
   return section(
     title,
-    note(
-      `Rank ${rank}${table.leftOut > 0 ? `, in ${f.count(own.length, "step")} of its steps` : ""}: ${words.map(([column, word]) => `${word} ${share(column) === 0 && column !== "other_ns" ? "not recorded" : f.percent(share(column), 1)}`).join(", ")}. Time in which the GPU ran what the phase launched, or was idle while the host was in it.`,
-    ),
+    `Rank ${rank}${table.leftOut > 0 ? `, in ${f.count(own.length, "step")} of its steps` : ""}: ${PHASES.map(({ column, word }) => `${word} ${share(column) === 0 && column !== "other_ns" ? "not recorded" : f.percent(share(column), 1)}`).join(", ")}. Time in which the GPU ran what the phase launched, or was idle while the host was in it.`,
     legend(PHASES.map((part) => [part.key, part.label])),
     bars(table, own.slice(0, STEPS_MAX), (row) => `step ${table.num(row, "step")}`, phasesOf, PHASES),
     grid(
@@ -218,31 +209,32 @@ export const input: View = {
   of: ["input.rank"],
   shown: (job) => !ofXla(job) || job.rowsOf("pipeline.stage") > 0,
   state: (job) => adviceState(job, "input"),
-  render(root, context) {
-    const { job, params } = context,
-      table = job.table("input.rank");
-    if (table.n === 0)
-      return void root.append(
-        heading("No step was recorded", "The traces hold no call on the host."),
-        empty(`${TO_RECORD_THE_HOST} ${TO_MARK_STEPS}`),
-      );
-    const ranks = table.nums("rank").filter((rank): rank is number => rank !== null);
-    const telling = new Set(counted(job, table).map((row) => table.num(row, "rank"))),
-      slowest = table.num(longest(job, table), "rank") ?? ranks[0]!;
-    const about = (each: number) => (!telling.has(each) ? ", no steps" : table.sum("waits") > 0 && each === slowest ? ", waits most" : "");
-    const wanted = params.has("rank") ? Number(params.get("rank")) : NaN,
-      rank = ranks.includes(wanted) ? wanted : slowest;
-    const all = params.get("rows") === "all",
-      waits = table.sum("waits") > 0;
-    root.append(heading(...finding(job)));
-    if (!hasSteps(job)) root.append(note(`No steps marked: the whole trace counts as one. ${TO_MARK_STEPS}`));
-    if (ranks.length > 1)
-      root.append(
-        controls(
-          pick(context, "Rank", "rank", ranks, (each) => `rank ${each}${about(each)}`, rank),
-          waits && chooser(context, "Table of steps", "rows", { one: "this rank", all: "all ranks" }, all ? "all" : "one"),
-        ),
-      );
-    root.append(loading(context, rank, all), ofXla(job) ? "" : phases(job, rank));
-  },
+  lacks: ({ job }) =>
+    job.table("input.rank").n === 0 &&
+    lacking("No step was recorded", "The traces hold no call on the host.", `${TO_RECORD_THE_HOST} ${TO_MARK_STEPS}`),
+  parts: [
+    (context) => {
+      const { job, params } = context,
+        table = job.table("input.rank"),
+        ranks = table.values("rank"),
+        telling = new Set(counted(job, table).map((row) => table.num(row, "rank"))),
+        slowest = table.num(longest(job, table), "rank") ?? ranks[0]!,
+        waits = table.sum("waits") > 0,
+        about = (each: number) => (!telling.has(each) ? ", no steps" : waits && each === slowest ? ", waits most" : ""),
+        wanted = params.has("rank") ? Number(params.get("rank")) : NaN,
+        rank = ranks.includes(wanted) ? wanted : slowest,
+        all = params.get("rows") === "all";
+      return [
+        heading(...finding(job)),
+        !hasSteps(job) && `No steps marked: the whole trace counts as one. ${TO_MARK_STEPS}`,
+        ranks.length > 1 &&
+          controls(
+            pick(context, "Rank", "rank", ranks, (each) => `rank ${each}${about(each)}`, rank),
+            waits && chooser(context, "Table of steps", "rows", { one: "this rank", all: "all ranks" }, all ? "all" : "one"),
+          ),
+        loading(context, rank, all),
+        !ofXla(job) && phases(job, rank),
+      ];
+    },
+  ],
 };

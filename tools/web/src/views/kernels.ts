@@ -3,15 +3,15 @@ import { band, spread, strip, type BandFigure } from "../cells";
 import type { ColumnOf, Job, Table } from "../data";
 import { h, cut, shortName, visible, type Child } from "../dom";
 import * as f from "../format";
-import { grid, type GridColumn, columns, tableSection } from "../grid";
-import { adviceState, hasGrids, severalRanks, tellsTensorCores, communicates } from "../job";
-import { empty, figure, heading, legend, note, section, lines, chooser } from "../ui";
-import { href, type View, tablesNamed } from "../view";
+import { grid, type GridColumn, columns } from "../grid";
+import { adviceState, hasGrids, severalRanks, tellsTensorCores, TO_RECORD_DEVICES, communicates } from "../job";
+import { figure, folded, heading, legend, note, section, lines, chooser } from "../ui";
+import { href, type Context, type View, tablesNamed } from "../view";
 import { classesOf } from "./classes";
-import { filtered } from "./filtered";
+import { filtered, lacking, part } from "./part";
 import { measured } from "./measured";
 
-const CONTENTION_FIRST = 10;
+const COSTLY = "What costs most";
 const FIND_LENGTH = 100; // characters of a name in a link to the timeline's search
 
 // GPU utilisation, as in TensorBoard's overview ----------------------------------------------------
@@ -24,33 +24,30 @@ const USE: readonly (readonly [ColumnOf<"overview.job"> & ColumnOf<"overview.ran
 ];
 
 function use(job: Job): HTMLElement {
-  const table = job.table("overview.job"),
-    known = table.num(0, "occupancy_known_pct");
+  const table = job.table("overview.job");
   const reported = USE.filter(([column]) =>
     column === "tensor_core_pct" ? tellsTensorCores(job) : column === "gpu_utilization_pct" || hasGrids(job),
   );
-  const figures: BandFigure[] = reported.map(([column, label, why]) => {
-    const value = table.num(0, column);
-    const definition = table.docOf(column);
-    return {
+  const figures = reported.map(([column, label, why]): BandFigure => {
+    const value = table.num(0, column),
+      known = f.percent(table.num(0, "occupancy_known_pct"), 1);
+    return [
       label,
-      doc: `overview.job ${column}: ${definition}`,
-      value: value === null ? f.NONE : figure(job, f.percent(value, 1), { table: "overview.job", row: 0, column }),
-      below: [
+      `overview.job ${column}: ${table.docOf(column)}`,
+      value === null ? f.NONE : figure(job, f.percent(value, 1), { table: "overview.job", row: 0, column }),
+      f.joined(
+        " · ",
         value === null ? why : spread(job, "overview.rank", column, (v) => f.percent(v, 1)),
-        column === "occupancy_pct" && value !== null ? `for ${f.percent(known, 1)} of the kernels’ time; not known for the rest` : "",
-      ]
-        .filter(Boolean)
-        .join(" · "),
-    };
+        column === "occupancy_pct" && value !== null ? `for ${known} of the kernels’ time; not known for the rest` : "",
+      ),
+    ];
   });
   return section(
     "How well the GPUs are used, in the steps",
     band(figures),
     severalRanks(job) &&
-      h(
-        "details.definitions",
-        h("summary", "The same by rank, as a table"),
+      folded(
+        "The same by rank, as a table",
         grid(
           job.table("overview.rank"),
           { first: 20 },
@@ -68,35 +65,34 @@ type Kernels = Table<"kernels.kernel" | "kernels.launch_shape">;
 /* Draws a line from the shortest to the longest call of a kernel, with marks at the means of ranks. */
 function meanStrip(table: Kernels, row: number): Child {
   const value = (column: ColumnOf<"kernels.kernel">) => table.num(row, column);
-  return strip({
-    from: value("min_ns"),
-    to: value("max_ns"),
-    middle: value("median_rank_ns"),
-    far: value("slowest_rank_ns"),
-    scale: Math.max(1, value("max_ns") ?? 0),
-    label: `calls from ${f.time(value("min_ns"))} to ${f.time(value("max_ns"))}, mean of the median rank ${f.time(value("median_rank_ns"))}, of rank ${value("slowest_rank")} ${f.time(value("slowest_rank_ns"))}`,
-    tip: () =>
+  return strip(
+    [value("min_ns"), value("max_ns"), value("median_rank_ns"), value("slowest_rank_ns")],
+    Math.max(1, value("max_ns") ?? 0),
+    `calls from ${f.time(value("min_ns"))} to ${f.time(value("max_ns"))}, mean of the median rank ${f.time(value("median_rank_ns"))}, of rank ${value("slowest_rank")} ${f.time(value("slowest_rank_ns"))}`,
+    () =>
       lines(
         "duration of a call",
         `shortest ${f.time(value("min_ns"))}, longest ${f.time(value("max_ns"))}`,
         `mean of the median rank ${f.time(value("median_rank_ns"))}`,
         `mean of rank ${value("slowest_rank")} ${f.time(value("slowest_rank_ns"))}: ${f.times(value("spread"))}`,
       ),
-  });
+  );
+}
+
+/* The colour of a row's bar, by the name of its kernel. */
+function barOf(job: Job, name: (row: number) => string | null): (row: number) => string {
+  const kernels = job.table("kernels.kernel"),
+    own = kernels.by("name");
+  return (row) => (kernels.cell(own.get(name(row))?.[0] ?? -1, "communication") === true ? "comm" : "compute");
 }
 
 function columnsOf(job: Job, table: Kernels): GridColumn<Kernels["name"]>[] {
-  const all = job.table("kernels.kernel").by("name");
-  const communicates = (row: number) => {
-    const own = all.get(table.cell(row, "name"))?.[0];
-    return own !== undefined && job.table("kernels.kernel").cell(own, "communication") === true;
-  };
   const shapes = table.name === "kernels.launch_shape";
   return columns(
     table,
     "name<kernel>",
     shapes && "grid; block",
-    { column: "total_ns", label: "total", bar: (row) => (communicates(row) ? "comm" : "compute") },
+    { column: "total_ns", label: "total", bar: barOf(job, (row) => table.text(row, "name")) },
     "share_pct: share; calls; mean_ns: mean",
     shapes
       ? "min_ns: shortest; max_ns: longest"
@@ -113,41 +109,20 @@ function columnsOf(job: Job, table: Kernels): GridColumn<Kernels["name"]>[] {
   );
 }
 
-/* What launches each kernel: the operator, and its context in the program. */
-function launcherColumns(job: Job): GridColumn<"kernels.launched">[] {
-  const table = job.level("kernels.launched", "kernel");
-  const own = job.table("kernels.kernel").by("name");
-  const communicates = (row: number) => {
-    const at = own.get(table.cell(row, "kernel"))?.[0];
-    return at !== undefined && job.table("kernels.kernel").cell(at, "communication") === true;
-  };
-  return columns(
-    table,
-    "kernel<kernel narrow>; operator<narrow>: launched by; inside<narrow>: inside",
-    { column: "total_ns", label: "total", bar: (row) => (communicates(row) ? "comm" : "compute") },
-    "share_pct: of the kernel; calls; mean_ns: mean",
-    severalRanks(job) && "ranks; median_rank_ns: median rank; max_rank_ns: max over ranks; max_rank: rank",
-  );
-}
-
-function contention(job: Job): HTMLElement {
-  const table = job.table("contention.kernel");
-  const title = "What communication slows down";
-  if (table.n === 0)
-    return section(
-      title,
-      empty("No kernel ran at least five times beside communication and five times alone on a rank, so there is nothing to compare."),
-    );
-  const lost = f.sum(table.nums("extra_ns").map((v) => v ?? 0));
-  return tableSection(
-    title,
-    `Kernels that ran both beside communication and alone: ${lost > 0 ? `sharing the GPU cost ${f.time(lost)} of GPU time` : "together they took no longer beside it"}, by their means. The same name and shape may still have different work.`,
-    table,
-    { first: CONTENTION_FIRST },
-    "name<kernel>; grid; extra_ns<bar>: cost; slowdown; beside_ns: median beside; alone_ns: median alone",
-    "beside_calls: calls beside; alone_calls: calls alone; ranks",
-  );
-}
+const contention = part(
+  "contention.kernel",
+  "What communication slows down",
+  {
+    none: "No kernel ran at least five times beside communication and five times alone on a rank, so there is nothing to compare.",
+    note: ({ table }) => {
+      const lost = f.sum(table.nums("extra_ns"));
+      return `Kernels that ran both beside communication and alone: ${lost > 0 ? `sharing the GPU cost ${f.time(lost)} of GPU time` : "together they took no longer beside it"}, by their means. The same name and shape may still have different work.`;
+    },
+    first: 10,
+  },
+  "name<kernel>; grid; extra_ns<bar>: cost; slowdown; beside_ns: median beside; alone_ns: median alone",
+  "beside_calls: calls beside; alone_calls: calls alone; ranks",
+);
 
 /* Writes "gemm takes 12 % of the time of all kernels; communication 27 %, tensor cores 45 %.". */
 function finding(job: Job): [Child, string] {
@@ -161,11 +136,11 @@ function finding(job: Job): [Child, string] {
   if (own < 0) return ["All kernels communicate", rest];
   const text = visible(table.text(own, "name") ?? ""),
     short = (row: number) => cut(visible(shortName(table.text(row, "name") ?? "")), 60);
-  const slow = table.all
-    .filter(
+  const slow = table
+    .sorted("-total_ns")
+    .find(
       (row) => table.cell(row, "communication") === false && table.amount(row, "spread") > 1.1 && table.amount(row, "share_pct") >= 0.5,
-    )
-    .sort((a, b) => table.amount(b, "total_ns") - table.amount(a, "total_ns"))[0];
+    );
   const differ =
     slow === undefined
       ? severalRanks(job)
@@ -190,53 +165,50 @@ export const kernels: View = {
   ),
   of: ["kernels.kernel"],
   state: (job) => adviceState(job, "kernels"),
-  render(root, context) {
-    const { job, params } = context;
-    if (job.table("kernels.kernel").n === 0)
-      return void root.append(
-        heading("No kernels were recorded", "The traces hold no kernel of a GPU."),
-        empty("Record with ProfilerActivity.CUDA among the profiler’s activities; a CPU-only trace has none."),
-      );
-    root.append(heading(...finding(job)), use(job));
-    const by = (["launcher", "shape"] as const).find((each) => each === params.get("by")),
-      launchers = job.level("kernels.launched", "kernel");
-    const shapes = by === "shape" && hasGrids(job) && job.table("kernels.launch_shape").n > 0;
-    const choose = chooser(
-      context,
-      "Rows",
-      "by",
-      [
-        ["kernel", "kernels"],
-        ...(hasGrids(job) ? ([["shape", "kernels and launch shapes"]] as const) : []),
-        ["launcher", "kernels and who launches them"],
-      ],
-      by ?? "kernel",
-      "sort",
-    );
-    const link = (of: Table<"kernels.kernel" | "kernels.launch_shape" | "kernels.launched">, column: "name" | "kernel") => (row: number) =>
-      href("timeline", { find: (of.text(row, column) ?? "").slice(0, FIND_LENGTH) });
-    const byLauncher = by === "launcher",
-      table = job.table(shapes ? "kernels.launch_shape" : "kernels.kernel");
-    root.append(
-      section(
-        "What costs most",
-        legend([["compute", "Computes"], ...(communicates(job) ? ([["comm", "Communicates, and waits"]] as const) : [])]),
-        byLauncher
-          ? note(
-              "Launched by: the innermost operator whose call put the kernel on its stream. Inside of: the function, module or annotation of the program around it. A name leads to its calls on the timeline.",
-            )
-          : note(
-              "A name leads to its calls on the timeline. ",
-              !shapes &&
-                `The thin line spans the shortest to the longest call; on it ${severalRanks(job) ? "the mean of the median rank (bar) and of the slowest rank (dot)" : "the mean"}. Each line has its own scale, from 0.`,
-            ),
-        byLauncher
-          ? filtered(context, launchers, { link: link(launchers, "kernel") }, choose, launcherColumns(job))
-          : filtered(context, table, { link: link(table, "name") }, choose, columnsOf(job, table)),
-      ),
-      measured(context) ?? "",
-      classesOf(job) ?? "",
-      contention(job),
-    );
-  },
+  lacks: ({ job }) =>
+    job.table("kernels.kernel").n === 0 &&
+    lacking("No kernels were recorded", "The traces hold no kernel of a GPU.", `${TO_RECORD_DEVICES}; a CPU-only trace has none.`),
+  parts: [({ job }) => heading(...finding(job)), ({ job }) => use(job), costly, measured, ({ job }) => classesOf(job), contention],
 };
+
+/* The address chooses kernels, their launch shapes, or who launches them. */
+function costly(context: Context): Child {
+  const { job, params } = context,
+    by = (["launcher", "shape"] as const).find((each) => each === params.get("by")),
+    grids = hasGrids(job),
+    shapes = by === "shape" && grids && job.table("kernels.launch_shape").n > 0,
+    rows = { kernel: "kernels", ...(grids && { shape: "kernels and launch shapes" }), launcher: "kernels and who launches them" },
+    choose = chooser<string>(context, "Rows", "by", rows as Record<string, string>, by ?? "kernel", "sort"),
+    colours = legend(`compute: Computes${communicates(job) ? "; comm: Communicates, and waits" : ""}`),
+    link = (of: Table<"kernels.kernel" | "kernels.launch_shape" | "kernels.launched">, column: "name" | "kernel") => (row: number) =>
+      href("timeline", { find: (of.text(row, column) ?? "").slice(0, FIND_LENGTH) });
+  if (by === "launcher") {
+    const table = job.level("kernels.launched", "kernel");
+    return section(
+      COSTLY,
+      colours,
+      "Launched by: the innermost operator whose call put the kernel on its stream. Inside of: the function, module or annotation of the program around it. A name leads to its calls on the timeline.",
+      filtered(
+        context,
+        table,
+        { link: link(table, "kernel") },
+        choose,
+        "kernel<kernel narrow>; operator<narrow>: launched by; inside<narrow>: inside",
+        { column: "total_ns", label: "total", bar: barOf(job, (row) => table.text(row, "kernel")) },
+        "share_pct: of the kernel; calls; mean_ns: mean",
+        severalRanks(job) && "ranks; median_rank_ns: median rank; max_rank_ns: max over ranks; max_rank: rank",
+      ),
+    );
+  }
+  const table = job.table(shapes ? "kernels.launch_shape" : "kernels.kernel");
+  return section(
+    COSTLY,
+    colours,
+    note(
+      "A name leads to its calls on the timeline. ",
+      !shapes &&
+        `The thin line spans the shortest to the longest call; on it ${severalRanks(job) ? "the mean of the median rank (bar) and of the slowest rank (dot)" : "the mean"}. Each line has its own scale, from 0.`,
+    ),
+    filtered(context, table, { link: link(table, "name") }, choose, columnsOf(job, table)),
+  );
+}

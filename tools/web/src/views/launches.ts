@@ -3,13 +3,12 @@ import { strip } from "../cells";
 import type { ColumnOf, Job, Table } from "../data";
 import { name, type Child } from "../dom";
 import * as f from "../format";
-import { grid, tableSection } from "../grid";
 import { adviceState, severalRanks, TO_RECORD_THE_HOST } from "../job";
-import { empty, heading, legend, note, section, lines } from "../ui";
+import { heading, legend, lines } from "../ui";
 import { queueOverTime } from "./over_time";
+import { lacking, part } from "./part";
 import { tablesNamed, type View } from "../view";
 
-const FIRST = 24;
 const HOST_BOUND = 50; // percent of host-bound events from which the host sets the pace
 const LATE_PCT = 5; // percent of a rank's events, which must also exceed twice the median rank's
 const NAMED_MAX = 4;
@@ -78,55 +77,51 @@ function finding(job: Job): [string, string] {
 /* Draws the delay from launch to begin: median, 95th percentile and maximum. */
 function latency(table: Table<"launches.rank">, row: number, scale: number): Child {
   const value = (column: ColumnOf<"launches.rank">) => table.num(row, column);
-  return strip({
-    from: 0,
-    to: value("p95_latency_ns"),
-    middle: value("median_latency_ns"),
-    far: value("p95_latency_ns"),
+  return strip(
+    [0, value("p95_latency_ns"), value("median_latency_ns"), value("p95_latency_ns")],
     scale,
-    label: `median ${f.time(value("median_latency_ns"))}, 95th percentile ${f.time(value("p95_latency_ns"))}`,
-    tip: () =>
+    `median ${f.time(value("median_latency_ns"))}, 95th percentile ${f.time(value("p95_latency_ns"))}`,
+    () =>
       lines(
         `rank ${value("rank")}: from the call’s end to the start on the GPU`,
         `mean ${f.time(value("mean_latency_ns"))}, median ${f.time(value("median_latency_ns"))}`,
         `p95 ${f.time(value("p95_latency_ns"))}, longest ${f.time(value("max_latency_ns"))}`,
       ),
-  });
+  );
 }
 
-function ranks(job: Job): HTMLElement {
-  const table = job.table("launches.rank");
-  const scale = Math.max(1, table.most("p95_latency_ns") ?? 0);
-  return section(
-    "Ranks",
-    legend([["hostwork", "Events that found an empty stream"]]),
-    note(
+const ranks = part(
+  "launches.rank",
+  "Ranks",
+  {
+    above: () => [
+      legend("hostwork: Events that found an empty stream"),
       "Latency: from the end of the launching call to the start on the GPU; on a busy GPU mostly time in the queue. Bar: median, dot: 95th percentile, on one scale. Queue: launched but not yet started; the mean is over all streams, the longest is of one stream.",
-    ),
-    grid(
-      table,
-      { sort: severalRanks(job) ? "-host_bound_pct" : "", first: FIRST },
-      "rank; host_bound_pct<percent hostwork>: host bound; events; launches; mean_call_ns: mean call",
-      { column: "p95_latency_ns", label: "latency", draw: (row) => latency(table, row, scale), write: f.time },
-      "median_latency_ns: median latency; mean_queue: mean queue, all streams; max_queue: longest queue of one stream",
-      "short_pct: shorter than its call; graph_events: from graphs; unlinked: no launch known",
-    ),
-  );
-}
+    ],
+    sort: ({ several }) => (several ? "-host_bound_pct" : ""),
+    first: 24,
+  },
+  "rank; host_bound_pct<percent hostwork>: host bound; events; launches; mean_call_ns: mean call",
+  ({ table }) => {
+    const scale = Math.max(1, table.most("p95_latency_ns") ?? 0);
+    return { column: "p95_latency_ns", label: "latency", draw: (row) => latency(table, row, scale), write: f.time };
+  },
+  "median_latency_ns: median latency; mean_queue: mean queue, all streams; max_queue: longest queue of one stream",
+  "short_pct: shorter than its call; graph_events: from graphs; unlinked: no launch known",
+);
 
-function calls(job: Job): HTMLElement {
-  const table = job.table("launches.api");
-  if (table.n === 0) return section("Calls of the runtime and driver", empty("None were recorded."));
-  return tableSection(
-    "Calls of the runtime and driver",
-    [severalRanks(job) && "Time of all ranks’ hosts. ", "Calls that wait for the GPU take as long as the GPU makes them."],
-    table,
-    { first: 20 },
-    { column: "name", draw: (row) => name(table.text(row, "name") ?? "") },
-    "total_ns<bar host>: total; calls; mean_ns: mean; max_ns: longest",
-    severalRanks(job) && "median_rank_ns: median rank; max_rank_ns: max over ranks; max_rank: rank",
-  );
-}
+const calls = part(
+  "launches.api",
+  "Calls of the runtime and driver",
+  {
+    none: "None were recorded.",
+    note: ({ several }) => [several && "Time of all ranks’ hosts. ", "Calls that wait for the GPU take as long as the GPU makes them."],
+    first: 20,
+  },
+  ({ table }) => ({ column: "name", draw: (row) => name(table.text(row, "name") ?? "") }),
+  "total_ns<bar host>: total; calls; mean_ns: mean; max_ns: longest",
+  ({ several }) => several && "median_rank_ns: median rank; max_rank_ns: max over ranks; max_rank: rank",
+);
 
 export const launches: View = {
   id: "launches",
@@ -134,18 +129,15 @@ export const launches: View = {
   needs: tablesNamed("launches.rank launches.queue launches.api idle.rank overlap.rank"),
   of: ["launches.queue", "launches.api"],
   state: (job) => adviceState(job, "launches"),
-  render(root, context) {
-    const { job } = context,
-      table = job.table("launches.rank");
-    if (table.sum("events") === 0)
-      return void root.append(
-        heading(
-          "No launches are known",
-          table.sum("unlinked") > 0 ? "The traces do not say which call launched which kernel." : "The traces hold no kernel, copy or set.",
-        ),
-        empty(`${TO_RECORD_THE_HOST} Its calls and the kernels that they launch share a number.`),
-        calls(job),
-      );
-    root.append(heading(...finding(job)), ranks(job), queueOverTime(context) ?? "", calls(job));
+  lacks: (context) => {
+    const table = context.job.table("launches.rank"),
+      unlinked = table.sum("unlinked") > 0,
+      what = unlinked ? "The traces do not say which call launched which kernel." : "The traces hold no kernel, copy or set.";
+    if (table.sum("events") > 0) return null;
+    return [
+      lacking("No launches are known", what, `${TO_RECORD_THE_HOST} Its calls and the kernels that they launch share a number.`),
+      calls(context),
+    ];
   },
+  parts: [({ job }) => heading(...finding(job)), ranks, queueOverTime, calls],
 };

@@ -112,26 +112,11 @@ function pictures(job: Job) {
       value = exchanged.num(row, "bytes");
     if (from !== undefined && to !== undefined && value !== null) exchanges.add(from, to, value, sum);
   }
-  const write = sized ? (value: number) => f.bytes(value) : (value: number) => f.time(value),
+  const write = sized ? f.bytes : f.time,
     what = sized ? "What was sent" : "How long transfers took";
-  const picture = (
-    key: string,
-    label: string,
-    note: string,
-    square: Square,
-    one: string,
-    write: (value: number) => string,
-    places = hosts,
-  ) => ({
-    key,
-    label,
-    note,
-    square,
-    one,
-    write,
-    places,
-    rows: places === hosts ? "host" : "rank",
-  });
+  const picture = (key: string, label: string, note: string, square: Square, one: string, write: (n: number) => string, places = hosts) => {
+    return { key, label, note, square, one, write, places, rows: places === hosts ? "host" : "rank" };
+  };
   const all = [
     picture(
       "time",
@@ -205,7 +190,7 @@ export function matrix(context: Context): HTMLElement | null {
     return section(
       "Who communicates with whom",
       choice,
-      note(`All hosts with all others: every ${one} has ranks on all ${f.grouped(places.names.length)} of them, so none stands out.`),
+      `All hosts with all others: every ${one} has ranks on all ${f.grouped(places.names.length)} of them, so none stands out.`,
     );
   return section(
     "Who communicates with whom",

@@ -6,7 +6,7 @@ import * as f from "../format";
 import { grid, type GridColumn, columns } from "../grid";
 import type { PlotLine } from "../plot";
 import { rooflineChart, boundShapes } from "../scatter";
-import { link, note, prose, section, factsList } from "../ui";
+import { folded, link, note, prose, section, factsList } from "../ui";
 import { href, type Context } from "../view";
 
 const BOUNDS = ["compute", "memory", "latency"];
@@ -68,10 +68,7 @@ function chart(table: Roofline, chosen: number, choose: (row: number) => void): 
       click: choose,
       roofs: (x, y) => {
         const lines: Omit<PlotLine, "color" | "width" | "dash">[] = levels.map(({ roof, of }) => ({
-          points: [
-            [bandwidth > 0 ? roof / bandwidth : x.min, roof / 1e3],
-            [x.max, roof / 1e3],
-          ],
+          points: [bandwidth > 0 ? roof / bandwidth : x.min, x.max].map((at) => [at, roof / 1e3] as const),
           labelled: "end",
           label: `${of}: ${tera(roof)}`,
         }));
@@ -132,15 +129,14 @@ function panel(job: Job, table: Roofline, row: number): Child {
             h(
               "li",
               h("b", rules.text(at, "rule") ?? ""),
-              ` (${[rules.text(at, "section"), speedup(rules, at)].filter(Boolean).join("; ")}): `,
+              ` (${f.joined("; ", rules.text(at, "section"), speedup(rules, at))}): `,
               prose(rules.text(at, "text")),
             ),
           ),
         ),
     lines.length > 0 &&
-      h(
-        "details.definitions",
-        h("summary", `Everything that was measured: ${f.count(lines.length, "line")}`),
+      folded(
+        `Everything that was measured: ${f.count(lines.length, "line")}`,
         grid(
           sections,
           { rows: lines },
@@ -176,12 +172,10 @@ export function measured(context: Context): HTMLElement | null {
   const apart = table.rows.filter((_, row) => !isPoint(table, row)).length;
   return section(
     "What Nsight Compute measured",
-    drawn ?? note("No measured kernel has both its operations and its bytes in the file and calls in the job: there is no roofline."),
+    drawn ?? "No measured kernel has both its operations and its bytes in the file and calls in the job: there is no roofline.",
     drawn !== null &&
       apart > 0 &&
-      note(
-        `Only in the table: ${f.count(apart, "kernel")} without operations or bytes in the file, without floating-point operations, or not in the job.`,
-      ),
+      `Only in the table: ${f.count(apart, "kernel")} without operations or bytes in the file, without floating-point operations, or not in the job.`,
     box,
     grid(
       table,

@@ -1,13 +1,14 @@
 /** Memory: peak, growth, and how much is free at the peak. */
 import { longName } from "../cells";
 import type { ColumnOf, Job, Table } from "../data";
-import { append, cut, h, visible, type Child } from "../dom";
+import { cut, h, visible, type Child } from "../dom";
 import * as f from "../format";
 import { grid, tableSection } from "../grid";
 import { adviceState, ofXla, severalRanks, TO_MARK_STEPS } from "../job";
-import { bandOf, lineChart, LINES_MAX, type Line } from "../lines";
+import { amid, lineChart } from "../lines";
 import { byCategory, byModule } from "./memory_category";
-import { controls, empty, figure, heading, note, section, pick, setting } from "../ui";
+import { lacking } from "./part";
+import { controls, empty, figure, heading, section, pick, setting } from "../ui";
 import { tablesNamed, type Context, type View } from "../view";
 
 const UNUSED = 50, // % of the reserved memory
@@ -71,19 +72,20 @@ function finding(job: Job, rows: readonly number[]): [Child, ...Child[]] {
   const capacity = capacityOf(table, row),
     used = table.num(row, "peak_reserved_bytes") ?? table.amount(row, "peak_bytes");
   const share = table.num(row, "capacity_pct") ?? (capacity === null ? null : f.share(used, capacity));
-  const growing = rows.filter((each) => table.amount(each, "growth_bytes") > 0);
-  const worst =
-    growing.length > 0 ? growing.reduce((a, b) => (table.amount(b, "growth_bytes") > table.amount(a, "growth_bytes") ? b : a)) : -1;
-  const title =
-    growing.length > 0
-      ? `Memory grows in step after step on ${table.leftOut > 0 ? "at least " : ""}${f.count(growing.length, "device")}`
-      : share !== null && share >= FULL
-        ? `A device is ${f.percent(share)} full`
-        : share !== null && share >= WELL_USED
-          ? table.amount(row, "fragmentation_pct") >= UNUSED
-            ? `A device is ${f.percent(share)} full, but ${f.percent(table.num(row, "fragmentation_pct"))} of what its allocator holds was not used in this recording`
-            : `Memory is well used: a device is ${f.percent(share)} full`
-          : `The most that a device holds is ${f.bytes(used, true)}`;
+  const growing = table.sorted("-growth_bytes", rows).filter((each) => table.amount(each, "growth_bytes") > 0),
+    [worst] = growing,
+    full = `${f.percent(share)} full`,
+    held = `A device is ${full}, but ${f.percent(table.num(row, "fragmentation_pct"))} of what its allocator holds was not used in this recording`,
+    title =
+      growing.length > 0
+        ? `Memory grows in step after step on ${table.leftOut > 0 ? "at least " : ""}${f.count(growing.length, "device")}`
+        : share !== null && share >= FULL
+          ? `A device is ${full}`
+          : share !== null && share >= WELL_USED
+            ? table.amount(row, "fragmentation_pct") >= UNUSED
+              ? held
+              : `Memory is well used: a device is ${full}`
+            : `The most that a device holds is ${f.bytes(used, true)}`;
   return [
     title,
     `Rank ${table.num(row, "rank")}’s ${visible(table.text(row, "device") ?? "")} had `,
@@ -97,7 +99,7 @@ function finding(job: Job, rows: readonly number[]): [Child, ...Child[]] {
       : isLimited(table, row)
         ? `That is ${f.percent(share, 1)} of the ${f.bytes(capacity, true)} that its allocator may hand out. `
         : `With what its allocator holds besides, that is ${f.percent(share, 1)} of its ${f.bytes(capacity, true)}. `,
-    worst >= 0
+    worst !== undefined
       ? `Rank ${table.num(worst, "rank")}’s grows most, by ${f.bytes(table.num(worst, "growth_bytes"), true)} in the median step.`
       : "In the median step none grows.",
     table.rows.some((_, each) => table.cell(each, "relative") === true)
@@ -110,18 +112,11 @@ function finding(job: Job, rows: readonly number[]): [Child, ...Child[]] {
 
 /* Returns the device in the address; if the address has none, the fullest device. */
 function chosenOf({ job, params }: Context, devices: readonly Device[]): Device {
-  const named = devices.find((device) => keyOf(device) === params.get("device"));
-  return (
-    named ??
-    devices.find(
-      (device) =>
-        device.row ===
-        fullest(
-          job.table("memory.device"),
-          devices.map((each) => each.row),
-        ),
-    )!
+  const most = fullest(
+    job.table("memory.device"),
+    devices.map((each) => each.row),
   );
+  return (devices.find((device) => keyOf(device) === params.get("device")) ?? devices.find(({ row }) => row === most))!;
 }
 
 function label(device: Device): string {
@@ -134,41 +129,33 @@ function keyOf(device: Device): string {
 
 function curves(context: Context, devices: readonly Device[], chosen: Device): HTMLElement {
   const { job, params } = context,
-    table = job.table("memory.device");
-  const many = devices.length > LINES_MAX;
-  const capacity = capacityOf(table, chosen.row);
-  const top = f.most(
-    devices.flatMap((device) => [table.amount(device.row, "peak_bytes"), table.amount(device.row, "peak_reserved_bytes")]),
-  );
-  const wanted = params.get("to") === "capacity" || (params.get("to") !== "used" && capacity !== null && top >= NEAR * capacity);
-  const limit = capacity !== null && wanted ? { value: capacity, label: `capacity ${f.bytes(capacity, true)}` } : undefined;
-  const lines: Line[] = [
-    ...(many ? [] : devices.filter((device) => device !== chosen).map((device) => ({ name: label(device), points: device.allocated }))),
-    { name: "allocated", points: chosen.allocated, strong: true },
-    ...(chosen.reserved.length > 0 ? [{ name: "reserved", points: chosen.reserved, strong: true, dashed: true }] : []),
-  ];
-  const unit = f.byteUnit([limit?.value ?? top], true);
+    table = job.table("memory.device"),
+    capacity = capacityOf(table, chosen.row),
+    top = f.most(devices.flatMap((device) => [table.amount(device.row, "peak_bytes"), table.amount(device.row, "peak_reserved_bytes")])),
+    wanted = params.get("to") === "capacity" || (params.get("to") !== "used" && capacity !== null && top >= NEAR * capacity),
+    limit = capacity !== null && wanted ? { value: capacity, label: `capacity ${f.bytes(capacity, true)}` } : undefined,
+    unit = f.byteUnit([limit?.value ?? top], true),
+    held = chosen.reserved.length > 0,
+    { words, ...drawn } = amid(
+      [
+        { name: "allocated", points: chosen.allocated, strong: true },
+        ...(held ? [{ name: "reserved", points: chosen.reserved, strong: true, dashed: true }] : []),
+      ],
+      devices.filter((device) => device !== chosen).map((device) => ({ name: label(device), points: device.allocated })),
+      "device",
+    ),
+    beyond =
+      capacity !== null && !limit
+        ? `Its capacity, ${f.bytes(capacity, true)}, is ${f.grouped(capacity / Math.max(1, top), 1)} times this chart’s highest value.`
+        : "";
   return section(
     "Memory over time",
     capacity !== null &&
       controls(setting(context, "Scale", "to", { used: "to what was used", capacity: "to the capacity" }, limit ? "capacity" : "used")),
-    note(
-      `Thick: ${label(chosen)}, allocated`,
-      chosen.reserved.length > 0 ? "; dashed: held by its allocator (reserved)" : "",
-      ". ",
-      many
-        ? `Grey: minimum to maximum of ${f.count(devices.length, "device")}; dotted: their median. `
-        : devices.length > 1
-          ? "Thin: the other devices. "
-          : "",
-      capacity !== null && !limit
-        ? `Its capacity, ${f.bytes(capacity, true)}, is ${f.grouped(capacity / Math.max(1, top), 1)} times this chart’s highest value.`
-        : "",
-    ),
+    `Thick: ${label(chosen)}, allocated${held ? "; dashed: held by its allocator (reserved)" : ""}. ${words}${beyond}`,
     lineChart({
+      ...drawn,
       label: `Memory of ${label(chosen)} over time, ${unit.name}`,
-      lines,
-      band: many ? bandOf(devices.map((device) => device.allocated)) : undefined,
       limit,
       unit,
       steps: true,
@@ -236,37 +223,39 @@ export const memory: View = {
   of: ["memory.device"],
   shown: (job) => !ofXla(job) || job.rowsOf("memory.device") > 0,
   state: (job) => adviceState(job, "memory"),
-  render(root, context) {
-    const { job, params } = context,
-      table = job.table("memory.device");
-    if (table.n === 0)
-      return void root.append(
-        heading("Memory was not recorded", "The traces hold no record of an allocation."),
-        empty("Record with profile_memory=True: then the profiler notes each allocation and release, and the totals after it."),
-      );
-    const types = [...new Set(table.rows.map((_, row) => typeOf(table.text(row, "device") ?? "")))].sort(
-      (a, b) => Number(a === "cpu") - Number(b === "cpu"),
-    );
-    const type = types.find((each) => each === params.get("of")) ?? types[0]!;
-    const devices = devicesOf(job, type),
-      rows = devices.map((device) => device.row),
-      chosen = chosenOf(context, devices),
-      byKey = new Map(devices.map((device) => [keyOf(device), device])),
-      lined = curves(context, devices, chosen),
-      [fills, alive] = byCategory(job, chosen);
-    root.append(
-      heading(...finding(job, rows)),
-      controls(
-        setting(context, "Memory of", "of", Object.fromEntries(types.map((each) => [each, each])), type, "device", "to"),
-        pick(context, "Device", "device", [...byKey.keys()], (key) => label(byKey.get(key)!), keyOf(chosen)),
-      ),
-    );
-    append(root, [
-      ...(alive ? [fills, lined, alive] : [lined, fills]),
-      deviceTable(job, rows),
-      stepTable(job, devices),
-      operatorTable(job, type),
-      byModule(job, type),
-    ]);
-  },
+  lacks: ({ job }) =>
+    job.table("memory.device").n === 0 &&
+    lacking(
+      "Memory was not recorded",
+      "The traces hold no record of an allocation.",
+      "Record with profile_memory=True: then the profiler notes each allocation and release, and the totals after it.",
+    ),
+  parts: [
+    (context) => {
+      const { job, params } = context,
+        table = job.table("memory.device"),
+        types = [...new Set(table.all.map((row) => typeOf(table.text(row, "device") ?? "")))].sort(
+          (a, b) => Number(a === "cpu") - Number(b === "cpu"),
+        ),
+        type = types.find((each) => each === params.get("of")) ?? types[0]!,
+        devices = devicesOf(job, type),
+        rows = devices.map((device) => device.row),
+        chosen = chosenOf(context, devices),
+        byKey = new Map(devices.map((device) => [keyOf(device), device])),
+        lined = curves(context, devices, chosen),
+        [fills, alive] = byCategory(job, chosen);
+      return [
+        heading(...finding(job, rows)),
+        controls(
+          setting(context, "Memory of", "of", Object.fromEntries(types.map((each) => [each, each])), type, "device", "to"),
+          pick(context, "Device", "device", [...byKey.keys()], (key) => label(byKey.get(key)!), keyOf(chosen)),
+        ),
+        alive ? [fills, lined, alive] : [lined, fills],
+        deviceTable(job, rows),
+        stepTable(job, devices),
+        operatorTable(job, type),
+        byModule(job, type),
+      ];
+    },
+  ],
 };

@@ -4,9 +4,8 @@ import { h, type Child } from "../dom";
 import * as f from "../format";
 import { grid, tableSection } from "../grid";
 import { onTimeline, severalRanks } from "../job";
-import { empty, note, section, swatches } from "../ui";
+import { empty, section, swatches } from "../ui";
 
-const HEIGHT = 260;
 const COLOURS = 8;
 const FIRST = 16;
 
@@ -59,11 +58,9 @@ export function categoriesAt(
   { begin, end }: { readonly begin: number; readonly end: number },
 ): [word: string, bytes: number][] {
   const curve = job.table("memory.category_curve"),
-    [time, bytes] = (["time_ns", "allocated_bytes"] as const).map((column) => (row: number) => curve.amount(row, column)) as [
-      (row: number) => number,
-      (row: number) => number,
-    ];
-  const rows = rowsOf(curve, of).filter((row) => time(row) >= begin && time(row) <= end);
+    time = (row: number) => curve.amount(row, "time_ns"),
+    bytes = (row: number) => curve.amount(row, "allocated_bytes"),
+    rows = rowsOf(curve, of).filter((row) => time(row) >= begin && time(row) <= end);
   if (rows.length === 0) return [];
   const most = rows.reduce((a, b) => (bytes(b) > bytes(a) ? b : a));
   return layersOf(curve, [most])
@@ -91,9 +88,11 @@ function stacked(job: Job, of: Of): Child {
     span = f.timeUnit(times),
     unit = f.byteUnit([most], true),
     near = (times[times.length - 1]! - times[0]!) / 50; // margin around the peak on the timeline
+  const edge = ([time, bytes]: readonly [number, number]): [number, number][] =>
+    [0, bytes].map((b) => [time / span.factor, b / unit.factor]);
   const chart = drawChart({
     label: `Memory over time by category, up to ${f.bytes(most, true)}`,
-    height: HEIGHT,
+    height: 260,
     read: (x) => {
       const after = times.findIndex((time) => time / span.factor > x),
         at = after < 0 || x * span.factor >= times[times.length - 1]! ? rows.length - 1 : Math.max(0, after - 1);
@@ -108,39 +107,17 @@ function stacked(job: Job, of: Of): Child {
         opacity: 1,
         steps: true,
       })),
-      lines: peak
-        ? [
-            {
-              points: [
-                [peak[0] / span.factor, 0],
-                [peak[0] / span.factor, peak[1] / unit.factor],
-              ],
-              color: theme.ink,
-              width: 1.5,
-              dash: [4, 3],
-              label: `peak ${f.bytes(peak[1], true)}`,
-            },
-          ]
-        : [],
+      lines: peak ? [{ points: edge(peak), color: theme.ink, width: 1.5, dash: [4, 3], label: `peak ${f.bytes(peak[1], true)}` }] : [],
     }),
   });
-  return [
-    swatches(
-      layers.map(({ color, label }) => [color, label]),
-      peak &&
-        h(
-          "li",
-          "Dashed: the peak, ",
-          h("a.go", { href: onTimeline(peak[0] - near, peak[0] + near, { rank: of.rank }) }, "on the timeline →"),
-        ),
-    ),
-    chart,
-  ];
+  const keys = layers.map(({ color, label }) => [color, label] as const),
+    there = peak && h("a.go", { href: onTimeline(peak[0] - near, peak[0] + near, { rank: of.rank }) }, "on the timeline →");
+  return [swatches(keys, there && h("li", "Dashed: the peak, ", there)), chart];
 }
 
 function categories(job: Job, of: Of): HTMLElement {
   const table = job.table("memory.category"),
-    rows = rowsOf(table, of).sort((a, b) => table.amount(b, "peak_bytes") - table.amount(a, "peak_bytes"));
+    rows = table.sorted("-peak_bytes", rowsOf(table, of));
   return grid(
     table,
     { rows },
@@ -165,17 +142,13 @@ export function byCategory(job: Job, of: Of): Child[] {
   return [
     section(
       "What fills it",
-      note(
-        `Of ${who}. Exported traces do not say which tensor a block belongs to: its category follows from what was running when it was allocated and freed.`,
-      ),
+      `Of ${who}. Exported traces do not say which tensor a block belongs to: its category follows from what was running when it was allocated and freed.`,
       stacked(job, of),
       categories(job, of),
     ),
     section(
       "What is alive at the peak",
-      note(
-        `Of ${who}: the blocks held when most is allocated, by what allocated them. That is not known of those from before the recording.`,
-      ),
+      `Of ${who}: the blocks held when most is allocated, by what allocated them. That is not known of those from before the recording.`,
       rows.length === 0
         ? empty("No block is known.")
         : grid(

@@ -1,13 +1,13 @@
 /** Operators: which cost most, on the GPU and on the host, and which rank differs? */
-import { inlineBar, strip } from "../cells";
+import { strip } from "../cells";
 import type { Job, Table } from "../data";
 import { h, cut, visible, type Child } from "../dom";
 import * as f from "../format";
-import { type GridColumn, columns, tableSection } from "../grid";
+import { type GridColumn, columns } from "../grid";
 import { adviceState, ofXla, severalRanks, tellsTensorCores } from "../job";
-import { empty, heading, legend, note, section, lines, chooser, setting } from "../ui";
+import { empty, heading, legend, section, lines, chooser, setting } from "../ui";
 import { tablesNamed, type Context, type View } from "../view";
-import { filtered } from "./filtered";
+import { filtered, part } from "./part";
 
 type Calls = Table<"calls.call">;
 type Side = "device" | "host";
@@ -41,7 +41,6 @@ const KINDS = [
 ] as const;
 type Kind = (typeof KINDS)[number];
 const LAUNCHED = "kernel";
-const UNUSED_FIRST = 5;
 /** Names of calls that communicate. */
 export const COMMUNICATES = /^(record_param_comms$|(gloo|mpi|ucc|nccl|rccl):|c10d::)/; // same pattern as for idle.rank host_comm_ns
 
@@ -59,42 +58,28 @@ function hasDevice(job: Job): boolean {
 function rankStrip(table: Calls, row: number, side: Side): Child {
   const value = (column: "min_ns" | "median_ns" | "max_ns" | "max_rank") => table.num(row, `${side}_${column}`);
   if (!value("max_ns")) return f.NONE;
-  return strip({
-    from: value("min_ns"),
-    to: value("max_ns"),
-    middle: value("median_ns"),
-    far: value("max_ns"),
-    scale: Math.max(1, value("max_ns") ?? 0),
-    label: `ranks from ${f.time(value("min_ns"))} to ${f.time(value("max_ns"))}, median ${f.time(value("median_ns"))}, most on rank ${value("max_rank")}`,
-    tip: () =>
+  return strip(
+    [value("min_ns"), value("max_ns"), value("median_ns"), value("max_ns")],
+    Math.max(1, value("max_ns") ?? 0),
+    `ranks from ${f.time(value("min_ns"))} to ${f.time(value("max_ns"))}, median ${f.time(value("median_ns"))}, most on rank ${value("max_rank")}`,
+    () =>
       lines(
         `over ${f.count(table.amount(row, "ranks"), "rank")}`,
         `least ${f.time(value("min_ns"))}, median ${f.time(value("median_ns"))}`,
         `most ${f.time(value("max_ns"))}, rank ${value("max_rank")}`,
       ),
-  });
+  );
 }
 
 function columnsOf(job: Job, table: Calls, kind: string, side: Side): GridColumn<"calls.call">[] {
-  const self = `${side}_self_ns` as const,
-    most = Math.max(1, ...table.nums(self).map((v) => v ?? 0));
-  const other = side === "device" ? "host" : "device";
-  const where = (each: string) => (each === "device" ? "GPU" : "host");
+  const other = side === "device" ? "host" : "device",
+    where = (each: string) => (each === "device" ? "GPU" : "host"),
+    barOf = (row: number) => (side === "host" ? "host" : COMMUNICATES.test(table.text(row, "name") ?? "") ? "comm" : "compute");
   return columns(
     table,
     "name<name>",
     kind === "shape" && "shapes<name>",
-    {
-      column: self,
-      label: `${where(side)}, itself`,
-      draw: (row, write) =>
-        inlineBar(
-          table.num(row, self),
-          most,
-          write(table.num(row, self)),
-          side === "host" ? "host" : COMMUNICATES.test(table.text(row, "name") ?? "") ? "comm" : "compute",
-        ),
-    },
+    { column: `${side}_self_ns`, label: `${where(side)}, itself`, bar: barOf },
     { column: `${side}_total_ns`, label: "with what it calls" },
     side === "device" && kind === "module" && "backward_device_total_ns: backward, likewise",
     "calls",
@@ -111,28 +96,30 @@ function columnsOf(job: Job, table: Calls, kind: string, side: Side): GridColumn
   );
 }
 
-function unused(job: Job): HTMLElement | null {
-  const table = job.level("calls.call", "operator");
-  const rows = table.all
-    .filter(
-      (row) =>
-        table.cell(row, "tensor_cores_fit") === true && table.num(row, "tensor_total_pct") === 0 && table.amount(row, "device_self_ns") > 0,
-    )
-    .sort((a, b) => table.amount(b, "device_self_ns") - table.amount(a, "device_self_ns"));
-  if (rows.length === 0 || !tellsTensorCores(job)) return null;
-  return tableSection(
-    "Operators that could use tensor cores and did not",
-    "Tensor-core kernels exist for them; mixed precision (torch.autocast), TF32, or sizes that are multiples of 8 enable these.",
-    table,
-    { rows, first: UNUSED_FIRST },
-    "name; device_self_ns: GPU, itself; calls",
-    severalRanks(job) && "ranks",
-  );
-}
+const unused = part(
+  "calls.call",
+  "Operators that could use tensor cores and did not",
+  {
+    level: "operator",
+    note: "Tensor-core kernels exist for them; mixed precision (torch.autocast), TF32, or sizes that are multiples of 8 enable these.",
+    rows: ({ table }) =>
+      table
+        .sorted("-device_self_ns")
+        .filter(
+          (row) =>
+            table.cell(row, "tensor_cores_fit") === true &&
+            table.num(row, "tensor_total_pct") === 0 &&
+            table.amount(row, "device_self_ns") > 0,
+        ),
+    first: 5,
+  },
+  "name; device_self_ns: GPU, itself; calls",
+  ({ several }) => several && "ranks",
+);
 
 function finding(job: Job, table: Calls, kind: Kind, side: Side): [Child, string] {
   const self = `${side}_self_ns` as const,
-    rows = table.all.sort((a, b) => table.amount(b, self) - table.amount(a, self)),
+    rows = table.sorted(`-${self}`),
     own = rows.filter((row) => !COMMUNICATES.test(table.text(row, "name") ?? ""));
   const order = own.length > 0 ? own : rows,
     first = order[0]!,
@@ -154,21 +141,58 @@ function finding(job: Job, table: Calls, kind: Kind, side: Side): [Child, string
   ];
 }
 
-function launched(context: Context, choose: Child): HTMLElement {
+const launched = part(
+  "kernels.launched",
+  "Which kernels operators launch",
+  {
+    level: "operator",
+    none: null,
+    note: "By the innermost operator whose call put the kernel on its stream.",
+    tools: ({ context }) => chosen(context).choose,
+  },
+  "operator<name>; kernel<kernel>",
+  ({ table }) => ({
+    column: "total_ns",
+    label: "GPU",
+    bar: (row) => (COMMUNICATES.test(table.text(row, "operator") ?? "") ? "comm" : "compute"),
+  }),
+  "share_pct: of the operator; calls; mean_ns: mean",
+  ({ several }) => several && "ranks; median_rank_ns: median rank; max_rank_ns: max over ranks; max_rank: rank",
+);
+
+/* What the address asks for: the kind of calls, or operators with their kernels (`pairs`). */
+function chosen(context: Context) {
+  const { job, params } = context,
+    kinds = ofXla(job) ? KINDS.filter(({ key }) => job.level("calls.call", key).n > 0) : KINDS,
+    kind = kinds.find((each) => each.key === params.get("by")) ?? KINDS[0],
+    pairs = params.get("by") === LAUNCHED && job.rowsOf("kernels.launched") > 0,
+    all = [...kinds, { key: LAUNCHED, label: "operators and their kernels" } as const];
+  return {
+    kind,
+    pairs,
+    table: job.level("calls.call", kind.key),
+    choose: chooser(context, "Rows", "by", all, pairs ? LAUNCHED : kind.key, "sort"),
+  };
+}
+
+function calls(context: Context): Child {
   const { job } = context,
-    table = job.level("kernels.launched", "operator");
+    { kind, table, choose } = chosen(context),
+    side = sideOf(context);
   return section(
-    "Which kernels operators launch",
-    note("By the innermost operator whose call put the kernel on its stream."),
+    "What costs most",
+    side === "device" &&
+      table.rows.some((_, row) => COMMUNICATES.test(table.text(row, "name") ?? "")) &&
+      legend("compute: Kernels, copies, sets; comm: Communicates, and waits"),
+    severalRanks(job)
+      ? "The strip spans the ranks’ minimum to maximum; the bar is the median, the dot the rank with the maximum. Each has its own scale, from 0."
+      : "Itself: without the time of what it calls.",
     filtered(
       context,
       table,
-      {},
-      choose,
-      "operator<name>; kernel<kernel>",
-      { column: "total_ns", label: "GPU", bar: (row) => (COMMUNICATES.test(table.text(row, "operator") ?? "") ? "comm" : "compute") },
-      "share_pct: of the operator; calls; mean_ns: mean",
-      severalRanks(job) && "ranks; median_rank_ns: median rank; max_rank_ns: max over ranks; max_rank: rank",
+      { sort: `-${side}_self_ns` },
+      [choose, setting(context, "Time", "time", { device: "GPU", host: "host" }, side, "sort")],
+      columnsOf(job, table, kind.key, side),
     ),
   );
 }
@@ -180,45 +204,18 @@ export const operators: View = {
   of: tablesNamed("calls.call"),
   shown: (job) => !ofXla(job) || job.rowsOf("calls.call") > 0,
   state: (job) => adviceState(job, "operators"),
-  render(root, context) {
-    const { job, params } = context;
-    const kinds = ofXla(job) ? KINDS.filter(({ key }) => job.level("calls.call", key).n > 0) : KINDS;
-    const kind = kinds.find((each) => each.key === params.get("by")) ?? KINDS[0];
-    const table = job.level("calls.call", kind.key),
-      side = sideOf(context);
-    const wants = params.get("by") === LAUNCHED && job.rowsOf("kernels.launched") > 0;
-    const choose = chooser(
-      context,
-      "Rows",
-      "by",
-      [...kinds, { key: LAUNCHED, label: "operators and their kernels" }],
-      wants ? LAUNCHED : kind.key,
-      "sort",
-    );
-    if (table.n === 0) return void root.append(heading(`No ${kind.label} were recorded`), h("div.controls", choose), empty(kind.missing));
-    root.append(heading(...finding(job, table, kind, side)));
-    if (wants) return void root.append(launched(context, choose));
-    const list = section(
-      "What costs most",
-      side === "device" &&
-        table.rows.some((_, row) => COMMUNICATES.test(table.text(row, "name") ?? "")) &&
-        legend([
-          ["compute", "Kernels, copies, sets"],
-          ["comm", "Communicates, and waits"],
-        ]),
-      note(
-        severalRanks(job)
-          ? "The strip spans the ranks’ minimum to maximum; the bar is the median, the dot the rank with the maximum. Each has its own scale, from 0."
-          : "Itself: without the time of what it calls.",
-      ),
-      filtered(
-        context,
-        table,
-        { sort: `-${side}_self_ns` },
-        [choose, setting(context, "Time", "time", { device: "GPU", host: "host" }, side, "sort")],
-        columnsOf(job, table, kind.key, side),
-      ),
-    );
-    root.append(list, (kind.key === "operator" && unused(job)) || "");
+  lacks(context) {
+    const { kind, table, choose } = chosen(context);
+    return table.n === 0 && [heading(`No ${kind.label} were recorded`), h("div.controls", choose), empty(kind.missing)];
   },
+  parts: [
+    (context) => {
+      const { kind, table, pairs } = chosen(context);
+      return [
+        heading(...finding(context.job, table, kind, sideOf(context))),
+        pairs ? launched(context) : calls(context),
+        !pairs && kind.key === "operator" && tellsTensorCores(context.job) && unused(context),
+      ];
+    },
+  ],
 };

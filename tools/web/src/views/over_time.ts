@@ -1,8 +1,8 @@
 /** Values of ranks over time as lines: parts of the launches and transfers views. */
 import type { Table } from "../data";
 import * as f from "../format";
-import { bandOf, lineChart, LINES_MAX, type Line } from "../lines";
-import { controls, note, section, pick, setting } from "../ui";
+import { amid, lineChart } from "../lines";
+import { controls, section, pick, setting } from "../ui";
 import type { Child } from "../dom";
 import type { Context } from "../view";
 
@@ -25,34 +25,16 @@ interface Ranks {
 function lines(context: Context, of: Ranks): HTMLElement {
   const ranks = [...of.byRank.keys()].sort((a, b) => a - b),
     wanted = ranks.find((rank) => String(rank) === context.params.get("rank")) ?? of.first;
-  const many = ranks.length > LINES_MAX,
-    all: Line[] = [
-      ...(many ? [] : ranks.filter((rank) => rank !== wanted).map((rank) => ({ name: `rank ${rank}`, points: of.byRank.get(rank)! }))),
-      { name: `rank ${wanted}`, points: of.byRank.get(wanted)!, strong: true },
-    ];
+  const line = (rank: number) => ({ name: `rank ${rank}`, points: of.byRank.get(rank)!, strong: rank === wanted }),
+    { words, ...drawn } = amid([line(wanted)], ranks.filter((rank) => rank !== wanted).map(line), "rank");
   return section(
     of.title,
     controls(
       of.tools,
       pick(context, "Rank", "rank", ranks, (rank) => `rank ${rank}`, wanted),
     ),
-    note(
-      `${of.what}, mean over each 64th of a rank’s time. Thick: rank ${wanted}. `,
-      many
-        ? `Grey: minimum to maximum of ${f.count(ranks.length, "rank")}; dotted: their median. `
-        : ranks.length > 1
-          ? "Thin: the other ranks. "
-          : "",
-      of.leftOut,
-    ),
-    lineChart({
-      label: `${of.what}, rank ${wanted}, over time`,
-      lines: all,
-      band: many ? bandOf([...of.byRank.values()]) : undefined,
-      unit: of.unit,
-      steps: true,
-      write: of.write,
-    }),
+    `${of.what}, mean over each 64th of a rank’s time. Thick: rank ${wanted}. ${words}${of.leftOut}`,
+    lineChart({ ...drawn, label: `${of.what}, rank ${wanted}, over time`, unit: of.unit, steps: true, write: of.write }),
   );
 }
 

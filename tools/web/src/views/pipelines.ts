@@ -1,5 +1,4 @@
 /** Pipelines: what each stage does when, the bubble against the ideal one, and who sends late. */
-import { tableSection } from "../grid";
 import { band, tile } from "../cells";
 import type { ColumnOf, Job } from "../data";
 import { h, type Child } from "../dom";
@@ -9,9 +8,9 @@ import { heatMap } from "../map";
 import { passColors, Passes, type Pass } from "../passes";
 import { controls, empty, heading, note, section, lines, pick } from "../ui";
 import { tablesNamed, type Context, type View } from "../view";
+import { part, type At } from "./part";
 
 const UNEVEN = 1.1; // ratio to the median stage from which stages are said to differ
-const FIRST = 16;
 const PIPELINES_MOST = 16;
 const SCALE_LEAST = 25; // minimum distance from the ideal bubble to the strongest colour [points]
 
@@ -74,21 +73,21 @@ function figures(job: Job): HTMLElement {
     tile(job, "bubble.step", "forward_passes", "Forward passes of a rank", f.grouped, {
       below: "a step: micro-batches, times the parts of the model that a stage has",
     }),
-    {
-      label: "Waited for senders",
-      doc: "How long receivers waited for the sender.",
-      value: known ? f.time(late) : f.NONE,
-      below: known ? "GPU time of all stages, hidden or not" : "the traces hold only the transfer, or clocks cannot be compared",
-    },
+    [
+      "Waited for senders",
+      "How long receivers waited for the sender.",
+      known ? f.time(late) : f.NONE,
+      known ? "GPU time of all stages, hidden or not" : "the traces hold only the transfer, or clocks cannot be compared",
+    ],
   ]);
 }
 
-function diagram(context: Context): { element: HTMLElement; dispose: () => void } {
+function diagram(context: Context): Child {
   const { job, params } = context,
     table = job.table("bubble.pass"),
-    all = job.table("bubble.step");
-  const steps = [...new Set(table.nums("step"))].filter((step): step is number => step !== null);
-  if (steps.length === 0) return { element: section("What stages do when", empty("No pass is kept.")), dispose: () => undefined };
+    all = job.table("bubble.step"),
+    steps = [...new Set(table.nums("step"))].filter((step) => step !== null);
+  if (steps.length === 0) return section("What stages do when", empty("No pass is kept."));
   const longest = all.all
     .filter((row) => steps.includes(all.num(row, "step") ?? NaN))
     .reduce((a, b) => (all.amount(b, "span_ns") > all.amount(a, "span_ns") ? b : a), 0);
@@ -120,7 +119,7 @@ function diagram(context: Context): { element: HTMLElement; dispose: () => void 
         location.hash = onTimeline(begin + passes[i]!.from, begin + passes[i]!.to);
       },
     });
-  const element = section(
+  return section(
     "What stages do when",
     controls(pick(context, "Step", "step", steps, (each) => stepWord(job, each), step)),
     h(
@@ -128,32 +127,25 @@ function diagram(context: Context): { element: HTMLElement; dispose: () => void 
       passColors().map(([color, label]) => h("li", h("span.swatch", { style: { background: color } }), label)),
       h("li", h("span.swatch.fill-idle"), "In no pass: the bubble"),
     ),
-    note(
-      "The pipeline that took longest in the step. A pass is what a rank computed in one direction between two transfers; its number counts the rank’s passes in that direction, and is the micro-batch where a stage has one part of the model.",
-    ),
+    "The pipeline that took longest in the step. A pass is what a rank computed in one direction between two transfers; its number counts the rank’s passes in that direction, and is the micro-batch where a stage has one part of the model.",
     picture.element,
   );
-  return { element, dispose: () => picture.dispose() };
 }
 
-function stages(job: Job): HTMLElement {
-  const table = job.table("bubble.stage");
-  return tableSection(
-    "Stages",
-    "Over all pipelines and steps. A stage whose passes take longer than those of others makes them wait.",
-    table,
-    {},
-    "stage; ranks; forward_ns: forward pass, median; backward_ns: backward pass, median; bubble_pct<percent idle>: bubble",
-    "late_sender_ns: waited for senders; transfer_ns: receives",
-  );
-}
+const stages = part(
+  "bubble.stage",
+  "Stages",
+  { none: null, note: "Over all pipelines and steps. A stage whose passes take longer than those of others makes them wait." },
+  "stage; ranks; forward_ns: forward pass, median; backward_ns: backward pass, median; bubble_pct<percent idle>: bubble",
+  "late_sender_ns: waited for senders; transfer_ns: receives",
+);
 
 /* Makes a map of pipelines by steps. If there are very many pipelines, it has those with the largest bubble. */
 function bySteps(job: Job): HTMLElement | null {
   const table = job.table("bubble.step"),
     cells = new Map(table.rows.map((_, row) => [`${table.num(row, "pipeline")}/${table.num(row, "step")}`, row]));
   const steps = table.values("step"),
-    all = [...new Set(table.nums("pipeline"))].filter((first): first is number => first !== null);
+    all = [...new Set(table.nums("pipeline"))].filter((first) => first !== null);
   const mean = (first: number) => f.median(steps.map((step) => table.amount(cells.get(`${first}/${step}`) ?? -1, "bubble_pct"))) ?? 0;
   const shown = [...all]
     .sort((a, b) => mean(b) - mean(a))
@@ -178,52 +170,49 @@ function bySteps(job: Job): HTMLElement | null {
       cell: (r, c) => {
         const row = cells.get(`${shown[r]}/${steps[c]}`);
         if (row === undefined) return null;
-        const value = table.num(row, "bubble_pct");
+        const value = table.num(row, "bubble_pct"),
+          words = `bubble ${f.percent(value, 1)}, ideal ${f.percent(table.num(row, "ideal_pct"), 1)}`,
+          span = `${f.time(table.num(row, "span_ns"))} from the first pass to the last`;
         return {
           value,
           text: f.grouped(value ?? 0, 1),
-          tip: () =>
-            lines(
-              `pipeline from rank ${shown[r]}, ${stepWord(job, steps[c]!)}`,
-              `bubble ${f.percent(value, 1)}, ideal ${f.percent(table.num(row, "ideal_pct"), 1)}`,
-              `${f.time(table.num(row, "span_ns"))} from the first pass to the last`,
-            ),
+          tip: () => lines(`pipeline from rank ${shown[r]}, ${stepWord(job, steps[c]!)}`, words, span),
         };
       },
     }),
   );
 }
 
-function senders(job: Job): HTMLElement {
-  const table = job.table("bubble.pair"),
-    rows = table.all.filter((row) => table.num(row, "from_stage") !== null && table.num(row, "to_stage") !== null);
-  const known = rows.some((row) => table.num(row, "late_sender_ns") !== null),
-    key = known ? "late_sender_ns" : "transfer_ns";
-  return tableSection(
-    "Late sender or slow transfer",
-    known
-      ? "For receives: how long ranks waited for the sender, and how long the transfer took. For sends: how long they waited for the receiver."
-      : "The traces do not show how long ranks waited for one another: only the transfer is known.",
-    table,
-    { rows, first: FIRST, sort: `-${key}` },
-    "from_rank: from rank; to_rank: to rank; from_stage: from stage; to_stage: to stage; count: transfers; bytes<bytes>: size",
-    known
+const between = ({ table }: At<"bubble.pair">) =>
+  table.all.filter((row) => table.num(row, "from_stage") !== null && table.num(row, "to_stage") !== null);
+/* Whether it is known how long ranks wait for one another. */
+const waits = (at: At<"bubble.pair">) => between(at).some((row) => at.table.num(row, "late_sender_ns") !== null);
+
+const senders = part(
+  "bubble.pair",
+  "Late sender or slow transfer",
+  {
+    none: null,
+    note: (at) =>
+      waits(at)
+        ? "For receives: how long ranks waited for the sender, and how long the transfer took. For sends: how long they waited for the receiver."
+        : "The traces do not show how long ranks waited for one another: only the transfer is known.",
+    rows: between,
+    first: 16,
+    sort: (at) => (waits(at) ? "-late_sender_ns" : "-transfer_ns"),
+  },
+  "from_rank: from rank; to_rank: to rank; from_stage: from stage; to_stage: to stage; count: transfers; bytes<bytes>: size",
+  (at) =>
+    waits(at)
       ? "late_sender_ns<bar wait>: late sender; late_receiver_ns: late receiver; transfer_ns: transfer"
       : "transfer_ns<bar transfer>: transfer",
-  );
-}
+);
 
 export const pipelines: View = {
   id: "pipelines",
   title: "Pipelines",
   needs: tablesNamed("bubble.stage bubble.step bubble.pass bubble.pair"),
   shown: (job) => job.rowsOf("bubble.step") > 0,
-  render(root, context) {
-    const { job } = context;
-    if (job.table("bubble.step").n === 0)
-      return void root.append(heading("No pipeline is known"), empty("No rank has passes between transfers."));
-    const picture = diagram(context);
-    root.append(heading(...finding(job)), figures(job), picture.element, stages(job), bySteps(job) ?? "", senders(job));
-    return picture.dispose;
-  },
+  lacks: ({ job }) => job.table("bubble.step").n === 0 && [heading("No pipeline is known"), empty("No rank has passes between transfers.")],
+  parts: [({ job }) => [heading(...finding(job)), figures(job)], diagram, stages, ({ job }) => bySteps(job), senders],
 };

@@ -4,16 +4,25 @@ import * as f from "../format";
 import { grid, tableSection } from "../grid";
 import { cutShort, hasSteps, ranksOf, severalRanks, total } from "../job";
 import { PARTS, partsLegend, partsOf, stacks, type StackRow, rankRow, byHost } from "../stack";
-import { controls, empty, heading, note, prose, section, segmented, chooser, showAll, plainTable, moreButton } from "../ui";
+import { controls, empty, heading, prose, section, segmented, chooser, showAll, plainTable, moreButton } from "../ui";
 import { href, type Context, type View, tablesNamed } from "../view";
 import { costOf } from "./summary";
-import { fill, h } from "../dom";
+import { fill, h, type Child } from "../dom";
 
 /* Number of bars and of table rows that are shown until the reader asks for all: each delays the view. */
 const SHOWN = 64,
   TABLE_FIRST = 32;
 /* More ranks than this are sorted by cost instead of by rank. */
 const BY_RANK_MAX = 32;
+
+const ORDERS = [
+  ["rank", "rank"],
+  ["cost", "what they cost"],
+  ["compute", "compute"],
+  ["wait", "exposed wait"],
+  ["transfer", "transfer"],
+  ["idle", "idle"],
+] as const;
 
 type Source = ReturnType<typeof wholeJob>[number];
 
@@ -54,12 +63,15 @@ function rowsOf(job: Job, sources: Source[], by: string): StackRow[] {
   return byHost(rows, host);
 }
 
-function bars(root: HTMLElement, context: Context, sources: Source[], shares: boolean, by: string): void {
-  const rows = rowsOf(context.job, sources, by);
-  const all = context.params.get("all") === "1" || rows.length <= SHOWN;
-  const scale = Math.max(1, ...sources.map((source) => f.sum(source.values)));
-  root.append(partsLegend(rows), stacks(all ? rows : rows.slice(0, SHOWN), { shares, axis: true, ...(shares ? {} : { scale }) }));
-  if (!all) root.append(showAll(context, `Show all ${f.grouped(rows.length)} ranks`));
+function bars(context: Context, sources: Source[], shares: boolean, by: string): Child {
+  const rows = rowsOf(context.job, sources, by),
+    all = context.params.get("all") === "1" || rows.length <= SHOWN,
+    scale = Math.max(1, ...sources.map((source) => f.sum(source.values)));
+  return [
+    partsLegend(rows),
+    stacks(all ? rows : rows.slice(0, SHOWN), { shares, axis: true, ...(shares ? {} : { scale }) }),
+    !all && showAll(context, `Show all ${f.grouped(rows.length)} ranks`),
+  ];
 }
 
 function table(job: Job): HTMLElement {
@@ -85,35 +97,26 @@ function hostTable(job: Job): HTMLElement | null {
   if (!hosts || !count || count < 2) return null;
   const order = [...hosts].sort((a, b) => b[6] - a[6] || a[2] - b[2]),
     box = h("div");
+  const head = ["host", "ranks", "first rank", "computing, mean", "idle, mean", "waited, mean", "made others wait", "most of it by rank"],
+    rows = order.map(([name, ranks, first, compute, idle, waited, caused, worst]): [Child, ...Child[]] => [
+      prose(name) || f.NONE,
+      f.grouped(ranks),
+      String(first),
+      ...[compute / ranks, idle / ranks, waited / ranks, caused].map((ns) => f.time(ns)),
+      caused > 0 ? String(worst) : f.NONE,
+    ]);
   const draw = (shown: number): void =>
     fill(
       box,
-      h(
-        "div.grid-scroll",
-        { tabindex: 0, role: "region", "aria-label": "Hosts" },
-        plainTable(
-          ["host", "ranks", "first rank", "computing, mean", "idle, mean", "waited, mean", "made others wait", "most of it by rank"],
-          order
-            .slice(0, shown)
-            .map(([name, ranks, first, compute, idle, waited, caused, worst]) => [
-              prose(name) || f.NONE,
-              f.grouped(ranks),
-              String(first),
-              ...[compute / ranks, idle / ranks, waited / ranks, caused].map((ns) => f.time(ns)),
-              caused > 0 ? String(worst) : f.NONE,
-            ]),
-        ),
-      ),
+      h("div.grid-scroll", { tabindex: 0, role: "region", "aria-label": "Hosts" }, plainTable(head, rows.slice(0, shown))),
       order.length > shown && moreButton(`Show more (${f.grouped(order.length - shown)} left)`, () => draw(4 * shown)),
     );
   draw(HOSTS_FIRST);
   return section(
     "Hosts",
-    note(
-      hosts.length < count
-        ? `The ${f.grouped(hosts.length)} of ${f.grouped(count)} hosts whose ranks made others wait most, all of their ranks counted.`
-        : "All hosts with all of their ranks, those that made others wait most first.",
-    ),
+    hosts.length < count
+      ? `The ${f.grouped(hosts.length)} of ${f.grouped(count)} hosts whose ranks made others wait most, all of their ranks counted.`
+      : "All hosts with all of their ranks, those that made others wait most first.",
     box,
   );
 }
@@ -124,7 +127,7 @@ function sources(job: Job): HTMLElement {
     "What the ranks were read from",
     formats.rows.map((_, row) => {
       const lacks = formats.text(row, "cannot_tell");
-      return note(`${formats.text(row, "format")}, ${f.count(formats.amount(row, "ranks"), "rank")}${lacks ? `: ${prose(lacks)}` : ""}`);
+      return `${formats.text(row, "format")}, ${f.count(formats.amount(row, "ranks"), "rank")}${lacks ? `: ${prose(lacks)}` : ""}`;
     }),
     grid(job.table("job.rank"), {}, "rank; host; device; device_kind: kind of device; format; events; source"),
   );
@@ -134,46 +137,37 @@ export const ranks: View = {
   id: "ranks",
   title: "Ranks",
   needs: tablesNamed("job.rank job.format overlap.rank overlap.step stragglers.rank"),
-  render(root, context) {
-    const { job, params } = context;
-    root.append(
-      heading(
-        "Ranks",
-        "Each bar is one rank’s recorded GPU time, split so that the parts add up to it exactly. ",
-        severalRanks(job) ? "Long red parts are ranks that wait; the one they wait for has little red, and computes or idles longer." : "",
-      ),
-    );
-    const overlap = job.table("overlap.rank"),
-      steps = job.table("overlap.step");
-    if (total(job, "window_ns") === 0)
-      return void root.append(empty("No GPU events were recorded: there is no time to split."), sources(job));
-    const shares = params.get("show") === "share";
-    const usual = overlap.n > BY_RANK_MAX ? "cost" : "rank",
-      asked = params.get("sort") ?? usual,
-      by = asked === "cost" || PARTS.some((part) => part.key === asked) ? asked : "rank";
-    const marked = steps.n > 0 && steps.leftOut === 0 && hasSteps(job);
-    const inSteps = marked && params.get("of") === "steps";
-    root.append(
-      controls(
-        chooser(context, "Show", "show", { time: "time", share: "share" }, shares ? "share" : "time"),
-        severalRanks(job) &&
-          segmented(
-            "Sort by",
-            [
-              ["rank", "rank"],
-              ["cost", "what they cost"],
-              ["compute", "compute"],
-              ["wait", "exposed wait"],
-              ["transfer", "transfer"],
-              ["idle", "idle"],
-            ],
-            by,
-            (v) => context.redraw({ sort: v === usual ? null : v }),
-          ),
-        marked && chooser(context, "Of", "of", { job: "whole job", steps: "steps only" }, inSteps ? "steps" : "job"),
-      ),
-    );
-    bars(root, context, inSteps ? stepsOnly(steps) : wholeJob(overlap), shares, by);
-    root.append(hostTable(job) ?? "", table(job), sources(job));
-  },
+  parts: [
+    (context) => {
+      const { job, params } = context,
+        overlap = job.table("overlap.rank"),
+        steps = job.table("overlap.step"),
+        lead = heading(
+          "Ranks",
+          "Each bar is one rank’s recorded GPU time, split so that the parts add up to it exactly. ",
+          severalRanks(job)
+            ? "Long red parts are ranks that wait; the one they wait for has little red, and computes or idles longer."
+            : "",
+        );
+      if (total(job, "window_ns") === 0) return [lead, empty("No GPU events were recorded: there is no time to split.")];
+      const shares = params.get("show") === "share",
+        usual = overlap.n > BY_RANK_MAX ? "cost" : "rank",
+        asked = params.get("sort") ?? usual,
+        by = asked === "cost" || PARTS.some((part) => part.key === asked) ? asked : "rank",
+        marked = steps.n > 0 && steps.leftOut === 0 && hasSteps(job),
+        inSteps = marked && params.get("of") === "steps";
+      return [
+        lead,
+        controls(
+          chooser(context, "Show", "show", { time: "time", share: "share" }, shares ? "share" : "time"),
+          severalRanks(job) && segmented<string>("Sort by", ORDERS, by, (v) => context.redraw({ sort: v === usual ? null : v })),
+          marked && chooser(context, "Of", "of", { job: "whole job", steps: "steps only" }, inSteps ? "steps" : "job"),
+        ),
+        bars(context, inSteps ? stepsOnly(steps) : wholeJob(overlap), shares, by),
+        hostTable(job),
+        table(job),
+      ];
+    },
+    ({ job }) => sources(job),
+  ],
 };

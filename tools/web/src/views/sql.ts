@@ -39,7 +39,7 @@ function draw(box: HTMLElement, job: Job, { table, more }: ReturnType<typeof tab
     box,
     controls(
       more && h("span", { role: "status" }, `The first ${table.n} rows; tmerge query has all.`),
-      h("button", { on: { click: save } }, "Save as CSV"),
+      h("button", { click: save }, "Save as CSV"),
     ),
     grid(table, { label: "Rows of the query", link: (row) => placeOf(job, table, row) }),
   );
@@ -75,7 +75,7 @@ export const sql: View = {
       heading("SQL", "One SELECT over the tables and the events of this store. A row with rank and begin_ns leads to the timeline."),
       controls(
         select("Example", [["", "choose …"], ...EXAMPLES], "", (statement) => statement && ((text.value = statement), run())),
-        h("button", { title: "Ctrl+Enter", on: { click: run } }, "Run"),
+        h("button", { title: "Ctrl+Enter", click: run }, "Run"),
         link("Names of tables and columns", "tables"),
       ),
       text,

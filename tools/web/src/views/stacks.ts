@@ -1,12 +1,12 @@
-import { inlineBar, longName } from "../cells";
+import { longName } from "../cells";
 import type { Job, Table } from "../data";
-import { append, cut, h, tellApart, type Child } from "../dom";
+import { cut, h, tellApart, type Child } from "../dom";
 import * as f from "../format";
 import { callName, findCalls, Flame, type Tree } from "../flame";
 import { deviceWord, severalRanks } from "../job";
-import { chooser, controls, empty, heading, note, section, lines, setting, swatches } from "../ui";
+import { chooser, controls, empty, heading, searchBox, section, lines, setting, swatches } from "../ui";
 import type { Context, View } from "../view";
-import { filtered } from "./filtered";
+import { filtered } from "./part";
 import { COMMUNICATES } from "./operators";
 
 type Side = "host" | "device";
@@ -105,7 +105,7 @@ function colourNote(table: Table<"calls.tree">, side: Side, colour: Colour): Chi
     module: "Its colour is that of its module: the file of a Python function, the class of a module, or the namespace of an operator.",
   }[colour];
   return [
-    note(`A call is as wide as its time, above what it calls. ${meaning}`),
+    `A call is as wide as its time, above what it calls. ${meaning}`,
     colour === "module" &&
       swatches([...[...modulesOf(table, side).values()].map((module, i) => [`class-${i}`, module] as const), [NO_COLOUR, "all others"]]),
   ];
@@ -113,19 +113,7 @@ function colourNote(table: Table<"calls.tree">, side: Side, colour: Colour): Chi
 
 /* Highlights the calls with a name, and shows their total share of the time. */
 function finder(context: Context, flame: Flame, tree: Tree, whole: number): HTMLElement {
-  const box = h("input", {
-      type: "search",
-      value: context.params.get("find") ?? "",
-      placeholder: "aten::mm",
-      "aria-label": "Find calls",
-      spellcheck: false,
-      on: {
-        input: () => {
-          context.set({ find: box.value || null });
-          find();
-        },
-      },
-    }),
+  const box = searchBox(context, "find", "aten::mm", "Find calls", () => find()),
     said = h("output.note", { "aria-live": "polite" });
   function find(): void {
     const { rows, time } = findCalls(tree, box.value);
@@ -149,7 +137,7 @@ function trail(table: Table<"calls.tree">, tree: Tree, root: number, choose: (ro
         "li",
         h(
           "button",
-          { "aria-current": row === root ? "true" : undefined, on: { click: () => choose(row) } },
+          { "aria-current": row === root ? "true" : undefined, click: () => choose(row) },
           row < 0 ? "All calls" : callName(table.text(row, "name") ?? ""),
         ),
       ),
@@ -178,14 +166,10 @@ function groupsOf(rows: Iterable<number>, key: (row: number) => string): number[
 
 function callTable(context: Context, table: Table<"calls.tree">, tree: Tree, side: Side): HTMLElement {
   const callers = apart(tree),
-    self = `${side}_self_ns` as const,
     other = side === "host" ? "device" : "host";
-  const most = f.most([1, ...table.nums(self).map((value) => value ?? 0)]);
   return section(
     "The same as a table",
-    note(
-      "A row is a path of calls: what is called from two places has two rows, with the callers in which the paths differ, the nearest first.",
-    ),
+    "A row is a path of calls: what is called from two places has two rows, with the callers in which the paths differ, the nearest first.",
     filtered(
       context,
       table,
@@ -198,17 +182,10 @@ function callTable(context: Context, table: Table<"calls.tree">, tree: Tree, sid
           callers[row] !== "" && h("small.inside", { title: cut(callers[row]!, 400) }, `in ${cut(callers[row]!, CALLERS_LENGTH)}`),
         ],
       },
-      {
-        column: self,
-        label: "itself",
-        draw: (row, write) => inlineBar(table.num(row, self), most, write(table.num(row, self)), side === "host" ? "host" : "compute"),
-      },
+      { column: `${side}_self_ns`, label: "itself", bar: () => (side === "host" ? "host" : "compute") },
       { column: `${side}_total_ns`, label: "with what it calls" },
       "calls",
-      {
-        column: `${other}_total_ns`,
-        label: other === "host" ? "on the host" : "GPU time",
-      },
+      { column: `${other}_total_ns`, label: other === "host" ? "on the host" : "GPU time" },
       severalRanks(context.job) && [
         "ranks",
         { column: `${side}_median_ns`, label: "median rank" },
@@ -231,11 +208,12 @@ function besides(table: Table<"calls.tree">, kind: Kind, whole: number): string 
     0;
   const outside = share(/^\(outside of any \w+\)$/),
     lost = share(/^\(launch not recorded\)$/);
-  const parts = [
-    outside < TELLING ? "" : `${f.percent(outside, 0)} was launched outside of any ${kind.what}, for example by autograd’s threads`,
-    lost < TELLING ? "" : `the launch of ${f.percent(lost, 0)} was not recorded`,
-  ].filter((part) => part);
-  return parts.length > 0 ? ` Of all GPU time, ${parts.join("; ")}.` : "";
+  const parts = f.joined(
+    "; ",
+    outside >= TELLING && `${f.percent(outside, 0)} was launched outside of any ${kind.what}, for example by autograd’s threads`,
+    lost >= TELLING && `the launch of ${f.percent(lost, 0)} was not recorded`,
+  );
+  return parts && ` Of all GPU time, ${parts}.`;
 }
 
 function finding(job: Job, table: Table<"calls.tree">, tree: Tree, kind: Kind, side: Side, whole: number): [Child, string] {
@@ -276,40 +254,41 @@ export const stacks: View = {
   title: "Call trees",
   needs: ["calls.tree"],
   shown: (job) => job.rowsOf("calls.tree") > 0,
-  render(root, context) {
-    const { job, params } = context,
-      there = KINDS.filter((kind) => job.level("calls.tree", kind.key).n > 0);
-    const kind = there.find((each) => each.key === params.get("of")) ?? there[0]!,
-      table = job.level("calls.tree", kind.key);
-    const sums = (side: Side) =>
-      f.sum(table.rows.map((_, row) => (table.num(row, "parent") === null ? table.num(row, `${side}_total_ns`) : 0)));
-    const sides = (["device", "host"] as const).filter((side) => callsOf(table).some((row) => table.amount(row, `${side}_total_ns`) > 0)),
-      side = sides.find((each) => each === params.get("time")) ?? sides[0];
-    if (!side) return void root.append(heading("Call trees"), empty("The recorded calls took no time."));
-    const { ranks, ...alone } = COLOURS,
-      colours = severalRanks(job) ? { ranks, ...alone } : alone,
-      colour = (Object.keys(colours) as Colour[]).find((each) => each === params.get("color")) ?? (severalRanks(job) ? "ranks" : "self"),
-      tree = treeOf(table, side, colour),
-      whole = sums(side),
-      wanted = Number(params.get("node") ?? -1);
-    const chosen = table.rows.findIndex((_, row) => table.num(row, "node") === wanted);
-    const choose = (row: number) => context.redraw({ node: row < 0 ? null : String(table.num(row, "node")) });
-    const flame = new Flame(tree, chosen, {
+  parts: [graph],
+};
+
+function graph(context: Context): Child {
+  const { job, params } = context,
+    there = KINDS.filter((kind) => job.level("calls.tree", kind.key).n > 0),
+    kind = there.find((each) => each.key === params.get("of")) ?? there[0]!,
+    table = job.level("calls.tree", kind.key),
+    sides = (["device", "host"] as const).filter((side) => callsOf(table).some((row) => table.amount(row, `${side}_total_ns`) > 0)),
+    side = sides.find((each) => each === params.get("time")) ?? sides[0];
+  if (!side) return [heading("Call trees"), empty("The recorded calls took no time.")];
+  const { ranks, ...alone } = COLOURS,
+    colours = severalRanks(job) ? { ranks, ...alone } : alone,
+    colour = (Object.keys(colours) as Colour[]).find((each) => each === params.get("color")) ?? (severalRanks(job) ? "ranks" : "self"),
+    tree = treeOf(table, side, colour),
+    whole = f.sum(table.rows.map((_, row) => (table.num(row, "parent") === null ? table.num(row, `${side}_total_ns`) : 0))),
+    wanted = Number(params.get("node") ?? -1),
+    chosen = table.rows.findIndex((_, row) => table.num(row, "node") === wanted),
+    choose = (row: number) => context.redraw({ node: row < 0 ? null : String(table.num(row, "node")) }),
+    flame = new Flame(tree, chosen, {
       words: wordsOf(job, table, side, whole),
       choose,
       label: `Flame graph of ${kind.label}, ${side === "host" ? "host" : "GPU"} time; the table has the same`,
     });
-    root.append(
-      heading(...finding(job, table, tree, kind, side, whole)),
-      controls(
-        setting(context, "Calls of", "of", there, kind.key, "node", "sort"),
-        sides.length > 1 && setting(context, "Time", "time", { device: "GPU", host: "host" }, side, "node", "sort"),
-        chooser<Colour>(context, "Colour", "color", Object.entries(colours) as [Colour, string][], colour),
-        finder(context, flame, tree, whole),
-      ),
-    );
-    append(root, [colourNote(table, side, colour)]);
-    root.append(trail(table, tree, chosen, choose), flame.element, callTable(context, table, tree, side));
-    return () => flame.dispose();
-  },
-};
+  return [
+    heading(...finding(job, table, tree, kind, side, whole)),
+    controls(
+      setting(context, "Calls of", "of", there, kind.key, "node", "sort"),
+      sides.length > 1 && setting(context, "Time", "time", { device: "GPU", host: "host" }, side, "node", "sort"),
+      chooser<Colour>(context, "Colour", "color", Object.entries(colours) as [Colour, string][], colour),
+      finder(context, flame, tree, whole),
+    ),
+    colourNote(table, side, colour),
+    trail(table, tree, chosen, choose),
+    flame.element,
+    callTable(context, table, tree, side),
+  ];
+}

@@ -1,11 +1,12 @@
 /** Steps: is it a rank, a step, or chance? */
-import type { ColumnOf, Job, Table } from "../data";
+import type { ColumnOf, Job } from "../data";
+import type { Child } from "../dom";
 import * as f from "../format";
-import { grid, tableSection } from "../grid";
 import { firstStepsLess, hasSteps, lacksRanks, ranksOf, severalRanks, stepWord, TO_MARK_STEPS } from "../job";
 import { heatMap, ROWS_NAMED, type MapCell } from "../map";
 import { controls, empty, heading, note, section, lines, chooser, setting } from "../ui";
 import { href, type Context, type View, tablesNamed } from "../view";
+import { part } from "./part";
 import { balanceFinding } from "./summary";
 import { trend } from "./trend";
 import { structure } from "./structure";
@@ -97,20 +98,17 @@ function cellOf(job: Job, metric: Metric, field: Field, unit: f.Unit, r: number,
   const there = ranks.filter((rank) => field.row.has(`${rank}/${step}`));
   if (there.length === 0) return null;
   const worst = there.reduce((a, b) => ((field.value.get(`${b}/${step}`) ?? -1) > (field.value.get(`${a}/${step}`) ?? -1) ? b : a));
-  const value = field.value.get(`${worst}/${step}`) ?? null;
-  const partial = field.partial.has(`${worst}/${step}`);
-  const window = windowOf(job, field.window.get(`${worst}/${step}`) ?? -1);
+  const value = field.value.get(`${worst}/${step}`) ?? null,
+    partial = field.partial.has(`${worst}/${step}`),
+    window = windowOf(job, field.window.get(`${worst}/${step}`) ?? -1),
+    words = [`${metric.label}: ${f.time(value)}`, ranks.length > 1 && ` (rank ${worst}, the largest)`],
+    cut = partial && "The recording began or ended inside this step.";
   return {
     value,
     text: value === null ? f.NONE : f.short(value, unit),
     partial,
     ...(window ? { href: href("timeline", { rank: worst, t: `${window[0]}-${window[1]}` }) } : {}),
-    tip: () =>
-      lines(
-        `${label}, step ${step}`,
-        [`${metric.label}: ${f.time(value)}`, ranks.length > 1 ? ` (rank ${worst}, the largest)` : ""],
-        partial ? "The recording began or ended inside this step." : null,
-      ),
+    tip: () => lines(`${label}, step ${step}`, words, cut),
   };
 }
 
@@ -135,13 +133,14 @@ function cellsOf({ rows, steps, value }: Field): number[] {
   );
 }
 
-function drawMap(root: HTMLElement, context: Context, metric: Metric, byHost: boolean): void {
-  const { job, params } = context;
-  const field = fieldOf(job, metric, byHost, params.get("sort") ?? "name");
-  const unit = f.mapUnit(field.value.values());
-  const many = job.allRowsOf("job.rank") >= MANY,
+function drawMap(context: Context, metric: Metric, byHost: boolean): Child {
+  const { job, params } = context,
+    field = fieldOf(job, metric, byHost, params.get("sort") ?? "name"),
+    unit = f.mapUnit(field.value.values()),
+    many = job.allRowsOf("job.rank") >= MANY,
     from = many ? median(cellsOf(field)) : 0,
-    to = Math.max(f.most(field.value.values()), from + LEAST_OF_STEP * (job.table("overlap.step").median("window_ns") ?? 0));
+    to = Math.max(f.most(field.value.values()), from + LEAST_OF_STEP * (job.table("overlap.step").median("window_ns") ?? 0)),
+    worst = fieldOf(job, metric, byHost, "worst");
   const draw = (chosen: Field, more: string) =>
     heatMap({
       label: `${metric.label} by ${byHost ? "host" : "rank"} and step, ${unit.name}${more}`,
@@ -152,33 +151,70 @@ function drawMap(root: HTMLElement, context: Context, metric: Metric, byHost: bo
       to,
       cell: (r, c) => cellOf(job, metric, chosen, unit, r, c),
     });
-  root.append(draw(field, ""));
-  if (field.rows.length > ROWS_NAMED) {
-    const worst = fieldOf(job, metric, byHost, "worst");
-    root.append(
+  return [
+    draw(field, ""),
+    field.rows.length > ROWS_NAMED &&
       section(
         `The ${OUTSTANDING} ${byHost ? "hosts" : "ranks"} with most`,
         draw({ ...worst, rows: worst.rows.slice(0, OUTSTANDING) }, ", largest first"),
       ),
-    );
-  }
-  root.append(
     note(
       `${metric.label[0]!.toUpperCase()}${metric.label.slice(1)}, ${unit.name}. ${metric.doc}${metric.key === "caused" ? firstStepsLess(job) : ""} `,
       severalRanks(job) ? `A row that stands out is a ${byHost ? "host" : "rank"}, a column is a step. ` : "",
       field.partial.size > 0 ? "Hatched: the recording began or ended inside the step. " : "",
       `The colours go from ${many ? `the median cell, ${f.grouped(from / unit.factor, 2)}${f.SPACE}${unit.name},` : "0"} to ${f.time(to)}.`,
     ),
-  );
+  ];
 }
 
-function leaders(table: Table<"stragglers.step">): HTMLElement {
-  return grid(
-    table,
-    {},
-    "step; rank; direct_ns: made others wait by itself; indirect_ns: through others; lateness_ns: later than the last but one",
-  );
+function map(context: Context): Child {
+  const { job, params } = context,
+    table = job.table("overlap.step"),
+    several = severalRanks(job),
+    canFold = ranksOf(job).hosts.length > 1 && !lacksRanks(job),
+    byHost = canFold && (params.get("rows") ?? (job.allRowsOf("job.rank") >= MANY ? "hosts" : "ranks")) === "hosts",
+    held = cellsLeftOut(job, "stragglers.rank_step") ? (job.facts.cell_ranks?.length ?? Infinity) : Infinity,
+    some = held < job.allRowsOf("job.rank") ? ", of those that this page holds" : "",
+    lead = heading(
+      "Steps",
+      several
+        ? `Is it a ${byHost ? "host" : "rank"}, a step, or chance? Each cell is one ${byHost ? `host in one step: its rank with most${some}` : "rank in one step"}.`
+        : "Each cell is one step.",
+    );
+  if (table.n === 0) return [lead, empty("No GPU events were recorded in a step.")];
+  const metrics = METRICS.filter((metric) => job.table(metric.table).n > 0 && (hasSteps(job) || !OF_STEPS.includes(metric.key))),
+    metric = metrics.find((m) => m.key === params.get("metric")) ?? metrics[0]!;
+  return [
+    lead,
+    !hasSteps(job) && `No steps marked: the whole trace is one column. ${TO_MARK_STEPS}`,
+    controls(
+      chooser(context, "Metric", "metric", metrics, metric.key),
+      several &&
+        chooser(context, "Order", "sort", { name: "by name", worst: "worst first" }, params.get("sort") === "worst" ? "worst" : "name"),
+      canFold && setting(context, "Rows", "rows", { hosts: "hosts", ranks: "ranks" }, byHost ? "hosts" : "ranks"),
+    ),
+    drawMap(context, metric, byHost),
+    trend(job),
+    structure(job),
+    leaders(context),
+    several && evenness(context),
+  ];
 }
+
+const leaders = part(
+  "stragglers.step",
+  "Who made others wait most in each step",
+  {},
+  "step; rank; direct_ns: made others wait by itself; indirect_ns: through others; lateness_ns: later than the last but one",
+);
+
+const evenness = part(
+  "imbalance.step",
+  "How even the steps are",
+  { none: null },
+  "step; mean_compute_ns: mean compute; max_compute_ns: largest; max_rank: of rank; imbalance_pct: imbalance",
+  "load_balance: load balance; step_ns: step; parallel_efficiency: parallel efficiency",
+);
 
 export const steps: View = {
   id: "steps",
@@ -188,54 +224,5 @@ export const steps: View = {
     "structure.step stragglers.finding",
   ),
   state: (job) => balanceFinding(job).state,
-  render(root, context) {
-    const { job, params } = context;
-    const table = job.table("overlap.step");
-    const hosts = ranksOf(job).hosts.length;
-    const canFold = hosts > 1 && !lacksRanks(job),
-      byHost = canFold && (params.get("rows") ?? (job.allRowsOf("job.rank") >= MANY ? "hosts" : "ranks")) === "hosts";
-    const held = cellsLeftOut(job, "stragglers.rank_step") ? (job.facts.cell_ranks?.length ?? Infinity) : Infinity,
-      some = held < job.allRowsOf("job.rank") ? ", of those that this page holds" : "";
-    root.append(
-      heading(
-        "Steps",
-        severalRanks(job)
-          ? `Is it a ${byHost ? "host" : "rank"}, a step, or chance? Each cell is one ${byHost ? `host in one step: its rank with most${some}` : "rank in one step"}.`
-          : "Each cell is one step.",
-      ),
-    );
-    if (table.n === 0) {
-      root.append(empty("No GPU events were recorded in a step."));
-      return undefined;
-    }
-    if (!hasSteps(job)) root.append(note(`No steps marked: the whole trace is one column. ${TO_MARK_STEPS}`));
-    const metrics = METRICS.filter((metric) => job.table(metric.table).n > 0 && (hasSteps(job) || !OF_STEPS.includes(metric.key)));
-    const metric = metrics.find((m) => m.key === params.get("metric")) ?? metrics[0]!;
-    root.append(
-      controls(
-        chooser(context, "Metric", "metric", metrics, metric.key),
-        severalRanks(job) &&
-          chooser(context, "Order", "sort", { name: "by name", worst: "worst first" }, params.get("sort") === "worst" ? "worst" : "name"),
-        canFold && setting(context, "Rows", "rows", { hosts: "hosts", ranks: "ranks" }, byHost ? "hosts" : "ranks"),
-      ),
-    );
-    drawMap(root, context, metric, byHost);
-    const lengths = trend(job);
-    if (lengths) root.append(lengths);
-    const made = structure(job);
-    if (made) root.append(made);
-    if (job.table("stragglers.step").n > 0)
-      root.append(section("Who made others wait most in each step", leaders(job.table("stragglers.step"))));
-    if (severalRanks(job))
-      root.append(
-        tableSection(
-          "How even the steps are",
-          null,
-          job.table("imbalance.step"),
-          {},
-          "step; mean_compute_ns: mean compute; max_compute_ns: largest; max_rank: of rank; imbalance_pct: imbalance",
-          "load_balance: load balance; step_ns: step; parallel_efficiency: parallel efficiency",
-        ),
-      );
-  },
+  parts: [map],
 };

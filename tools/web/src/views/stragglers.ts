@@ -59,12 +59,7 @@ function flies(sides: readonly Side[], words: string): HTMLElement {
   const room = (side: "left" | "right") => `(100% + ${side === "right" ? 7 : 0}px) * ${parts[larger] / parts[side]} - 71px`;
   const list = h(
     "div.butterfly",
-    {
-      style: {
-        "--left": `minmax(0, ${parts.left}fr)`,
-        "--right": `minmax(0, ${parts.right}fr)`,
-      },
-    },
+    { style: { "--left": `minmax(0, ${parts.left}fr)`, "--right": `minmax(0, ${parts.right}fr)` } },
     h(
       "div.fly.head",
       h("span"),
@@ -73,36 +68,28 @@ function flies(sides: readonly Side[], words: string): HTMLElement {
       h("span.words", words),
     ),
   );
-  for (const each of sides) {
-    const half = (side: "left" | "right", value: number, column: string) =>
-      h(
-        "span",
-        { class: side },
-        h(
-          "span.fly-value",
-          {
-            ...(each.row === undefined
-              ? { "data-value": value }
-              : { "data-table": "stragglers.rank", "data-row": each.row, "data-column": column }),
-          },
-          f.scaled(value, unit, value > 0 && value < 9.95 * unit.factor && unit.factor > 1 ? 1 : 0),
-        ),
-        tip(h("span.fly-bar", { style: { width: `calc((${room(side)}) * ${value / most})` } }), () => [
-          `${each.label}: `,
-          f.exact(value, "ns"),
-        ]),
-      );
+  const half = (each: Side, side: "left" | "right", value: number, column: string) => {
+    const origin = { "data-table": "stragglers.rank", "data-row": each.row, "data-column": column },
+      text = f.scaled(value, unit, value > 0 && value < 9.95 * unit.factor && unit.factor > 1 ? 1 : 0),
+      bar = h("span.fly-bar", { style: { width: `calc((${room(side)}) * ${value / most})` } });
+    return h(
+      "span",
+      { class: side },
+      h("span.fly-value", each.row === undefined ? { "data-value": value } : origin, text),
+      tip(bar, () => [`${each.label}: `, f.exact(value, "ns")]),
+    );
+  };
+  for (const each of sides)
     list.append(
       h(
         "div",
         { class: `fly ${each.strong ? "straggler" : ""}` },
         h("span.row-label", each.label),
-        half("left", each.wait, "wait_ns"),
-        half("right", each.cost, "direct_ns"),
+        half(each, "left", each.wait, "wait_ns"),
+        half(each, "right", each.cost, "direct_ns"),
         h("span.words", each.words),
       ),
     );
-  }
   return list;
 }
 
@@ -120,20 +107,18 @@ function butterfly(context: Context, order: Order): HTMLElement {
     table = job.table("stragglers.rank"),
     chosen = costly(job, order);
   const left = table.n + table.leftOut - chosen.length;
+  const sides = chosen.map((row) => ({
+    label: `rank ${table.num(row, "rank")}`,
+    wait: table.amount(row, "wait_ns"),
+    cost: cost(table, row),
+    strong: table.text(row, "verdict") === "straggler",
+    words: evidence(job, row),
+    row,
+  }));
   return h(
     "div",
     controls(chooser(context, "Order", "order", { cost: "by what they cost", rank: "by rank" }, order)),
-    flies(
-      chosen.map((row) => ({
-        label: `rank ${table.num(row, "rank")}`,
-        wait: table.amount(row, "wait_ns"),
-        cost: cost(table, row),
-        strong: table.text(row, "verdict") === "straggler",
-        words: evidence(job, row),
-        row,
-      })),
-      "evidence",
-    ),
+    flies(sides, "evidence"),
     left > 0 && note(`${f.grouped(left)} ranks that cost less are left out. `, link("All of them", "tables", { name: table.name })),
   );
 }
@@ -153,18 +138,13 @@ function hostButterfly(job: Job): HTMLElement | null {
     if (sum.worst < 0 || cost(table, row) > cost(table, sum.worst)) sum.worst = row;
   });
   const chosen = [...sums].sort(([, a], [, b]) => b.cost - a.cost).slice(0, HOSTS_SHOWN);
+  const sides = chosen.map(([label, { wait, cost: all, ranks, worst }]) => {
+    const words = `${f.count(ranks, "rank")}, most of it rank ${table.num(worst, "rank")}`;
+    return { label, wait, cost: all, strong: false, words };
+  });
   return h(
     "div",
-    flies(
-      chosen.map(([label, { wait, cost: all, ranks, worst }]) => ({
-        label,
-        wait,
-        cost: all,
-        strong: false,
-        words: `${f.count(ranks, "rank")}, most of it rank ${table.num(worst, "rank")}`,
-      })),
-      "of its ranks",
-    ),
+    flies(sides, "of its ranks"),
     hosts.length > chosen.length && note(`The ${chosen.length} of ${f.grouped(hosts.length)} hosts whose ranks made others wait most.`),
   );
 }
@@ -176,14 +156,13 @@ function evidence(job: Job, row: number): string {
     led = table.amount(row, "steps_led");
   const indirect = table.amount(row, "indirect_ns"),
     all = cost(table, row);
-  return [
+  return f.joined(
+    "; ",
     `last in ${f.grouped(table.amount(row, "last_arrivals"))} of ${f.grouped(table.amount(row, "collectives"))}${tied > 0 ? `, tied in ${f.grouped(tied)}` : ""}`,
     speed === null ? "" : `speed ${f.times(speed)}`,
     led > 0 && job.table("stragglers.step").n > 1 ? `most in ${f.count(led, "step")}` : "",
     all > 0 && indirect / all > 0.05 ? `${f.percent((100 * indirect) / all)} through others` : "",
-  ]
-    .filter((part) => part !== "")
-    .join("; ");
+  );
 }
 
 /* Removes the beginning that all names share, but no digits of it, because a column has little room. */
@@ -203,12 +182,7 @@ function matrixNames(job: Job, nameOf: (rank: number) => string): string[] {
     const name = nameOf(ranks.num(row, "rank") ?? -1);
     costs.set(name, (costs.get(name) ?? 0) + cost(ranks, row));
   });
-  const kept = new Set(
-    [...costs]
-      .sort(([, a], [, b]) => b - a)
-      .slice(0, MATRIX_MAX)
-      .map(([name]) => name),
-  );
+  const kept = new Set([...costs.keys()].sort((a, b) => costs.get(b)! - costs.get(a)!).slice(0, MATRIX_MAX));
   return [...costs.keys()].filter((name) => kept.has(name)); // in rank order
 }
 
@@ -223,7 +197,7 @@ function matrix(job: Job): HTMLElement {
     return nRanks > PAIRS_MAX
       ? section(
           "Hosts that wait, and that make others wait",
-          note(`Which rank waits for which is kept for jobs of up to ${PAIRS_MAX} ranks.`),
+          `Which rank waits for which is kept for jobs of up to ${PAIRS_MAX} ranks.`,
           hostButterfly(job),
         )
       : section(title, empty("No rank waited for another."));
@@ -241,9 +215,7 @@ function matrix(job: Job): HTMLElement {
     all = byHost ? hostCount : nRanks;
   return section(
     title,
-    note(
-      `Row: the ${what} that waits. Column: the one it waits for, ${unit.name}. A column that stands out is a ${what} that many wait for.`,
-    ),
+    `Row: the ${what} that waits. Column: the one it waits for, ${unit.name}. A column that stands out is a ${what} that many wait for.`,
     heatMap({
       label: `${title}, ${unit.name}`,
       rows: names,
@@ -265,7 +237,7 @@ function matrix(job: Job): HTMLElement {
         `Of ${f.grouped(pairs.n + pairs.leftOut)} pairs of ranks this page holds the ${f.grouped(pairs.n)} that waited most, ${f.percent(f.share(f.sum(pairs.nums("wait_ns")), everything), 1)} of all waiting: cells show only these. `,
         link("All of them", "tables", { name: pairs.name }),
       ),
-    all > names.length && note(`The ${names.length} of ${f.grouped(all)} ${what}s that cost most.`),
+    all > names.length && `The ${names.length} of ${f.grouped(all)} ${what}s that cost most.`,
   );
 }
 
@@ -316,78 +288,60 @@ function instance(
   ranks: number,
   domains: ReadonlyMap<number | null, number | null>,
 ): HTMLElement {
-  const worst = job.table("collectives.worst");
-  const first = Math.min(...arrivals.map((a) => a.begin)),
-    release = Math.max(...arrivals.map((a) => a.begin));
-  const end = Math.max(...arrivals.map((a) => a.end));
-  const last = worst.num(row, "last_rank");
-  const step = worst.num(row, "step"),
+  const worst = job.table("collectives.worst"),
+    first = f.least(arrivals.map((a) => a.begin)),
+    release = f.most(arrivals.map((a) => a.begin)),
+    end = f.most(arrivals.map((a) => a.end)),
+    last = worst.num(row, "last_rank"),
+    step = worst.num(row, "step"),
     bytes = worst.num(row, "bytes"),
-    group = prose(worst.text(row, "group")).slice(0, 40);
-  const length = Math.max(1, end - first),
-    at = (ns: number) => `${(100 * (ns - first)) / length}%`;
-  const clocks = new Set(arrivals.map((a) => domains.get(a.rank) ?? null));
-  const apart = clocks.size > 1 || (job.table("collectives.arrival").leftOut > 0 && job.table("clock.rank").different("domain") > 1);
-  const u = apart ? (worstUncertainty(job) ?? 0) : 0; // ranks that share a clock need no uncertainty
-  const shown = ranks <= ARRIVALS_MAX ? arrivals : someArrivals(arrivals);
-  const lanes = shown.map((a) => {
-    const free = Math.min(Math.max(release, a.begin), a.end);
+    group = prose(worst.text(row, "group")).slice(0, 40),
+    length = Math.max(1, end - first),
+    share = (ns: number) => `${(100 * ns) / length}%`,
+    at = (ns: number) => share(ns - first),
+    clocks = new Set(arrivals.map((a) => domains.get(a.rank) ?? null)),
+    apart = clocks.size > 1 || (job.table("collectives.arrival").leftOut > 0 && job.table("clock.rank").different("domain") > 1),
+    u = apart ? (worstUncertainty(job) ?? 0) : 0, // ranks that share a clock need no uncertainty
+    shown = ranks <= ARRIVALS_MAX ? arrivals : someArrivals(arrivals);
+  const lanes = shown.map(({ rank, begin, end: left }) => {
+    const free = Math.min(Math.max(release, begin), left),
+      tied = last === null && release - begin <= 2 * Math.SQRT2 * u,
+      reach = { left: at(Math.max(first, begin - u)), right: share(end - Math.min(end, begin + u)) };
     return h(
       "div.lane",
-      h("span.row-label", `rank ${a.rank}`),
+      h("span.row-label", `rank ${rank}`),
       tip(
         h(
           "span.lane-box",
-          h("span.piece.fill-wait", { style: { left: at(a.begin), width: `${(100 * (free - a.begin)) / length}%` } }),
-          h("span.piece.fill-transfer", { style: { left: at(free), width: `${(100 * (a.end - free)) / length}%` } }),
-          u > 0 &&
-            h("span.arrival-whisker", {
-              style: { left: at(Math.max(first, a.begin - u)), right: `${(100 * (end - Math.min(end, a.begin + u))) / length}%` },
-              "data-uncertainty": u,
-            }),
-          last === null &&
-            release - a.begin <= 2 * Math.SQRT2 * u &&
-            h("span.tied-mark", { style: { left: at(a.begin) }, "aria-label": "may share the last place" }, "▷"),
-          a.rank === last && h("span.last-mark", { style: { left: at(a.begin) }, "aria-label": "came last" }, "▶"),
+          h("span.piece.fill-wait", { style: { left: at(begin), width: share(free - begin) } }),
+          h("span.piece.fill-transfer", { style: { left: at(free), width: share(left - free) } }),
+          u > 0 && h("span.arrival-whisker", { style: reach, "data-uncertainty": u }),
+          tied && h("span.tied-mark", { style: { left: at(begin) }, "aria-label": "may share the last place" }, "▷"),
+          rank === last && h("span.last-mark", { style: { left: at(begin) }, "aria-label": "came last" }, "▶"),
         ),
-        () => [
-          h("b", `rank ${a.rank}`),
-          ` arrived ${f.time(a.begin - first)} after the first, waited ${f.time(Math.max(0, free - a.begin))}`,
-        ],
+        () => [h("b", `rank ${rank}`), ` arrived ${f.time(begin - first)} after the first, waited ${f.time(Math.max(0, free - begin))}`],
       ),
     );
   });
   const what = lines(
-    `${kindWord(worst.text(row, "kind") ?? "")}${worst.num(row, "seq") === null ? "" : ` ${worst.num(row, "seq")}`}${step === null || !hasSteps(job) ? "" : `, step ${step}`}`,
+    `${kindWord(worst.text(row, "kind"))}${worst.num(row, "seq") === null ? "" : ` ${worst.num(row, "seq")}`}${step === null || !hasSteps(job) ? "" : `, step ${step}`}`,
     `${f.time(worst.num(row, "wait_ns"))} waited, ${f.time(worst.num(row, "skew_ns"))} skew`,
     [last === null ? "the last place is tied" : `rank ${last} last`, `, transfer ${f.time(worst.num(row, "transfer_ns"))}`],
-    [bytes === null ? "" : f.bytes(bytes), group === "" ? "" : `group ${group}`].filter((part) => part !== "").join(", "),
+    f.joined(", ", bytes === null ? "" : f.bytes(bytes), group === "" ? "" : `group ${group}`),
     h("a", { href: onTimeline(first, end, { coll: row }) }, "on the timeline"),
   );
+  const some = shown.length < ranks ? `${shown.length} of ${f.grouped(ranks)}` : shown.length,
+    words = `${some} ranks; rank ${last ?? "–"} last, ${f.time(release - first)} after the first`,
+    foot = h("span.release-text", { style: { right: share(end - release) } }, `last arrival +${f.time(release - first)}`);
   return h(
     "article.instance",
     h("div.instance-words", what),
     h(
       "div.lanes",
-      {
-        role: "img",
-        "aria-label": `${shown.length < ranks ? `${shown.length} of ${f.grouped(ranks)}` : shown.length} ranks; rank ${last ?? "–"} last, ${f.time(release - first)} after the first`,
-      },
+      { role: "img", "aria-label": words },
       h("div.release-box", h("span.release", { style: { left: at(release) } })),
       lanes,
-      h(
-        "div.lane.foot",
-        h("span"),
-        h(
-          "span.lane-box",
-          h("span.zero", "0"),
-          h(
-            "span.release-text",
-            { style: { right: `${100 - (100 * (release - first)) / length}%` } },
-            `last arrival +${f.time(release - first)}`,
-          ),
-        ),
-      ),
+      h("div.lane.foot", h("span"), h("span.lane-box", h("span.zero", "0"), foot)),
     ),
   );
 }
@@ -422,30 +376,16 @@ function worstInstances(context: Context): HTMLElement {
     domains = new Map(clocks.rows.map((_, row) => [clocks.num(row, "rank"), clocks.num(row, "domain")]));
   const all = params.get("all") === "1";
   const rows = worst.all.slice(0, all ? worst.n : WORST_SHOWN);
+  const arrival = (a: number): Arrival => {
+    return { rank: arrivals.num(a, "rank")!, begin: arrivals.num(a, "begin_ns")!, end: arrivals.num(a, "end_ns")! };
+  };
   const size = sizesOf(job, byInstance),
     some = rows.some((row) => size(row) > ARRIVALS_MAX);
   return section(
     title,
-    note(
-      `${some ? `A rank’s part in one collective (with more than ${ARRIVALS_MAX} ranks: the ${EARLIEST} earliest, the ${LATEST} latest and the last to end)` : "Every rank’s part in one collective"}: waiting until the last rank arrives, then transferring. All bars of one collective share a time axis that begins with its first arrival.`,
-    ),
-    legend([
-      ["transfer", "Transfer"],
-      ["wait", "Wait"],
-    ]),
-    rows.map((row) =>
-      instance(
-        job,
-        row,
-        (byInstance.get(worst.num(row, "instance")) ?? []).map((a) => ({
-          rank: arrivals.num(a, "rank")!,
-          begin: arrivals.num(a, "begin_ns")!,
-          end: arrivals.num(a, "end_ns")!,
-        })),
-        size(row),
-        domains,
-      ),
-    ),
+    `${some ? `A rank’s part in one collective (with more than ${ARRIVALS_MAX} ranks: the ${EARLIEST} earliest, the ${LATEST} latest and the last to end)` : "Every rank’s part in one collective"}: waiting until the last rank arrives, then transferring. All bars of one collective share a time axis that begins with its first arrival.`,
+    legend("transfer: Transfer; wait: Wait"),
+    rows.map((row) => instance(job, row, (byInstance.get(worst.num(row, "instance")) ?? []).map(arrival), size(row), domains)),
     !all && worst.n > WORST_SHOWN && showAll(context, `Show all ${worst.n}`),
   );
 }
@@ -516,25 +456,23 @@ export const stragglers: View = {
   ),
   shown: severalRanks,
   state: (job) => straggling(job).state,
-  render(root, context) {
-    const { job, params } = context,
-      order: Order = params.get("order") === "rank" ? "rank" : "cost";
-    const table = job.table("stragglers.rank");
-    const waits = table.sum("wait_ns");
-    if (table.known("wait_ns") === 0) return void root.append(heading(title(job)), empty(nothingKnown(job)));
-    root.append(
-      heading(
-        title(job),
-        `Of ${f.time(waits)} that all ranks together spent waiting for one another in collectives, each nanosecond is charged to the ranks that had not yet arrived, or to those that had delayed them.`,
-      ),
-    );
-    const findings = job.table("stragglers.finding");
-    root.append(note(prose(job.table("stragglers.job").text(0, "evidence")).replace(/[^.]$/, "$&.")));
-    if (findings.n > 0) root.append(section("What stands out", findingTable(findings)));
-    root.append(
-      section("Who waits, and who makes others wait", butterfly(context, order)),
-      h("div", { class: job.allRowsOf("stragglers.rank") > BESIDE_MAX ? "" : "columns even" }, matrix(job), stepMap(job, order)),
-      worstInstances(context),
-    );
-  },
+  lacks: ({ job }) => job.table("stragglers.rank").known("wait_ns") === 0 && [heading(title(job)), empty(nothingKnown(job))],
+  parts: [
+    (context) => {
+      const { job, params } = context,
+        order: Order = params.get("order") === "rank" ? "rank" : "cost",
+        findings = job.table("stragglers.finding");
+      return [
+        heading(
+          title(job),
+          `Of ${f.time(job.table("stragglers.rank").sum("wait_ns"))} that all ranks together spent waiting for one another in collectives, each nanosecond is charged to the ranks that had not yet arrived, or to those that had delayed them.`,
+        ),
+        prose(job.table("stragglers.job").text(0, "evidence")).replace(/[^.]$/, "$&."),
+        findings.n > 0 && section("What stands out", findingTable(findings)),
+        section("Who waits, and who makes others wait", butterfly(context, order)),
+        h("div", { class: job.allRowsOf("stragglers.rank") > BESIDE_MAX ? "" : "columns even" }, matrix(job), stepMap(job, order)),
+      ];
+    },
+    worstInstances,
+  ],
 };

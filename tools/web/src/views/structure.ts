@@ -1,7 +1,7 @@
 /** Structure of a step: micro-batches, recomputation, and phases compared with their usual ranges. */
 import { band, type BandFigure } from "../cells";
 import type { Job, Table } from "../data";
-import { h } from "../dom";
+import { h, type Child } from "../dom";
 import * as f from "../format";
 import { grid, type GridColumn, columns } from "../grid";
 import { hasSteps } from "../job";
@@ -20,8 +20,7 @@ export const PHASES = [
 
 type Phase = (typeof PHASES)[number];
 
-const GRID_ROWS = 12;
-/** Exposed communication is mentioned if it takes at least this share [% of GPU time]. */
+/** Exposed communication is mentioned from this share on [% of GPU time]. */
 const EXPOSED_SAID = 5;
 
 function usual({ least, most }: Phase): string {
@@ -49,14 +48,9 @@ function isComparable(job: Job, table: Steps): boolean {
 function phaseRow(table: Steps, phase: Phase, comparable: boolean): HTMLElement | null {
   const middle = table.median(phase.column);
   if (middle === null) return null;
-  if (!isRecorded(table, phase))
-    return h(
-      "div.usual",
-      h("span.row-label", phase.label),
-      h("span.usual-track", { "data-phase": phase.column }),
-      h("span.usual-value", f.NONE),
-      h("span.usual-words", "not recorded"),
-    );
+  const row = (track: HTMLElement, value: string, ...words: Child[]) =>
+    h("div.usual", h("span.row-label", phase.label), track, h("span.usual-value", value), h("span.usual-words", words));
+  if (!isRecorded(table, phase)) return row(h("span.usual-track", { "data-phase": phase.column }), f.NONE, "not recorded");
   const at = (value: number): string => `${Math.max(0, Math.min(100, value))}%`,
     over = comparable && middle > phase.most,
     several = table.n + table.leftOut > 1;
@@ -68,55 +62,44 @@ function phaseRow(table: Steps, phase: Phase, comparable: boolean): HTMLElement 
     table.nums(phase.column).map((value) => value !== null && h("span.usual-step", { "data-value": value, style: { left: at(value) } })),
     h("span", { class: `usual-middle ${over ? "over" : ""}`, style: { left: at(middle) } }),
   );
-  return h(
-    "div.usual",
-    h("span.row-label", phase.label),
-    tip(track, () =>
-      lines(
-        `${phase.label}: ${words}`,
-        several ? `Median over steps; they are ${range(table, phase.column)}.` : "Of the one step.",
-        table.docOf(phase.column),
-      ),
-    ),
-    h("span.usual-value", f.percent(middle, 1)),
-    h("span.usual-words", comparable && `usual ${usual(phase)}`, over && [" ", sign("warn"), " more"]),
-  );
+  const content = () =>
+    lines(
+      `${phase.label}: ${words}`,
+      several ? `Median over steps; they are ${range(table, phase.column)}.` : "Of the one step.",
+      table.docOf(phase.column),
+    );
+  return row(tip(track, content), f.percent(middle, 1), comparable && `usual ${usual(phase)}`, over && [" ", sign("warn"), " more"]);
 }
 
 function figures(table: Steps): readonly BandFigure[] {
-  const doc = (column: Parameters<Steps["place"]>[0]): string => table.docOf(column);
+  const figure = (label: string, column: Parameters<Steps["place"]>[0], value: string, below: string): BandFigure => {
+    return [label, table.docOf(column), value, below];
+  };
   const passes = table.median("micro_batches"),
     most = table.most("max_micro_batches"),
-    at = table.rows.findIndex((_, row) => table.num(row, "max_micro_batches") === most);
-  const again = table.median("recomputed_pct"),
+    at = table.all.findIndex((row) => table.num(row, "max_micro_batches") === most),
+    again = table.median("recomputed_pct"),
     none = table.most("recomputed_ns") === 0,
-    host = (column: "logging_ns" | "saving_ns"): BandFigure["value"] => (table.sum(column) === 0 ? "none seen" : f.time(table.sum(column)));
+    updates = table.known("micro_batches_per_update") === 0 ? f.NONE : f.grouped(table.median("micro_batches_per_update") ?? 0, 2),
+    host = (column: "logging_ns" | "saving_ns") => (table.sum(column) === 0 ? "none seen" : f.time(table.sum(column))),
+    all = "of the hosts, all steps and ranks",
+    of =
+      passes === null
+        ? "no numbers of autograd were recorded"
+        : most !== null && most > passes
+          ? `at most ${f.grouped(most)}${at >= 0 ? `, on rank ${table.num(at, "max_rank")}` : ""}`
+          : "of a rank, median";
   return [
-    {
-      label: "Micro-batches a step",
-      doc: doc("micro_batches"),
-      value: passes === null ? f.NONE : f.grouped(passes),
-      below:
-        passes === null
-          ? "no numbers of autograd were recorded"
-          : most !== null && most > passes
-            ? `at most ${f.grouped(most)}${at >= 0 ? `, on rank ${table.num(at, "max_rank")}` : ""}`
-            : "of a rank, median",
-    },
-    {
-      label: "Micro-batches an update",
-      doc: doc("micro_batches_per_update"),
-      value: table.known("micro_batches_per_update") === 0 ? f.NONE : f.grouped(table.median("micro_batches_per_update") ?? 0, 2),
-      below: `${f.count(table.median("updates") ?? 0, "update")} a step`,
-    },
-    {
-      label: "Computed again",
-      doc: doc("recomputed_pct"),
-      value: again === null ? f.NONE : none ? "none seen" : f.percent(again, 1),
-      below: none ? "a compiled graph does not show it" : `of the work launched; by step ${range(table, "recomputed_pct")}`,
-    },
-    { label: "Logging", doc: doc("logging_ns"), value: host("logging_ns"), below: "of the hosts, all steps and ranks" },
-    { label: "Saving checkpoints", doc: doc("saving_ns"), value: host("saving_ns"), below: "of the hosts, all steps and ranks" },
+    figure("Micro-batches a step", "micro_batches", passes === null ? f.NONE : f.grouped(passes), of),
+    figure("Micro-batches an update", "micro_batches_per_update", updates, `${f.count(table.median("updates") ?? 0, "update")} a step`),
+    figure(
+      "Computed again",
+      "recomputed_pct",
+      again === null ? f.NONE : none ? "none seen" : f.percent(again, 1),
+      none ? "a compiled graph does not show it" : `of the work launched; by step ${range(table, "recomputed_pct")}`,
+    ),
+    figure("Logging", "logging_ns", host("logging_ns"), all),
+    figure("Saving checkpoints", "saving_ns", host("saving_ns"), all),
   ];
 }
 
@@ -163,6 +146,6 @@ export function structure(job: Job): HTMLElement | null {
           : "",
       ),
     ],
-    grid(table, { first: GRID_ROWS }, columnsOf(table, comparable)),
+    grid(table, { first: 12 }, columnsOf(table, comparable)),
   );
 }

@@ -1,4 +1,5 @@
 /** Summary: the finding first, then its basis. */
+import type { BandFigure } from "../cells";
 import type { ColumnOf, Job, TableName } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
@@ -23,8 +24,8 @@ import {
   worstUncertainty,
 } from "../job";
 import { partsLegend, partsOf, stacks, type StackRow } from "../stack";
-import { empty, figure, link, note, prose, section, sign, term, type Origin } from "../ui";
-import { href, type Context, type State, type View, tablesNamed } from "../view";
+import { empty, figure, link, prose, section, sign, term } from "../ui";
+import { href, type State, type View, tablesNamed } from "../view";
 
 const RANKS_MAX = 32;
 /* Of more bars than this, only every LABEL_EVERY-th and those of named ranks have labels. */
@@ -51,6 +52,8 @@ function title(job: Job): HTMLElement {
     saved = text !== null && h("p.saved", sentence(text)),
     leads = text !== job.table("whatif.job").text(0, "headline"), // the headline is a saving
     checked = checks(job);
+  const check = ({ state, title, link: [, view] }: Finding, i: number) =>
+    h("li", sign(state), h("a", { href: href(view) }, state === "good" ? CHECKED[i] : title));
   return h(
     "header.verdict",
     sign(found.state),
@@ -59,12 +62,7 @@ function title(job: Job): HTMLElement {
       h("h1", { tabindex: -1 }, prose(found.title)),
       first === null ? evidence : h("p", sentence(first)),
       !leads && saved,
-      h(
-        "ul.checks",
-        checked.map(({ state, title, link: [, view] }, i) =>
-          h("li", sign(state), h("a", { href: href(view) }, state === "good" ? CHECKED[i] : title)),
-        ),
-      ),
+      h("ul.checks", checked.map(check)),
       h(
         "details.why",
         h("summary", "Why"),
@@ -91,10 +89,11 @@ function differs(job: Job): Child {
   if (table.n === 0) return null;
   const lines = [...table.by("what")].map(([what, rows]) => {
     const values = rows.slice(0, VALUES_MAX).map((row) => {
-      const ranks = `${table.num(row, "n_ranks") === 1 ? "rank" : "ranks"} ${table.text(row, "ranks")}`;
-      return what === "kernels" ? ranks : `${table.text(row, "value")} (${ranks})`;
-    });
-    return `${DIFFERS[String(what)] ?? what} ${values.join(", ")}${rows.length > VALUES_MAX ? `, and ${rows.length - VALUES_MAX} more` : ""}`;
+        const ranks = `${table.num(row, "n_ranks") === 1 ? "rank" : "ranks"} ${table.text(row, "ranks")}`;
+        return what === "kernels" ? ranks : `${table.text(row, "value")} (${ranks})`;
+      }),
+      more = rows.length > VALUES_MAX && `and ${rows.length - VALUES_MAX} more`;
+    return `${DIFFERS[String(what)] ?? what} ${f.joined(", ", ...values, more)}`;
   });
   return wrong(
     "These traces may not be of one job",
@@ -164,7 +163,7 @@ export function overlapFinding(job: Job): Finding {
 export function balanceFinding(job: Job): Finding {
   const steps = job.table("imbalance.step"),
     whole = job.table("imbalance.job");
-  const values = steps.nums("imbalance_pct").filter((v): v is number => v !== null);
+  const values = steps.nums("imbalance_pct").filter((v) => v !== null);
   const middle = steps.median("imbalance_pct") ?? whole.num(0, "imbalance_pct");
   const to: readonly [string, string] = ["Steps and ranks", "steps"];
   if (!severalRanks(job))
@@ -180,19 +179,14 @@ export function balanceFinding(job: Job): Finding {
     worst = steps.nums("imbalance_pct").indexOf(most);
   const far = values.filter((value) => value > Math.max(2 * middle, middle + 2)).length;
   const left = job.allRowsOf("job.rank") - whole.amount(0, "ranks");
-  const [state, how]: readonly [State, string] =
-    middle >= 25
-      ? ["bad", "uneven"]
-      : middle >= 10
-        ? ["warn", "uneven"]
-        : far > 0
-          ? [
-              "note",
-              `uneven in ${far === 1 && steps.leftOut === 0 ? `step ${steps.num(worst, "step")}` : steps.leftOut > 0 ? "some steps" : `${far} of ${values.length} steps`}`,
-            ]
-          : middle >= 2
-            ? ["note", "a little uneven"]
-            : ["good", "even"];
+  const where =
+      far === 1 && steps.leftOut === 0
+        ? `step ${steps.num(worst, "step")}`
+        : steps.leftOut > 0
+          ? "some steps"
+          : `${far} of ${values.length} steps`,
+    state: State = middle >= 25 ? "bad" : middle >= 10 ? "warn" : far > 0 || middle >= 2 ? "note" : "good",
+    how = middle >= 10 ? "uneven" : far > 0 ? `uneven in ${where}` : middle >= 2 ? "a little uneven" : "even";
   return {
     state,
     title: `Compute load is ${how}`,
@@ -274,14 +268,6 @@ function findingBox(found: Finding): HTMLElement {
 
 // Six figures ---------------------------------------------------------------------------------------
 
-interface Figure {
-  readonly label: string;
-  readonly doc: string;
-  readonly value: Child;
-  readonly small?: string;
-  readonly below: Child;
-}
-
 function span(values: readonly number[], write: (value: number) => string, of: string): string {
   if (values.length === 0) return "";
   if (values.length === 1) return of.replace("by ", "one ");
@@ -291,7 +277,7 @@ function span(values: readonly number[], write: (value: number) => string, of: s
 }
 
 function known(values: readonly (number | null)[]): number[] {
-  return values.filter((value): value is number => value !== null);
+  return values.filter((value) => value !== null);
 }
 
 /* Makes a figure: one column's sum over ranks, divided by another column's. Tests compute it again from the element's attributes. */
@@ -343,96 +329,92 @@ function throughput(job: Job): Child[] {
   });
 }
 
-/* Makes the figure of steps for a job with several kinds of steps, for which a median over all steps would mean nothing. */
-function kindsFigure(job: Job): Figure {
+/* Makes the figure of steps for a job with several kinds of step, whose median over all steps would mean nothing. */
+function kindsFigure(job: Job): BandFigure {
   const table = job.table("steps.kind"),
-    rows = table.all.sort((a, b) => table.amount(b, "share_pct") - table.amount(a, "share_pct"));
-  const median = (row: number): Child =>
-    figure(job, f.time(table.num(row, "median_ns")), { table: "steps.kind", row, column: "median_ns" });
-  return {
-    label: `Median step, ${table.text(rows[0]!, "kind") ?? ""}`,
-    doc: "Of the kind of steps that takes most of the time; below the other kinds: steps.kind median_ns.",
-    value: median(rows[0]!),
-    below: [rows.slice(1).map((row) => h("div", `${table.text(row, "kind") ?? ""} `, median(row))), throughput(job)],
-  };
+    [first, ...others] = table.sorted("-share_pct"),
+    median = (row: number): Child => figure(job, f.time(table.num(row, "median_ns")), { table: "steps.kind", row, column: "median_ns" });
+  return [
+    `Median step, ${table.text(first!, "kind") ?? ""}`,
+    "Of the kind of steps that takes most of the time; below the other kinds: steps.kind median_ns.",
+    median(first!),
+    [others.map((row) => h("div", `${table.text(row, "kind") ?? ""} `, median(row))), throughput(job)],
+  ];
 }
 
-function stepFigure(job: Job): Figure {
+function stepFigure(job: Job): BandFigure {
   if (job.table("steps.kind").n > 1) return kindsFigure(job);
-  const { step_median_ns: median, step_least_ns: least, step_most_ns: most } = job.facts;
-  const times = median === undefined ? [...stepTimes(job).values()] : [least!, median, most!];
-  const marked = hasSteps(job);
-  return {
-    label: marked ? "Median step" : "Step time",
-    doc: "Median over steps of the mean over ranks of overview.step step_ns; partial steps are left out. Below: over the steps.",
-    value: h("span.figure", { "data-value": f.median(times) ?? "" }, marked ? f.time(f.median(times)) : f.NONE),
-    below: [marked ? span(times, f.time, "by step") : "no steps marked", throughput(job)],
-  };
+  const { step_median_ns: median, step_least_ns: least, step_most_ns: most } = job.facts,
+    times = median === undefined ? [...stepTimes(job).values()] : [least!, median, most!],
+    marked = hasSteps(job);
+  return [
+    marked ? "Median step" : "Step time",
+    "Median over steps of the mean over ranks of overview.step step_ns; partial steps are left out. Below: over the steps.",
+    h("span.figure", { "data-value": f.median(times) ?? "" }, marked ? f.time(f.median(times)) : f.NONE),
+    [marked ? span(times, f.time, "by step") : "no steps marked", throughput(job)],
+  ];
 }
 
-function figures(job: Job): Figure[] {
-  const overlaps = known(job.table("overlap.rank").nums("overlap_pct"));
-  const allreduce = kinds(job).find((kind) => kind.kind === "allreduce");
-  const comm = communicates(job);
-  const waits = f.share(total(job, "exposed_wait_ns"), total(job, "exposed_comm_ns"));
-  const ratios = known(job.table("overlap.rank").nums("comm_to_compute"));
-  const balance: Origin = { table: "imbalance.job", row: 0, column: "load_balance" };
-  const load = job.table("imbalance.job").num(0, "load_balance");
-  const steps = job.table("imbalance.step");
-  const loads = known(steps.nums("load_balance"));
-  const worst = loads.length > 0 ? steps.nums("load_balance").indexOf(Math.min(...loads)) : -1;
+function balanceFigure(job: Job): BandFigure {
+  const load = job.table("imbalance.job").num(0, "load_balance"),
+    steps = job.table("imbalance.step"),
+    loads = known(steps.nums("load_balance")),
+    least = f.least(loads),
+    worst = steps.nums("load_balance").indexOf(least);
+  return [
+    "Load balance",
+    "imbalance.job load_balance: mean / max of the ranks’ computation in the steps that all have; 1 is even.",
+    load === null || !severalRanks(job)
+      ? f.NONE
+      : figure(job, f.grouped(load, 3), { table: "imbalance.job", row: 0, column: "load_balance" }),
+    !severalRanks(job)
+      ? "one rank"
+      : load === null
+        ? "no common steps"
+        : loads.length > 1 && `${f.grouped(least, 3)} in step ${steps.num(worst, "step")}`,
+  ];
+}
+
+/* The figures; `small`: of what it is a share. */
+function figures(job: Job): readonly (readonly [...BandFigure, small?: string])[] {
+  const overlaps = known(job.table("overlap.rank").nums("overlap_pct")),
+    allreduce = kinds(job).find((kind) => kind.kind === "allreduce"),
+    comm = communicates(job),
+    waits = f.share(total(job, "exposed_wait_ns"), total(job, "exposed_comm_ns")),
+    ratios = known(job.table("overlap.rank").nums("comm_to_compute")),
+    none = "no communication recorded",
+    hidden = allreduce ? f.percent(f.share(allreduce.overlap, allreduce.comm), 1) : overlaps.length > 0 && withoutAllReduce(kinds(job)),
+    waited =
+      waits !== null && (job.table("overlap.rank").known("exposed_wait_ns") === 0 ? "wait not known" : `of which wait ${f.percent(waits)}`);
   return [
     stepFigure(job),
-    {
-      label: "Computing",
-      doc: "Sum over ranks of overlap.rank compute_ns / window_ns.",
-      value: ratioFigure(job, "compute_ns", "window_ns", f.percent, 100),
-      small: total(job, "window_ns") > 0 ? "of GPU time" : "",
-      below: span(byRank(job, "compute_ns", "window_ns"), (v) => f.percent(v), "by rank"),
-    },
-    {
-      label: "Exposed communication",
-      doc: "Sum over ranks of overlap.rank exposed_comm_ns / window_ns: communication with no computation beside it.",
-      value: comm ? ratioFigure(job, "exposed_comm_ns", "window_ns", f.percent, 100) : f.NONE,
-      small: comm ? "of GPU time" : "",
-      below: comm
-        ? waits === null
-          ? ""
-          : job.table("overlap.rank").known("exposed_wait_ns") === 0
-            ? "wait not known"
-            : `of which wait ${f.percent(waits)}`
-        : "no communication recorded",
-    },
-    {
-      label: "Communication overlap",
-      doc: "Sum over ranks of overlap.rank overlap_ns / comm_ns: the share of communication that hides behind computation.",
-      value: comm ? ratioFigure(job, "overlap_ns", "comm_ns", (v) => f.percent(v, 1), 100) : f.NONE,
-      below: !comm
-        ? "no communication recorded"
-        : allreduce
-          ? `AllReduce: ${f.percent(f.share(allreduce.overlap, allreduce.comm), 1)}`
-          : overlaps.length > 0
-            ? `AllReduce: ${withoutAllReduce(kinds(job))}`
-            : "",
-    },
-    {
-      label: "Communication : compute",
-      doc: "Sum over ranks of overlap.rank comm_ns / compute_ns.",
-      value: comm ? ratioFigure(job, "comm_ns", "compute_ns", f.ratio) : f.NONE,
-      below: comm ? span(ratios, f.ratio, "by rank") : "no communication recorded",
-    },
-    {
-      label: "Load balance",
-      doc: "imbalance.job load_balance: mean / max of the ranks’ computation in the steps that all have; 1 is even.",
-      value: load === null || !severalRanks(job) ? f.NONE : figure(job, f.grouped(load, 3), balance),
-      below: !severalRanks(job)
-        ? "one rank"
-        : load === null
-          ? "no common steps"
-          : worst >= 0 && loads.length > 1
-            ? `${f.grouped(loads[loads.indexOf(Math.min(...loads))]!, 3)} in step ${steps.num(worst, "step")}`
-            : "",
-    },
+    [
+      "Computing",
+      "Sum over ranks of overlap.rank compute_ns / window_ns.",
+      ratioFigure(job, "compute_ns", "window_ns", f.percent, 100),
+      span(byRank(job, "compute_ns", "window_ns"), (v) => f.percent(v), "by rank"),
+      total(job, "window_ns") > 0 ? "of GPU time" : "",
+    ],
+    [
+      "Exposed communication",
+      "Sum over ranks of overlap.rank exposed_comm_ns / window_ns: communication with no computation beside it.",
+      comm ? ratioFigure(job, "exposed_comm_ns", "window_ns", f.percent, 100) : f.NONE,
+      comm ? waited : none,
+      comm ? "of GPU time" : "",
+    ],
+    [
+      "Communication overlap",
+      "Sum over ranks of overlap.rank overlap_ns / comm_ns: the share of communication that hides behind computation.",
+      comm ? ratioFigure(job, "overlap_ns", "comm_ns", (v) => f.percent(v, 1), 100) : f.NONE,
+      comm ? hidden && `AllReduce: ${hidden}` : none,
+    ],
+    [
+      "Communication : compute",
+      "Sum over ranks of overlap.rank comm_ns / compute_ns.",
+      comm ? ratioFigure(job, "comm_ns", "compute_ns", f.ratio) : f.NONE,
+      comm ? span(ratios, f.ratio, "by rank") : none,
+    ],
+    balanceFigure(job),
   ];
 }
 
@@ -445,12 +427,12 @@ function figureBand(job: Job): HTMLElement {
   const dagger = incomplete(job) ? h("sup.bad", { title: "Traces are missing or cut short" }, "†") : null;
   return h(
     "dl.figures",
-    figures(job).map((each) =>
+    figures(job).map(([label, doc, value, below, small]) =>
       h(
         "div",
-        h("dt", term(each.label, each.doc)),
-        h("dd.value", each.value, dagger?.cloneNode(true), each.small && h("small", ` ${each.small}`)),
-        h("dd.below", each.below),
+        h("dt", term(label, doc)),
+        h("dd.value", value, dagger?.cloneNode(true), small && h("small", ` ${small}`)),
+        h("dd.below", below),
       ),
     ),
   );
@@ -523,7 +505,7 @@ function stepBars(job: Job): HTMLElement | null {
   });
   return section(
     `Where each step’s time goes${severalRanks(job) ? ", mean of ranks" : ""}`,
-    some && note("Ranks that recorded only a part of a step are left out of its mean."),
+    some && "Ranks that recorded only a part of a step are left out of its mean.",
     stacks(rows),
   );
 }
@@ -556,24 +538,10 @@ function amount(job: Job, row: number): Child {
   const table = job.table("advice.item"),
     saved = table.num(row, "saved_ns"),
     cost = table.num(row, "cost_ns");
-  if (saved !== null)
-    return figure(
-      job,
-      `${table.cell(row, "at_most") === true ? "at most " : ""}${f.time(saved)}, ${f.percent(table.num(row, "saved_pct"), 1)}`,
-      {
-        table: "advice.item",
-        row,
-        column: "saved_ns",
-      },
-    );
-  return (
-    cost !== null &&
-    figure(job, `${table.text(row, "bound") === "upper" ? "costs at most " : "costs "}${f.time(cost)} a rank`, {
-      table: "advice.item",
-      row,
-      column: "cost_ns",
-    })
-  );
+  const of = (text: string, column: "saved_ns" | "cost_ns") => figure(job, text, { table: "advice.item", row, column }),
+    most = table.cell(row, "at_most") === true ? "at most " : "";
+  if (saved !== null) return of(`${most}${f.time(saved)}, ${f.percent(table.num(row, "saved_pct"), 1)}`, "saved_ns");
+  return cost !== null && of(`${table.text(row, "bound") === "upper" ? "costs at most " : "costs "}${f.time(cost)} a rank`, "cost_ns");
 }
 
 function adviceList(job: Job): HTMLElement {
@@ -617,12 +585,13 @@ const NO_WAIT: readonly string[] = ["send", "recv", "sendrecv", "broadcast", "re
 function unsplit(job: Job): string {
   const { matched, all } = matchedShare(job),
     none = kinds(job).filter(({ kind }) => NO_WAIT.includes(kind));
-  const parts = [
+  const parts = f.joined(
+    ", ",
     ...none.map(({ kind }) => kindWord(kind)),
     job.table("clock.check").amount(0, "incomplete") > 0 && "operations that some rank did not record",
     matched < all && "what was not matched",
-  ].filter((part) => part !== false);
-  return parts.length > 0 ? ` (${parts.join(", ")})` : "";
+  );
+  return parts && ` (${parts})`;
 }
 
 function basis(job: Job): HTMLElement {
@@ -684,9 +653,10 @@ export const summary: View = {
     "steps.kind imbalance.job imbalance.step clock.rank clock.check advice.item job.left_out job.differs",
     "whatif.job whatif.item collectives.kind",
   ),
-  render(root: HTMLElement, { job }: Context) {
-    for (const before of [integrity(job), differs(job)]) if (before instanceof Node) root.append(before);
-    root.append(
+  parts: [
+    ({ job }) => [
+      integrity(job),
+      differs(job),
       title(job),
       h("div.columns", rankBars(job), adviceList(job)),
       h(
@@ -696,6 +666,6 @@ export const summary: View = {
         figureBand(job),
         h("div.columns.even", stepBars(job), basis(job)),
       ),
-    );
-  },
+    ],
+  ],
 };

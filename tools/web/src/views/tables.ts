@@ -7,7 +7,7 @@ import { drawForm } from "../forms";
 import { leftOutNote } from "../left_out";
 import { fetchRows, isServed } from "../served";
 import { whereOf } from "../where";
-import { controls, empty, heading, note, pick, chooser } from "../ui";
+import { controls, empty, folded, heading, note, pick, chooser, searchBox, section } from "../ui";
 import { href, type Context, type View } from "../view";
 
 function chosenTable(context: Context): TableName | null {
@@ -19,21 +19,13 @@ function chosenTable(context: Context): TableName | null {
 function index(context: Context): HTMLElement {
   const { job } = context;
   const analyses = f.groupBy(job.names, (name) => name.split(".")[0]!);
+  const entry = (name: TableName) => [
+    h("dt", h("a", { href: href("tables", { name }) }, name)),
+    h("dd", h("b", f.count(job.allRowsOf(name), "row")), ` ${job.docOf(name)}`),
+  ];
   return h(
     "div.table-index",
-    [...analyses].map(([analysis, names]) =>
-      h(
-        "section",
-        h("h2", analysis),
-        h(
-          "dl",
-          names.map((name) => [
-            h("dt", h("a", { href: href("tables", { name }) }, name)),
-            h("dd", h("b", f.count(job.allRowsOf(name), "row")), ` ${job.docOf(name)}`),
-          ]),
-        ),
-      ),
-    ),
+    [...analyses].map(([analysis, names]) => section(analysis, h("dl", names.map(entry)))),
   );
 }
 
@@ -41,21 +33,8 @@ function draw(root: HTMLElement, context: Context, name: TableName): void {
   const { job, params } = context;
   const table = job.table(name);
   const exact = params.get("show") === "exact";
-  const filter = params.get("filter") ?? "";
-  const box = h("div");
-  const search = h("input", {
-    type: "search",
-    value: filter,
-    placeholder: "rank > 3 or wait_ns > 2ms",
-    "aria-label": "Filter",
-    spellcheck: false,
-    on: {
-      input: () => {
-        context.set({ filter: search.value || null });
-        drawGrid();
-      },
-    },
-  });
+  const box = h("div"),
+    search = searchBox(context, "filter", "rank > 3 or wait_ns > 2ms", "Filter", drawGrid);
   function drawGrid(): void {
     const sort = params.get("sort") as Sort<TableName> | undefined;
     fill(box, grid(table, { label: name, exact, filter: search.value, sort, onSort: (next) => context.set({ sort: next || null }) }));
@@ -64,7 +43,7 @@ function draw(root: HTMLElement, context: Context, name: TableName): void {
     controls(
       h("label.select", h("span.label", "Filter"), search),
       chooser(context, "Numbers", "show", { shown: "as shown", exact: "exact" }, exact ? "exact" : "shown"),
-      h("button", { on: { click: () => saveCsv(table, search.value, (params.get("sort") ?? "") as Sort<TableName>) } }, "Save as CSV"),
+      h("button", { click: () => saveCsv(table, search.value, (params.get("sort") ?? "") as Sort<TableName>) }, "Save as CSV"),
     ),
     drawForm(table) ?? "",
     box,
@@ -79,7 +58,7 @@ const BUSY = "aria-disabled"; // unlike disabled, it keeps the focus
 function rest(context: Context, name: TableName): HTMLElement {
   const { job } = context,
     said = h("span", { role: "status" }),
-    button = h("button", { on: { click: fetchAll } }, `Load all ${f.count(job.allRowsOf(name), "row")}`);
+    button = h("button", { click: fetchAll }, `Load all ${f.count(job.allRowsOf(name), "row")}`);
   function fetchAll(): void {
     if (button.hasAttribute(BUSY)) return;
     button.setAttribute(BUSY, "true");
@@ -100,9 +79,8 @@ function saveCsv(table: Table, filter: string, sort: Sort<TableName>): void {
 }
 
 function definitions(table: Table): HTMLElement {
-  return h(
-    "details.definitions",
-    h("summary", "What the columns mean"),
+  return folded(
+    "What the columns mean",
     h(
       "dl",
       table.columns.map((column) => [

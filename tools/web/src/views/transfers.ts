@@ -1,15 +1,15 @@
 /** Transfers: how fast are copies and sets on the GPU, and do they hold anything up? */
-import { inlineBar, sumFigure } from "../cells";
-import type { Job } from "../data";
-import { h, visible, type Child } from "../dom";
+import { barList, sumFigure } from "../cells";
+import type { Job, Table } from "../data";
+import { visible, type Child } from "../dom";
 import * as f from "../format";
-import { grid } from "../grid";
-import { adviceState, total } from "../job";
-import { bandwidthChart, spotSize, type Spot } from "../scatter";
-import { shapeLegend } from "../shapes";
-import { empty, heading, note, section, lines } from "../ui";
+import type { GridColumn } from "../grid";
+import { adviceState, total, TO_RECORD_DEVICES } from "../job";
+import { bandwidthChart, spotSize, type Spot, shapeLegend } from "../scatter";
+import { empty, heading, note, lines } from "../ui";
 import { tablesNamed, type View } from "../view";
 import { rateOverTime } from "./over_time";
+import { lacking, part } from "./part";
 
 const KINDS: readonly (readonly [string, string])[] = [
   ["htod", "Host to device"],
@@ -57,73 +57,52 @@ function finding(job: Job): [string, string] {
   ];
 }
 
-function byKind(job: Job): HTMLElement {
-  const table = job.table("transfers.kind");
-  const sums = table
-    .groups(["kind", "host_memory"])
-    .map(({ texts: [kind, memory], sum, has }) => ({
-      label: where(kind ?? null, memory ?? null),
-      kept: `kind=${kind}, host_memory=${memory}`,
-      time: sum("union_ns"),
-      overlap: sum("overlap_ns"),
-      bytes: has("bytes") ? sum("bytes") : null,
-      count: sum("count"),
-    }))
-    .sort((a, b) => b.time - a.time);
-  const most = Math.max(1, ...sums.map((each) => each.time)),
-    unit = f.timeUnit([most]);
-  return section(
-    "What is copied",
-    h(
-      "div.reasons",
-      { role: "list" },
-      sums.map((each) =>
-        h(
-          "div.reason.wide",
-          { role: "listitem" },
-          h("span.row-label", each.label),
-          inlineBar(
-            each.time,
-            most,
-            sumFigure(`${f.scaled(each.time, unit)} ${unit.name}`, {
-              table: "transfers.kind",
-              column: "union_ns",
-              where: each.kept,
-              value: each.time,
-            }),
-            "copies",
-          ),
-          h(
-            "span.note",
-            `${f.count(each.count, "time")}, ${each.bytes === null ? "sizes not known" : `${f.bytes(each.bytes)} in all`}, ${f.percent(f.share(each.overlap, each.time))} of the time beside computation`,
-          ),
-        ),
-      ),
-    ),
-    rankTable(job),
-  );
-}
-
-function rankTable(job: Job): HTMLElement {
-  const table = job.table("transfers.kind");
-  return grid(
-    table,
-    { sort: "-total_ns", first: 12 },
-    "rank",
+const hostMemory = (table: Table<"transfers.kind" | "transfers.size">) =>
+  [
     { column: "kind", draw: (row) => kindWord(table.text(row, "kind")) },
     {
       column: "host_memory",
       label: "host memory",
       draw: (row) => (table.text(row, "host_memory") === "device" ? f.NONE : (table.text(row, "host_memory") ?? f.NONE)),
     },
-    "total_ns<bar copies>: GPU time; count; bytes<bytes>: bytes in all; bw_gbps<significant>: bandwidth, GB/s",
-    "overlap_pct: beside computation; sync_count: that held the host up; sync_ns: host held up",
+  ] as const satisfies readonly GridColumn<"transfers.kind">[];
+
+/* A bar for each kind of copy and memory. */
+function kindBars(table: Table<"transfers.kind">): HTMLElement {
+  const sums = table
+    .groups(["kind", "host_memory"])
+    .map(({ texts: [kind, memory], sum, has }) => ({
+      label: where(kind ?? null, memory ?? null),
+      kept: `kind=${kind}, host_memory=${memory}`,
+      time: sum("union_ns"),
+      words: `${f.count(sum("count"), "time")}, ${has("bytes") ? `${f.bytes(sum("bytes"))} in all` : "sizes not known"}, ${f.percent(f.share(sum("overlap_ns"), sum("union_ns")))} of the time beside computation`,
+    }))
+    .sort((a, b) => b.time - a.time);
+  const unit = f.timeUnit([1, ...sums.map(({ time }) => time)]);
+  return barList(
+    sums.map(({ label, kept, time, words }) => ({
+      label,
+      value: time,
+      text: sumFigure(`${f.scaled(time, unit)} ${unit.name}`, { table: "transfers.kind", column: "union_ns", where: kept, value: time }),
+      words,
+    })),
+    "copies",
+    "wide",
   );
 }
 
-function bySize(job: Job): HTMLElement {
-  const table = job.table("transfers.size"),
-    title = "Bandwidth by size";
+const byKind = part(
+  "transfers.kind",
+  "What is copied",
+  { above: ({ table }) => kindBars(table), sort: "-total_ns", first: 12 },
+  "rank",
+  ({ table }) => hostMemory(table),
+  "total_ns<bar copies>: GPU time; count; bytes<bytes>: bytes in all; bw_gbps<significant>: bandwidth, GB/s",
+  "overlap_pct: beside computation; sync_count: that held the host up; sync_ns: host held up",
+);
+
+/* A point for each kind and size class of copies whose sizes are known. */
+function sizePoints(table: Table<"transfers.size">): Child {
   const of = (row: number) => where(table.text(row, "kind"), table.text(row, "host_memory"));
   const shape = (row: number) =>
     Math.max(
@@ -150,45 +129,42 @@ function bySize(job: Job): HTMLElement {
       spots.map((spot) => [`${spot.shape} ${spot.hollow}`, { shape: spot.shape, label: of(spot.row), hollow: spot.hollow ?? false }]),
     ).values(),
   ];
-  return section(
-    title,
+  const several = spots.length > 1;
+  return [
     note(
-      spots.length > 1 && "A point is a kind and size class; a larger one stands for more copies. ",
+      several && "A point is a kind and size class; a larger one stands for more copies. ",
       "Small copies cost time that bandwidth does not explain. ",
-      spots.length > 1 && "Hollow: pageable memory.",
+      several && "Hollow: pageable memory.",
     ),
-    spots.length === 0
-      ? empty("The traces do not say how large the copies were.")
-      : spots.length > 1 && [
-          shapeLegend(keys, "copies"),
-          bandwidthChart({ label: title, color: "copies", spots, tip }, "size of a copy", "bandwidth, GB/s"),
-        ],
-    grid(
-      table,
-      { first: 12 },
-      { column: "kind", draw: (row) => kindWord(table.text(row, "kind")) },
-      {
-        column: "host_memory",
-        label: "host memory",
-        draw: (row) => (table.text(row, "host_memory") === "device" ? f.NONE : (table.text(row, "host_memory") ?? f.NONE)),
-      },
-      "size_class_bytes<memory>: from; count; bytes<bytes>; total_ns: GPU time; bw_gbps<significant>: bandwidth, GB/s",
-    ),
-  );
+    spots.length === 0 && empty("The traces do not say how large the copies were."),
+    several && [
+      shapeLegend(keys, "copies"),
+      bandwidthChart({ label: BY_SIZE, color: "copies", spots, tip }, "size of a copy", "bandwidth, GB/s"),
+    ],
+  ];
 }
 
-function allocations(job: Job): HTMLElement {
-  const table = job.table("transfers.allocation");
-  return section(
-    "Calls that allocate or free memory",
-    table.n === 0
-      ? note("None were recorded.")
-      : [
-          note("Such calls may wait for the GPU; within steps a caching allocator should need none."),
-          grid(table, { sort: "-total_ns", first: 12 }, "rank; call; calls; step_calls: within steps; total_ns: total; max_ns: longest"),
-        ],
-  );
-}
+const BY_SIZE = "Bandwidth by size";
+
+const bySize = part(
+  "transfers.size",
+  BY_SIZE,
+  { none: null, above: ({ table }) => sizePoints(table), first: 12 },
+  ({ table }) => hostMemory(table),
+  "size_class_bytes<memory>: from; count; bytes<bytes>; total_ns: GPU time; bw_gbps<significant>: bandwidth, GB/s",
+);
+
+const allocations = part(
+  "transfers.allocation",
+  "Calls that allocate or free memory",
+  {
+    none: "None were recorded.",
+    note: "Such calls may wait for the GPU; within steps a caching allocator should need none.",
+    sort: "-total_ns",
+    first: 12,
+  },
+  "rank; call; calls; step_calls: within steps; total_ns: total; max_ns: longest",
+);
 
 export const transfers: View = {
   id: "transfers",
@@ -196,14 +172,14 @@ export const transfers: View = {
   needs: tablesNamed("overlap.rank transfers.kind transfers.size transfers.rate transfers.allocation"),
   of: ["transfers.kind", "transfers.allocation"],
   state: (job) => adviceState(job, "transfers"),
-  render(root, context) {
-    const { job } = context;
-    if (job.table("transfers.kind").n === 0)
-      return void root.append(
-        heading("No copies were recorded", "The traces hold no copy and no set of memory on a GPU."),
-        empty("Record with ProfilerActivity.CUDA among the profiler’s activities. A job may also have none: then there is nothing to fix."),
-        allocations(job),
-      );
-    root.append(heading(...finding(job)), byKind(job), rateOverTime(context, KINDS) ?? "", bySize(job), allocations(job));
-  },
+  lacks: (context) =>
+    context.job.table("transfers.kind").n === 0 && [
+      lacking(
+        "No copies were recorded",
+        "The traces hold no copy and no set of memory on a GPU.",
+        `${TO_RECORD_DEVICES}. A job may also have none: then there is nothing to fix.`,
+      ),
+      allocations(context),
+    ],
+  parts: [({ job }) => heading(...finding(job)), byKind, (context) => rateOverTime(context, KINDS), bySize, allocations],
 };

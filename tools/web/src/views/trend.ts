@@ -5,7 +5,7 @@ import { h, type Child } from "../dom";
 import * as f from "../format";
 import { hasSteps } from "../job";
 import { roundUp } from "../lines";
-import { link, note, section } from "../ui";
+import { link, section } from "../ui";
 import { href } from "../view";
 
 const HEIGHT = 260,
@@ -78,19 +78,13 @@ export function trend(job: Job): HTMLElement | null {
       x: { name: "step", min: first, max: last, whole: true },
       y: { name: `longest rank’s step, ${unit.name}`, min: 0, max: top },
       areas: episodes.map(({ from, to }) => ({
-        points: [
-          [Math.max(first, from - 0.5), 0, top],
-          [Math.min(last, to + 0.5), 0, top],
-        ],
+        points: [Math.max(first, from - 0.5), Math.min(last, to + 0.5)].map((step) => [step, 0, top] as const),
         color: theme.wait,
         opacity: 0.16,
       })),
       lines: [
         {
-          points: [
-            [first, middle / unit.factor],
-            [last, middle / unit.factor],
-          ],
+          points: [first, last].map((step) => [step, middle / unit.factor] as const),
           color: theme["ink-3"],
           width: 1,
           dash: [5, 4],
@@ -113,6 +107,6 @@ export function trend(job: Job): HTMLElement | null {
         episodes.length > LISTED && h("li", `and ${f.grouped(episodes.length - LISTED)} more`),
       ),
     ],
-    table.leftOut > 0 && note(`${f.count(points.length, "step")} of ${f.grouped(table.n + table.leftOut)} are in this page.`),
+    table.leftOut > 0 && `${f.count(points.length, "step")} of ${f.grouped(table.n + table.leftOut)} are in this page.`,
   );
 }

@@ -1,11 +1,11 @@
 /** What if: which fix would save most of a step, and where the critical path is. */
-import { band } from "../cells";
+import { band, type BandFigure } from "../cells";
 import type { Job } from "../data";
 import { breakable, cut, h, shortNames, visible, type Child } from "../dom";
 import * as f from "../format";
 import { hasSteps, ranksOf, savedText, severalRanks, stepWord, straggling, wholeWord } from "../job";
 import { addressOf, pathOf, type Piece } from "../path";
-import { stacks, type Part } from "../stack";
+import { stacks } from "../stack";
 import { empty, figure, heading, legend, link, note, prose, section, sign, tip, lines } from "../ui";
 import { href, type View, tablesNamed } from "../view";
 
@@ -119,11 +119,7 @@ function linkOf(job: Job, path: readonly Piece[], row: number): string {
   let step: number | null = null;
   for (const [each, sum] of sums) if (step === null || sum > sums.get(step)!) step = each;
   const there = own.filter((piece) => piece.step === step);
-  const longest = there.reduce<Piece | undefined>(
-    (best, piece) => (best && best.end - best.begin >= piece.end - piece.begin ? best : piece),
-    undefined,
-  );
-  return pathAt(path, step ?? worstStep(job, path), longest);
+  return pathAt(path, step ?? worstStep(job, path), longestOf(there));
 }
 
 /* Returns the step that loses most, of the steps whose critical path the page has. */
@@ -138,7 +134,7 @@ function worstStep(job: Job, path: readonly Piece[]): number | null {
 
 // What would help most ------------------------------------------------------------------------------
 
-function words(job: Job, row: number, label: string): Child {
+function wordsOf(job: Job, row: number, label: string): Child {
   const table = job.table("whatif.item"),
     saved = table.num(row, "saved_ns"),
     most = table.num(row, "saved_most_ns"),
@@ -172,15 +168,15 @@ function bar(job: Job, path: readonly Piece[], row: number, scale: Scale, short:
   const number = (column: "saved_ns" | "saved_most_ns", ns: number) => figure(job, write(ns), { table: "whatif.item", row, column });
   const low = Math.min(saved, most),
     high = Math.max(saved, most);
-  const box = tip(
-    h(
-      "div.bar-box.saving-box",
-      { role: "img", "aria-label": `${label}: ${f.time(saved)}, ${f.percent(table.num(row, "saved_pct"), 1)}${sure ? "" : ", not sure"}` },
-      h("span", { class: `piece fill-${sure ? "saved" : "unsure"}`, "data-ns": saved, style: { width: place(saved) } }),
-      (100 * (high - low)) / scale.most >= LEAST_RANGE &&
-        h("span.saving-range", { "data-most": most, style: { left: place(low), width: `calc(${place(high)} - ${place(low)})` } }),
-    ),
-    () => words(job, row, label),
+  const percent = f.percent(table.num(row, "saved_pct"), 1),
+    words = `${label}: ${f.time(saved)}, ${percent}${sure ? "" : ", not sure"}`,
+    range = { left: place(low), width: `calc(${place(high)} - ${place(low)})` },
+    wide = (100 * (high - low)) / scale.most >= LEAST_RANGE;
+  const box = h(
+    "div.bar-box.saving-box",
+    { role: "img", "aria-label": words },
+    h("span", { class: `piece fill-${sure ? "saved" : "unsure"}`, "data-ns": saved, style: { width: place(saved) } }),
+    wide && h("span.saving-range", { "data-most": most, style: range }),
   );
   return h(
     "div.saving",
@@ -190,9 +186,9 @@ function bar(job: Job, path: readonly Piece[], row: number, scale: Scale, short:
       { href: linkOf(job, path, row), title: label.length > KERNEL_LENGTH ? cut(label, 400) : undefined },
       h("bdi", breakable(short ?? cut(label, 100))),
     ),
-    box,
+    tip(box, () => wordsOf(job, row, label)),
     h("span.row-end", number("saved_ns", saved), write(saved) !== write(most) && ["–", number("saved_most_ns", most)]),
-    h("span.row-end", figure(job, f.percent(table.num(row, "saved_pct"), 1), { table: "whatif.item", row, column: "saved_pct" })),
+    h("span.row-end", figure(job, percent, { table: "whatif.item", row, column: "saved_pct" })),
   );
 }
 
@@ -208,20 +204,20 @@ function rest(job: Job, group: Group, rows: readonly number[], left: number): Ch
   if (job.table("whatif.job").num(0, "ideal_ns") === null && group.what !== "kind" && group.what !== "kernel") return false; // nothing is known of these
   const table = job.table("whatif.item"),
     several = (n: number) => f.count(n, group.one);
-  const small = rows.filter((row) => table.num(row, "saved_ns") !== null && !isBar(job, row)),
-    little = small.length;
+  const small = rows.filter((row) => table.num(row, "saved_ns") !== null && !isBar(job, row));
   const most = Math.max(0, ...small.map((row) => table.amount(row, "saved_most_ns"))),
     whole = job.table("whatif.job").amount(0, "step_ns");
   const untried = rows.filter((row) => table.num(row, "saved_ns") === null).length;
-  const parts = [
-    left > 0 ? `${several(left)} more that ${left === 1 ? "saves" : "save"} less` : "",
-    table.leftOut > 0 && group.what === "rank" ? "others are only in the store" : "",
-    little > 0
-      ? `${several(little)} would ${little === 1 ? "save" : "each save"} under ${f.percent(LEAST_PCT, 1)}${100 * most >= WORTH_PCT * whole ? `, or up to ${f.time(most)} if the time without a recorded cause went as well` : ""}`
-      : "",
-    untried > 0 ? `${several(untried)} would ${untried === 1 ? "save" : "each save"} under ${f.percent(0.05, 2)}` : "",
-  ].filter((part) => part !== "");
-  return parts.length > 0 && h("p.note.saving-rest", `${parts.join("; ")}.`);
+  const little = (n: number, pct: string) => `${several(n)} would ${n === 1 ? "save" : "each save"} under ${pct}`,
+    more = 100 * most >= WORTH_PCT * whole && `, or up to ${f.time(most)} if the time without a recorded cause went as well`,
+    parts = f.joined(
+      "; ",
+      left > 0 && `${several(left)} more that ${left === 1 ? "saves" : "save"} less`,
+      table.leftOut > 0 && group.what === "rank" && "others are only in the store",
+      small.length > 0 && `${little(small.length, f.percent(LEAST_PCT, 1))}${more || ""}`,
+      untried > 0 && little(untried, f.percent(0.05, 2)),
+    );
+  return parts !== "" && h("p.note.saving-rest", `${parts}.`);
 }
 
 function titleOf(job: Job, { what, title }: Group): string {
@@ -261,14 +257,15 @@ function savings(job: Job, path: readonly Piece[]): HTMLElement {
     ranged = values.some((v, i) => i % 2 === 1 && v !== values[i - 1]);
   return section(
     title,
-    note(
-      `How much shorter ${wholeWord(job)} would be, by replay, with one thing at ${paceWord(job)}${severalRanks(job) ? ": wall time, not waiting summed over ranks" : ""}. A name leads to where it is on the critical path.`,
+    `How much shorter ${wholeWord(job)} would be, by replay, with one thing at ${paceWord(job)}${severalRanks(job) ? ": wall time, not waiting summed over ranks" : ""}. A name leads to where it is on the critical path.`,
+    legend(
+      f.joined(
+        "; ",
+        sure && "saved: Saved",
+        unsure && "unsure: Saved, but uncertain",
+        ranged && "most: Saved if the time without a recorded cause went as well",
+      ),
     ),
-    legend([
-      ...(sure ? [["saved", "Saved"] as const] : []),
-      ...(unsure ? [["unsure", "Saved, but uncertain"] as const] : []),
-      ...(ranged ? [["most", "Saved if the time without a recorded cause went as well"] as const] : []),
-    ]),
     h(
       "div.savings",
       h("div.saving.head", { "aria-hidden": true }, h("span"), h("span"), h("span.row-end", unit.name), h("span.row-end", "share")),
@@ -315,77 +312,54 @@ function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
       step = table.num(row, "step");
     const best = table.num(row, "best_rank"),
       partial = table.cell(row, "partial") === true;
-    const shown = tip(
-      h(
+    const data = { "data-step": step ?? "", "data-ns": ns, "data-ideal": ideal ?? "" },
+      label = `${stepWord(job, step)}: ${f.time(ns)}, at ${paceWord(job)} ${f.time(ideal)}`,
+      shown = h(
         "a.cell.step-column",
-        {
-          href: pathAt(path, step),
-          "data-step": step ?? "",
-          "data-ns": ns,
-          "data-ideal": ideal ?? "",
-          "aria-label": `${stepWord(job, step)}: ${f.time(ns)}, at ${paceWord(job)} ${f.time(ideal)}`,
-        },
+        { href: pathAt(path, step), ...data, "aria-label": label },
         h("span.piece.fill-saved", { style: { height: place(lost) } }),
         h("span", { class: `piece fill-ideal${partial ? " partial" : ""}`, style: { height: place(ns - lost) } }),
       ),
-      () =>
+      words = () =>
         lines(
           stepWord(job, step),
           `${f.time(ns)}, with everything at ${paceWord(job)} ${f.time(ideal)}`,
           best !== null && `fixing rank ${best} makes it ${f.time(table.num(row, "saved_ns"))} shorter`,
           partial && "not all ranks recorded it",
-        ),
-    );
-    return h("div.step-place", shown, h("span.step-number", i % numbered === 0 ? String(step) : ""));
+        );
+    return h("div.step-place", tip(shown, words), h("span.step-number", i % numbered === 0 ? String(step) : ""));
   };
   return section(
     "Step by step",
-    note(
-      `Columns from 0 to ${f.scaled(most, unit)} ${unit.name}; one leads to the step’s path.${each > 1 ? ` Each is the longest ${table.leftOut > 0 ? "that this page holds " : ""}of ${each} steps.` : ""}`,
-    ),
-    legend([
-      ["saved", `Saved with everything at ${paceWord(job)}`],
-      ["ideal", "What is left"],
-    ]),
+    `Columns from 0 to ${f.scaled(most, unit)} ${unit.name}; one leads to the step’s path.${each > 1 ? ` Each is the longest ${table.leftOut > 0 ? "that this page holds " : ""}of ${each} steps.` : ""}`,
+    legend(`saved: Saved with everything at ${paceWord(job)}; ideal: What is left`),
     h("div.step-strip", columns.map(column)),
   );
 }
 
 // The path --------------------------------------------------------------------------------------------
 
-const PARTS: readonly Part[] = [
-  { key: "compute", label: "Compute" },
-  { key: "copies", label: "Copies" },
-  { key: "transfer", label: "Transfer" },
-  { key: "unmatched", label: "Communication that joins no ranks" },
-  { key: "hostwork", label: "Host, between calls" },
-  { key: "held", label: "Runtime and driver calls" },
-  { key: "sync", label: "Ends of calls that waited for the GPU" },
-  { key: "between", label: "Lags before events" },
-  { key: "rest", label: "Before anything recorded" },
-];
+/** Parts of the path, with the columns of criticalpath.rank that hold them. */
+const PARTS = (
+  [
+    ["compute", "Compute", "compute_ns"],
+    ["copies", "Copies", "copy_ns"],
+    ["transfer", "Transfer", "transfer_ns"],
+    ["unmatched", "Communication that joins no ranks", "comm_ns"],
+    ["hostwork", "Host, between calls", "host_ns"],
+    ["held", "Runtime and driver calls", "call_ns"],
+    ["sync", "Ends of calls that waited for the GPU", "sync_ns"],
+    ["between", "Lags before events", "launch_ns", "gap_ns", "wait_ns"],
+    ["rest", "Before anything recorded", "before_ns"],
+  ] as const
+).map(([key, label, ...columns]) => ({ key, label, columns }));
 
 function pathSection(job: Job, path: readonly Piece[]): HTMLElement | null {
   const table = job.table("criticalpath.rank"),
     steps = job.table("criticalpath.step");
-  const order = table.all
-    .filter((row) => table.amount(row, "path_ns") > 0)
-    .sort((a, b) => table.num(b, "path_ns")! - table.num(a, "path_ns")!);
+  const order = table.sorted("-path_ns").filter((row) => table.amount(row, "path_ns") > 0);
   if (order.length === 0) return null;
-  const parts = (row: number) => {
-    const v = (column: Parameters<typeof table.num>[1]) => table.amount(row, column);
-    return [
-      v("compute_ns"),
-      v("copy_ns"),
-      v("transfer_ns"),
-      v("comm_ns"),
-      v("host_ns"),
-      v("call_ns"),
-      v("sync_ns"),
-      v("launch_ns") + v("gap_ns") + v("wait_ns"),
-      v("before_ns"),
-    ];
-  };
+  const parts = (row: number) => PARTS.map(({ columns }) => f.sum(columns.map((column) => table.num(row, column))));
   const shown = order.slice(0, RANKS_MAX).map((row) => ({
     label: `rank ${table.num(row, "rank")}`,
     values: parts(row),
@@ -409,15 +383,16 @@ function pathSection(job: Job, path: readonly Piece[]): HTMLElement | null {
         link("all of them", "tables", { name: "criticalpath.rank" }),
       ),
     job.leftOut("criticalpath.piece") > 0 &&
-      note(
-        `This page holds the path of the ${f.count(inPage, "longest step", "longest steps")} of ${f.grouped(steps.n + steps.leftOut)}; tmerge show criticalpath.piece has all.`,
-      ),
+      `This page holds the path of the ${f.count(inPage, "longest step", "longest steps")} of ${f.grouped(steps.n + steps.leftOut)}; tmerge show criticalpath.piece has all.`,
   );
 }
 
+function longestOf(pieces: readonly Piece[]): Piece | undefined {
+  return pieces.reduce<Piece | undefined>((a, b) => (a && a.end - a.begin >= b.end - b.begin ? a : b), undefined);
+}
+
 function rankLink(path: readonly Piece[], rank: number | null): string {
-  let longest: Piece | undefined;
-  for (const piece of path) if (piece.rank === rank && (!longest || piece.end - piece.begin > longest.end - longest.begin)) longest = piece;
+  const longest = longestOf(path.filter((piece) => piece.rank === rank));
   return pathAt(path, longest?.step ?? null, longest);
 }
 
@@ -453,28 +428,20 @@ function figures(job: Job): HTMLElement {
     column: "step_ns" | "ideal_ns" | "slowdown" | "waste_pct" | "worker_share" | "stage_share",
     write: (value: number | null) => string,
   ) => figure(job, write(table.num(0, column)), { table: "whatif.job", row: 0, column });
-  const doc = (column: Parameters<typeof table.place>[0]) => table.docOf(column),
-    share = (value: number | null) => f.percent(value === null ? null : 100 * value),
-    worst = Math.ceil((WORST_PCT * job.allRowsOf("job.rank")) / 100);
-  const alone = worst > 1 && table.num(0, "worker_share") !== null && oneRank(job);
+  const of = (label: string, column: Parameters<typeof show>[0], write: (value: number | null) => string, below?: Child): BandFigure => {
+    return [label, table.docOf(column), show(column, write), below];
+  };
+  const share = (value: number | null) => f.percent(value === null ? null : 100 * value),
+    worst = Math.ceil((WORST_PCT * job.allRowsOf("job.rank")) / 100),
+    who = worst === 1 ? "The worst rank" : `The worst ${f.percent(WORST_PCT)} (${f.grouped(worst)} ranks)`,
+    alone = worst > 1 && table.num(0, "worker_share") !== null && oneRank(job);
   return band([
-    { label: hasSteps(job) ? "Mean step" : "Recording", doc: doc("step_ns"), value: show("step_ns", f.time) },
-    { label: `At ${paceWord(job)}`, doc: doc("ideal_ns"), value: show("ideal_ns", f.time) },
-    { label: "Slowdown S", doc: doc("slowdown"), value: show("slowdown", (v) => (v === null ? f.NONE : f.grouped(v, 3))) },
-    { label: "Waste", doc: doc("waste_pct"), value: show("waste_pct", (v) => f.percent(v, 1)) },
-    ...(severalRanks(job)
-      ? [
-          {
-            label: worst === 1 ? "The worst rank" : `The worst ${f.percent(WORST_PCT)} (${f.grouped(worst)} ranks)`,
-            doc: doc("worker_share"),
-            value: show("worker_share", share),
-            below: ["of the waste", alone],
-          },
-        ]
-      : []),
-    ...(table.num(0, "stage_share") === null
-      ? []
-      : [{ label: "Last stage", doc: doc("stage_share"), value: show("stage_share", share), below: "of the waste" }]),
+    of(hasSteps(job) ? "Mean step" : "Recording", "step_ns", f.time),
+    of(`At ${paceWord(job)}`, "ideal_ns", f.time),
+    of("Slowdown S", "slowdown", (v) => (v === null ? f.NONE : f.grouped(v, 3))),
+    of("Waste", "waste_pct", (v) => f.percent(v, 1)),
+    ...(severalRanks(job) ? [of(who, "worker_share", share, ["of the waste", alone])] : []),
+    ...(table.num(0, "stage_share") === null ? [] : [of("Last stage", "stage_share", share, "of the waste")]),
   ]);
 }
 
@@ -496,32 +463,32 @@ export const whatif: View = {
     const table = job.table("whatif.job");
     return table.cell(0, "sure") === true && table.amount(0, "waste_pct") >= WASTE_PCT ? "warn" : undefined;
   },
-  render(root, { job }) {
-    const table = job.table("whatif.job"),
-      path = pathOf(job),
-      sure = table.cell(0, "sure") === true;
-    const found = straggling(job).state,
-      named = found === "bad" || found === "warn" ? job.table("stragglers.job").text(0, "headline") : null;
-    const said = [named, named === null ? table.text(0, "headline") : savedText(job)]
-      .filter((text): text is string => text !== null)
-      .map((text) => prose(text.replace(/[^.]$/, "$&.")))
-      .join(" ");
-    root.append(
-      said ? heading(title(job), said) : heading(title(job)),
-      figures(job),
-      h(
-        "div.whatif-sure",
-        sign(sure ? "good" : "warn"),
+  parts: [
+    ({ job }) => {
+      const table = job.table("whatif.job"),
+        path = pathOf(job),
+        sure = table.cell(0, "sure") === true,
+        found = straggling(job).state,
+        named = found === "bad" || found === "warn" ? job.table("stragglers.job").text(0, "headline") : null,
+        sentence = (text: string | null) => text && prose(text.replace(/[^.]$/, "$&.")),
+        said = f.joined(" ", sentence(named), sentence(named === null ? table.text(0, "headline") : savedText(job)));
+      return [
+        said ? heading(title(job), said) : heading(title(job)),
+        figures(job),
         h(
-          "p",
-          h("b", sure ? "These figures can be relied on. " : "These figures are uncertain. "),
-          prose(table.text(0, "evidence")),
-          unrecorded(job),
+          "div.whatif-sure",
+          sign(sure ? "good" : "warn"),
+          h(
+            "p",
+            h("b", sure ? "These figures can be relied on. " : "These figures are uncertain. "),
+            prose(table.text(0, "evidence")),
+            unrecorded(job),
+          ),
         ),
-      ),
-      savings(job, path),
-      stepStrip(job, path) ?? "",
-      pathSection(job, path) ?? "",
-    );
-  },
+        savings(job, path),
+        stepStrip(job, path),
+        pathSection(job, path),
+      ];
+    },
+  ],
 };

@@ -9,7 +9,7 @@ import { storeName } from "../left_out";
 import { rooflineChart, boundShapes } from "../scatter";
 import { heading, note, section, chooser } from "../ui";
 import type { Context, View } from "../view";
-import { filtered } from "./filtered";
+import { filtered } from "./part";
 import { leading, POD, pod } from "./xla_pod";
 
 const KINDS = [
@@ -82,9 +82,7 @@ function roofline(job: Job): HTMLElement | null {
   const { shape, legend } = boundShapes(table, rows, BOUNDS);
   return section(
     "What bounds operations",
-    note(
-      "A point is an operation; a larger one takes more time. No operation can be above the line: its slope is the limit of the device’s memory, its level that of computing, which only 16-bit numbers come near.",
-    ),
+    "A point is an operation; a larger one takes more time. No operation can be above the line: its slope is the limit of the device’s memory, its level that of computing, which only 16-bit numbers come near.",
     legend,
     rooflineChart({
       label: `Rate of ${f.count(rows.length, "operation")} against floating-point operations per byte`,
@@ -102,11 +100,7 @@ function roofline(job: Job): HTMLElement | null {
       also: { x: [ridge], y: [peak.tflops] },
       roofs: (x, y) => {
         const bottom = Math.max(x.min, (1e3 * y.min) / peak.gbps);
-        const points: [number, number][] = [
-          [bottom, (bottom * peak.gbps) / 1e3],
-          [ridge, peak.tflops],
-          [x.max, peak.tflops],
-        ];
+        const points = [bottom, ridge, x.max].map((at): [number, number] => [at, Math.min(peak.tflops, (at * peak.gbps) / 1e3)]);
         return [{ points, labelled: "end", label: `${f.significant(peak.tflops)} TFLOP/s, ${f.significant(peak.gbps)} GB/s` }];
       },
     }),
@@ -186,14 +180,17 @@ export const xla: View = {
   title: "XLA",
   needs: [...OPERATIONS, ...POD, "job.rank"],
   shown: (job) => [...OPERATIONS, ...POD].some((name) => job.rowsOf(name) > 0),
-  render(root, context) {
-    const { job } = context,
-      compiled = job.rowsOf("hlo.rank") > 0;
-    const parts = pod(context).filter((part) => part !== null),
-      types = framework(context);
-    if (compiled) root.append(heading(...finding(job)), figures(job), ...parts, roofline(job) ?? "", operations(context));
-    else if (types) root.append(heading("Operators of TensorFlow", "Nothing was compiled by XLA."), ...parts);
-    else root.append(heading(leading(job)?.text ?? "Input of hosts", "The traces hold no operations of XLA."), ...parts);
-    root.append(types ?? "");
-  },
+  parts: [
+    (context) => {
+      const { job } = context,
+        compiled = job.rowsOf("hlo.rank") > 0,
+        types = framework(context),
+        title: readonly [Child, string] = compiled
+          ? finding(job)
+          : types
+            ? ["Operators of TensorFlow", "Nothing was compiled by XLA."]
+            : [leading(job)?.text ?? "Input of hosts", "The traces hold no operations of XLA."];
+      return [heading(...title), compiled && figures(job), pod(context), compiled && [roofline(job), operations(context)], types];
+    },
+  ],
 };

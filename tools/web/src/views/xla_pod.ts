@@ -1,9 +1,8 @@
 /** Parts of the XLA view: where steps spend their time, which devices are slow, and what feeds them. */
-import { inlineBar } from "../cells";
 import type { ColumnOf, Job, Sort, Table, TableName } from "../data";
 import { h, name, visible } from "../dom";
 import * as f from "../format";
-import { grid, tableSection, type GridColumn, type Write } from "../grid";
+import { grid, tableSection, type GridColumn } from "../grid";
 import { deviceWord, hasSteps, severalRanks } from "../job";
 import { heatMap, type MapCell } from "../map";
 import { stacks, type Part, type StackRow } from "../stack";
@@ -136,7 +135,8 @@ function spent(context: Context): HTMLElement | null {
     found = leading(job);
   if (!found) return null;
   const rows = stepped(job),
-    others = table.all.filter((row) => !rows.includes(row));
+    others = table.all.filter((row) => !rows.includes(row)),
+    numbers = others.map((row) => table.amount(row, "rank"));
   const kinds = KINDS.filter(({ column }) => rows.some((row) => table.amount(row, column) > 0)),
     shares = params.get("show") === "share";
   return section(
@@ -145,19 +145,13 @@ function spent(context: Context): HTMLElement | null {
       h("b", `${found.text}.`),
       byRank(table, rows, found.word),
       " Of concurrent activities only one counts, computing first. The one with the largest part of a rank is named after its bar.",
-      others.length > 0 &&
-        ` Without ${others.length === 1 ? "rank" : "ranks"} ${f.ranges(
-          others.map((row) => table.amount(row, "rank")),
-          8,
-        )}, which have no marked steps.`,
+      others.length > 0 && ` Without ${others.length === 1 ? "rank" : "ranks"} ${f.ranges(numbers, 8)}, which have no marked steps.`,
     ),
     rows.length > 1 && controls(chooser(context, "Show", "show", { time: "time", share: "share" }, shares ? "share" : "time")),
     legend(kinds.map(({ key, label }) => [key, label])),
     h("div.wide-ends", stacks(rankRows(table, rows, kinds), { parts: kinds, shares, axis: true, end: (row) => row.note })),
     rows.length + table.leftOut > RANKS_MAX &&
-      note(
-        `${f.grouped(Math.min(RANKS_MAX, rows.length))} of ${f.count(rows.length + table.leftOut, "rank")}, those whose steps take longest first.`,
-      ),
+      `${f.grouped(Math.min(RANKS_MAX, rows.length))} of ${f.count(rows.length + table.leftOut, "rank")}, those whose steps take longest first.`,
   );
 }
 
@@ -199,20 +193,12 @@ function podMap(job: Job): HTMLElement {
     if (row === undefined) return null;
     const slow = SLOW[table.text(row, "slow") ?? ""],
       steps = table.amount(row, "slow_steps"),
-      each = slow && steps > 0 ? table.amount(row, "over_ns") / steps : 0;
-    const name = `Rank ${table.num(row, "rank")}, ${hosts[r]}, ${device} ${devices[c]}`;
+      each = slow && steps > 0 ? table.amount(row, "over_ns") / steps : 0,
+      name = `Rank ${table.num(row, "rank")}, ${hosts[r]}, ${device} ${devices[c]}`,
+      more = `${slow}: ${f.time(each)} more than usual in a step, in ${f.grouped(steps)} of ${f.count(table.amount(row, "steps"), "step")}`;
     if (!computes(table, row)) return { value: null, text: f.NONE, tip: () => lines(name, "computes nothing: not compared") };
-    return {
-      value: each,
-      text: slow ? `${slow} +${f.time(each)}` : "",
-      tip: () =>
-        slow
-          ? lines(
-              name,
-              `${slow}: ${f.time(each)} more than usual in a step, in ${f.grouped(steps)} of ${f.count(table.amount(row, "steps"), "step")}`,
-            )
-          : lines(name, "not found slow in most of its steps"),
-    };
+    const tip = () => lines(name, slow ? more : "not found slow in most of its steps");
+    return { value: each, text: slow ? `${slow} +${f.time(each)}` : "", tip };
   };
   const map = heatMap({
     label: `How much slower devices are in a step, by host and ${device}`,
@@ -305,19 +291,12 @@ function collectives({ job }: Context): HTMLElement | null {
 function stagesOf(job: Job, host: string | null): HTMLElement {
   const table = job.table("pipeline.stage"),
     rows = table.all.filter((row) => table.text(row, "host") === host);
-  const bar = (column: "total_ns" | "self_ns") => {
-    const most = f.most([1, ...rows.map((row) => table.amount(row, column))]);
-    return (row: number, write: Write) => inlineBar(table.num(row, column), most, write(table.num(row, column)), "held");
-  };
   return grid(
     table,
     { rows, first: FIRST, sort: "-self_ns" },
     "stage<name>",
     { column: "kind", label: "does", draw: (row) => STAGES.find(({ word }) => word === table.text(row, "kind"))?.label ?? f.NONE },
-    "calls",
-    { column: "total_ns", label: "whole time", draw: bar("total_ns") },
-    { column: "self_ns", label: "own time", draw: bar("self_ns") },
-    "share_pct: of the host’s",
+    "calls; total_ns<bar held>: whole time; self_ns<bar held>: own time; share_pct: of the host’s",
   );
 }
 
@@ -325,15 +304,13 @@ function pipeline(context: Context): HTMLElement | null {
   const { job, params } = context,
     table = job.table("pipeline.host");
   if (table.n === 0) return null;
-  const rows = table.all.sort((a, b) => table.amount(b, "self_ns") - table.amount(a, "self_ns"));
+  const rows = table.sorted("-self_ns");
   const kinds = STAGES.filter(({ column }) => table.sum(column) > 0),
     name = (row: number) => visible(table.text(row, "host") ?? "host not given"),
     chosen = rows.find((row) => String(row) === params.get("host")) ?? rows[0]!;
   return section(
     "The input pipeline of hosts",
-    note(
-      "Own time leaves out the stages inside on the same thread. Threads may run at the same time, and while devices compute: whether steps wait for input is shown above.",
-    ),
+    "Own time leaves out the stages inside on the same thread. Threads may run at the same time, and while devices compute: whether steps wait for input is shown above.",
     legend(kinds.map(({ key, label }) => [key, label])),
     h(
       "div.wide-labels",
@@ -342,12 +319,10 @@ function pipeline(context: Context): HTMLElement | null {
         { parts: kinds, axis: true },
       ),
     ),
-    rows.length > RANKS_MAX && note(`The ${RANKS_MAX} of ${f.count(rows.length, "host")} with most.`),
+    rows.length > RANKS_MAX && `The ${RANKS_MAX} of ${f.count(rows.length, "host")} with most.`,
     h("h3", "Stages"),
     rows.length > 1 && controls(pick(context, "Host", "host", rows, name, chosen)),
-    note(
-      `${visible(table.text(chosen, "slowest_stage") ?? f.NONE)} has the most own time, ${f.percent(table.num(chosen, "slowest_pct"))} of the host’s.`,
-    ),
+    `${visible(table.text(chosen, "slowest_stage") ?? f.NONE)} has the most own time, ${f.percent(table.num(chosen, "slowest_pct"))} of the host’s.`,
     stagesOf(job, table.text(chosen, "host")),
   );
 }

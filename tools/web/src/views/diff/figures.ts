@@ -141,7 +141,7 @@ export function signed(value: number, size: string): string {
   return value > 0 ? `+${size}` : value < 0 ? `−${size}` : size;
 }
 
-export function figureColumns(table: Figures): GridColumn<Figures["name"]>[] {
+export function figureColumns<N extends Figures["name"]>(table: Table<N>): GridColumn<N>[] {
   const draw = (column: "a" | "b" | "change" | "noise") => figureCell(table, column);
   return columns(
     table,

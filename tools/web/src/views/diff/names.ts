@@ -1,8 +1,8 @@
 import type { Table } from "../../data";
-import { h, name } from "../../dom";
+import { h, name, type Child } from "../../dom";
 import * as f from "../../format";
 import { type GridColumn, columns, tableSection } from "../../grid";
-import { controls, empty, heading, note, tip, lines, showAll, chooser } from "../../ui";
+import { controls, empty, heading, tip, lines, showAll, chooser } from "../../ui";
 import type { Context, View } from "../../view";
 import { isChange, isUnjudged, signed } from "./figures";
 import { sidesLegend } from "./pairs";
@@ -46,7 +46,8 @@ function changeRow(
   const { a, b, host } = timesOf(table, row),
     change = b - a,
     noise = table.num(row, "noise_ns");
-  const percent = (value: number) => `${(50 * Math.min(scale, Math.abs(value))) / scale}%`;
+  const per = isByCall(table) ? "a call" : "a rank in a step",
+    percent = (value: number) => `${(50 * Math.min(scale, Math.abs(value))) / scale}%`;
   const text = table.text(row, "name") ?? "",
     verdict = table.text(row, "verdict") ?? "";
   const bar = h(
@@ -61,11 +62,7 @@ function changeRow(
     h("span.change-verdict", verdict),
     h("span.change-name", name(text, 120), host && " (on the host)"),
     tip(bar, () =>
-      lines(
-        name(text),
-        `A ${f.time(a)}, B ${f.time(b)}, ${isByCall(table) ? "a call" : "a rank in a step"}`,
-        noise === null ? "noise not known" : `noise ±${f.time(noise)}`,
-      ),
+      lines(name(text), `A ${f.time(a)}, B ${f.time(b)}, ${per}`, noise === null ? "noise not known" : `noise ±${f.time(noise)}`),
     ),
     [a, b].map((value) => h("span.pair-value", f.scaled(value, unit, digits.time))),
     h("span.pair-value", signed(change, f.scaled(Math.abs(change), unit, digits.change))),
@@ -75,15 +72,10 @@ function changeRow(
 
 function changes(context: Context, table: Names, rows: readonly number[]): HTMLElement {
   const times = rows.map((row) => timesOf(table, row));
-  const values = times.flatMap(({ a, b }) => [a, b]);
-  const unit = f.timeUnit(values);
-  const digits = {
-    time: f.columnDigits(values, unit),
-    change: f.columnDigits(
-      times.map(({ a, b }) => b - a),
-      unit,
-    ),
-  };
+  const values = times.flatMap(({ a, b }) => [a, b]),
+    unit = f.timeUnit(values),
+    differences = times.map(({ a, b }) => b - a),
+    digits = { time: f.columnDigits(values, unit), change: f.columnDigits(differences, unit) };
   const scale = Math.max(1, ...times.map(({ a, b }) => Math.abs(b - a)));
   const all = context.params.get("all") === "1" || rows.length <= SHOWN;
   return h(
@@ -103,12 +95,8 @@ function changes(context: Context, table: Names, rows: readonly number[]): HTMLE
 }
 
 function counts(table: Names): Map<string, number> {
-  const found = new Map<string, number>();
-  for (const verdict of VERDICTS) {
-    const n = table.rows.filter((_, row) => table.text(row, "verdict") === verdict).length;
-    if (n > 0) found.set(verdict, n);
-  }
-  return found;
+  const own = f.groupBy(table.all, (row) => table.text(row, "verdict"));
+  return new Map(VERDICTS.flatMap((verdict) => (own.has(verdict) ? [[verdict as string, own.get(verdict)!.length] as const] : [])));
 }
 
 const columnsOf = (table: Names): readonly GridColumn<Names["name"]>[] =>
@@ -122,47 +110,39 @@ const columnsOf = (table: Names): readonly GridColumn<Names["name"]>[] =>
     "host_change_ns: change on the host",
   );
 
-function render(root: HTMLElement, context: Context, title: string, table: Names): void {
+function head(context: Context, title: string, table: Names): Child {
   const found = counts(table),
-    n = [...found.values()].reduce((sum, each) => sum + each, 0);
-  const least = isByCall(table) ? "of 2 % or more" : "beyond noise";
-  const words = [...found].map(([verdict, count]) => `${f.grouped(count)} ${verdict}`).join(", ");
-  root.append(
-    heading(
+    n = [...found.values()].reduce((sum, each) => sum + each, 0),
+    byCall = isByCall(table),
+    least = byCall ? "of 2 % or more" : "beyond noise",
+    words = [...found].map(([verdict, count]) => `${f.grouped(count)} ${verdict}`).join(", "),
+    lead = heading(
       title,
-      isByCall(table)
+      byCall
         ? "Mean times of a call, because A or B has too few steps; calls of a rank over the whole recording. A bar to the right means that B takes longer, to the left shorter; what may be chance is not known."
         : "Times of a rank in a step. A bar to the right means that B takes longer, to the left shorter; the whisker shows what may be chance.",
-    ),
-  );
-  if (table.n === 0) return void root.append(empty("Neither A nor B has any."));
-  const open = table.rows.filter((_, row) => isUnjudged(table.text(row, "verdict")) && table.num(row, "change_ns") !== 0).length;
-  const none =
-    open > 0
-      ? `${f.grouped(open)} changed, but so few steps cannot show whether by chance.`
-      : `None of ${f.grouped(table.n)} changed ${least}.`;
-  root.append(note(n === 0 ? none : `${words}; ${f.grouped(table.n - n)} without a change ${least}.`));
-  const chosen = context.params.get("verdict") ?? "";
-  const verdict = found.has(chosen) ? chosen : "all";
-  const rows = table.all.filter((row) => {
-    const own = table.text(row, "verdict");
-    return verdict === "all" ? isChange(own) || (isUnjudged(own) && table.num(row, "change_ns") !== 0) : own === verdict;
-  });
-  if (found.size > 1)
-    root.append(
-      controls(
-        chooser(
-          context,
-          "Show",
-          "verdict",
-          [["all", "all changes"], ...[...found.keys()].map((each) => [each, each] as const)],
-          verdict,
-          "all",
-        ),
-      ),
     );
-  if (rows.length > 0) root.append(changes(context, table, rows));
-  root.append(tableSection("All, as a table", null, table, {}, columnsOf(table)));
+  if (table.n === 0) return [lead, empty("Neither A nor B has any.")];
+  const isOpen = (row: number) => isUnjudged(table.text(row, "verdict")) && table.num(row, "change_ns") !== 0,
+    open = table.all.filter(isOpen).length,
+    none =
+      open > 0
+        ? `${f.grouped(open)} changed, but so few steps cannot show whether by chance.`
+        : `None of ${f.grouped(table.n)} changed ${least}.`,
+    chosen = context.params.get("verdict") ?? "",
+    verdict = found.has(chosen) ? chosen : "all",
+    rows = table.all.filter((row) => {
+      const own = table.text(row, "verdict");
+      return verdict === "all" ? isChange(own) || isOpen(row) : own === verdict;
+    }),
+    all = [["all", "all changes"], ...[...found.keys()].map((each) => [each, each] as const)] as const;
+  return [
+    lead,
+    n === 0 ? none : `${words}; ${f.grouped(table.n - n)} without a change ${least}.`,
+    found.size > 1 && controls(chooser<string>(context, "Show", "verdict", all, verdict, "all")),
+    rows.length > 0 && changes(context, table, rows),
+    tableSection("All, as a table", null, table, {}, columnsOf(table)),
+  ];
 }
 
 function view(id: string, title: string, name: Names["name"]): View {
@@ -170,7 +150,7 @@ function view(id: string, title: string, name: Names["name"]): View {
     id,
     title,
     needs: [name],
-    render: (root, context) => render(root, context, title, context.job.table(name)),
+    parts: [(context) => head(context, title, context.job.table(name))],
   };
 }
 

@@ -9,10 +9,7 @@ export const SIDES = ["a", "b"] as const;
 export type Side = (typeof SIDES)[number];
 
 export function sidesLegend(): HTMLElement {
-  return legend([
-    ["a", "A, before"],
-    ["b", "B, after"],
-  ]);
+  return legend("a: A, before; b: B, after");
 }
 
 /** Draws two bars, and the noise around the end of A's. If B's bar ends outside the noise, the change is real. */
@@ -27,16 +24,11 @@ export function pairBars(
   const box = h(
     "div.pair-bars",
     { role: "img", "aria-label": words },
-    SIDES.map((side) =>
-      values[side] === null
-        ? h("span.absent")
-        : h("span", {
-            class: `piece fill-${side}`,
-            style: { width: percent(values[side]) },
-            "data-side": side,
-            "data-value": values[side],
-          }),
-    ),
+    SIDES.map((side) => {
+      const value = values[side];
+      if (value === null) return h("span.absent");
+      return h("span", { class: `piece fill-${side}`, style: { width: percent(value) }, "data-side": side, "data-value": value });
+    }),
   );
   if (noise !== null && values.a !== null)
     box.append(
@@ -46,6 +38,15 @@ export function pairBars(
       }),
     );
   return tip(box, content);
+}
+
+export function pairHead(title: string, values: readonly string[]): HTMLElement {
+  return h(
+    "div.pair.head",
+    h("span.pair-name", title),
+    h("span.pair-bars"),
+    values.map((text) => h("span.pair-value", text)),
+  );
 }
 
 /* Groups figures: those with the same unit share a scale; the others have their own. */
@@ -77,12 +78,7 @@ export function pairs(job: Job, table: Figures, rows: readonly number[], scaleRo
       const digits = unit ? f.columnDigits([largest(table, all)], unit) : 0;
       const inUnit = unit ? `, ${unit.name}` : group.unit === "%" ? ", %" : "";
       return [
-        h(
-          "div.pair.head",
-          h("span.pair-name", group.title),
-          h("span.pair-bars"),
-          [`A${inUnit}`, `B${inUnit}`, "change"].map((text) => h("span.pair-value", text)),
-        ),
+        pairHead(group.title, [`A${inUnit}`, `B${inUnit}`, "change"]),
         group.rows.map((row) =>
           pair(job, table, row, scale ?? largest(table, [row]), (value) =>
             value === null
@@ -104,17 +100,15 @@ function pair(job: Job, table: Figures, row: number, scale: number, short: (valu
     unit = table.text(row, "unit"),
     verdict = table.text(row, "verdict"),
     label = labelOfRow(table, row);
-  const [a, b, change, noise] = (["a", "b", "change", "noise"] as const).map((column) => table.num(row, column)) as [
-    number | null,
-    number | null,
-    number | null,
-    number | null,
-  ];
+  const [a, b, change, noise] = [table.num(row, "a"), table.num(row, "b"), table.num(row, "change"), table.num(row, "noise")];
   const pct = table.num(row, "change_pct");
   const text = (value: number | null) => write(value, unit, id);
   const words = `${label}: A ${text(a)}, B ${text(b)}, ${verdict ?? ""}`;
   const cell = (side: Side, value: number | null) =>
     h("span.pair-value", figure(job, short(value), { table: table.name, row, column: side }));
+  const spread = unit === "%" ? `${f.grouped(noise ?? 0, 1)} points` : write(noise, unit, id),
+    around = noise === null ? "no noise is known" : `noise ±${spread}: drawn around the end of A`,
+    inPercent = unit === "%" || pct === null ? writeChange(change, unit, id) : signed(pct, `${f.grouped(Math.abs(pct), 1)}${f.SPACE}%`);
   return h(
     "div.pair",
     { "data-figure": id },
@@ -124,24 +118,10 @@ function pair(job: Job, table: Figures, row: number, scale: number, short: (valu
       h("span", label, h("small", ` ${verdict ?? ""}`)),
     ),
     pairBars({ a, b }, noise, scale, words, () =>
-      lines(
-        id,
-        `A ${text(a)}, B ${text(b)}`,
-        `change ${writeChange(change, unit, id)}`,
-        noise === null
-          ? "no noise is known"
-          : `noise ±${unit === "%" ? `${f.grouped(noise, 1)} points` : write(noise, unit, id)}: drawn around the end of A`,
-      ),
+      lines(id, `A ${text(a)}, B ${text(b)}`, `change ${writeChange(change, unit, id)}`, around),
     ),
     cell("a", a),
     cell("b", b),
-    h(
-      "span.pair-value",
-      change === 0
-        ? "0"
-        : unit === "%" || pct === null
-          ? writeChange(change, unit, id)
-          : signed(pct, `${f.grouped(Math.abs(pct), 1)}${f.SPACE}%`),
-    ),
+    h("span.pair-value", change === 0 ? "0" : inPercent),
   );
 }

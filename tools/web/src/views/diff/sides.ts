@@ -7,12 +7,8 @@ import { figure, factsList } from "../../ui";
 /** Writes "A 8 ranks, 4 steps · B 8 ranks, 5 steps". */
 export function describeSides(job: Job): string {
   const table = job.table("diff.side");
-  return table.rows
-    .map(
-      (_, row) =>
-        `${table.text(row, "side")}: ${f.count(table.amount(row, "ranks"), "rank")}, ${table.num(row, "steps") ? f.count(table.num(row, "steps")!, "whole step") : "no whole step marked"}`,
-    )
-    .join(" · ");
+  const steps = (row: number) => (table.num(row, "steps") ? f.count(table.num(row, "steps")!, "whole step") : "no whole step marked");
+  return table.all.map((row) => `${table.text(row, "side")}: ${f.count(table.amount(row, "ranks"), "rank")}, ${steps(row)}`).join(" · ");
 }
 
 const WAITING: Readonly<Record<string, string>> = {
@@ -27,20 +23,15 @@ function facts(job: Job, row: number): [string, Child][] {
     word = table.text(row, "straggler");
   const own = (text: string, column: ColumnOf<"diff.side">) => figure(job, text, { table: "diff.side", row, column });
   const step = table.num(row, "step_ns"),
-    spread = table.num(row, "step_spread_ns");
+    spread = table.num(row, "step_spread_ns"),
+    around = spread !== null && [", three in four within ", own(f.time(spread), "step_spread_ns")],
+    none = table.amount(row, "steps") > 0 ? "by kind, below" : `${f.NONE} (no whole step)`;
   return [
     ["Store", name(table.text(row, "store") ?? "")],
     ["Ranks", own(f.grouped(table.amount(row, "ranks")), "ranks")],
     ["Hosts", own(f.grouped(table.amount(row, "hosts")), "hosts")],
     ["Whole steps", own(f.grouped(table.amount(row, "steps")), "steps")],
-    [
-      "Median step",
-      step === null
-        ? table.amount(row, "steps") > 0
-          ? "by kind, below"
-          : `${f.NONE} (no whole step)`
-        : [own(f.time(step), "step_ns"), spread !== null && [", three in four within ", own(f.time(spread), "step_spread_ns")]],
-    ],
+    ["Median step", step === null ? none : [own(f.time(step), "step_ns"), around]],
     ["Who makes others wait", straggler !== null ? `rank ${straggler}` : (WAITING[word ?? ""] ?? "not known")],
     ["Format", name(table.text(row, "format") ?? f.NONE)],
   ];

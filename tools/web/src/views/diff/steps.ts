@@ -1,33 +1,25 @@
 /** The steps of A and B by index. */
-import { tableSection } from "../../grid";
 import type { Table } from "../../data";
 import { h } from "../../dom";
 import * as f from "../../format";
-import { empty, heading, note, section, lines, showAll } from "../../ui";
+import { empty, heading, section, lines, showAll } from "../../ui";
 import type { Context, View } from "../../view";
-import { pairBars, sidesLegend } from "./pairs";
+import { part } from "../part";
+import { pairBars, pairHead, sidesLegend } from "./pairs";
 
 const SHOWN = 64;
 
 function labelOf(a: number | null, b: number | null): string {
-  return a === b
-    ? `step ${a}`
-    : [a === null ? "" : `step ${a} of A`, b === null ? "" : `step ${b} of B`].filter((part) => part !== "").join(", ");
+  return a === b ? `step ${a}` : f.joined(", ", a === null ? "" : `step ${a} of A`, b === null ? "" : `step ${b} of B`);
 }
 
 function bar(table: Table<"diff.step">, row: number, scale: number, unit: f.Unit, digits: number): HTMLElement {
   const a = table.num(row, "a_ns"),
     b = table.num(row, "b_ns"),
     change = table.num(row, "change_ns");
-  const steps = (
-    [
-      ["A", "a_step"],
-      ["B", "b_step"],
-    ] as const
-  ).map(([side, column]) => {
-    const step = table.num(row, column);
-    return step === null ? `${side} has none` : `step ${step} of ${side}`;
-  });
+  const steps = (["a", "b"] as const)
+    .map((side) => [table.num(row, `${side}_step`), side.toUpperCase()] as const)
+    .map(([step, side]) => (step === null ? `${side} has none` : `step ${step} of ${side}`));
   return h(
     "div.pair",
     { "data-place": table.num(row, "place") ?? "" },
@@ -51,12 +43,7 @@ function bars(context: Context, table: Table<"diff.step">): HTMLElement {
     sidesLegend(),
     h(
       "div.pairs",
-      h(
-        "div.pair.head",
-        h("span.pair-name"),
-        h("span.pair-bars"),
-        [`A, ${unit.name}`, `B, ${unit.name}`, `B − A, ${unit.name}`].map((text) => h("span.pair-value", text)),
-      ),
+      pairHead("", [`A, ${unit.name}`, `B, ${unit.name}`, `B − A, ${unit.name}`]),
       table.rows.slice(0, all ? table.n : SHOWN).map((_, row) => bar(table, row, scale, unit, digits)),
     ),
     !all && showAll(context, `Show all ${f.grouped(table.n)} places`),
@@ -67,26 +54,20 @@ export const steps: View = {
   id: "steps",
   title: "Steps",
   needs: ["diff.step", "diff.side"],
-  render(root, context) {
-    const table = context.job.table("diff.step");
-    root.append(
-      heading(
-        "Steps",
-        "The first step of A next to the first of B, and so on. A difference in all steps is the job’s; one in a single step may be chance. Partly recorded steps are left out.",
-      ),
-    );
-    if (table.n === 0) return void root.append(empty("Neither A nor B has a whole step."));
-    const [a, b] = [0, 1].map((row) => context.job.table("diff.side").amount(row, "steps"));
-    if (a !== b) root.append(note(`A has ${f.count(a!, "whole step")}, B ${f.grouped(b!)}: the places that one of them lacks stay empty.`));
-    root.append(
-      bars(context, table),
-      tableSection(
-        "The same as a table",
-        null,
-        table,
-        {},
-        "place; a_step: step of A; b_step: step of B; a_ns: A; b_ns: B; change_ns: B − A",
-      ),
-    );
-  },
+  parts: [
+    (context) => {
+      const table = context.job.table("diff.step"),
+        [a, b] = [0, 1].map((row) => context.job.table("diff.side").amount(row, "steps"));
+      return [
+        heading(
+          "Steps",
+          "The first step of A next to the first of B, and so on. A difference in all steps is the job’s; one in a single step may be chance. Partly recorded steps are left out.",
+        ),
+        table.n === 0 && empty("Neither A nor B has a whole step."),
+        table.n > 0 && a !== b && `A has ${f.count(a!, "whole step")}, B ${f.grouped(b!)}: the places that one of them lacks stay empty.`,
+        table.n > 0 && bars(context, table),
+      ];
+    },
+    part("diff.step", "The same as a table", {}, "place; a_step: step of A; b_step: step of B; a_ns: A; b_ns: B; change_ns: B − A"),
+  ],
 };

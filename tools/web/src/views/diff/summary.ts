@@ -3,7 +3,7 @@ import type { Job, PlaceName, TableName } from "../../data";
 import { h } from "../../dom";
 import * as f from "../../format";
 import { grid } from "../../grid";
-import { empty, link, note, prose, section, sign } from "../../ui";
+import { empty, folded, link, note, prose, section, sign } from "../../ui";
 import { tablesNamed, type State, type View } from "../../view";
 import { changed, figureColumns, isUnjudged, stateOf } from "./figures";
 import { pairs, sidesLegend } from "./pairs";
@@ -45,39 +45,29 @@ function title(job: Job): HTMLElement {
 }
 
 function changes(job: Job): HTMLElement {
-  const table = job.table("diff.job");
-  const all = table.all;
-  const rows = changed(table, all, job.table("diff.side").amount(0, "step_ns"));
-  const heading = "What changed beyond noise";
-  if (rows.length === 0)
-    return section(
-      heading,
-      empty(
-        all.some((row) => isUnjudged(table.text(row, "verdict")))
-          ? "No figure can be judged."
-          : "No figure of the job differs by more than its steps vary anyway.",
-      ),
-    );
-  return section(
-    heading,
-    note(
+  const table = job.table("diff.job"),
+    rows = changed(table, table.all, job.table("diff.side").amount(0, "step_ns")),
+    judged = !table.all.some((row) => isUnjudged(table.text(row, "verdict")));
+  if (rows.length > 0)
+    return figures(
+      job,
+      "What changed beyond noise",
       "Each figure is the median over steps of the mean over ranks. The whisker shows how far B may be from A by chance; a B that ends outside it is a change. The most important is first.",
-    ),
-    sidesLegend(),
-    pairs(job, table, rows),
-  );
+      rows,
+    );
+  const none = judged ? "No figure of the job differs by more than its steps vary anyway." : "No figure can be judged.";
+  return section("What changed beyond noise", empty(none));
 }
 
 function unjudged(job: Job): HTMLElement | null {
-  const table = job.table("diff.job");
-  const rows = changed(table, table.all, job.table("diff.side").amount(0, "step_ns"), isUnjudged);
-  if (rows.length === 0) return null;
-  return section(
-    "Changed, cannot be judged",
-    note("With fewer than 3 whole steps in A or B no change in a time can be distinguished from chance. The largest is first."),
-    sidesLegend(),
-    pairs(job, table, rows),
-  );
+  const table = job.table("diff.job"),
+    rows = changed(table, table.all, job.table("diff.side").amount(0, "step_ns"), isUnjudged),
+    note = "With fewer than 3 whole steps in A or B no change in a time can be distinguished from chance. The largest is first.";
+  return rows.length > 0 ? figures(job, "Changed, cannot be judged", note, rows) : null;
+}
+
+function figures(job: Job, title: string, note: string, rows: readonly number[]): HTMLElement {
+  return section(title, note, sidesLegend(), pairs(job, job.table("diff.job"), rows));
 }
 
 function rest(job: Job): HTMLElement | null {
@@ -93,7 +83,7 @@ function rest(job: Job): HTMLElement | null {
       noise > 0 ? `${f.grouped(noise)} differ by no more than chance${noise < rows.length ? ", the others not at all" : ""}. ` : "",
       link("All figures", "tables", { name: "diff.job" satisfies TableName }),
     ),
-    h("details.definitions", h("summary", "Which"), grid(table, { rows }, figureColumns(table))),
+    folded("Which", grid(table, { rows }, figureColumns(table))),
   );
 }
 
@@ -102,8 +92,5 @@ export const summary: View = {
   title: "Summary",
   needs: tablesNamed("diff.remark diff.side diff.job"),
   state: verdictState,
-  render(root, { job }) {
-    root.append(title(job), sideCards(job), changes(job));
-    root.append(...[unjudged(job), rest(job)].filter((part) => part !== null));
-  },
+  parts: [({ job }) => [title(job), sideCards(job), changes(job), unjudged(job), rest(job)]],
 };

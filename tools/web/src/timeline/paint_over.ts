@@ -1,0 +1,272 @@
+/** Paints what lies over and below the lanes: the lines that join ranks, the critical path, arrows from calls, counters. */
+import { stroke, fillBox, strokeLine } from "../canvas";
+import type { Chart } from "./chart";
+import { lowest } from "./lanes";
+import type { RankRow, Box } from "./layout";
+import { TIED, type Member, type Operation, COMPUTE, type Span } from "./model";
+import { doubt } from "./operations";
+import { type Canvas, paintShares } from "./paint_lane";
+import { setFont } from "./theme";
+import type { Path, Placed } from "./path";
+import { fitting } from "../dom";
+
+export type JoinInput = ReturnType<Chart["joinInput"]>;
+
+/* Returns the members in visible rows, and the next member beyond each edge, so that the line of arrivals continues to the edge. */
+function inView(operation: Operation, input: JoinInput): Member[] {
+  const members = inRows(operation, input);
+  const first = lowest(members.length, (i) => bottomOf(members[i]!, input) > input.top);
+  const end = lowest(members.length, (i) => rowOf(members[i]!, input).y >= input.bottom);
+  return members.slice(Math.max(0, first - 1), end + 1);
+}
+
+/* Members in the order of their rows. Kept while the rows stay the same, because sorting thousands of members in each frame would take
+ * too long. */
+const sorted = new WeakMap<readonly RankRow[], WeakMap<Operation, readonly Member[]>>();
+
+function inRows(operation: Operation, input: JoinInput): readonly Member[] {
+  if (input.inOrder) return operation.members;
+  let kept = sorted.get(input.rows);
+  if (!kept) sorted.set(input.rows, (kept = new WeakMap()));
+  let members = kept.get(operation);
+  if (!members)
+    kept.set(operation, (members = [...operation.members].sort((a, b) => rowOf(a, input).y - rowOf(b, input).y || a.at - b.at)));
+  return members;
+}
+
+function rowOf(member: Member, input: JoinInput): RankRow {
+  return input.rows[member.at]!;
+}
+
+function bottomOf(member: Member, input: JoinInput): number {
+  const row = rowOf(member, input);
+  return row.y + row.height;
+}
+
+/** Paints the lines of one operation. @p strong: it is selected or under the pointer. */
+export function paintJoin(canvas: Canvas, operation: Operation, input: JoinInput, strong: boolean, few: boolean): void {
+  const { ctx, theme, scale } = canvas;
+  const members = inView(operation, input);
+  if (members.length === 0) return;
+  const y = (member: Member): readonly [number, number] => {
+    const lane = rowOf(member, input).communication;
+    return [lane.y + input.offset, lane.y + lane.height + input.offset];
+  };
+  const color = strong ? theme.ink : theme.ink3,
+    width = strong ? 1.8 : 1;
+  ctx.globalAlpha = strong ? 1 : few ? 0.8 : 0.5;
+  stroke(ctx, color, width, () =>
+    members.forEach((member, i) => {
+      const x = Math.round(scale.x(member.begin)) + 0.5,
+        [top, bottom] = y(member);
+      if (i === 0) ctx.moveTo(x, top);
+      else ctx.lineTo(x, top);
+      ctx.lineTo(x, bottom);
+    }),
+  );
+  if (operation.waits) {
+    const x = Math.round(scale.x(operation.last)) + 0.5;
+    stroke(ctx, color, width, () => (ctx.moveTo(x, y(members[0]!)[0]), ctx.lineTo(x, y(members[members.length - 1]!)[1])), [3, 3]);
+  }
+  ctx.globalAlpha = 1;
+  if (strong) outline(canvas, members, y);
+}
+
+function outline({ ctx, theme, scale }: Canvas, members: readonly Member[], y: (m: Member) => readonly [number, number]): void {
+  for (const member of members) {
+    const [top, bottom] = y(member),
+      x0 = Math.max(scale.left - 4, scale.x(member.begin)),
+      x1 = Math.min(scale.left + scale.width + 4, scale.x(member.end));
+    if (x1 > x0) stroke(ctx, theme.ink, 1.2, () => ctx.rect(x0, top + 0.5, x1 - x0, bottom - top - 1));
+  }
+}
+
+/** Marks the member that came last; if the clocks leave that open, all members that may have been last. If @p poor is set, marks none,
+ * because the clocks are too inaccurate. */
+export function paintArrivals(canvas: Canvas, operation: Operation, input: JoinInput, strong: boolean, poor: boolean): void {
+  const { ctx, theme, scale } = canvas;
+  for (const member of inView(operation, input)) {
+    const lane = rowOf(member, input).communication;
+    const x = scale.x(member.begin),
+      middle = lane.y + lane.height / 2 + input.offset;
+    if (strong || poor) whisker(canvas, x, middle, doubt(operation, member.at, input.ranks) * scale.k);
+    if (member === operation.lastMember && !poor) triangle(ctx, theme.ink, theme.page, x, middle);
+    else if (strong && operation.waits && (member.arrival === TIED || (poor && member === operation.lastMember)))
+      ring(ctx, theme.ink, theme.page, x, middle);
+  }
+}
+
+function triangle(ctx: CanvasRenderingContext2D, ink: string, page: string, x: number, y: number): void {
+  stroke(ctx, page, 2, () => {
+    ctx.moveTo(x - 1.5, y);
+    ctx.lineTo(x - 9.5, y - 5.5);
+    ctx.lineTo(x - 9.5, y + 5.5);
+    ctx.closePath();
+  });
+  ctx.fillStyle = ink;
+  ctx.fill();
+}
+
+function ring(ctx: CanvasRenderingContext2D, ink: string, page: string, x: number, y: number): void {
+  ctx.beginPath();
+  ctx.arc(x, y, 4, 0, 2 * Math.PI);
+  ctx.fillStyle = page;
+  ctx.fill();
+  ctx.lineWidth = 1.5;
+  ctx.strokeStyle = ink;
+  ctx.stroke();
+}
+
+function whisker({ ctx, theme }: Canvas, x: number, y: number, half: number): void {
+  if (half < 2) return;
+  stroke(ctx, theme.ink, 1, () => {
+    ctx.moveTo(x - half, y);
+    ctx.lineTo(x + half, y);
+    for (const end of [x - half, x + half]) {
+      ctx.moveTo(end, y - 3);
+      ctx.lineTo(end, y + 3);
+    }
+  });
+}
+
+export function membersOutside(operation: Operation, input: JoinInput): { above: number; below: number } {
+  const members = inRows(operation, input);
+  const above = lowest(members.length, (i) => bottomOf(members[i]!, input) > input.top);
+  return { above, below: members.length - lowest(members.length, (i) => rowOf(members[i]!, input).y >= input.bottom) };
+}
+
+const WIDTH = 2.5,
+  CASING = 1.5,
+  HALF_BOX = 6;
+
+/** Paints the visible part of the path. @p heightOf returns the height of a piece. */
+export function paintPath(canvas: Canvas, path: Path, heightOf: (placed: Placed) => number): void {
+  const { ctx, theme, scale } = canvas,
+    runs = path.runs(scale, heightOf);
+  if (runs.length === 0) return;
+  ctx.lineJoin = "round";
+  for (const [color, width] of [
+    [theme.page, WIDTH + 2 * CASING],
+    [theme.path, WIDTH],
+  ] as const) {
+    stroke(ctx, color, width, () =>
+      runs.forEach(({ x0, x1, y, broken }, i) => {
+        if (i === 0 || broken) ctx.moveTo(x0, y);
+        else ctx.lineTo(x0, y);
+        ctx.lineTo(x1, y);
+      }),
+    );
+  }
+  ctx.lineJoin = "miter";
+}
+
+/** Outlines a piece of the path. */
+export function outlinePiece({ ctx, theme, scale }: Canvas, { piece }: Placed, y: number, top: number): void {
+  const x0 = Math.max(scale.left - 4, scale.x(piece.begin)),
+    x1 = Math.min(scale.left + scale.width + 4, scale.x(piece.end));
+  const from = Math.max(top, y - HALF_BOX),
+    width = Math.max(4, x1 - x0 + 4);
+  for (const [color, line] of [
+    [theme.page, 4],
+    [theme.ink, 1.8],
+  ] as const) {
+    stroke(ctx, color, line, () => ctx.rect((x0 + x1 - width) / 2, from + 1, width, y + HALF_BOX - from));
+  }
+}
+
+/** An arrow from a call to an event that it launched: the begins [px] and the boxes of both. */
+export type Arrow = Readonly<Record<"x0" | "x1", number> & Record<"from" | "to", Box>>;
+
+/** FEW: more arrows than this are thin. APART: of thin arrows whose ends are less than this apart [px], only one is drawn. */
+const FEW = 12,
+  APART = 3;
+const HEAD_LENGTH = 7,
+  HEAD_HALF = 3.5,
+  BEND = 40;
+
+/* Returns the heights at which an arrow begins and ends: the edges at which the two boxes face each other. */
+function ends({ from, to }: Arrow): [number, number] {
+  return from.y < to.y
+    ? [from.y + from.height, to.y + Math.min(4, to.height / 2)]
+    : [from.y, to.y + to.height - Math.min(4, to.height / 2)];
+}
+
+/* Returns the arrows in order of their ends, without arrows that end close to the previous one. */
+function apart(all: readonly Arrow[]): Arrow[] {
+  const out: Arrow[] = [];
+  for (const arrow of [...all].sort((a, b) => a.x1 - b.x1)) if (arrow.x1 - (out[out.length - 1]?.x1 ?? -Infinity) >= APART) out.push(arrow);
+  return out;
+}
+
+/** Paints the arrows over the lanes, each with an outline in the page's colour. */
+export function paintArrows({ ctx, theme }: Canvas, all: readonly Arrow[]): void {
+  const many = all.length > FEW,
+    arrows = many ? apart(all) : all;
+  for (const [color, width] of [
+    [theme.page, 4],
+    [theme.ink, many ? 0.7 : 1.4],
+  ] as const) {
+    if (many && color === theme.page) continue;
+    stroke(ctx, color, width, () => {
+      for (const arrow of arrows) {
+        const [y0, y1] = ends(arrow),
+          bend = Math.max(8, Math.min(BEND, Math.abs(arrow.x1 - arrow.x0) / 2 + 8));
+        ctx.moveTo(arrow.x0, y0);
+        ctx.bezierCurveTo(arrow.x0, y0 + (y1 > y0 ? bend : -bend), arrow.x1 - bend, y1, arrow.x1 - HEAD_LENGTH + 1, y1);
+      }
+    });
+  }
+  ctx.fillStyle = theme.ink;
+  for (const arrow of arrows) {
+    const y1 = ends(arrow)[1];
+    ctx.beginPath();
+    ctx.moveTo(arrow.x1, y1);
+    ctx.lineTo(arrow.x1 - HEAD_LENGTH, y1 - HEAD_HALF);
+    ctx.lineTo(arrow.x1 - HEAD_LENGTH, y1 + HEAD_HALF);
+    ctx.closePath();
+    ctx.fill();
+  }
+}
+
+/** Opacity of the counter's colour, the theme's link colour. Text on it stays readable. */
+const STRENGTH = 0.6;
+const AIR = 3;
+
+export function counterBox(row: Box, offset: number): Box {
+  return { y: row.y + offset, height: row.height - AIR };
+}
+
+/** @param shares value in each device pixel, as a fraction of the lane's height */
+export function paintCounter(canvas: Canvas, box: Box, shares: Float32Array): void {
+  const { ctx, theme, scale } = canvas,
+    fills = theme.fills.map(() => theme.link),
+    alphas = theme.alphas.map(() => STRENGTH);
+  fillBox(ctx, theme.panel, scale.left, box.y, scale.width, box.height);
+  const columns: Float32Array[] = [];
+  columns[COMPUTE] = shares;
+  paintShares({ ...canvas, theme: { ...theme, fills, alphas } }, columns, box);
+}
+
+export function paintUnknown({ ctx, theme, scale }: Canvas, box: Box, { begin, end }: Span): void {
+  const x0 = Math.max(scale.left, scale.x(begin)),
+    x1 = Math.min(scale.left + scale.width, scale.x(end)),
+    y = Math.round(box.y + box.height) - 0.5;
+  if (x1 <= x0) return;
+  fillBox(ctx, theme.page, x0, box.y, x1 - x0, box.height);
+  strokeLine(ctx, theme.ink3, [x0, y], [x1, y], [1, 3]);
+}
+
+export function paintCounterLabel(canvas: Canvas, box: Box, label: string, top: string, nothing: string | null): void {
+  const { ctx, theme, scale } = canvas,
+    room = scale.left - 16;
+  for (const [i, text, color] of [
+    [0, label, theme.ink2],
+    [1, top, theme.ink3],
+  ] as const) {
+    setFont(ctx, theme, [10.5, color, "right"]);
+    ctx.fillText(fitting(ctx, text, room), scale.left - 8, box.y + 6 + 12 * i);
+  }
+  if (nothing === null) return;
+  ctx.textAlign = "left";
+  ctx.fillText(nothing, scale.left + 6, box.y + box.height / 2);
+}
