@@ -11,7 +11,7 @@ export function inlineBar(value: number | null, most: number, text: Child, fill 
   return h("span.inline", h("span.inline-track", bar), h("span.inline-value", text));
 }
 
-/** Values as bars of one colour, each with words after it. @param more  further class of the rows */
+/** Draws values as bars of one colour, each with words after it. @param more further CSS class of the rows */
 export function barList(
   rows: readonly { readonly label: Child; readonly value: number; readonly text: Child; readonly words: Child }[],
   fill: string,
@@ -33,7 +33,7 @@ export function barList(
   );
 }
 
-/** Shows at most two lines of a name from a trace, and all of it on hover; `narrow` makes the lines shorter. */
+/** Shows at most two lines of a name from a trace, and the whole name on hover. @p narrow makes the lines shorter. */
 export function longName(text: string | null, narrow = false): Child {
   if (text === null) return f.NONE;
   const shown = visible(text);
@@ -44,7 +44,8 @@ export function longName(text: string | null, narrow = false): Child {
   );
 }
 
-/** Draws marks at a middle value and at an outlier on a line from 0 to @p scale; a thin line spans a range. A null has no mark. */
+/** Draws marks at a middle value and at an outlier on a line from 0 to @p scale, and a thin line over a range. Values that are null get
+ * no mark. */
 export function strip(
   [from, to, middle, far]: readonly [...range: [number | null, number | null], middle: number | null, far: number | null],
   scale: number,
@@ -75,7 +76,7 @@ export function sumFigure(text: string, of: Place & { readonly where?: string; r
   ]);
 }
 
-/** A figure of a band: its label, what it is, its value, and what is below. */
+/** A figure of a band: its label, what it measures, its value, and the text below. */
 export type BandFigure = readonly [label: string, doc: string, value: Child, below?: Child];
 
 /** Makes a figure of a band from a column: the median over ranks, and below it the range over ranks. The caller may give another value or

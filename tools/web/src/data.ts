@@ -163,7 +163,7 @@ export class Table<N extends TableName = TableName> {
     return [...this.rows.keys()];
   }
 
-  /** Rows by one column; "-name" is largest first. A null counts as 0. */
+  /** Returns rows sorted by one column; "-name": largest first. null counts as 0. */
   sorted(sort: Exclude<Sort<N>, "">, rows: readonly number[] = this.all): number[] {
     const down = sort.startsWith("-"),
       column = (down ? sort.slice(1) : sort) as ColumnOf<N>;

@@ -97,7 +97,7 @@ export function link(text: Child, view: string, params: Readonly<Record<string, 
   return h("a.go", { href: href(view, params) }, text, " →");
 }
 
-/** Content of a section or view, in which a text is a note. */
+/** Content of a section or view. A text in it is a note. */
 export function blocks(children: readonly Child[]): Child[] {
   return children.map((each) => (typeof each === "string" ? each !== "" && note(each) : Array.isArray(each) ? blocks(each) : each));
 }
@@ -125,7 +125,7 @@ export function factsList(list: readonly (readonly [Child, Child])[]): HTMLEleme
   return h("dl.facts-list", rows);
 }
 
-/** What is shown only if the reader asks for it. */
+/** Makes a part that is shown only if the reader asks for it. */
 export function folded(summary: Child, ...children: Child[]): HTMLElement {
   return h("details.definitions", h("summary", summary), ...children);
 }
@@ -169,7 +169,7 @@ export function segmented<T extends string>(
   );
 }
 
-/** A box for a text that the address keeps as @p key. */
+/** Makes a box for a text. The address has the text as @p key. */
 export function searchBox(context: Context, key: string, placeholder: string, label: string | undefined, changed: () => void) {
   const box = h("input", {
     type: "search",
@@ -264,7 +264,7 @@ export function controls(...children: Child[]): HTMLElement {
 
 // Legend -------------------------------------------------------------------------------------------
 
-/** Legend of colours; a key is the name of a colour in the style sheet. As text: "compute: Computes; comm: Communicates". */
+/** Makes a legend of colours. Keys are names of colours in the style sheet. As text: "compute: Computes; comm: Communicates". */
 export function legend(keys: string | readonly (readonly [string, string])[]): HTMLElement {
   const pairs = typeof keys === "string" ? keys.split("; ").map((each) => each.split(/: (.*)/)) : keys;
   return h(

@@ -30,7 +30,7 @@ export interface View {
   state?(job: Job): State | undefined;
   readonly judges?: readonly TableName[];
   readonly wide?: boolean;
-  /** The content from top to bottom, or what `lacks` returns in its place. */
+  /** The content from top to bottom. If `lacks` returns something, that is shown instead. */
   readonly parts?: readonly Part[];
   lacks?(context: Context): Child;
   /** Draws a view without parts. May return a function that is called when the reader leaves the view. */

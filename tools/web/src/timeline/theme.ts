@@ -71,7 +71,7 @@ export function readTheme(element: Element) {
 
 export type Font = readonly [size: number, color: string, align?: "left" | "center" | "right", weight?: number];
 
-/** Sets how text is written. */
+/** Sets the font, alignment and colour of text. */
 export function setFont(ctx: CanvasRenderingContext2D, theme: Theme, [size, color, align = "left", weight = 400]: Font): void {
   ctx.font = `${weight} ${size}px ${theme.font}`;
   ctx.fillStyle = color;

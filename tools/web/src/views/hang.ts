@@ -33,7 +33,7 @@ const operations = part(
   "detail<narrow>",
 );
 
-/* Which columns of a rank have values. */
+/* Returns whether at least one rank has a value in a column. */
 const has = (table: Table<"hang.rank">, column: ColumnOf<"hang.rank">) => table.all.some((row) => table.cell(row, column) !== null);
 
 function waitsIn(table: Table<"hang.rank">, row: number): string | null {

@@ -79,7 +79,7 @@ function meanStrip(table: Kernels, row: number): Child {
   );
 }
 
-/* The colour of a row's bar, by the name of its kernel. */
+/* Returns the colour of a row's bar, by the name of its kernel. */
 function barOf(job: Job, name: (row: number) => string | null): (row: number) => string {
   const kernels = job.table("kernels.kernel"),
     own = kernels.by("name");

@@ -1,4 +1,4 @@
-/** Operators: which cost most, on the GPU and on the host, and which rank differs? */
+/** Operators: which take most time, on the GPU and on the host, and which rank differs? */
 import { strip } from "../cells";
 import type { Job, Table } from "../data";
 import { h, cut, visible, type Child } from "../dom";
@@ -160,7 +160,7 @@ const launched = part(
   ({ several }) => several && "ranks; median_rank_ns: median rank; max_rank_ns: max over ranks; max_rank: rank",
 );
 
-/* What the address asks for: the kind of calls, or operators with their kernels (`pairs`). */
+/* Returns what the address asks for: the kind of calls, or operators with their kernels (`pairs`). */
 function chosen(context: Context) {
   const { job, params } = context,
     kinds = ofXla(job) ? KINDS.filter(({ key }) => job.level("calls.call", key).n > 0) : KINDS,

@@ -6,7 +6,7 @@ import { severalRanks } from "../job";
 import { empty, heading, note, section, controls, searchBox } from "../ui";
 import type { Context, Part } from "../view";
 
-/** What a description may depend on. `several`: whether the job has more than one rank. */
+/** On what a description may depend. `several`: the job has more than one rank. */
 export interface At<N extends TableName> {
   readonly job: Job;
   readonly context: Context;
@@ -19,12 +19,12 @@ type Of<N extends TableName, T> = T | ((at: At<N>) => T);
 interface Described<N extends TableName> {
   /** The level of the table whose rows are shown; default: all rows. */
   readonly level?: string;
-  /** What the section says if there is no row; null: the table says so. Default: the section is left out. */
+  /** Text of the section if there is no row; null: the empty table is shown. Default: the section is left out. */
   readonly none?: Of<N, Child>;
   readonly note?: Of<N, Child>;
   /** Controls, legends and charts between the note and the table. */
   readonly above?: Of<N, Child>;
-  /** Further controls beside a filter of the rows; without them there is no filter. */
+  /** Further controls next to a filter of the rows; if they are not given, there is no filter. */
   readonly tools?: Of<N, Child>;
   /** As in GridOptions. */
   readonly rows?: (at: At<N>) => readonly number[];
@@ -34,7 +34,7 @@ interface Described<N extends TableName> {
   readonly known?: boolean;
 }
 
-/** A section with the columns @p items (grid.ts) of a table. */
+/** Makes a section with the columns @p items (grid.ts) of a table. */
 export function part<N extends TableName>(
   name: N,
   title: Of<N, string>,
@@ -68,7 +68,7 @@ export function part<N extends TableName>(
   };
 }
 
-/** The content of a view that the recording says nothing for: a heading, and how to record more. */
+/** Content of a view for which nothing was recorded: a heading, and how to record more. */
 export function lacking(title: string, lead: string, advice: string): Child {
   return [heading(title, lead), empty(advice)];
 }

@@ -185,7 +185,7 @@ function bySteps(job: Job): HTMLElement | null {
 
 const between = ({ table }: At<"bubble.pair">) =>
   table.all.filter((row) => table.num(row, "from_stage") !== null && table.num(row, "to_stage") !== null);
-/* Whether it is known how long ranks wait for one another. */
+/* Returns whether it is known how long ranks wait for one another. */
 const waits = (at: At<"bubble.pair">) => between(at).some((row) => at.table.num(row, "late_sender_ns") !== null);
 
 const senders = part(

@@ -1,4 +1,4 @@
-/** Steps: is it a rank, a step, or chance? */
+/** Steps: is the time due to a rank, to a step, or to chance? */
 import type { ColumnOf, Job } from "../data";
 import type { Child } from "../dom";
 import * as f from "../format";

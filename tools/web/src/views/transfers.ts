@@ -67,7 +67,7 @@ const hostMemory = (table: Table<"transfers.kind" | "transfers.size">) =>
     },
   ] as const satisfies readonly GridColumn<"transfers.kind">[];
 
-/* A bar for each kind of copy and memory. */
+/* Draws a bar for each kind of copy and memory. */
 function kindBars(table: Table<"transfers.kind">): HTMLElement {
   const sums = table
     .groups(["kind", "host_memory"])
@@ -101,7 +101,7 @@ const byKind = part(
   "overlap_pct: beside computation; sync_count: that held the host up; sync_ns: host held up",
 );
 
-/* A point for each kind and size class of copies whose sizes are known. */
+/* Draws a point for each kind and size class of copies whose sizes are known. */
 function sizePoints(table: Table<"transfers.size">): Child {
   const of = (row: number) => where(table.text(row, "kind"), table.text(row, "host_memory"));
   const shape = (row: number) =>

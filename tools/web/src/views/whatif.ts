@@ -1,4 +1,4 @@
-/** What if: which fix would save most of a step, and where the critical path is. */
+/** What if: which fix would save most of a step, and what is on the critical path? */
 import { band, type BandFigure } from "../cells";
 import type { Job } from "../data";
 import { breakable, cut, h, shortNames, visible, type Child } from "../dom";

@@ -49,7 +49,7 @@ export function pairHead(title: string, values: readonly string[]): HTMLElement 
   );
 }
 
-/* Groups figures: those with the same unit share a scale; the others have their own. */
+/* Groups figures: figures with the same unit share a scale, and each other figure has a separate one. */
 function groupsOf(table: Figures, rows: readonly number[]) {
   const of = (unit: string) => rows.filter((row) => table.text(row, "unit") === unit);
   return [
