@@ -64,7 +64,7 @@ test("a filter has the grammar of --where, with units and headings, and says wha
   for (const [text, rows, wrong = null] of [
     ["", [0, 1, 2]], ["nvjet", [0, 1]], ["calls>100 nvjet", [1]], ["nvjet calls > 100", [1]], ["calls > 100", [1, 2]], ["total_ns > 100ms", [2]], ["total_ns >= 100 ms", [1, 2]],
     ["total_ns > 10", [0, 1, 2]], ["total time > 100", [2]], ["Total time>0.1s", [2]], ["size_bytes >= 4KiB and size_bytes < 5MB", [0]], ["size_bytes = null", [1]],
-    ["calls=100 or calls = 500", [0, 2]], ["calls=100 and part=no or name~GEMM", [2]], ["part=yes; calls>1", [0]], ["name = \"gemm or two\"", [2]], ["gemm or two", [2]], ["tst<4", [0]], ["calls != 100 & nvjet", [1]],
+    ["calls=100 or calls = 500", [0, 2]], ["calls=100 and part=no or name~GEMM", [2]], ["part=yes; calls>1", [0]], ["name = \"gemm or two\"", [2]], ["gemm or two", [2]], ["tst<4", [0]], ["calls != 100 & nvjet", [1]], ["tst|gemm", [0, 2]], ["calls > 100 nn | part=yes", [0, 1]],
     ["call > 100", [0, 1, 2], /^No column is called “call”\. Similar: calls\.$/], ["total > 3", [0, 1, 2], /Similar: total_ns, total time\./], ["calls > 5ms", [0, 1, 2], /calls is compared with a number, not with “5ms”/],
     ["total_ns > 5MB", [0, 1, 2], /with or without a unit \(ns, us/], ["calls >", [0, 1, 2], /A value is missing after/], ["calls > null", [0, 1, 2], /can only be compared/], ["colour > 1 nvjet", [0, 1], /No column is called “colour”/],
   ]) {

@@ -260,7 +260,11 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
       box,
       where.wrong !== null && h("p.note.wrong", { role: "status" }, where.wrong, " This part of the filter is ignored."),
       scroll,
-      rows.length === 0 && h("p.empty", table.n === 0 ? "No rows." : "No row matches the filter."),
+      rows.length === 0 &&
+        h(
+          "p.empty",
+          table.n === 0 ? "No rows." : "No row matches the filter. All words and conditions must hold; “a | b” finds rows with either.",
+        ),
       rest > 0 &&
         moreButton(`Show more (${f.grouped(rest)} of ${f.grouped(rows.length)} left)`, () => {
           shown += Math.max(FIRST, shown);

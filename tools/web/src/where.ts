@@ -19,8 +19,8 @@ const UNITS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
 };
 
 const CONDITION = /^([a-z_][\w. :]*?)\s*(<=|>=|!=|==|=|<|>|~)\s*/i;
-const VALUE = /^(?:"([^"]*)"|'([^']*)'|([-+]?[\d.]+(?:e[-+]?\d+)?\s+(?:[num]?s|µs|[kMG]?B|[KMG]iB|%)(?=[\s;&]|$)|[^\s;&]*))/;
-const NEXT = /\s+(?=(?:and\s+|or\s+)?[a-z_]\w*\s*(?:[<>=~]|!=))|\s*[;&]|$/i;
+const VALUE = /^(?:"([^"]*)"|'([^']*)'|([-+]?[\d.]+(?:e[-+]?\d+)?\s+(?:[num]?s|µs|[kMG]?B|[KMG]iB|%)(?=[\s;&|]|$)|[^\s;&|]*))/;
+const NEXT = /\s+(?=(?:and\s+|or\s+)?[a-z_]\w*\s*(?:[<>=~]|!=))|\s*[;&|]|$/i;
 
 /** Parses a filter. Ignores parts that are not conditions; the result says what is wrong with them. @p named the shown columns with
  * their headings; the table's own column names are always known. */
@@ -30,9 +30,9 @@ export function whereOf(table: Table, text: string, named: readonly Named[] = []
   let rest = text.trim(),
     wrong: string | null = null;
   while (rest !== "") {
-    const joint = /^(and|or)\s+|^[;&\s]+/i.exec(rest);
+    const joint = /^(?:(and(?=\s)|or(?=\s)|\|)\s*|[;&\s]+)/i.exec(rest);
     if (joint && (any.length > 1 || any[0]!.length > 0 || wrong !== null || !joint[1])) {
-      if (joint[1]?.toLowerCase() === "or") any.push([]);
+      if (joint[1] === "|" || joint[1]?.toLowerCase() === "or") any.push([]);
       rest = rest.slice(joint[0].length);
       continue;
     }

@@ -15,7 +15,7 @@ import { part } from "./part";
 const FACTS: Readonly<Record<string, string>> = {
   command: "Read by",
   align: "Clocks aligned by",
-  wall_uncertainty_ns: "Clock uncertainty as set",
+  wall_uncertainty_ns: "Assumed error of wall clocks",
   comm_pattern: "Additional communication kernels",
   step_pattern: "Annotations taken as steps",
   peak: "Peak of a device as set, TFLOP/s",

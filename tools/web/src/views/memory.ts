@@ -72,7 +72,9 @@ function finding(job: Job, rows: readonly number[]): [Child, ...Child[]] {
   const capacity = capacityOf(table, row),
     used = table.num(row, "peak_reserved_bytes") ?? table.amount(row, "peak_bytes");
   const share = table.num(row, "capacity_pct") ?? (capacity === null ? null : f.share(used, capacity));
-  const growing = table.sorted("-growth_bytes", rows).filter((each) => table.amount(each, "growth_bytes") > 0),
+  const growing = table
+      .sorted("-growth_bytes", rows)
+      .filter((each) => table.amount(each, "growth_bytes") > 0 && table.amount(each, "growing_steps") > 1),
     [worst] = growing,
     full = `${f.percent(share)} full`,
     held = `A device is ${full}, but ${f.percent(table.num(row, "fragmentation_pct"))} of what its allocator holds was not used in this recording`,

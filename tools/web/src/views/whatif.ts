@@ -166,6 +166,8 @@ function bar(job: Job, path: readonly Piece[], row: number, scale: Scale, short:
   const place = (ns: number) => `${(100 * Math.max(0, ns)) / scale.most}%`;
   const write = (ns: number) => f.scaled(ns, scale.unit, scale.digits);
   const number = (column: "saved_ns" | "saved_most_ns", ns: number) => figure(job, write(ns), { table: "whatif.item", row, column });
+  const ends = [number("saved_ns", saved), number("saved_most_ns", most)] as const;
+  const numbers = write(saved) === write(most) ? [ends[0]] : [ends[saved < most ? 0 : 1], "–", ends[saved < most ? 1 : 0]];
   const low = Math.min(saved, most),
     high = Math.max(saved, most);
   const percent = f.percent(table.num(row, "saved_pct"), 1),
@@ -187,7 +189,7 @@ function bar(job: Job, path: readonly Piece[], row: number, scale: Scale, short:
       h("bdi", breakable(short ?? cut(label, 100))),
     ),
     tip(box, () => wordsOf(job, row, label)),
-    h("span.row-end", number("saved_ns", saved), write(saved) !== write(most) && ["–", number("saved_most_ns", most)]),
+    h("span.row-end", ...numbers),
     h("span.row-end", figure(job, percent, { table: "whatif.item", row, column: "saved_pct" })),
   );
 }
