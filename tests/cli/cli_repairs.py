@@ -203,6 +203,26 @@ def test_a_truncated_trace_of_the_generator_is_flagged_among_the_others():
               [False, False, True, False])
 
 
+def test_a_cut_trace_is_compared_with_the_whole_ones():
+    """Each rank launches 10 kernels of 10 us; rank 1 is cut after 6 of them: 60 of 100 us, 40 % less.
+    Cut after the launches, it has no kernels; alone, it has nothing to be compared with."""
+    launches = [event(100 * i, dur=5, name='cudaLaunchKernel', cat='cuda_runtime', args={'correlation': i})
+                for i in range(10)]
+    kernels = [event(100 * i + 20, dur=10, name='gemm', cat='kernel', tid=7,
+                     args={'stream': 7, 'device': 0, 'correlation': i}) for i in range(10)]
+    for rank in range(3):
+        put(f'rank{rank}.json', '{"distributedInfo": {"rank": %d}, "traceEvents": [' % rank
+            + ', '.join(launches + kernels) + ']}')
+    for n, lacks in ((6, 40.0), (0, 100.0)):
+        put('rank1.json', '{"distributedInfo": {"rank": 1}, "traceEvents": ['
+            + ', '.join(launches + kernels[:n]) + ', {"ph": "X", "na')
+        done = tmerge('rank0.json', 'rank1.json', 'rank2.json', '--force', '--strict').expect(3)
+        contains(' '.join(done.out.split()), 'On rank 1, the trace is cut short and lacks about ')
+        contains(done.out, 'Advice: Copy the traces that are cut short again')
+        equal([row['cut_pct'] for row in rows('tmerge.h5', 'job.integrity')], [None, lacks, None])
+    contains(' '.join(merged('rank1.json', '--force').out.split()), 'but one is cut short: if it was copied')
+
+
 @seldom
 def test_a_truncated_trace_takes_the_base_time_of_the_others():
     """Until 2025 it was after the events; cut off, its times would be in 1970."""

@@ -119,27 +119,30 @@ TEST(what_is_missing_and_what_cannot_be_is_as_worked_out_by_hand) {
          "hidden_ns compute_pct compute_least_pct compute_most_pct idle_pct idle_least_pct "
          "idle_most_pct moves_pct between_pct impossible_kernels impossible_kernel begin_ns "
          "followers "
-         "impossible_ns compute_ns compute_least_ns late_kernels latest_ns"),
+         "impossible_ns compute_ns compute_least_ns late_kernels latest_ns cut_pct"),
         ("0 4 3 4 3 0 25 false 50 240 100 17.24137931 100 0 0 82.75862069 82.75862069 0 0 null "
          "null null "
          "0 "
-         "50 50 0 null"),
+         "50 50 0 null null"),
         ("1 0 0 4 2 2 50 false 37 160 30.83333333 18.5 98.5 69.16666667 1.5 81.5 67.66666667 "
          "33.33333333 "
          "0 null "
          "null "
-         "null 0 37 37 0 null"),
-        "2 0 0 5 0 0 100 false 140 0 80 80 80 20 20 20 0 0 0 null null null 0 140 140 0 null",
-        "3 null null null null null null null 80 0 100 75 100 0 0 25 25 25 1 A 0 3 20 80 60 0 null",
+         "null 0 37 37 0 null null"),
+        "2 0 0 5 0 0 100 false 140 0 80 80 80 20 20 20 0 0 0 null null null 0 140 140 0 null null",
+        "3 null null null null null null null 80 0 100 75 100 0 0 25 25 25 1 A 0 3 20 80 60 0 null "
+        "null",
         ("4 0 0 1 1 0 0 false 0 5 null null null null null null 100 100 0 null null null null 0 "
          "null 0 "
-         "null"),
-        "5 0 0 5 2 0 60 false 100 155 60 60 100 40 0 40 40 40 0 null null null 0 100 100 0 null",
+         "null null"),
+        "5 0 0 5 2 0 60 false 100 155 60 60 100 40 0 40 40 40 0 null null null 0 100 100 0 null "
+        "null",
         ("6 0 0 3 1 1 66.66666667 false 780000 300000 3.765690377 3.765690377 16.31799163 "
          "67.36401674 "
-         "54.81171548 67.36401674 33.33333333 33.33333333 0 null null null 0 90000 90000 0 null"),
+         "54.81171548 67.36401674 33.33333333 33.33333333 0 null null null 0 90000 90000 0 null "
+         "null"),
         ("7 0 0 2 0 0 100 false 47 0 97.91666667 97.91666667 97.91666667 2.083333333 2.083333333 "
-         "2.083333333 0 0 0 null null null 0 47 47 1 15"),
+         "2.083333333 0 0 0 null null null 0 47 47 1 15 null"),
     };
     small_job j = open_job();
     add_rank(&j, 0, lost_kernels, COUNT(lost_kernels));

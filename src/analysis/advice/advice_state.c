@@ -466,12 +466,16 @@ void tm_look_recording(const tm_facts *f, tm_advice *out) {
         return;
     bool lost = tm_facts_sum(f, "job.integrity", "launches_lost") > 0;
     bool sampled = tm_facts_sum(f, "job.integrity", "sampled") > 0;
+    bool cut = tm_doubt_is_cut(f->tables);
     snprintf(
-        out->text, sizeof out->text, "%s%s%s.", sampled ? "Give the whole traces" : "Record again",
-        sampled ? ""
-        : lost  ? ", so that each launch has its kernel: record fewer steps, use larger profiler "
-                  "buffers, or record each kernel of CUDA graphs"
-                : ": no kernel can have lasted that long",
+        out->text, sizeof out->text, "%s%s%s.",
+        cut       ? "Copy the traces that are cut short again, or record again"
+        : sampled ? "Give the whole traces"
+                  : "Record again",
+        sampled || cut ? ""
+        : lost ? ", so that each launch has its kernel: record fewer steps, use larger profiler "
+                 "buffers, or record each kernel of CUDA graphs"
+               : ": no kernel can have lasted that long",
         out->measure < 100.0 ? "" : ". Any other advice would rest on figures that may be wrong");
     snprintf(out->evidence, sizeof out->evidence, "In doubt: %s.", what);
 }

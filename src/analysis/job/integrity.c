@@ -1,7 +1,10 @@
 #include "integrity.h"
 
+#include <stdlib.h>
+
 #include "analysis/shared/busy.h"
 #include "analysis/shared/lost.h"
+#include "base/median.h"
 #include "serial.h"
 
 enum {
@@ -32,6 +35,7 @@ enum {
     COMPUTE_LEAST_NS,
     LATE,
     LATEST,
+    CUT,
     N_COLUMNS
 };
 
@@ -93,13 +97,14 @@ static const tm_column columns[N_COLUMNS] = {
          "impossible_ns. With several devices, the mean over them. Null without GPU events."},
     [MOVES] =
         {"moves_pct", TM_REAL, "%",
-         "How far the rank's results may be off: the largest of 100 - recorded_pct, the distances "
-         "of compute_pct and idle_pct from their bounds, and 100 (compute_ns - compute_least_ns) / "
-         "compute_ns. Above 5, tmerge draws no conclusions from the rank."},
+         "How far the rank's results may be off: the largest of 100 - recorded_pct, cut_pct, the "
+         "distances of compute_pct and idle_pct from their bounds, and 100 (compute_ns - "
+         "compute_least_ns) / compute_ns. Above 5, tmerge draws no conclusions from the rank."},
     [BETWEEN] = {"between_pct", TM_REAL, "%",
                  "How incomplete the recording is between the first and the last launch with a "
                  "recorded GPU event: the larger of 100 (compute_ns - compute_least_ns) / "
-                 "compute_ns and the percentage of lost launches; moves_pct for a sample. Up to 5, "
+                 "compute_ns and the percentage of lost launches; moves_pct for a sample or a cut "
+                 "trace. Up to 5, "
                  "the recording there counts as complete, so that ranks can be blamed for waits."},
     [IMPOSSIBLE] = {"impossible_kernels", TM_INT, "",
                     "Number of kernels whose recorded end must be wrong, for one of three reasons. "
@@ -132,6 +137,10 @@ static const tm_column columns[N_COLUMNS] = {
                 "Largest time from the return of a device synchronisation to the end of a kernel "
                 "in late_kernels; null if late_kernels is 0. Above some 30 us, the clocks of GPU "
                 "and host differ, or ends of kernels are wrong."},
+    [CUT] = {"cut_pct", TM_REAL, "%",
+             "Share of the launches, or of device_ns, that a trace that is cut short lacks (the "
+             "larger of both): compared with the median of the ranks whose traces are whole. Null "
+             "for whole traces, and if no trace is whole."},
 };
 
 const tm_table_def tm_integrity_table = {
@@ -268,4 +277,46 @@ tm_status tm_integrity_rank(const tm_rank_view *view, tm_tables *out, tm_error *
         status = add_row(&s, out, err);
     tm_serial_free(&s.serial);
     return status;
+}
+
+/* Returns whether the trace of the rank in a row of job.integrity is cut short. */
+static bool is_cut(const tm_table *ranks, const tm_table *table, size_t row) {
+    const size_t at = tm_table_find_row(ranks, &tm_table_row(table, row)[RANK].value.i, 1);
+    return at < ranks->n_rows && tm_table_cell(ranks, at, "truncated")->value.i != 0;
+}
+
+static int64_t amount(const tm_table *table, size_t row, int column) {
+    const tm_cell *cell = &tm_table_row(table, row)[column];
+    return cell->null ? 0 : cell->value.i;
+}
+
+/* Sets cut_pct of the ranks whose traces are cut short to at least the share of a column that they
+ * lack. `room` has a place for each rank. */
+static void compare_cut(const tm_table *ranks, tm_table *table, int column, int64_t *room) {
+    size_t n = 0;
+    for (size_t i = 0; i < table->n_rows; i++)
+        if (!is_cut(ranks, table, i))
+            room[n++] = amount(table, i, column);
+    const int64_t usual = n > 0 ? tm_median_any(room, n) : 0;
+    for (size_t i = 0; i < table->n_rows && usual > 0; i++) {
+        tm_cell *row = tm_table_row(table, i);
+        if (!is_cut(ranks, table, i))
+            continue;
+        const double lacks = larger(0.0, 100.0 - share(amount(table, i, column), usual));
+        tm_cell_set_real(&row[CUT], larger(lacks, row[CUT].null ? 0.0 : row[CUT].value.r));
+        for (int k = MOVES; k <= BETWEEN; k++)
+            tm_cell_set_real(&row[k], larger(row[CUT].value.r, row[k].null ? 0.0 : row[k].value.r));
+    }
+}
+
+tm_status tm_integrity_job(tm_tables *out, tm_error *err) {
+    const tm_table *ranks = tm_tables_find(out, "job.rank");
+    tm_table *table = tm_tables_find(out, tm_integrity_table.name);
+    int64_t *room = malloc((table->n_rows + 1) * sizeof *room);
+    if (!room)
+        return tm_fail_memory(err);
+    compare_cut(ranks, table, LAUNCHES, room);
+    compare_cut(ranks, table, DEVICE, room);
+    free(room);
+    return TM_OK;
 }

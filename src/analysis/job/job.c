@@ -484,6 +484,7 @@ static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
     TM_TRY(name_hosts(ranks, err));
     TM_TRY(tm_differs_job(job, out, err));
     TM_TRY(tm_job_formats(out, err));
+    TM_TRY(tm_integrity_job(out, err));
     tm_cell *row = tm_table_add_row(tm_tables_find(out, job_def.name));
     int64_t n_hosts = count_different(ranks, "host");
     int64_t n_steps = count_steps(out);

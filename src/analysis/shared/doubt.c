@@ -121,6 +121,12 @@ static void append_lost(const tm_table *table, size_t row, char out[TM_DOUBT_TEX
     }
 }
 
+static void append_cut(const tm_table *table, size_t row, char out[TM_DOUBT_TEXT]) {
+    append(out, "the trace is cut short and lacks about ");
+    append(out, tm_shown_percent(moves(table, row), 0).text);
+    append(out, " of what the whole traces have");
+}
+
 static void append_impossible(const tm_table *table, size_t row, char out[TM_DOUBT_TEXT]) {
     char text[320], how[64] = "lasts longer than is possible", more[48] = "";
     /* durations: in doubt; compute time with the doubtful kernels; compute time without them */
@@ -150,14 +156,24 @@ static bool is_sampled(const tm_table *table, size_t row) {
     return count(table, row, "sampled") != 0;
 }
 
+static size_t worst_of(const tm_table *table) {
+    size_t worst = 0;
+    for (size_t i = 0; i < table->n_rows; i++)
+        worst = moves(table, i) > moves(table, worst) ? i : worst;
+    return worst;
+}
+
+bool tm_doubt_is_cut(const tm_tables *tables) {
+    const tm_table *table = rows_of(tables);
+    return table->n_rows > 0 && !tm_table_cell(table, worst_of(table), "cut_pct")->null;
+}
+
 bool tm_doubt_text(const tm_tables *tables, char out[TM_DOUBT_TEXT]) {
     const tm_table *table = rows_of(tables);
-    size_t worst = 0;
+    const size_t worst = worst_of(table);
     int64_t n = 0;
-    for (size_t i = 0; i < table->n_rows; i++) {
+    for (size_t i = 0; i < table->n_rows; i++)
         n += moves(table, i) >= REPORTED_PCT;
-        worst = moves(table, i) > moves(table, worst) ? i : worst;
-    }
     if (n == 0)
         return false;
     bool lost = count(table, worst, "launches_lost") > 0;
@@ -166,6 +182,8 @@ bool tm_doubt_text(const tm_tables *tables, char out[TM_DOUBT_TEXT]) {
     if (is_sampled(table, worst))
         append(out, "most CUDA calls are missing (the numbers of the recorded calls are far "
                     "apart), so the GPU may have worked in every gap");
+    else if (!tm_table_cell(table, worst, "cut_pct")->null)
+        append_cut(table, worst, out);
     else if (lost)
         append_lost(table, worst, out);
     if (count(table, worst, "impossible_kernels") > 0) {

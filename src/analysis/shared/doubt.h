@@ -24,6 +24,9 @@ bool tm_doubt_between(const tm_tables *tables);
  * than 5 %. */
 bool tm_doubt_between_of_rank(const tm_tables *tables, int64_t rank);
 
+/** Returns whether the trace of the rank whose figures may be off most is cut short. */
+bool tm_doubt_is_cut(const tm_tables *tables);
+
 /**
  * Writes what the recording lacks, or what is impossible in it, on the rank whose figures may be
  * off most: "kernels of 30 of 32 steps were not recorded (240 of 256 launches have no kernel)".

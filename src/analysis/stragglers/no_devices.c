@@ -88,6 +88,14 @@ static void captures_text(const tm_tables *tables, char headline[TM_SENTENCE_MAX
              "nothing about a run: record steps that serve requests");
 }
 
+static bool any_is_cut(const tm_tables *tables) {
+    const tm_table *ranks = tm_tables_find(tables, "job.rank");
+    for (size_t i = 0; i < ranks->n_rows; i++)
+        if (tm_table_cell(ranks, i, "truncated")->value.i != 0)
+            return true;
+    return false;
+}
+
 bool tm_no_devices_text(const tm_tables *tables, char headline[TM_SENTENCE_MAX],
                         char evidence[TM_SENTENCE_MAX]) {
     char unwanted[TM_SENTENCE_MAX];
@@ -125,12 +133,17 @@ bool tm_no_devices_text(const tm_tables *tables, char headline[TM_SENTENCE_MAX],
         const char *format = first_text(tm_tables_find(tables, "job.format"), "format");
         bool jax = format && strcmp(format, "xplane") == 0;
         snprintf(headline, TM_SENTENCE_MAX, "No GPU events: only the work of hosts is known");
-        snprintf(
-            evidence, TM_SENTENCE_MAX,
-            "The traces hold no GPU events: if the job has GPUs, let the profiler record them%s",
-            jax   ? "; JAX 0.8 and later record the work of XLA on CPUs"
-            : gpu ? " (of PyTorch: ProfilerActivity.CUDA)"
-                  : "");
+        if (any_is_cut(tables))
+            snprintf(evidence, TM_SENTENCE_MAX,
+                     "The traces hold no GPU events, but one is cut short: if it was copied, copy "
+                     "it again");
+        else
+            snprintf(evidence, TM_SENTENCE_MAX,
+                     "The traces hold no GPU events: if the job has GPUs, let the profiler record "
+                     "them%s",
+                     jax   ? "; JAX 0.8 and later record the work of XLA on CPUs"
+                     : gpu ? " (of PyTorch: ProfilerActivity.CUDA)"
+                           : "");
     }
     return true;
 }
