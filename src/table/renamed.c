@@ -26,6 +26,7 @@ const tm_renamed tm_renames[] = {
     {"host.unified", "host.unified_memory", "rank", NULL},
     {"kernels.launcher", "kernels.launched", "kernel", NULL},
     {"operators.kernel", "kernels.launched", "operator", NULL},
+    {"memory.category_curve", "memory.curve", NULL, NULL},
     {"memory.module", "memory.owner", "module", "module"},
     {"memory.operator", "memory.owner", "operator", "operator"},
     {"ratio", "overlap", NULL, NULL},

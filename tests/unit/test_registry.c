@@ -329,13 +329,12 @@ static const struct {
                       "spike_step reserve_falls steps_left allocator limit_bytes "},
     {"memory.job", " device ranks devices peak_min_bytes peak_median_bytes peak_max_bytes "
                    "peak_max_rank nearest_rank nearest_pct growing_devices first_rank steps_left "},
-    {"memory.curve", " rank device time_ns allocated_bytes reserved_bytes "},
+    {"memory.curve",
+     " rank device time_ns allocated_bytes reserved_bytes preexisting_bytes temporary_bytes "
+     "optimizer_state_bytes gradient_bytes autograd_detail_bytes input_bytes activation_bytes "
+     "forward_only_bytes other_bytes stack_bytes unrecorded_bytes "},
     {"memory.category", " rank device category peak_bytes peak_pct mean_bytes most_bytes end_bytes "
                         "blocks allocated_bytes "},
-    {"memory.category_curve",
-     " rank device time_ns allocated_bytes preexisting_bytes temporary_bytes optimizer_state_bytes "
-     "gradient_bytes autograd_detail_bytes input_bytes activation_bytes forward_only_bytes "
-     "other_bytes stack_bytes unrecorded_bytes "},
     {"memory.live",
      " rank device place category operator shapes module step block_bytes blocks bytes share_pct "},
     {"memory.parameters",
