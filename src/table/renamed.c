@@ -14,6 +14,8 @@ const tm_renamed tm_renames[] = {
     {"stacks.frame", "calls.tree", "function", NULL},
     {"modules.tree", "calls.tree", "module", NULL},
     {"operators.tree", "calls.tree", "operator", NULL},
+    {"classes.kernel", "classes.work", "class", NULL},
+    {"classes.rank", "classes.work", "rank", NULL},
     {"efficiency.kernel", "efficiency.work", "kernel", "kernel"},
     {"efficiency.operator", "efficiency.work", "operator", "operator"},
     {"efficiency.place", "efficiency.work", "place", "inside"},

@@ -23,8 +23,7 @@ CATEGORIES = {f'{word}_bytes' for word in (
     'activation', 'forward_only', 'other', 'stack', 'unrecorded')}
 OPERATORS = {'calls.call': ALL, 'calls.tree': ALL, 'kernels.launched': ALL,
              'sync.call': {'operator', 'inside'},
-             'classes.kernel': {'backward_ns', 'attention_ns', 'optimizer_ns', 'outside_ns'},
-             'classes.rank': {'backward_ns', 'attention_ns', 'optimizer_ns', 'outside_ns'},
+             'classes.work': {'backward_ns', 'attention_ns', 'optimizer_ns', 'outside_ns'},
              'efficiency.rank': ALL, 'efficiency.step': ALL, 'efficiency.work': ALL}
 # Position of an event in its file, and the last digits of a drift of zero.
 PLACES = {'job.job': {'events', 'recorded_ns'}, 'job.rank': {'events', 'format', 'source'}, 'job.left_out': ALL,
@@ -93,7 +92,7 @@ ASCEND = both(ALLOCATOR, OPERATORS, PLACES, SHAPES, {
     'transfers.kind': ALL, 'transfers.size': ALL, 'transfers.rate': ALL,
     # A kernel's launch shape, and two calls with the same name; tensor cores (known only for GPUs).
     'kernels.kernel': {'registers', 'shared_memory_bytes', 'tensor_cores', 'class'},
-    'kernels.launch_shape': ALL, 'classes.kernel': ALL, 'classes.rank': ALL,
+    'kernels.launch_shape': ALL, 'classes.work': ALL,
     'contention.kernel': {'grid', 'block'}, 'launches.api': ALL, 'criticalpath.name': ALL,
     # Communication has tracks of its own, which are no streams; groups are numbers of three digits.
     'idle.stream': {'stream'}, 'criticalpath.slack': {'stream'},

@@ -304,13 +304,10 @@ static const struct {
     {"kernels.roofline",
      " name grid block launches calls total_ns sm_pct memory_pct dram_pct occupancy_pct flop "
      "dram_bytes flop_per_byte achieved_gflops roof_gflops roof_bw_gbps tensor_roof_gflops bound "},
-    {"classes.kernel",
-     " class calls total_ns optimizer_ns backward_ns attention_ns outside_ns bits8_ns bits16_ns "
-     "tf32_ns bits32_ns bits64_ns flash_ns share_pct names top_name top_name_ns ranks "
-     "median_rank_ns slowest_rank_ns slowest_rank spread "},
-    {"classes.rank",
-     " rank class calls total_ns optimizer_ns backward_ns attention_ns outside_ns bits8_ns "
-     "bits16_ns tf32_ns bits32_ns bits64_ns flash_ns share_pct bits16_pct bits32_pct "},
+    {"classes.work",
+     " level rank class calls total_ns optimizer_ns backward_ns attention_ns outside_ns bits8_ns "
+     "bits16_ns tf32_ns bits32_ns bits64_ns flash_ns share_pct bits16_pct bits32_pct names "
+     "top_name top_name_ns ranks median_rank_ns slowest_rank_ns slowest_rank spread "},
     {"efficiency.rank",
      " rank device devices type peak_tflops step_ns window_ns compute_ns counted_ns coverage_pct "
      "flop at_most_flop recomputed_flop achieved_tflops kernel_tflops ideal_ns mfu_pct "
