@@ -17,12 +17,13 @@ ALL = None  # table is not compared
 
 # Recorded by PyTorch's own profiler only: sizes of its allocator's pool, and operators with shapes.
 ALLOCATOR = {'memory.device': ALL, 'memory.curve': ALL, 'memory.owner': ALL, 'memory.step': ALL,
-             'memory.category': ALL, 'memory.category_curve': ALL, 'memory.live': ALL,
-             'memory.job': ALL}
+             'memory.category': ALL, 'memory.live': ALL, 'memory.job': ALL}
+CATEGORIES = {f'{word}_bytes' for word in (
+    'preexisting', 'temporary', 'optimizer_state', 'gradient', 'autograd_detail', 'input',
+    'activation', 'forward_only', 'other', 'stack', 'unrecorded')}
 OPERATORS = {'calls.call': ALL, 'calls.tree': ALL, 'kernels.launched': ALL,
              'sync.call': {'operator', 'inside'},
-             'classes.kernel': {'backward_ns', 'attention_ns', 'optimizer_ns', 'outside_ns'},
-             'classes.rank': {'backward_ns', 'attention_ns', 'optimizer_ns', 'outside_ns'},
+             'classes.work': {'backward_ns', 'attention_ns', 'optimizer_ns', 'outside_ns'},
              'efficiency.rank': ALL, 'efficiency.step': ALL, 'efficiency.work': ALL}
 # Position of an event in its file, and the last digits of a drift of zero.
 PLACES = {'job.job': {'events', 'recorded_ns'}, 'job.rank': {'events', 'format', 'source'}, 'job.left_out': ALL,
@@ -68,9 +69,9 @@ XPLANE = both(OPERATORS, PLACES, SHAPES, {
     'memory.device': {'peak_reserved_bytes', 'fragmentation_pct', 'capacity_pct', 'reserve_falls',
                       'allocator', 'limit_bytes'},
     'memory.job': {'nearest_rank', 'nearest_pct'},
-    'memory.curve': {'reserved_bytes'}, 'memory.step': {'peak_reserved_bytes'},
+    'memory.curve': {'reserved_bytes'} | CATEGORIES, 'memory.step': {'peak_reserved_bytes'},
     # Which ranges are operators, and with that the owners of memory blocks.
-    'memory.category': ALL, 'memory.category_curve': ALL, 'memory.live': ALL,
+    'memory.category': ALL, 'memory.live': ALL,
     # Which ranges are operators: these identify forward passes.
     'phases.step': ALL, 'structure.step': ALL,
     # Analyses of XProf, for such profiles only.
@@ -91,7 +92,7 @@ ASCEND = both(ALLOCATOR, OPERATORS, PLACES, SHAPES, {
     'transfers.kind': ALL, 'transfers.size': ALL, 'transfers.rate': ALL,
     # A kernel's launch shape, and two calls with the same name; tensor cores (known only for GPUs).
     'kernels.kernel': {'registers', 'shared_memory_bytes', 'tensor_cores', 'class'},
-    'kernels.launch_shape': ALL, 'classes.kernel': ALL, 'classes.rank': ALL,
+    'kernels.launch_shape': ALL, 'classes.work': ALL,
     'contention.kernel': {'grid', 'block'}, 'launches.api': ALL, 'criticalpath.name': ALL,
     # Communication has tracks of its own, which are no streams; groups are numbers of three digits.
     'idle.stream': {'stream'}, 'criticalpath.slack': {'stream'},

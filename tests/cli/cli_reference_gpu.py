@@ -164,10 +164,10 @@ def check_trees(name, result, whole, problems):
 
 
 def check_classes(name, result, problems):
-    rows = {r["class"]: r for r in result["classes.kernel"]}
+    rows = {r["class"]: r for r in result["classes.work"] if r["level"] == "class"}
     total = sum(r["total_ns"] for r in result["kernels.kernel"])
     problems.same(f"{name}: all classes", sum(r["total_ns"] for r in rows.values()), total)
-    problems.same(f"{name}: classes of ranks", sum(r["total_ns"] for r in result["classes.rank"]), total)
+    problems.same(f"{name}: classes of ranks", sum(r["total_ns"] for r in result["classes.work"] if r["level"] == "rank"), total)
     for work, share in CLASSES.get(name, {}).items():
         problems.same(f"{name}: {work}", rows[work]["share_pct"], share, 0.06)
     if not any("kernel1" in r["name"] for r in result["kernels.kernel"]) and "other" in rows:
@@ -187,7 +187,7 @@ def check_efficiency(name, result, problems):
     problems.same(f"{name}: has FLOP", bool(flop), name not in NOT_COUNTED)
     if name in COUNTED:
         first = result["efficiency.rank"][0]
-        kernels = sum(r["total_ns"] for r in result["classes.rank"] if r["rank"] == first["rank"])
+        kernels = sum(r["total_ns"] for r in result["classes.work"] if r["rank"] == first["rank"])
         # mi300: three steps of 48.6 ms by their marks, 56.5 ms by their kernels: 1.16 times, under 1.5.
         # b200: 7.2 % of the kernels' time is counted, too little for an MFU.
         problems.same(f"{name}: has an MFU", first["reason"] is None, not name.startswith("b200"))

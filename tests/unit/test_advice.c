@@ -349,6 +349,7 @@ TEST(copies_and_allocations_count_from_their_thresholds_on) {
 }
 
 TEST(steps_and_phases_count_from_their_thresholds_on) {
+#define CLASS "classes.work level=class "
     static const advice_case cases[] = {
         /* mean 120, deviation sqrt((400 + 400 + 1600) / 3) = 28; four ranks lose 40 each */
         {"",
@@ -404,27 +405,28 @@ TEST(steps_and_phases_count_from_their_thresholds_on) {
         /* FP32 for 360 of 3600 ns beside others on tensor cores, and 359; if none uses tensor
          * cores, the rule above applies */
         {"",
-         "overview.job tensor_core_pct=1; classes.kernel bits32_ns=300 tf32_ns=0; classes.kernel "
+         "overview.job tensor_core_pct=1; " CLASS "bits32_ns=300 tf32_ns=0; " CLASS
          "bits32_ns=60 tf32_ns=0;",
          "precision note - - all"},
-        {"", "overview.job tensor_core_pct=1; classes.kernel bits32_ns=359 tf32_ns=1079;", ""},
-        {"", "overview.job tensor_core_pct=0; classes.kernel bits32_ns=3600 tf32_ns=0;", ""},
+        {"", "overview.job tensor_core_pct=1; " CLASS "bits32_ns=359 tf32_ns=1079;", ""},
+        {"", "overview.job tensor_core_pct=0; " CLASS "bits32_ns=3600 tf32_ns=0;", ""},
         /* attention unfused for 100 + 60 + 20 of 3600 ns, and 19; without a softmax it is fused */
         {"",
-         "classes.kernel class=matrix~multiply attention_ns=100; classes.kernel class=softmax "
-         "attention_ns=60; classes.kernel class=copy attention_ns=900; classes.kernel "
-         "class=elementwise attention_ns=20;",
+         CLASS "class=matrix~multiply attention_ns=100; " CLASS
+               "class=softmax attention_ns=60; " CLASS "class=copy attention_ns=900; " CLASS
+               "class=elementwise attention_ns=20;",
          "attention note - - all"},
         {"",
-         "classes.kernel class=matrix~multiply attention_ns=100; classes.kernel class=softmax "
-         "attention_ns=60; classes.kernel class=elementwise attention_ns=19;",
+         CLASS "class=matrix~multiply attention_ns=100; " CLASS
+               "class=softmax attention_ns=60; " CLASS "class=elementwise attention_ns=19;",
          ""},
         {"",
-         "classes.kernel class=matrix~multiply attention_ns=900; classes.kernel class=attention "
-         "attention_ns=900 total_ns=900; classes.kernel class=softmax attention_ns=0;",
+         CLASS "class=matrix~multiply attention_ns=900; " CLASS
+               "class=attention attention_ns=900 total_ns=900; " CLASS
+               "class=softmax attention_ns=0;",
          ""},
         /* TF32 for 1080 of 3600 ns */
-        {"", "overview.job tensor_core_pct=90; classes.kernel bits32_ns=0 tf32_ns=1080;",
+        {"", "overview.job tensor_core_pct=90; " CLASS "bits32_ns=0 tf32_ns=1080;",
          "precision note - - all"},
     };
     check(cases, COUNT(cases));

@@ -18,6 +18,8 @@ typedef struct given {
     const char *table, *rows;
 } given;
 
+#define ATTENTION(more)                                                                            \
+    { "classes.work", "level=class class=attention total_ns=100 " more }
 /* At the edges: values equal to an upper or a lower bound pass. */
 static const given edge[] = {
     {"job.job", "ranks=4 steps=4"},
@@ -38,7 +40,8 @@ static const given edge[] = {
     {"idle.rank", "*sync_ns=20"},
     {"stragglers.job", "verdict=none"},
     {"kernels.kernel", "name=gemm communication=false calls=100 short_calls=50 total_ns=1000"},
-    {"classes.kernel", "class=attention total_ns=100 bits16_ns=50 bits32_ns=50 flash_ns=50"},
+    ATTENTION(
+        "bits16_ns=50 bits32_ns=50 flash_ns=50|level=rank class=attention total_ns=9 bits32_ns=9"),
 };
 
 static void add_rows(tm_tables *tables, const given *g) {
@@ -139,10 +142,8 @@ TEST(each_fault_fails_its_own_box_alone) {
          {"kernels.kernel",
           "name=a communication=false calls=100 short_calls=51 total_ns=1000|name=b "
           "communication=true calls=900 short_calls=0 total_ns=1000"}},
-        {"low_precision",
-         {"classes.kernel", "class=attention total_ns=100 bits16_ns=49 bits32_ns=51 flash_ns=50"}},
-        {"fused_attention",
-         {"classes.kernel", "class=attention total_ns=100 bits16_ns=50 bits32_ns=50 flash_ns=49"}},
+        {"low_precision", ATTENTION("bits16_ns=49 bits32_ns=51 flash_ns=50")},
+        {"fused_attention", ATTENTION("bits16_ns=50 bits32_ns=50 flash_ns=49")},
     };
     for (size_t c = 0; c < COUNT(cases); c++) {
         char expected[TEXT];
@@ -199,9 +200,8 @@ TEST(what_the_traces_do_not_tell_is_no_pass) {
         /* On a TPU operations are launched together. */
         {{{"job.job", "ranks=4 steps=4 device_kind=TPU"}}, "short_kernels unknown"},
         /* Most of it has no known number format. */
-        {{{"classes.kernel", "class=attention total_ns=100 bits16_ns=0 bits32_ns=49 flash_ns=99"}},
-         "low_precision unknown"},
-        {{{"classes.kernel", ""}}, "low_precision unknown, fused_attention unknown"},
+        {{ATTENTION("bits16_ns=0 bits32_ns=49 flash_ns=99")}, "low_precision unknown"},
+        {{{"classes.work", ""}}, "low_precision unknown, fused_attention unknown"},
     };
     for (size_t c = 0; c < COUNT(cases); c++)
         check_boxes(cases[c].other, COUNT(cases[c].other), cases[c].expected);

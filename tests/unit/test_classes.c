@@ -99,17 +99,18 @@ static const event_spec rank_0[] = {
 /* Rank 1: hgemm for 150 with an unknown launch. */
 static const event_spec rank_1[] = {KERNEL("hgemm", 100, 150, 9)};
 
-/* Matrix multiply: 30 + 20 + 150 = 200 of 245 in all; rank 0 has 50 (30 in 16 bits), rank 1 150,
- * median 100. It is 52.63 % of rank 0's 95. */
+/* Matrix multiply: 30 + 20 + 150 = 200 of 245 in all (180 in 16 bits); rank 0 has 50 (30 in 16
+ * bits), rank 1 150, median 100. It is 52.63 % of rank 0's 95. */
 TEST(a_job_by_hand) {
     static const char *const kernels[] = {
         ("class calls total_ns optimizer_ns backward_ns attention_ns outside_ns bits8_ns bits16_ns "
-         "tf32_ns bits32_ns bits64_ns flash_ns share_pct names top_name top_name_ns ranks "
-         "median_rank_ns slowest_rank_ns slowest_rank spread"),
-        "matrix~multiply 3 200 0 20 30 150 0 180 0 20 0 0 81.63265306 2 hgemm 180 2 100 150 1 1.5",
-        ("communication 1 40 0 0 0 40 0 0 0 0 0 0 16.32653061 1 ncclDevKernel_AllReduce 40 1 40 40 "
-         "0 1"),
-        "elementwise 1 5 5 0 0 5 0 0 0 0 0 0 2.040816327 1 relu 5 1 5 5 0 1",
+         "tf32_ns bits32_ns bits64_ns flash_ns share_pct bits16_pct bits32_pct names top_name "
+         "top_name_ns ranks median_rank_ns slowest_rank_ns slowest_rank spread"),
+        "matrix~multiply 3 200 0 20 30 150 0 180 0 20 0 0 81.63265306 90 10 2 hgemm 180 2 100 150 "
+        "1 1.5",
+        ("communication 1 40 0 0 0 40 0 0 0 0 0 0 16.32653061 null null 1 ncclDevKernel_AllReduce "
+         "40 1 40 40 0 1"),
+        "elementwise 1 5 5 0 0 5 0 0 0 0 0 0 2.040816327 null null 1 relu 5 1 5 5 0 1",
     };
     static const char *const ranks[] = {
         ("rank class calls total_ns optimizer_ns backward_ns attention_ns outside_ns bits8_ns "
@@ -123,8 +124,8 @@ TEST(a_job_by_hand) {
     add_rank(&j, 1, rank_1, COUNT(rank_1));
     add_rank(&j, 0, rank_0, COUNT(rank_0));
     finish_job(&j);
-    CHECK_NAMED(&j, "classes.kernel", kernels);
-    CHECK_NAMED(&j, "classes.rank", ranks);
+    CHECK_NAMED(&j, "classes.work/class", kernels);
+    CHECK_NAMED(&j, "classes.work/rank", ranks);
     close_job(&j);
 }
 

@@ -304,13 +304,10 @@ static const struct {
     {"kernels.roofline",
      " name grid block launches calls total_ns sm_pct memory_pct dram_pct occupancy_pct flop "
      "dram_bytes flop_per_byte achieved_gflops roof_gflops roof_bw_gbps tensor_roof_gflops bound "},
-    {"classes.kernel",
-     " class calls total_ns optimizer_ns backward_ns attention_ns outside_ns bits8_ns bits16_ns "
-     "tf32_ns bits32_ns bits64_ns flash_ns share_pct names top_name top_name_ns ranks "
-     "median_rank_ns slowest_rank_ns slowest_rank spread "},
-    {"classes.rank",
-     " rank class calls total_ns optimizer_ns backward_ns attention_ns outside_ns bits8_ns "
-     "bits16_ns tf32_ns bits32_ns bits64_ns flash_ns share_pct bits16_pct bits32_pct "},
+    {"classes.work",
+     " level rank class calls total_ns optimizer_ns backward_ns attention_ns outside_ns bits8_ns "
+     "bits16_ns tf32_ns bits32_ns bits64_ns flash_ns share_pct bits16_pct bits32_pct names "
+     "top_name top_name_ns ranks median_rank_ns slowest_rank_ns slowest_rank spread "},
     {"efficiency.rank",
      " rank device devices type peak_tflops step_ns window_ns compute_ns counted_ns coverage_pct "
      "flop at_most_flop recomputed_flop achieved_tflops kernel_tflops ideal_ns mfu_pct "
@@ -329,13 +326,12 @@ static const struct {
                       "spike_step reserve_falls steps_left allocator limit_bytes "},
     {"memory.job", " device ranks devices peak_min_bytes peak_median_bytes peak_max_bytes "
                    "peak_max_rank nearest_rank nearest_pct growing_devices first_rank steps_left "},
-    {"memory.curve", " rank device time_ns allocated_bytes reserved_bytes "},
+    {"memory.curve",
+     " rank device time_ns allocated_bytes reserved_bytes preexisting_bytes temporary_bytes "
+     "optimizer_state_bytes gradient_bytes autograd_detail_bytes input_bytes activation_bytes "
+     "forward_only_bytes other_bytes stack_bytes unrecorded_bytes "},
     {"memory.category", " rank device category peak_bytes peak_pct mean_bytes most_bytes end_bytes "
                         "blocks allocated_bytes "},
-    {"memory.category_curve",
-     " rank device time_ns allocated_bytes preexisting_bytes temporary_bytes optimizer_state_bytes "
-     "gradient_bytes autograd_detail_bytes input_bytes activation_bytes forward_only_bytes "
-     "other_bytes stack_bytes unrecorded_bytes "},
     {"memory.live",
      " rank device place category operator shapes module step block_bytes blocks bytes share_pct "},
     {"memory.parameters",

@@ -333,7 +333,7 @@ static const struct {
     [TM_RULE_PRECISION] = {"precision", /* of computation */
                            {10, 30, NEVER},
                            tm_look_precision,
-                           "classes.kernel, efficiency.work, kernels.kernel",
+                           "classes.work, efficiency.work, kernels.kernel",
                            NULL,
                            NULL,
                            TM_OF_OTHERS},
@@ -347,7 +347,7 @@ static const struct {
     [TM_RULE_ATTENTION] = {"attention", /* of computation */
                            {5, 15, NEVER},
                            tm_look_attention,
-                           "classes.kernel, kernels.launched, efficiency.work",
+                           "classes.work, kernels.launched, efficiency.work",
                            NULL,
                            NULL,
                            TM_OF_ANY},

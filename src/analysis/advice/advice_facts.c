@@ -8,6 +8,7 @@
 
 #include "analysis/shared/kinds_of_steps.h"
 #include "base/sorted.h"
+#include "table/levels.h"
 #include "table/shown.h"
 
 /* If a larger share of communication is unmatched, a replay without transfers is unreliable. */
@@ -34,12 +35,13 @@ int64_t tm_facts_sum_others(const tm_facts *facts, const char *table, const char
 }
 
 int64_t tm_facts_of_class(const tm_facts *facts, const char *work, const char *column) {
-    const tm_table *classes = tm_tables_find(facts->tables, "classes.kernel");
+    const tm_table *classes = tm_tables_find(facts->tables, "classes.work");
+    size_t end;
     int64_t sum = 0;
-    for (size_t i = 0; i < classes->n_rows; i++) {
+    for (size_t i = tm_table_level(classes, "class", &end); i < end; i++) {
         const tm_cell *cell = tm_table_cell(classes, i, "class");
-        if (!cell->null && strcmp(cell->value.text, work) == 0)
-            sum += tm_facts_int(facts, "classes.kernel", i, column);
+        if (!work || (!cell->null && strcmp(cell->value.text, work) == 0))
+            sum += tm_facts_int(facts, "classes.work", i, column);
     }
     return sum;
 }

@@ -546,8 +546,8 @@ void tm_look_precision(const tm_facts *f, tm_advice *out) {
     const double least_tf32 = 30.0;
     int64_t compute = tm_facts_sum(f, "overlap.rank", "compute_ns"),
             all = tm_facts_sum_kernels(f).total_ns;
-    int64_t fp32_ns = tm_facts_sum(f, "classes.kernel", "bits32_ns"),
-            tf32_ns = tm_facts_sum(f, "classes.kernel", "tf32_ns");
+    int64_t fp32_ns = tm_facts_of_class(f, NULL, "bits32_ns"),
+            tf32_ns = tm_facts_of_class(f, NULL, "tf32_ns");
     double used = tm_facts_real(f, "overview.job", 0, "tensor_core_pct");
     all = compute > all ? compute : all;
     double fp32 = tm_facts_percent(fp32_ns, all), tf32 = tm_facts_percent(tf32_ns, all);

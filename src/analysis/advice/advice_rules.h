@@ -148,7 +148,8 @@ int64_t tm_facts_sum_async(const tm_facts *facts, int64_t *all);
  * is known; NaN if most types are unknown. */
 double tm_facts_bits(const tm_facts *facts);
 
-/** Returns a column's sum over the rows of one class in classes.kernel. */
+/** Returns a column of classes.work over all ranks: of a class, or, if @p work is NULL, the sum
+ * over all classes. */
 int64_t tm_facts_of_class(const tm_facts *facts, const char *work, const char *column);
 
 /** Sums over compute kernels. Communication kernels are left out: their duration depends on other

@@ -344,10 +344,9 @@ static double short_kernels(const tm_facts *f) {
 /* Returns the share of work in low precision, among work that tensor cores could do; unknown if the
  * number format of most of this work is unknown. */
 static double low_precision(const tm_facts *f) {
-    int64_t low = tm_facts_sum(f, "classes.kernel", "bits8_ns") +
-                  tm_facts_sum(f, "classes.kernel", "bits16_ns") +
-                  tm_facts_sum(f, "classes.kernel", "tf32_ns");
-    int64_t known = low + tm_facts_sum(f, "classes.kernel", "bits32_ns");
+    int64_t low = tm_facts_of_class(f, NULL, "bits8_ns") + tm_facts_of_class(f, NULL, "bits16_ns") +
+                  tm_facts_of_class(f, NULL, "tf32_ns");
+    int64_t known = low + tm_facts_of_class(f, NULL, "bits32_ns");
     int64_t all = tm_facts_of_class(f, "matrix multiply", "total_ns") +
                   tm_facts_of_class(f, "convolution", "total_ns") +
                   tm_facts_of_class(f, "attention", "total_ns");
@@ -356,7 +355,7 @@ static double low_precision(const tm_facts *f) {
 
 /* Attention that is not fused writes its scores, and a separate kernel computes their softmax. */
 static double fused_attention(const tm_facts *f) {
-    return share(tm_facts_sum(f, "classes.kernel", "flash_ns"),
+    return share(tm_facts_of_class(f, NULL, "flash_ns"),
                  tm_facts_of_class(f, "attention", "total_ns") +
                      tm_facts_of_class(f, "softmax", "attention_ns"));
 }
@@ -428,11 +427,11 @@ static const struct box {
     {"low_precision", "%", 50, UNKNOWN, low_precision,
      "Time of matrix multiplications, convolutions and attention in 8 or 16 bits or TF32, as a "
      "share of the time of those whose kernel names show the number format.",
-     "classes.kernel, classes.rank", TM_OF_ANY},
+     "classes.work", TM_OF_ANY},
     {"fused_attention", "%", 50, UNKNOWN, fused_attention,
      "Time of attention in kernels that never write the scores (flash), as a share of all "
      "attention and its softmax.",
-     "classes.kernel, kernels.kernel", TM_OF_ANY},
+     "classes.work, kernels.kernel", TM_OF_ANY},
     /* XProf's bounds are from convert/op_stats_to_input_pipeline_analysis.cc,
        op_stats_to_overview_page.cc, smart_suggestion/constants.h. */
     {"input", "%", UNKNOWN, 5, tm_box_xla_input,

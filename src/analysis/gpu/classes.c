@@ -7,10 +7,11 @@
 #include "analysis/shared/calls.h"
 #include "analysis/shared/over_ranks.h"
 #include "base/sums.h"
+#include "table/levels.h"
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
 
-/* Columns with the sums of a class, in the part table and both result tables. */
+/* Columns with the sums of a class, in the part table and the result. */
 enum {
     CALLS,
     TOTAL,
@@ -61,18 +62,28 @@ enum {
     }
 /* clang-format on */
 
-enum { K_CLASS, K_SUMS, K_SHARE = K_SUMS + N_SUMS, K_NAMES, K_TOP, K_TOP_TIME, K_RANKS };
-enum { K_MEDIAN_RANK = K_RANKS + 1, K_SLOWEST_TIME, K_SLOWEST, K_SPREAD, N_KERNEL_COLUMNS };
+enum { W_LEVEL, W_RANK, W_CLASS, W_SUMS, W_SHARE = W_SUMS + N_SUMS, W_SHARE_16, W_SHARE_32 };
+enum { W_NAMES = W_SHARE_32 + 1, W_TOP, W_TOP_TIME, W_RANKS, W_SPREAD = W_RANKS + 4, N_COLUMNS };
 
-static const tm_column kernel_columns[] = {
+static const tm_column work_columns[] = {
+    TM_LEVEL_COLUMN("class (over all ranks) or rank (a class on one rank)"),
+    {"rank", TM_INT, "", "Global rank; null on level class."},
     {"class", TM_TEXT, "",
      "Class of work: communication, if a kernel's name, metadata or --comm-pattern shows it; "
      "otherwise the class whose words are in the kernel's name."},
     SUM_COLUMNS,
     {"share_pct", TM_REAL, "%",
-     "Share of the class in the time of all kernels: 100 total_ns / the sum of total_ns over all "
-     "classes."},
-    {"names", TM_INT, "", "Number of different kernel names in the class."},
+     "Share of the class in the time of all kernels, on level rank of the rank's kernels: 100 "
+     "total_ns / the sum of total_ns over all classes."},
+    {"bits16_pct", TM_REAL, "%",
+     "Share of time in kernels that multiply 16-bit numbers: 100 bits16_ns / total_ns. Null for "
+     "classes whose kernel names do not show number formats."},
+    {"bits32_pct", TM_REAL, "%",
+     "Share of time in kernels that multiply 32-bit numbers: 100 (bits32_ns + tf32_ns) / total_ns. "
+     "Null for classes whose kernel names do not show number formats."},
+    {"names", TM_INT, "",
+     "Number of different kernel names in the class. This and the columns after it are null on "
+     "level rank."},
     {"top_name", TM_TEXT, "", "Kernel name with the largest total time in the class."},
     {"top_name_ns", TM_INT, "ns",
      "Sum of the durations of the kernels named top_name, over all ranks."},
@@ -87,45 +98,17 @@ static const tm_column kernel_columns[] = {
      "How far the slowest rank exceeds the median: slowest_rank_ns / median_rank_ns. 1 if no rank "
      "is slower."},
 };
-_Static_assert(sizeof kernel_columns / sizeof *kernel_columns == N_KERNEL_COLUMNS,
-               "a column for each name");
+_Static_assert(sizeof work_columns / sizeof *work_columns == N_COLUMNS, "a column for each name");
 
-static const tm_table_def kernel_def = {
-    .name = "classes.kernel",
-    .doc = "A row for each class of kernels, over all ranks, with the largest total_ns first. Only "
-           "for GPUs, because classes follow from names of GPU kernels.",
-    .columns = kernel_columns,
-    .n_columns = N_KERNEL_COLUMNS,
-    .n_keys = 1,
-    .top = K_SUMS + TOTAL,
-};
-
-enum { R_RANK, R_CLASS, R_SUMS, R_SHARE = R_SUMS + N_SUMS, R_SHARE_16, R_SHARE_32, N_RANK_COLUMNS };
-
-static const tm_column rank_columns[] = {
-    {"rank", TM_INT, "", "Global rank."},
-    {"class", TM_TEXT, "", "Class of work, as in classes.kernel."},
-    SUM_COLUMNS,
-    {"share_pct", TM_REAL, "%",
-     "Share of the class in the time of the rank's kernels: 100 total_ns / the sum of total_ns "
-     "over the rank's classes."},
-    {"bits16_pct", TM_REAL, "%",
-     "Share of time in kernels that multiply 16-bit numbers: 100 bits16_ns / total_ns. Null for "
-     "classes whose kernel names do not show number formats."},
-    {"bits32_pct", TM_REAL, "%",
-     "Share of time in kernels that multiply 32-bit numbers: 100 (bits32_ns + tf32_ns) / total_ns. "
-     "Null for classes whose kernel names do not show number formats."},
-};
-_Static_assert(sizeof rank_columns / sizeof *rank_columns == N_RANK_COLUMNS,
-               "a column for each name");
-
-static const tm_table_def rank_def = {
-    .name = "classes.rank",
-    .doc = "A row for each rank and class of its kernels.",
-    .columns = rank_columns,
-    .n_columns = N_RANK_COLUMNS,
-    .n_keys = 2,
-    .top = R_SUMS + TOTAL,
+static const tm_table_def work_def = {
+    .name = "classes.work",
+    .doc = "A row for each class of kernels over all ranks, with the largest total_ns first, and "
+           "for each rank and class of its kernels. Only for GPUs, because classes follow from "
+           "names of GPU kernels.",
+    .columns = work_columns,
+    .n_columns = N_COLUMNS,
+    .n_keys = W_CLASS + 1,
+    .top = W_SUMS + TOTAL,
 };
 
 enum { P_CLASS, P_RANK, P_SUMS };
@@ -136,11 +119,11 @@ static const tm_column part_columns[] = {
     SUM_COLUMNS,
 };
 
-static const tm_table_def part_def = TM_PART_TABLE(
-    "classes.kernel_part", "A row for each class and rank: its part of classes.kernel.",
-    part_columns, P_SUMS + N_SUMS, 1);
+static const tm_table_def part_def =
+    TM_PART_TABLE("classes.work_part", "A row for each class and rank: its part of classes.work.",
+                  part_columns, P_SUMS + N_SUMS, 1);
 
-static const tm_table_def *const defs[] = {&kernel_def, &rank_def, &part_def};
+static const tm_table_def *const defs[] = {&work_def, &part_def};
 
 /* Sums of a rank's kernels by class. */
 typedef struct counting {
@@ -214,17 +197,22 @@ static void set_sums(tm_cell *cells, const int64_t *sums) {
         tm_cell_set_int(&cells[s], sums[s]);
 }
 
-static void set_bits(tm_cell *row, const int64_t *sums, tm_class work) {
-    if (!tm_class_multiplies(work))
-        return;
-    int64_t bits_32 = tm_sum(sums[BITS_32], sums[TF32]);
-    tm_cell_set_ratio(&row[R_SHARE_16], 100.0, sums[BITS_16], sums[TOTAL]);
-    tm_cell_set_ratio(&row[R_SHARE_32], 100.0, bits_32, sums[TOTAL]);
+/* Sets the columns of either level that follow from the row's sums. */
+static tm_status set_class(tm_table *table, tm_cell *row, const char *level, tm_class work,
+                           tm_error *err) {
+    const tm_cell *sums = row + W_SUMS;
+    int64_t bits_32 = tm_sum(sums[BITS_32].value.i, sums[TF32].value.i);
+    if (tm_class_multiplies(work)) {
+        tm_cell_set_ratio(&row[W_SHARE_16], 100.0, sums[BITS_16].value.i, sums[TOTAL].value.i);
+        tm_cell_set_ratio(&row[W_SHARE_32], 100.0, bits_32, sums[TOTAL].value.i);
+    }
+    TM_TRY(tm_table_set_text(table, &row[W_LEVEL], level, err));
+    return tm_table_set_text(table, &row[W_CLASS], tm_class_word(work), err);
 }
 
 static tm_status add_rows(const counting *c, tm_tables *out, tm_error *err) {
     tm_table *part = tm_tables_find(out, part_def.name),
-             *ranks = tm_tables_find(out, rank_def.name);
+             *ranks = tm_tables_find(out, work_def.name);
     int64_t rank = c->view->timeline->rank, total = 0;
     for (int k = 0; k < TM_N_CLASSES; k++)
         total = tm_sum(total, c->sums[k][TOTAL]);
@@ -240,11 +228,10 @@ static tm_status add_rows(const counting *c, tm_tables *out, tm_error *err) {
         row = tm_table_add_row(ranks);
         if (!row)
             return tm_fail_memory(err);
-        tm_cell_set_int(&row[R_RANK], rank);
-        set_sums(row + R_SUMS, c->sums[k]);
-        tm_cell_set_ratio(&row[R_SHARE], 100.0, c->sums[k][TOTAL], total);
-        set_bits(row, c->sums[k], (tm_class)k);
-        TM_TRY(tm_table_set_text(ranks, &row[R_CLASS], tm_class_word((tm_class)k), err));
+        tm_cell_set_int(&row[W_RANK], rank);
+        set_sums(row + W_SUMS, c->sums[k]);
+        tm_cell_set_ratio(&row[W_SHARE], 100.0, c->sums[k][TOTAL], total);
+        TM_TRY(set_class(ranks, row, "rank", (tm_class)k, err));
     }
     return TM_OK;
 }
@@ -257,21 +244,21 @@ static tm_status classes_rank(const tm_rank_view *view, tm_tables *out, tm_error
     return add_rows(&c, out, err);
 }
 
-static tm_status set_class(const tm_names *names, const tm_rank_rows *rows, tm_table *table,
-                           tm_cell *row, tm_error *err) {
+static tm_status set_merged(const tm_names *names, const tm_rank_rows *rows, tm_table *table,
+                            tm_cell *row, tm_error *err) {
     const tm_class work = (tm_class)tm_rank_rows_key(rows)[P_CLASS].value.i;
     tm_over_ranks total;
     (void)names;
     TM_TRY(tm_over_ranks_column(rows, P_SUMS + TOTAL, &total, err));
     for (int s = 0; s < N_SUMS; s++)
-        tm_cell_set_int(&row[K_SUMS + s], tm_over_ranks_sum(rows, P_SUMS + s));
-    tm_over_ranks_set(&row[K_RANKS], &total);
-    tm_cell_set_ratio(&row[K_SPREAD], 1.0, total.max, total.median);
-    return tm_table_set_text(table, &row[K_CLASS], tm_class_word(work), err);
+        tm_cell_set_int(&row[W_SUMS + s], tm_over_ranks_sum(rows, P_SUMS + s));
+    tm_over_ranks_set(&row[W_RANKS], &total);
+    tm_cell_set_ratio(&row[W_SPREAD], 1.0, total.max, total.median);
+    return set_class(table, row, "class", work, err);
 }
 
 static tm_status classes_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
-    return tm_over_ranks_merge(&part_def, &kernel_def, names, tables, set_class, err);
+    return tm_over_ranks_merge(&part_def, &work_def, names, tables, set_merged, err);
 }
 
 /* Sets the number of kernel names of a class, and its top name. Rows of kernels.kernel are sorted
@@ -280,31 +267,35 @@ static tm_status set_names(const tm_table *kernels, tm_table *table, tm_cell *ro
     int64_t names = 0;
     for (size_t k = 0; k < kernels->n_rows; k++) {
         const tm_cell *work = tm_table_cell(kernels, k, "class");
-        if (work->null || strcmp(work->value.text, row[K_CLASS].value.text) != 0)
+        if (work->null || strcmp(work->value.text, row[W_CLASS].value.text) != 0)
             continue;
         if (names++ > 0)
             continue;
-        row[K_TOP_TIME] = *tm_table_cell(kernels, k, "total_ns");
-        TM_TRY(tm_table_set_text(table, &row[K_TOP], tm_table_cell(kernels, k, "name")->value.text,
+        row[W_TOP_TIME] = *tm_table_cell(kernels, k, "total_ns");
+        TM_TRY(tm_table_set_text(table, &row[W_TOP], tm_table_cell(kernels, k, "name")->value.text,
                                  err));
     }
-    tm_cell_set_int(&row[K_NAMES], names);
+    tm_cell_set_int(&row[W_NAMES], names);
     return TM_OK;
 }
 
 static tm_status classes_job(const tm_job *job, tm_tables *out, tm_error *err) {
     const tm_table *kernels = tm_tables_find(out, "kernels.kernel");
-    tm_table *table = tm_tables_find(out, kernel_def.name);
+    tm_table *table = tm_tables_find(out, work_def.name);
+    size_t n, n_rows = table->n_rows;
     int64_t total = 0;
     (void)job;
+    tm_table_level(table, "class", &n);
+    table->n_rows = n; /* hides the rows of ranks, which are after them */
     for (size_t i = 0; i < table->n_rows; i++)
-        total = tm_sum(total, tm_table_row(table, i)[K_SUMS + TOTAL].value.i);
+        total = tm_sum(total, tm_table_row(table, i)[W_SUMS + TOTAL].value.i);
     for (size_t i = 0; i < table->n_rows; i++) {
         tm_cell *row = tm_table_row(table, i);
-        tm_cell_set_ratio(&row[K_SHARE], 100.0, row[K_SUMS + TOTAL].value.i, total);
+        tm_cell_set_ratio(&row[W_SHARE], 100.0, row[W_SUMS + TOTAL].value.i, total);
         TM_TRY(set_names(kernels, table, row, err));
     }
     tm_table_top(table, SIZE_MAX); /* sorts the largest first */
+    table->n_rows = n_rows;
     return TM_OK;
 }
 

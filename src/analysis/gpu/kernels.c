@@ -67,7 +67,7 @@ static const tm_column kernel_columns[] = {
     {"communication", TM_BOOL, "",
      "Whether the kernel communicates, as shown by its name, its metadata or --comm-pattern."},
     {"class", TM_TEXT, "",
-     "Class of the kernel's work, as in classes.kernel: communication, or the class whose words "
+     "Class of the kernel's work, as in classes.work: communication, or the class whose words "
      "are in the kernel's name. Null for devices that are not GPUs."},
     {"tensor_cores", TM_BOOL, "",
      "Whether the kernel uses tensor or matrix cores, judged by its name: cuBLAS, cuDNN, CUTLASS, "

@@ -5,7 +5,7 @@
 #include "memory_levels.h"
 #include "scopes.h"
 
-/* Categories of memory: id, column of memory.category_curve, doc. The first category in category.c
+/* Categories of memory: id, column of memory.curve, doc. The first category in category.c
  * that matches a block is its category. */
 #define TM_MEMORY_CATEGORIES(X)                                                                    \
     X(PREEXISTING, "preexisting",                                                                  \
@@ -84,6 +84,7 @@ typedef struct tm_category_walk {
                                               up to that level's total */
 } tm_category_walk;
 
+/** @param blocks  NULL if unknown: the walk then has only its start */
 tm_category_walk tm_category_walk_begin(const tm_timeline *timeline, const tm_device_levels *d,
                                         const tm_blocks *blocks);
 /** Moves to the next level. Returns false at the end. */

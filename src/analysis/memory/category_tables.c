@@ -1,4 +1,4 @@
-/* memory.category and memory.category_curve: memory by category, at the peak and over time. */
+/* memory.category: memory by category, at the peak and in the mean. */
 #include <math.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ static const tm_column category_columns[N_CATEGORY_COLUMNS] = {
     [C_DEVICE] = {"device", TM_TEXT, "", TM_DEVICE_DOC},
     [C_CATEGORY] =
         {"category", TM_TEXT, "",
-         "Category of memory: a column of memory.category_curve. Inferred from "
+         "Category of memory: a column of memory.curve. Inferred from "
          "the calls that are open, because exported traces do not record a block's tensor."},
     [C_PEAK] = {"peak_bytes", TM_INT, "B",
                 "Bytes of the category at the device's peak. The rows of a device add up to "
@@ -51,29 +51,6 @@ const tm_table_def tm_memory_category_def = {
     .n_columns = N_CATEGORY_COLUMNS,
     .n_keys = 3,
     .top = C_PEAK,
-};
-
-enum { V_RANK, V_DEVICE, V_TIME, V_ALLOCATED, V_FIRST };
-
-static const tm_column curve_columns[] = {
-    {"rank", TM_INT, "", "Global rank."},
-    {"device", TM_TEXT, "", TM_DEVICE_DOC},
-    {"time_ns", TM_INT, tm_epoch_ns, "Aligned time of the point, since the epoch."},
-    {"allocated_bytes", TM_INT, "B", "Allocated bytes from this time on: sum over all categories."},
-#define COLUMN(id, word, doc) {word "_bytes", TM_INT, "B", doc},
-    TM_MEMORY_CATEGORIES(COLUMN)
-#undef COLUMN
-};
-
-const tm_table_def tm_memory_category_curve_def = {
-    .name = "memory.category_curve",
-    .doc = "A row for each rank, device and point in time: the memory by category. In each 48th of "
-           "the recording, there is the point with the largest total (so the peak is included) and "
-           "the last point.",
-    .columns = curve_columns,
-    .n_columns = sizeof curve_columns / sizeof *curve_columns,
-    .n_keys = 3,
-    .top = V_ALLOCATED,
 };
 
 /* Sums of a category over all levels. Integrals are reals, because byte nanoseconds exceed 64 bits.
@@ -133,49 +110,12 @@ static void count(const tm_category_walk *walk, sums all[TM_N_MEMORY_CATEGORIES]
     }
 }
 
-static tm_status add_moment(const tm_category_walk *at, tm_table *table, tm_error *err) {
-    const tm_device_levels *d = at->levels;
-    const tm_memory_level *level = (const tm_memory_level *)d->levels.data + at->next - 1;
-    tm_cell *row = tm_table_add_row(table);
-    if (!row)
-        return tm_fail_memory(err);
-    tm_cell_set_int(&row[V_RANK], at->timeline->rank);
-    tm_cell_set_int(&row[V_TIME], tm_rank_clock_true(&at->timeline->clock, level->time_ns));
-    tm_cell_set_int(&row[V_ALLOCATED], level->allocated_bytes);
-    for (int c = 0; c < TM_N_MEMORY_CATEGORIES; c++)
-        tm_cell_set_int(&row[V_FIRST + c], at->bytes[c]);
-    return tm_device_set_text(d->type, d->device, table, &row[V_DEVICE], err);
-}
-
-/* Adds levels of one of 48 equal parts of the time: the level with the maximum, and the last level
- * if it is another one. */
-static tm_status add_slot(const tm_category_walk *best, const tm_category_walk *last,
-                          tm_table *table, tm_error *err) {
-    TM_TRY(add_moment(best, table, err));
-    return last->next != best->next ? add_moment(last, table, err) : TM_OK;
-}
-
 tm_status tm_memory_add_categories(const tm_timeline *timeline, const tm_device_levels *d,
                                    const tm_blocks *blocks, tm_tables *out, tm_error *err) {
-    enum { SLOTS = 48 };
     sums all[TM_N_MEMORY_CATEGORIES] = {{0}};
-    tm_table *curve = tm_tables_find(out, tm_memory_category_curve_def.name);
-    const tm_memory_level *v = d->levels.data;
-    int64_t width = (v[d->levels.n - 1].time_ns - v[0].time_ns) / SLOTS + 1, slot = 0;
-    tm_category_walk walk = tm_category_walk_begin(timeline, d, blocks), best = walk, last = walk;
-    while (tm_category_walk_next(&walk)) {
-        const tm_memory_level *level = &v[walk.next - 1];
+    tm_category_walk walk = tm_category_walk_begin(timeline, d, blocks);
+    while (tm_category_walk_next(&walk))
         count(&walk, all);
-        if ((level->time_ns - v[0].time_ns) / width != slot) {
-            TM_TRY(add_slot(&best, &last, curve, err));
-            slot = (level->time_ns - v[0].time_ns) / width;
-            best.next = 0;
-        }
-        if (best.next == 0 || level->allocated_bytes > v[best.next - 1].allocated_bytes)
-            best = walk;
-        last = walk;
-    }
-    TM_TRY(add_slot(&best, &last, curve, err));
     tm_table *table = tm_tables_find(out, tm_memory_category_def.name);
     for (int c = 0; c < TM_N_MEMORY_CATEGORIES; c++)
         if (all[c].seen)

@@ -114,25 +114,30 @@ static const tm_table_def device_def = {
     .top = D_PEAK,
 };
 
-enum { C_RANK, C_DEVICE, C_TIME, C_ALLOCATED, C_RESERVED, N_CURVE_COLUMNS };
+enum { C_RANK, C_DEVICE, C_TIME, C_ALLOCATED, C_RESERVED, C_CATEGORIES };
 
-static const tm_column curve_columns[N_CURVE_COLUMNS] = {
+static const tm_column curve_columns[] = {
     [C_RANK] = {"rank", TM_INT, "", "Global rank."},
     [C_DEVICE] = {"device", TM_TEXT, "", TM_DEVICE_DOC},
     [C_TIME] = {"time_ns", TM_INT, tm_epoch_ns, "Aligned time of the point, since the epoch."},
     [C_ALLOCATED] = {"allocated_bytes", TM_INT, "B", "Allocated bytes from this time on."},
     [C_RESERVED] = {"reserved_bytes", TM_INT, "B",
                     "Bytes that the allocator held from this time on."},
+#define COLUMN(id, word, doc) {word "_bytes", TM_INT, "B", doc},
+    TM_MEMORY_CATEGORIES(COLUMN)
+#undef COLUMN
 };
 
 static const tm_table_def curve_def = {
     .name = "memory.curve",
     .doc =
-        "A row for each rank, device and point in time: the memory from then on. If a device has "
-        "over 384 points, only some of them: the points with the minimum and maximum allocated and "
-        "the maximum reserved bytes in each 128th of the time, which include the peaks.",
+        "A row for each rank, device and point in time: the memory from then on. The bytes of all "
+        "categories add up to allocated_bytes; they are null if [memory] records lack addresses. "
+        "If a device has over 384 points, only some of them: the points with the minimum and "
+        "maximum allocated and the maximum reserved bytes in each 128th of the time, which include "
+        "the peaks.",
     .columns = curve_columns,
-    .n_columns = N_CURVE_COLUMNS,
+    .n_columns = sizeof curve_columns / sizeof *curve_columns,
     .n_keys = 3,
     .top = C_ALLOCATED,
     .form = TM_FORM_LINE,
@@ -171,7 +176,6 @@ static const tm_table_def *const defs[] = {
     &tm_memory_owner_def,
     &step_def,
     &tm_memory_category_def,
-    &tm_memory_category_curve_def,
     &tm_memory_live_def,
     &tm_memory_parameters_def,
     &tm_memory_snapshot_def,
@@ -298,22 +302,36 @@ static tm_status add_device(const tm_rank_view *view, const tm_device_levels *d,
     return tm_device_set_text(d->type, d->device, table, &row[D_DEVICE], err);
 }
 
-static tm_status add_curve(const tm_timeline *timeline, tm_device_levels *d, tm_table *table,
+/* Adds a level of the walk's device. If blocks are unknown, so are the categories. */
+static tm_status add_point(const tm_category_walk *at, size_t number, tm_table *table,
                            tm_error *err) {
-    tm_memory_levels_thin(&d->levels);
-    for (size_t i = 0; i < d->levels.n; i++) {
-        const tm_memory_level *level = (const tm_memory_level *)d->levels.data + i;
-        tm_cell *row = tm_table_add_row(table);
-        if (!row)
-            return tm_fail_memory(err);
-        tm_cell_set_int(&row[C_RANK], timeline->rank);
-        tm_cell_set_int(&row[C_TIME], tm_rank_clock_true(&timeline->clock, level->time_ns));
-        tm_cell_set_int(&row[C_ALLOCATED], level->allocated_bytes);
-        if (level->reserved_bytes >= 0 && !d->stacks)
-            tm_cell_set_int(&row[C_RESERVED], level->reserved_bytes);
-        TM_TRY(tm_device_set_text(d->type, d->device, table, &row[C_DEVICE], err));
+    const tm_device_levels *d = at->levels;
+    const tm_memory_level *level = (const tm_memory_level *)d->levels.data + number;
+    tm_cell *row = tm_table_add_row(table);
+    if (!row)
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[C_RANK], at->timeline->rank);
+    tm_cell_set_int(&row[C_TIME], tm_rank_clock_true(&at->timeline->clock, level->time_ns));
+    tm_cell_set_int(&row[C_ALLOCATED], level->allocated_bytes);
+    if (level->reserved_bytes >= 0 && !d->stacks)
+        tm_cell_set_int(&row[C_RESERVED], level->reserved_bytes);
+    for (int c = 0; c < TM_N_MEMORY_CATEGORIES && at->blocks; c++)
+        tm_cell_set_int(&row[C_CATEGORIES + c], at->bytes[c]);
+    return tm_device_set_text(d->type, d->device, table, &row[C_DEVICE], err);
+}
+
+static tm_status add_curve(tm_category_walk walk, tm_table *table, tm_error *err) {
+    tm_vec kept = TM_VEC(size_t);
+    bool ok = tm_memory_levels_thin(&walk.levels->levels, &kept);
+    tm_status status = ok ? TM_OK : tm_fail_memory(err);
+    for (size_t i = 0; i < kept.n && status == TM_OK; i++) {
+        const size_t level = ((const size_t *)kept.data)[i];
+        while (walk.blocks && walk.next <= level)
+            tm_category_walk_next(&walk);
+        status = add_point(&walk, level, table, err);
     }
-    return TM_OK;
+    tm_vec_free(&kept);
+    return status;
 }
 
 /* State of the analysis of a rank. */
@@ -343,19 +361,24 @@ static void free_found(rank_memory *m) {
     tm_vec_free(&m->passes);
 }
 
-/* If the device's records have addresses, adds the rows that need blocks. */
+/* Adds the rows of the curve and, if the device's records have addresses, those that need blocks.
+ */
 static tm_status add_blocks(rank_memory *m, const tm_device_levels *d, tm_tables *out,
                             tm_error *err) {
+    const tm_timeline *timeline = m->view->timeline;
+    tm_table *curve = tm_tables_find(out, curve_def.name);
     tm_blocks blocks;
-    if (!tm_blocks_are_reported(m->view->timeline, d))
-        return TM_OK;
+    if (!tm_blocks_are_reported(timeline, d))
+        return add_curve(tm_category_walk_begin(timeline, d, NULL), curve, err);
     tm_status status = tm_blocks_find(m->view, d, &m->scopes, &m->passes, &blocks, err);
     if (status == TM_OK)
-        status = tm_memory_add_categories(m->view->timeline, d, &blocks, out, err);
+        status = add_curve(tm_category_walk_begin(timeline, d, &blocks), curve, err);
+    if (status == TM_OK)
+        status = tm_memory_add_categories(timeline, d, &blocks, out, err);
     if (status == TM_OK)
         status = tm_memory_add_live(&(tm_live){m->view, &m->scopes}, d, &blocks, out, err);
     for (size_t o = 0; o < TM_N_OWNER_LEVELS && status == TM_OK; o++)
-        tm_owners_count_peak(m->view->timeline, d, &blocks, &m->owners[o]);
+        tm_owners_count_peak(timeline, d, &blocks, &m->owners[o]);
     tm_blocks_free(&blocks);
     return status;
 }
@@ -366,7 +389,7 @@ static tm_status add_devices(rank_memory *m, tm_tables *out, tm_error *err) {
     tm_vec growths = TM_VEC(int64_t);
     tm_status status = TM_OK;
     for (size_t i = 0; i < m->devices.n && status == TM_OK; i++) {
-        tm_device_levels *d = (tm_device_levels *)m->devices.data + i;
+        const tm_device_levels *d = (const tm_device_levels *)m->devices.data + i;
         const tm_memory_level *peak = (const tm_memory_level *)d->levels.data + d->peak;
         growths.n = 0;
         status = add_blocks(m, d, out, err);
@@ -375,9 +398,6 @@ static tm_status add_devices(rank_memory *m, tm_tables *out, tm_error *err) {
         if (status == TM_OK)
             status = add_device(m->view, d, operators[peak->record], &growths,
                                 tm_tables_find(out, device_def.name), err);
-        if (status == TM_OK)
-            /* must be last: it thins the levels, and d->peak is the index of a level */
-            status = add_curve(timeline, d, tm_tables_find(out, curve_def.name), err);
     }
     tm_vec_free(&growths);
     return status;

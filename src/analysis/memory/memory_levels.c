@@ -143,22 +143,19 @@ static size_t choose(const tm_memory_level *v, size_t first, size_t end, size_t 
     return n;
 }
 
-void tm_memory_levels_thin(tm_vec *levels) {
-    tm_memory_level *v = levels->data;
-    if (levels->n <= (size_t)SLOTS * PER_SLOT)
-        return;
+bool tm_memory_levels_thin(const tm_vec *levels, tm_vec *out) {
+    const tm_memory_level *v = levels->data;
+    const bool all = levels->n <= (size_t)SLOTS * PER_SLOT;
     /* 1 ns wider, so that the last level is in a slot, too */
     int64_t begin = v[0].time_ns, width = (v[levels->n - 1].time_ns - begin) / SLOTS + 1;
-    size_t n = 0;
-    for (size_t first = 0, end = 0; first < levels->n; first = end) {
+    bool ok = true;
+    for (size_t first = 0, end = 1; first < levels->n && ok; first = end++) {
         size_t kept[PER_SLOT];
         int64_t slot = (v[first].time_ns - begin) / width;
-        for (end = first; end < levels->n && (v[end].time_ns - begin) / width == slot;)
+        while (!all && end < levels->n && (v[end].time_ns - begin) / width == slot)
             end++;
         size_t n_kept = choose(v, first, end, kept);
-        for (size_t i = 0; i < n_kept; i++)
-            /* in place, because no more levels are kept than were read */
-            v[n++] = v[kept[i]];
+        ok = tm_vec_append(out, kept, n_kept) != NULL;
     }
-    levels->n = n;
+    return ok;
 }

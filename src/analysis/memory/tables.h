@@ -8,8 +8,8 @@
 
 #define TM_DEVICE_DOC "Type and number of the device as numbered by the profiler: cpu, cuda:0, ..."
 
-extern const tm_table_def tm_memory_category_def, tm_memory_category_curve_def, tm_memory_live_def,
-    tm_memory_parameters_def, tm_memory_job_def;
+extern const tm_table_def tm_memory_category_def, tm_memory_live_def, tm_memory_parameters_def,
+    tm_memory_job_def;
 
 /** Adds the contents of PyTorch's memory files; @p snapshots may be NULL. Returns TM_OK;
  * TM_ERR_FAULT. */
@@ -30,8 +30,7 @@ void tm_memory_split_preexisting(tm_tables *tables);
 tm_status tm_memory_add_parameters(const tm_rank_view *view, const tm_vec *passes, tm_tables *out,
                                    tm_error *err) TM_MUST_CHECK;
 
-/** Adds a device's rows of memory.category and memory.category_curve. Returns TM_OK; TM_ERR_FAULT.
- */
+/** Adds a device's rows of memory.category. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_memory_add_categories(const tm_timeline *timeline, const tm_device_levels *d,
                                    const tm_blocks *blocks, tm_tables *out,
                                    tm_error *err) TM_MUST_CHECK;

@@ -14,8 +14,8 @@ export type DeviceCurve = Curve & { readonly device: string };
 
 /** Reads the memory curves of the ranks; null if no device memory was recorded. */
 export async function memoryOf(job: Job, ranks: readonly { readonly rank: number }[]): Promise<Curves | null> {
-  await job.load(["memory.curve", "memory.category_curve"]);
-  await fetchUnread(job, ["memory.curve", "memory.category_curve"]);
+  await job.load(["memory.curve"]);
+  await fetchUnread(job, ["memory.curve"]);
   const table = job.table("memory.curve"),
     places = new Map(ranks.map(({ rank }, at) => [rank, at]));
   const rows = table.all.filter((row) => places.has(table.num(row, "rank") ?? -1) && (table.text(row, "device") ?? "cpu") !== "cpu"),

@@ -21,8 +21,8 @@ const FULL_COLOUR_PCT = 10;
 
 /* Makes a map of how much longer a class takes on each rank than on the median rank. */
 function classMap(job: Job): HTMLElement | null {
-  const kernels = job.table("classes.kernel"),
-    table = job.table("classes.rank");
+  const kernels = job.level("classes.work", "class"),
+    table = job.level("classes.work", "rank");
   if (!severalRanks(job) || table.n === 0) return null;
   const classes = kernels.all.filter((row) => kernels.amount(row, "ranks") > 1),
     name = (row: number) => kernels.text(row, "class") ?? "";
@@ -78,14 +78,14 @@ function classMap(job: Job): HTMLElement | null {
 }
 
 /* Writes a class's time in one number format; a dash if the names of its kernels do not show the format. */
-function ofFormat(table: Table<"classes.kernel">, row: number, column: (typeof BITS)[number][0], write: Write): Child {
+function ofFormat(table: Table<"classes.work">, row: number, column: (typeof BITS)[number][0], write: Write): Child {
   const reported = BITS.some(([each]) => table.amount(row, each) > 0);
   return reported ? write(table.num(row, column)) : f.NONE;
 }
 
 /** Makes a section of the kernels view; null if no kernel's name shows a class. */
 export function classesOf(job: Job): HTMLElement | null {
-  const table = job.table("classes.kernel");
+  const table = job.level("classes.work", "class");
   if (table.n === 0) return null;
   return section(
     "Classes of work",

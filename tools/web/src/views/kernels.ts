@@ -160,7 +160,7 @@ export const kernels: View = {
   id: "kernels",
   title: "Kernels",
   needs: tablesNamed(
-    "overview.job overview.rank kernels.kernel kernels.launch_shape kernels.launched classes.kernel classes.rank",
+    "overview.job overview.rank kernels.kernel kernels.launch_shape kernels.launched classes.work",
     "contention.kernel kernels.roofline kernels.rule kernels.section",
   ),
   of: ["kernels.kernel"],

@@ -221,7 +221,7 @@ function operatorTable(job: Job, type: string): HTMLElement {
 export const memory: View = {
   id: "memory",
   title: "Memory",
-  needs: tablesNamed("memory.device memory.curve memory.owner memory.step memory.category memory.category_curve memory.live"),
+  needs: tablesNamed("memory.device memory.curve memory.owner memory.step memory.category memory.live"),
   of: ["memory.device"],
   shown: (job) => !ofXla(job) || job.rowsOf("memory.device") > 0,
   state: (job) => adviceState(job, "memory"),

@@ -9,7 +9,7 @@ import { empty, section, swatches } from "../ui";
 const COLOURS = 8;
 const FIRST = 16;
 
-/** Labels of the categories, in the order of memory.category_curve. */
+/** Labels of the categories, in the order of memory.curve. */
 const WORDS = {
   preexisting: "there before the recording",
   temporary: "temporary, within an operator",
@@ -34,12 +34,12 @@ export interface Of {
   readonly device: string;
 }
 
-function rowsOf(table: Table<"memory.category" | "memory.category_curve" | "memory.live">, of: Of): number[] {
+function rowsOf(table: Table<"memory.category" | "memory.curve" | "memory.live">, of: Of): number[] {
   return table.all.filter((row) => table.num(row, "rank") === of.rank && table.text(row, "device") === of.device);
 }
 
 /* Returns the categories in the curve. If there are more than colours, merges the smallest. */
-function layersOf(curve: Table<"memory.category_curve">, rows: readonly number[]) {
+function layersOf(curve: Table<"memory.curve">, rows: readonly number[]) {
   const all = (Object.keys(WORDS) as Category[])
     .map((category) => ({ label: wordOf(category), values: rows.map((row) => curve.amount(row, `${category}_bytes`)) }))
     .filter(({ values }) => f.most(values) > 0);
@@ -57,7 +57,7 @@ export function categoriesAt(
   of: Of,
   { begin, end }: { readonly begin: number; readonly end: number },
 ): [word: string, bytes: number][] {
-  const curve = job.table("memory.category_curve"),
+  const curve = job.table("memory.curve"),
     time = (row: number) => curve.amount(row, "time_ns"),
     bytes = (row: number) => curve.amount(row, "allocated_bytes"),
     rows = rowsOf(curve, of).filter((row) => time(row) >= begin && time(row) <= end);
@@ -77,7 +77,7 @@ function peakOf(job: Job, of: Of): readonly [number, number] | null {
 }
 
 function stacked(job: Job, of: Of): Child {
-  const curve = job.table("memory.category_curve"),
+  const curve = job.table("memory.curve"),
     rows = rowsOf(curve, of),
     layers = layersOf(curve, rows),
     peak = peakOf(job, of);
