@@ -177,6 +177,15 @@ def test_traces_recorded_far_apart_are_refused_unless_forced():
         equal([(row['what'], row['ranks']) for row in rows('tmerge.h5', 'job.differs')],
               [('time', '1,2'), ('time', '0')])
         os.unlink('tmerge.h5')
+    # Recordings of a rank may be of a job that was started again, but not a month later.
+    for days, options in ((29, []), (31, ['--force'])):
+        put('rank0.json', small_trace(0))
+        put('again/rank0.json', small_trace(0, base=BASE_NS + days * 86400 * 10**9))
+        if options:
+            contains(tmerge('rank0.json', 'again/rank0.json').expect(3).err, 'these are not traces of one job: '
+                     'both rank0.json and again/rank0.json, 31 days later, are rank 0 (--force merges them anyway)')
+        merged('rank0.json', 'again/rank0.json', *options)
+        os.unlink('tmerge.h5')
 
 
 # Outputs ------------------------------------------------------------------------------------------

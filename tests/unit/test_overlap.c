@@ -160,7 +160,9 @@ TEST(the_job_is_as_worked_out_by_hand) {
     /* Rank 0 has 16 events, rank 1 three; the steps are 1, 2 and 3; all are in [0, 200). */
     static const char *const jobs[] = {
         "ranks=2 hosts=2 steps=3 events=19 collectives=null begin_ns=1700000000000000000 "
-        "duration_ns=200 recordings=1 recorded_ns=200 device_kind=GPU integrity=null"};
+        "duration_ns=200 recordings=1 recorded_ns=200 device_kind=GPU integrity=On rank 1, the "
+        "trace is cut short and lacks about 100 % of what the whole traces have; shares cover only "
+        "what was recorded, there is no verdict, and the only advice is on recording"};
     static const char *const ranks[] = {
         "rank=0 host=nodeA device=0 source=t/rank0.json format=kineto events=16 "
         "begin_ns=1700000000000000000 end_ns=1700000000000000200 skipped_events=2 "

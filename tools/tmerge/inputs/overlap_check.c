@@ -1,5 +1,6 @@
 #include "overlap_check.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,30 @@ static void put_gap(int64_t ns, char *out, size_t size) {
         snprintf(out, size, "%lld minutes", (long long)(ns / (60 * SECOND_NS)));
 }
 
+/* Fails if a rank's recordings are so far apart that they are hardly those of a job that was
+ * started again. */
+static tm_status check_restarts(const tm_loaded *loaded, tm_error *err) {
+    const int64_t most_ns = 30 * 86400 * SECOND_NS;
+    for (size_t k = 0; k < loaded->n_timelines; k++) {
+        const tm_span *v = loaded->timelines[k].spans;
+        for (size_t i = 1; i < loaded->timelines[k].n_spans; i++) {
+            const int64_t gap_ns = v[i].begin_ns - v[i - 1].end_ns;
+            char gap[32];
+            if (v[i - 1].begin_ns < TM_FIRST_DAY_NS || gap_ns <= most_ns)
+                continue;
+            put_gap(gap_ns, gap, sizeof gap);
+            const tm_text a = tm_names_text(loaded->names, v[i - 1].source);
+            const tm_text b = tm_names_text(loaded->names, v[i].source);
+            return tm_fail(
+                err, TM_ERR_INPUT, NULL, -1,
+                "these are not traces of one job: both %.*s and %.*s, %s later, are rank "
+                "%" PRId64 " (--force merges them anyway)",
+                (int)a.size, a.bytes, (int)b.size, b.bytes, gap, loaded->timelines[k].rank);
+        }
+    }
+    return TM_OK;
+}
+
 static tm_status check(MPI_Comm comm, const tm_loaded *loaded, place *v, tm_error *err) {
     place before, behind;
     char first[256], second[256], gap[32];
@@ -114,6 +139,8 @@ static tm_status check(MPI_Comm comm, const tm_loaded *loaded, place *v, tm_erro
 tm_status tm_overlap_check(MPI_Comm comm, const tm_loaded *loaded, tm_error *err) {
     place *v = calloc(loaded->n_ranks + 1, sizeof *v);
     tm_status status = tm_mpi_agree(comm, v ? TM_OK : tm_fail_memory(err), err);
+    if (status == TM_OK)
+        status = tm_mpi_agree(comm, check_restarts(loaded, err), err);
     if (status == TM_OK)
         status = check(comm, loaded, v, err);
     free(v);

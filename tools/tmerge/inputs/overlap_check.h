@@ -6,8 +6,9 @@
 
 #include "mpi/load/load.h"
 
-/** Looks for a time longer than TM_FAR_APART_NS in which no rank recorded, while some ranks
- * recorded before and some after it. Ignores traces without absolute times. Collective: over comm.
+/** Fails if recordings of one rank are over 30 days apart. Looks for a time longer than
+ * TM_FAR_APART_NS in which no rank recorded, while some ranks recorded before and some after it.
+ * Ignores traces without absolute times. Collective: over comm.
  * @return TM_OK; TM_ERR_INPUT if there is such a time: the message has the two files around it and
  * their times; the same on every process */
 tm_status tm_overlap_check(MPI_Comm comm, const tm_loaded *loaded, tm_error *err) TM_MUST_CHECK;
