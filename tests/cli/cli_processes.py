@@ -42,7 +42,7 @@ def spans_and_bad_files(**options):
         put('job/rank_6.json', '{"traceEvents": [{"ph": "X", "name": "only here", "ts": 1 "dur"')
         put('job/rank_40.json', '')
         put('job/notes', 'no trace, and truth.json is none either')
-        return ['job', '--skip-bad']
+        return ['job', '--skip-bad', '--force']  # the other span is two years older
     return make
 
 

@@ -15,7 +15,7 @@ def main(folder):
     traces = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith('.json')]
     commands = {name: [os.path.join(peers.CACHE, name, 'bin', 'python'), os.path.join(here, f'peer_{name}.py'),
                        '--peer', 'large.json', folder] for name in ('hta', 'tensorboard', 'tracelens')}
-    for bound in ([], ['--memory', '100M']):
+    for bound in ([], ['--memory', '180M']):
         commands[' '.join(['tmerge', *bound])] = [peers.TMERGE, *traces, '-o', 'large.h5', '--force', '-j1', *bound]
     print('| | CPU s | MB |\n|---|---|---|')
     for name, command in commands.items():
