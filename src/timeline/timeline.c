@@ -303,7 +303,7 @@ static bool pack_column(const tm_timeline *t, const column *c, tm_vec *out) {
     const char *data = data_of(t, c);
     for (size_t left = rows_of(t, c), n; left > 0; left -= n, data += n * c->size) {
         n = left < BLOCK ? left : BLOCK;
-        if (!tm_vec_reserve(out, out->n + LANES_MOST * (HEAD + LANE * BLOCK) + LANE))
+        if (!tm_vec_reserve(out, out->n + (size_t)LANES_MOST * (HEAD + LANE * BLOCK) + LANE))
             return false;
         uint8_t *end = (uint8_t *)out->data + out->n;
         for (size_t k = 0; k < c->lanes; k++)

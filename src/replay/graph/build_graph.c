@@ -43,7 +43,7 @@ static bool set_short(tm_graph *graph, tm_short_weight *at, const tm_weight *wei
 bool tm_graph_weigh_apart(tm_graph *graph, tm_edge *edge, const tm_weight *weight) {
     if (edge->ns != TM_EDGE_NS) {
         const tm_short_weight none = {0};
-        if (graph->shorts.n == 2 * TM_EDGE_MORE || !tm_vec_append(&graph->shorts, &none, 1))
+        if (graph->shorts.n == (size_t)2 * TM_EDGE_MORE || !tm_vec_append(&graph->shorts, &none, 1))
             return false;
         edge->ns = TM_EDGE_NS;
         edge->more = (uint32_t)(graph->shorts.n - 1) & TM_EDGE_MORE_BITS;

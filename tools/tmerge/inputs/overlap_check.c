@@ -92,7 +92,7 @@ static void put_gap(int64_t ns, char *out, size_t size) {
 /* Fails if a rank's recordings are so far apart that they are hardly those of a job that was
  * started again. */
 static tm_status check_restarts(const tm_loaded *loaded, tm_error *err) {
-    const int64_t most_ns = 30 * 86400 * SECOND_NS;
+    const int64_t most_ns = INT64_C(30) * 86400 * SECOND_NS;
     for (size_t k = 0; k < loaded->n_timelines; k++) {
         const tm_span *v = loaded->timelines[k].spans;
         for (size_t i = 1; i < loaded->timelines[k].n_spans; i++) {
