@@ -44,7 +44,7 @@ tm_status tm_serve_levels_read(tm_serve_levels *levels, tm_serve_shares *shares,
                                tm_error *err) TM_MUST_CHECK;
 
 /** Computes the shares from the events of a window, which are in @p window. Uses the narrowest
- * buckets of which at most shares->most cover the window. TM_OK; TM_ERR_FAULT. */
+ * buckets that cover the window with at most shares->most of them. TM_OK; TM_ERR_FAULT. */
 tm_status tm_serve_shares_of(const tm_timeline *window, tm_serve_shares *shares, tm_vec *bytes,
                              tm_error *err) TM_MUST_CHECK;
 

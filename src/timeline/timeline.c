@@ -212,8 +212,8 @@ const tm_count_def *tm_count_info(tm_count count) {
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the low bytes of a number come first");
 
-/* A column is packed in blocks of BLOCK elements. An element is several lanes: numbers of 32 bits,
- * of which each block stores the least, and for each element the bytes of the difference to it. */
+/* A column is packed in blocks of BLOCK elements. An element is several lanes, numbers of 32 bits.
+ * Of each lane, a block stores the least number, and for each element its difference to it. */
 enum { BLOCK = 128, LANE = 4, HEAD = LANE + 1, LANES_MOST = 11 };
 
 typedef struct column {

@@ -8,8 +8,8 @@
 
 /* if figures may be off by more, they support no conclusion [%] */
 static const double DOUBT_PCT = 5.0;
-static const double REPORTED_PCT =
-    1.0; /* smaller possible errors are not shown in the summary [%] */
+/* smaller possible errors are not shown in the summary [%] */
+static const double REPORTED_PCT = 1.0;
 
 static const tm_table *rows_of(const tm_tables *tables) {
     return tm_tables_find(tables, "job.integrity");

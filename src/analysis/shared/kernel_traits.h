@@ -45,7 +45,7 @@ typedef enum tm_precision {
     TM_PRECISION_UNKNOWN,
     TM_PRECISION_8,    /* FP8, INT8 */
     TM_PRECISION_16,   /* FP16, BF16 */
-    TM_PRECISION_TF32, /* FP32 numbers, of which tensor cores use 19 bits */
+    TM_PRECISION_TF32, /* FP32 numbers; tensor cores use 19 of their bits */
     TM_PRECISION_32,
     TM_PRECISION_64,
     TM_N_PRECISIONS

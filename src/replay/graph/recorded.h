@@ -32,8 +32,7 @@ void tm_recorded_free(tm_recorded *recorded);
 
 /** Adds the recorded waits of streams to @p waits. Does nothing unless `streams` is set. TM_OK;
  * TM_ERR_FAULT.
- * @param waits  of tm_part_wait: waits inferred by tm_pairs_pick, of which only those in `blind`
- *               are kept */
+ * @param waits  of tm_part_wait: waits inferred by tm_pairs_pick; keeps only those in `blind` */
 tm_status tm_recorded_waits(tm_recorded *recorded, tm_vec *waits, tm_error *err) TM_MUST_CHECK;
 
 /** Returns the wait that a host call requested; NULL if none is recorded. @p call is a row. */

@@ -382,7 +382,7 @@ static bool add_way(reduction *r, const tm_labels *labels, size_t i, uint8_t ali
     return ns != NULL;
 }
 
-/* Makes sure that an arrival, of which a way was dropped, is never before its recorded time. */
+/* A way to an arrival was dropped: makes sure that it is never before its recorded time. */
 static bool pin(reduction *r, const boundary *at, uint32_t node) {
     size_t n = r->room.from.n;
     int64_t was = r->graph->ns[node];

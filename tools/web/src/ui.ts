@@ -234,7 +234,7 @@ function keeper(context: Context, key: string, also: readonly string[]): (value:
   return (value) => context.redraw({ ...Object.fromEntries(also.map((other) => [other, null])), [key]: value });
 }
 
-/** Makes a button that shows a whole list, of which only a part is shown. The address then has "all". */
+/** Makes a button that shows a whole list if only a part is shown. The address then has "all". */
 export function showAll(context: Context, text: string): HTMLElement {
   return moreButton(text, () => context.redraw({ all: "1" }));
 }

@@ -37,7 +37,7 @@ static int by_file(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->device_ps, y->device_ps);
 }
 
-/* Finds the window that has the most values, and returns its middle. Sorts the values, of which
+/* Finds the window that has the most values, and returns its middle. Sorts the values;
  * there must be at least one. */
 static double densest(double *values, size_t n, double window) {
     size_t most = 0, from = 0;
