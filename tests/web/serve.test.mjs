@@ -229,7 +229,7 @@ test("the find box looks through the whole store, and goes to what it finds", as
   assert.ok(asked(noted).length > 0, "windows were fetched");
   const text = found[0].name, kinds = JSON.parse(tmerge("query", large.store, `SELECT count(*) AS n FROM events WHERE name = '${text}' AND kind = 'duration'`, "--json")).tables.query.rows[0].n;
   await page.fill(".tl-find input", `/^${text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$/`);
-  await page.waitForSelector('body[data-search="loading"]');
+  await page.waitForFunction(() => document.querySelector(".tl-find output").textContent.match(/^[\d\s,]+ found: /)); // "loading" may be too short to be seen
   await page.waitForSelector('body[data-search="complete"]');
   assert.match(plain(await page.textContent(".tl-find output")).replaceAll(/(\d)[ ,](?=\d{3})/g, "$1"), new RegExp(`^${kinds} found: ${kinds} kernels`), "a pattern, of all ranks");
 });
