@@ -245,13 +245,9 @@ static tm_status make_graphs(tm_replay_ranks *r, const tm_pairs *pairs, tm_error
         size_t n = visits_of(r, i, &next);
         TM_TRY(make_graph(r, i, pairs, visits, n, err));
         tm_drafts_done(&r->drafts, i);
-        if (!r->drafts.ranks[i].leads) /* else its events may be read again */
-            TM_TRY(pack_events(r, i, err));
+        TM_TRY(pack_events(r, i, err));
         next += n;
     }
-    for (size_t i = 0; i < r->n; i++)
-        if (r->drafts.ranks[i].leads)
-            TM_TRY(pack_events(r, i, err));
     tm_models_close(&r->models);
     tm_drafts_free(&r->drafts);
     return TM_OK;

@@ -197,6 +197,7 @@ static bool place_edges(tm_maker *m, const uint32_t *place) {
     g->first[g->n_nodes] = (uint32_t)n;
     tm_edge *fitting = realloc(g->edges, (n + 1) * sizeof *fitting);
     g->edges = fitting ? fitting : g->edges;
+    tm_vec_trim(&g->shorts);
     return true;
 }
 
