@@ -212,9 +212,11 @@ static tm_status make_graph(tm_replay_ranks *r, size_t i, const tm_pairs *pairs,
     if (status == TM_OK)
         status = build_graph(r, &rank, err);
     assert(status != TM_OK || tm_graph_wrong(&r->graphs[i]) == 0);
+    const uint32_t leader = r->drafts.ranks[i].leader;
     if (status == TM_OK && !r->graphs[i].in_batch)
-        status = tm_peers_collect(draft, &r->graphs[i], r->n_ranks == 1 ? r->names : NULL,
-                                  &r->places, &r->items[i], err);
+        status =
+            tm_peers_collect(draft, &r->graphs[i], r->n_ranks == 1 ? r->names : NULL, &r->places,
+                             leader == i ? NULL : &r->items[leader], &r->items[i], err);
     tm_recorded_free(&recorded);
     tm_vec_free(&waits);
     return status;

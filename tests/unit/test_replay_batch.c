@@ -90,10 +90,10 @@ static void build(both *b, size_t i, const tm_vec *waits) {
     const tm_model_rank rank = {&recorded, waits, b->visits[i], VISITS, (uint32_t)i};
     assert_ok(tm_graph_build(&recorded, waits, b->visits[i], VISITS, &b->alone[i], &b->g.err));
     assert_ok(tm_models_build(&b->models, &rank, &b->places[1], &b->graphs[i], &b->g.err));
-    assert_ok(tm_peers_collect(&b->drafts[i], &b->alone[i], NULL, &b->places[0], &b->items[i],
-                               &b->g.err));
+    assert_ok(tm_peers_collect(&b->drafts[i], &b->alone[i], NULL, &b->places[0],
+                               i > 0 ? &b->items[0] : NULL, &b->items[i], &b->g.err));
     if (i == 0)
-        assert_ok(tm_peers_collect(&b->drafts[i], &b->graphs[i], NULL, &b->places[1],
+        assert_ok(tm_peers_collect(&b->drafts[i], &b->graphs[i], NULL, &b->places[1], NULL,
                                    &b->first_items, &b->g.err));
     tm_recorded_free(&recorded);
 }

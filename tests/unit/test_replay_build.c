@@ -506,7 +506,7 @@ TEST(an_edge_returns_the_weight_that_was_set) {
         {INT32_MIN, 0, 0}, {0, INT64_C(1) << 31, 0},   {0, 0, INT64_MAX},      {-1, -2, 0}};
     for (size_t i = 0; i < COUNT(weights) * COUNT(weights); i++) {
         tm_edge edge = {.kind = TM_EDGE_BEFORE, .flags = TM_EDGE_UNSEEN};
-        tm_graph graph = {.shorts = TM_VEC(tm_short_weight), .longs = TM_VEC(tm_weight)};
+        tm_graph graph = {.apart = TM_WEIGHTS()};
         const size_t last = i % COUNT(weights);
         assert_true(tm_graph_weigh(&graph, &edge, &weights[i / COUNT(weights)]));
         assert_true(tm_graph_weigh(&graph, &edge, &weights[last]));

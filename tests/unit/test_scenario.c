@@ -287,7 +287,7 @@ TEST(an_edge_gets_what_its_part_says) {
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_edge edge = {.kind = TM_EDGE_HOST, .flags = TM_EDGE_OVER};
         uint8_t fix = cases[i].part;
-        tm_graph graph = {.edges = &edge, .shorts = TM_VEC(tm_short_weight), .fixes = &fix};
+        tm_graph graph = {.edges = &edge, .apart = TM_WEIGHTS(), .fixes = &fix};
         int64_t ns[TM_LANES], of_ranks[TM_N_RANK_SETS];
         assert_true(tm_graph_weigh(&graph, &edge, &(tm_weight){10, 4, 7}));
         tm_sets_weigh(NULL, &graph, 0, of_ranks);
@@ -295,7 +295,7 @@ TEST(an_edge_gets_what_its_part_says) {
         assert_int_equal(ns[0], cases[i].plain);
         assert_int_equal(ns[1], cases[i].explained);
         assert_int_equal(of_ranks[TM_SET_RECORDED], 10);
-        tm_vec_free(&graph.shorts);
+        tm_weights_free(&graph.apart);
     }
 }
 

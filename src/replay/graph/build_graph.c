@@ -13,8 +13,7 @@ void tm_graph_free(tm_graph *graph) {
     free(graph->first);
     free(graph->edges);
     free(graph->fixes);
-    tm_vec_free(&graph->shorts);
-    tm_vec_free(&graph->longs);
+    tm_weights_free(&graph->apart);
     tm_vec_free(&graph->visits);
     tm_vec_free(&graph->steps);
     graph->ns = NULL;
@@ -23,33 +22,26 @@ void tm_graph_free(tm_graph *graph) {
     graph->fixes = NULL;
 }
 
-/* Sets a short weight, or a long one in its place. */
-static bool set_short(tm_graph *graph, tm_short_weight *at, const tm_weight *weight) {
-    const tm_short_weight w = {(int32_t)weight->ns, (int32_t)weight->peer_ns,
-                               (int32_t)weight->over_ns};
-    if (at->ns != TM_LONG && w.ns != TM_LONG && w.ns == weight->ns &&
-        w.peer_ns == weight->peer_ns && w.over_ns == weight->over_ns) {
-        *at = w;
-        return true;
-    }
-    if (at->ns != TM_LONG)
-        *at = (tm_short_weight){TM_LONG, (int32_t)graph->longs.n++, 0};
-    if (!tm_vec_reserve(&graph->longs, graph->longs.n))
-        return false;
-    ((tm_weight *)graph->longs.data)[at->peer_ns] = *weight;
-    return true;
+bool tm_weights_set_long(tm_weights *weights, size_t i, const tm_weight *weight) {
+    ((tm_short_weight *)weights->shorts.data)[i] =
+        (tm_short_weight){TM_LONG, (int32_t)weights->longs.n, 0};
+    return tm_vec_append(&weights->longs, weight, 1) != NULL;
+}
+
+void tm_weights_free(tm_weights *weights) {
+    tm_vec_free(&weights->shorts);
+    tm_vec_free(&weights->longs);
 }
 
 bool tm_graph_weigh_apart(tm_graph *graph, tm_edge *edge, const tm_weight *weight) {
     if (edge->ns != TM_EDGE_NS) {
-        const tm_short_weight none = {0};
-        if (graph->shorts.n == (size_t)2 * TM_EDGE_MORE || !tm_vec_append(&graph->shorts, &none, 1))
+        tm_vec *shorts = &graph->apart.shorts;
+        if (shorts->n == (size_t)2 * TM_EDGE_MORE || !tm_vec_push(shorts))
             return false;
         edge->ns = TM_EDGE_NS;
-        edge->more = (uint32_t)(graph->shorts.n - 1) & TM_EDGE_MORE_BITS;
+        edge->more = (uint32_t)(shorts->n - 1) & TM_EDGE_MORE_BITS;
     }
-    tm_short_weight *shorts = graph->shorts.data;
-    return set_short(graph, &shorts[edge->more], weight);
+    return tm_weights_set(&graph->apart, edge->more, weight);
 }
 
 int64_t tm_maker_lag(const tm_maker *m, int64_t ns) {
@@ -69,9 +61,9 @@ bool tm_maker_settle(tm_maker *m, uint32_t to, int64_t ns) {
 }
 
 bool tm_maker_grow(tm_maker *m, size_t n) {
-    const bool ok =
-        tm_vec_reserve(&m->edges, m->edges.n + n) && tm_vec_reserve(&m->weights, m->edges.n + n);
-    m->room = m->edges.cap < m->weights.cap ? m->edges.cap : m->weights.cap;
+    const bool ok = tm_vec_reserve(&m->edges, m->edges.n + n) &&
+                    tm_vec_reserve(&m->weights.shorts, m->edges.n + n);
+    m->room = m->edges.cap < m->weights.shorts.cap ? m->edges.cap : m->weights.shorts.cap;
     return ok;
 }
 
@@ -136,9 +128,9 @@ static bool add_ends(tm_maker *m, size_t *next, uint32_t parts) {
         return false;
     for (uint32_t i = 0; i < m->draft->events.n; i++) {
         const tm_new_edge edge = {.from = tm_event_end(i), .kind = TM_EDGE_BEFORE};
-        if (ends_step(&events[i]))
-            tm_maker_set(m, first + next[events[i].step]++, parts + (uint32_t)events[i].step,
-                         &edge);
+        if (ends_step(&events[i]) && !tm_maker_set(m, first + next[events[i].step]++,
+                                                   parts + (uint32_t)events[i].step, &edge))
+            return false;
     }
     m->edges.n += next[n_steps];
     return true;
@@ -197,29 +189,33 @@ static int64_t call_ns(const tm_part_call *calls, uint32_t part) {
     return part % 2 ? calls[part / 2].end_ns : calls[part / 2].begin_ns;
 }
 
-static void cut_edge(tm_loose_edge *edge, tm_weight *weight, int64_t from_ns) {
-    const int64_t ns = from_ns + weight->ns;
-    edge->from = TM_FROM_ROOT;
-    weight->ns = weight->peer_ns = ns > 0 ? ns : 0;
+static bool cut_edge(tm_maker *m, size_t i, int64_t from_ns) {
+    tm_weight weight = tm_weights_at(&m->weights, i);
+    const int64_t ns = from_ns + weight.ns;
+    ((tm_loose_edge *)m->edges.data)[i].from = TM_FROM_ROOT;
+    weight.ns = weight.peer_ns = ns > 0 ? ns : 0;
+    return tm_weights_set(&m->weights, i, &weight);
 }
 
 /* If an edge starts before the root and ends after it, its weight becomes the part after the root,
  * and its source the root. Work before the root belongs to no step, so no scenario may remove it
- * from a step. Only calls start before the root, never GPU events. */
-static void cut_at_root(tm_maker *m) {
+ * from a step. Only calls start before the root, never GPU events. False when out of memory. */
+static bool cut_at_root(tm_maker *m) {
     const tm_part_call *calls = m->draft->calls.data;
     const uint32_t first = tm_call_begin(m, 0);
     uint32_t n_before = 0, n_parts = 2 * (uint32_t)m->draft->calls.n;
+    bool ok = true;
     while (n_before < m->draft->calls.n && calls[n_before].begin_ns < 0)
         n_before++;
-    for (size_t i = 0; i < m->edges.n && n_before > 0; i++) {
-        tm_loose_edge *edge = (tm_loose_edge *)m->edges.data + i;
+    for (size_t i = 0; i < m->edges.n && n_before > 0 && ok; i++) {
+        const tm_loose_edge *edge = (const tm_loose_edge *)m->edges.data + i;
         const uint32_t from = edge->from - first, to = edge->to - first;
         if (from >= 2 * n_before || call_ns(calls, from) >= 0 ||
             (edge->to >= first && (to >= n_parts || call_ns(calls, to) < 0)))
             continue;
-        cut_edge(edge, (tm_weight *)m->weights.data + i, call_ns(calls, from));
+        ok = cut_edge(m, i, call_ns(calls, from));
     }
+    return ok;
 }
 
 bool tm_maker_loose(tm_maker *m) {
@@ -227,18 +223,14 @@ bool tm_maker_loose(tm_maker *m) {
     *m->graph = (tm_graph){.rank = draft->timeline->rank,
                            .visits = TM_VEC(tm_graph_visit),
                            .steps = TM_VEC(tm_graph_step),
-                           .shorts = TM_VEC(tm_short_weight),
-                           .longs = TM_VEC(tm_weight),
+                           .apart = TM_WEIGHTS(),
                            .n_inferred = m->recorded->streams ? m->recorded->n_guessed
                                                               : (int64_t)m->waits->n};
     /* Estimate: three edges lead to an event, two to a call, few to other nodes. */
     size_t usual =
         3 * draft->events.n + 2 * draft->calls.n + m->waits->n + draft->timeline->n_steps;
-    const bool ok = tm_maker_grow(m, usual) && tm_maker_events(m) && tm_maker_calls(m) &&
-                    add_visits(m) && add_steps(m);
-    if (ok)
-        cut_at_root(m);
-    return ok;
+    return tm_maker_grow(m, usual) && tm_maker_events(m) && tm_maker_calls(m) && add_visits(m) &&
+           add_steps(m) && cut_at_root(m);
 }
 
 tm_status tm_graph_build(const tm_recorded *recorded, const tm_vec *waits,
@@ -250,11 +242,11 @@ tm_status tm_graph_build(const tm_recorded *recorded, const tm_vec *waits,
                   .n_visits = n,
                   .graph = out,
                   .edges = TM_VEC(tm_loose_edge),
-                  .weights = TM_VEC(tm_weight),
+                  .weights = TM_WEIGHTS(),
                   .causes = TM_VEC(tm_cause)};
     tm_status status = tm_maker_loose(&m) ? tm_maker_order(&m, err) : tm_fail_memory(err);
     tm_vec_free(&m.edges);
-    tm_vec_free(&m.weights);
+    tm_weights_free(&m.weights);
     tm_vec_free(&m.causes);
     free(m.origin);
     return status;

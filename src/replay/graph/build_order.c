@@ -148,7 +148,6 @@ static uint32_t *find_first(const tm_maker *m) {
 static bool place_into(const tm_maker *m, uint32_t node, uint32_t first, uint32_t behind,
                        const uint32_t *place, size_t *n) {
     const tm_loose_edge *edges = m->edges.data;
-    const tm_weight *weights = m->weights.data;
     tm_graph *g = m->graph;
     int64_t reached = INT64_MIN;
     for (uint32_t i = first; i < behind; i++) {
@@ -160,10 +159,11 @@ static bool place_into(const tm_maker *m, uint32_t node, uint32_t first, uint32_
             if (edge->from >= node)
                 continue;
         }
-        tm_edge_flag(edge, weights[i].over_ns != 0 ? TM_EDGE_OVER : 0);
-        if (!tm_graph_weigh(g, edge, &weights[i]))
+        const tm_weight weight = tm_weights_at(&m->weights, i);
+        tm_edge_flag(edge, weight.over_ns != 0 ? TM_EDGE_OVER : 0);
+        if (!tm_graph_weigh(g, edge, &weight))
             return false;
-        int64_t ns = tm_graph_source_ns(g, edge) + weights[i].ns;
+        int64_t ns = tm_graph_source_ns(g, edge) + weight.ns;
         reached = ns > reached ? ns : reached;
         if (m->origin)
             m->origin[*n] = i;
@@ -178,27 +178,41 @@ static bool place_into(const tm_maker *m, uint32_t node, uint32_t first, uint32_
     return tm_graph_weigh(g, &g->edges[(*n)++], &whole);
 }
 
+/* Sets the number of edges for which the graph has room. False when out of memory. */
+static bool resize_edges(tm_graph *g, size_t n) {
+    tm_edge *edges = realloc(g->edges, (n + 1) * sizeof *edges);
+    g->edges = edges ? edges : g->edges;
+    return edges != NULL;
+}
+
+/* Sets the edges of all nodes. Edges from the root are rare, so there is first room only for the
+ * others.
+ * @param first  see find_first */
+static bool place_all(tm_maker *m, const uint32_t *first, const uint32_t *place) {
+    tm_graph *g = m->graph;
+    size_t n = 0, room = m->edges.n;
+    bool ok = resize_edges(g, room);
+    for (uint32_t v = 0; v < g->n_nodes && ok; v++) {
+        const uint32_t from = first[g->parts[v]], behind = first[g->parts[v] + 1];
+        g->first[v] = (uint32_t)n;
+        if (n + (behind - from) >= room)
+            ok = resize_edges(g, room += room / 8 + (behind - from) + 1);
+        ok = ok && place_into(m, v, from, behind, place, &n);
+    }
+    g->first[g->n_nodes] = (uint32_t)n;
+    return ok && resize_edges(g, n);
+}
+
 static bool place_edges(tm_maker *m, const uint32_t *place) {
     tm_graph *g = m->graph;
     uint32_t *first = find_first(m);
-    size_t n = 0;
     g->first = malloc((g->n_nodes + 1) * sizeof *g->first);
-    g->edges = malloc((m->edges.n + g->n_nodes + 1) * sizeof *g->edges);
     if (m->models)
         m->origin = malloc((m->edges.n + g->n_nodes + 1) * sizeof *m->origin);
-    bool ok = first && g->first && g->edges && (m->origin || !m->models);
-    for (uint32_t v = 0; v < g->n_nodes && ok; v++) {
-        g->first[v] = (uint32_t)n;
-        ok = place_into(m, v, first[g->parts[v]], first[g->parts[v] + 1], place, &n);
-    }
+    const bool ok = first && g->first && (m->origin || !m->models) && place_all(m, first, place);
     free(first);
-    if (!ok)
-        return false;
-    g->first[g->n_nodes] = (uint32_t)n;
-    tm_edge *fitting = realloc(g->edges, (n + 1) * sizeof *fitting);
-    g->edges = fitting ? fitting : g->edges;
-    tm_vec_trim(&g->shorts);
-    return true;
+    tm_vec_trim(&g->apart.shorts);
+    return ok;
 }
 
 tm_status tm_maker_order(tm_maker *m, tm_error *err) {

@@ -83,12 +83,43 @@ typedef struct tm_weight {
 } tm_weight;
 
 /** A weight in half the memory; most times are short enough. If ns is TM_LONG, peer_ns is the index
- * of the weight in tm_graph.longs. */
+ * of the weight in tm_weights.longs. */
 typedef struct tm_short_weight {
     int32_t ns, peer_ns, over_ns;
 } tm_short_weight;
 
 #define TM_LONG INT32_MIN
+
+/** Many weights. */
+typedef struct tm_weights {
+    tm_vec shorts; /* of tm_short_weight */
+    tm_vec longs;  /* of tm_weight: those that are too long for short ones */
+} tm_weights;
+
+#define TM_WEIGHTS()                                                                               \
+    { .shorts = TM_VEC(tm_short_weight), .longs = TM_VEC(tm_weight) }
+
+static inline tm_weight tm_weights_at(const tm_weights *weights, size_t i) {
+    const tm_short_weight *w = (const tm_short_weight *)weights->shorts.data + i;
+    return w->ns == TM_LONG ? ((const tm_weight *)weights->longs.data)[w->peer_ns]
+                            : (tm_weight){w->ns, w->peer_ns, w->over_ns};
+}
+
+void tm_weights_free(tm_weights *weights);
+
+/** Like tm_weights_set, for a weight that is too long for a short one. */
+bool tm_weights_set_long(tm_weights *weights, size_t i, const tm_weight *weight) TM_MUST_CHECK;
+
+/** Sets weight i, for which `shorts` must have room. False when out of memory. */
+static inline bool tm_weights_set(tm_weights *weights, size_t i, const tm_weight *weight) {
+    const tm_short_weight w = {(int32_t)weight->ns, (int32_t)weight->peer_ns,
+                               (int32_t)weight->over_ns};
+    if (w.ns != weight->ns || w.peer_ns != weight->peer_ns || w.over_ns != weight->over_ns ||
+        w.ns == TM_LONG)
+        return tm_weights_set_long(weights, i, weight);
+    ((tm_short_weight *)weights->shorts.data)[i] = w;
+    return true;
+}
 
 /** What an edge can hold: |ns|, |more| below these limits, and masks of its fields. */
 enum { TM_EDGE_NS = 1 << 27, TM_EDGE_MORE = 1 << 24 };
@@ -101,7 +132,7 @@ typedef struct tm_edge {
     uint32_t from;      /* source: an earlier node, TM_FROM_ROOT, or TM_FROM_VISIT + index of a
                            participation */
     uint32_t ns : 28;   /* low bits of the recorded weight; TM_EDGE_NS: `more` is the index of the
-                           weight in tm_graph.shorts; see tm_graph_weight */
+                           weight in tm_graph.apart; see tm_graph_weight */
     uint32_t kind : 4;  /* tm_edge_kind */
     uint32_t more : 25; /* low bits of peer_ns - ns; over_ns is 0 */
     uint32_t flags : 7;
@@ -135,8 +166,7 @@ typedef struct tm_graph {
     uint32_t *first;    /* [n_nodes + 1] the edges into node v are edges[first[v]] to edges[first[v
                            + 1] - 1] */
     tm_edge *edges;     /* each leads from an earlier node to a later one */
-    tm_vec shorts;      /* of tm_short_weight: weights that do not fit into their edges */
-    tm_vec longs;       /* of tm_weight: weights that are too long for short ones */
+    tm_weights apart;   /* weights that do not fit into their edges */
     uint8_t *fixes;     /* [edges] part of the user's scenario that applies to the edge, counted
                            from 1; 0: none. NULL without a scenario */
     tm_vec visits;      /* of tm_graph_visit, ascending in (last_ns, operation) */
@@ -154,9 +184,7 @@ static inline tm_weight tm_graph_weight(const tm_graph *graph, const tm_edge *ed
         const int32_t ns = (int32_t)(edge->ns ^ TM_EDGE_NS) - TM_EDGE_NS;
         return (tm_weight){ns, ns + (int32_t)(edge->more ^ TM_EDGE_MORE) - TM_EDGE_MORE, 0};
     }
-    const tm_short_weight *w = (const tm_short_weight *)graph->shorts.data + edge->more;
-    return w->ns == TM_LONG ? ((const tm_weight *)graph->longs.data)[w->peer_ns]
-                            : (tm_weight){w->ns, w->peer_ns, w->over_ns};
+    return tm_weights_at(&graph->apart, edge->more);
 }
 
 /** Sets a weight that may not fit into the edge. False when out of memory. */

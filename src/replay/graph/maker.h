@@ -38,11 +38,11 @@ typedef struct tm_maker {
     bool unseen;                   /* the graph has an edge with TM_EDGE_UNSEEN, so the rank is not
                                       replayed in a batch */
     tm_graph *graph;
-    tm_vec edges;   /* of tm_loose_edge */
-    tm_vec weights; /* of tm_weight, parallel to `edges`; at most one edge into a node has an
-                       unexplained part */
-    size_t room;    /* capacity of both */
-    tm_vec causes;  /* of tm_cause: possible causes of the current node */
+    tm_vec edges;       /* of tm_loose_edge */
+    tm_weights weights; /* parallel to `edges`; at most one edge into a node has an unexplained
+                           part */
+    size_t room;        /* capacity of both */
+    tm_vec causes;      /* of tm_cause: possible causes of the current node */
     int64_t launch_ns, gap_ns; /* usual lags */
     bool models;               /* `origin` is needed */
     uint32_t *origin;          /* owned; NULL unless `models`; [edges of the graph] index of the
@@ -75,28 +75,25 @@ static inline bool tm_maker_room(tm_maker *m, size_t n) {
     return m->edges.n + n <= m->room || tm_maker_grow(m, n);
 }
 
-static inline void tm_maker_set(tm_maker *m, size_t i, uint32_t to, const tm_new_edge *edge) {
+/* Sets an edge for which there is room. False when out of memory. */
+static inline bool tm_maker_set(tm_maker *m, size_t i, uint32_t to, const tm_new_edge *edge) {
+    const tm_weight weight = {edge->ns, edge->peer_ns, 0};
     ((tm_loose_edge *)m->edges.data)[i] =
         (tm_loose_edge){to, edge->from, edge->kind, edge->flags, 0};
-    ((tm_weight *)m->weights.data)[i] = (tm_weight){edge->ns, edge->peer_ns, 0};
+    return tm_weights_set(&m->weights, i, &weight);
 }
 
 /* Appends an edge. Edges must be appended in the order of their target parts. False when out of
  * memory. */
 static inline bool tm_maker_edge(tm_maker *m, uint32_t to, const tm_new_edge *edge) {
-    if (!tm_maker_room(m, 1))
-        return false;
-    tm_maker_set(m, m->edges.n++, to, edge);
-    return true;
+    return tm_maker_room(m, 1) && tm_maker_set(m, m->edges.n++, to, edge);
 }
 
 /* Like tm_maker_edge, with an unexplained part of @p over_ns. */
 static inline bool tm_maker_edge_over(tm_maker *m, uint32_t to, const tm_new_edge *edge,
                                       int64_t over_ns) {
-    const bool ok = tm_maker_edge(m, to, edge);
-    if (ok)
-        ((tm_weight *)m->weights.data)[m->edges.n - 1].over_ns = over_ns;
-    return ok;
+    const tm_weight weight = {edge->ns, edge->peer_ns, over_ns};
+    return tm_maker_edge(m, to, edge) && tm_weights_set(&m->weights, m->edges.n - 1, &weight);
 }
 
 static inline bool tm_maker_cause(tm_maker *m, const tm_cause *cause) {
@@ -133,22 +130,22 @@ static inline bool tm_maker_lead(tm_maker *m, uint32_t to, int64_t ns, const tm_
     if (!tm_maker_room(m, n))
         return false;
     tm_loose_edge *edges = (tm_loose_edge *)m->edges.data + m->edges.n;
-    tm_weight *weights = (tm_weight *)m->weights.data + m->edges.n;
     for (size_t i = 0; i < n; i++) {
-        const int64_t at = tm_cause_reaches(&causes[i], ns), weight = at - causes[i].from_ns;
-        edges[i] = (tm_loose_edge){to, causes[i].from, causes[i].kind, 0, 0};
-        weights[i] = (tm_weight){weight, tm_cause_peer_ns(m, &causes[i], weight), 0};
+        const int64_t at = tm_cause_reaches(&causes[i], ns);
         binding = at > latest ? i : binding;
         over = at > latest ? ns - at : over;
         latest = at > latest ? at : latest;
     }
-    if (n > 0) {
-        weights[binding].ns += over;
-        weights[binding].peer_ns += over;
-        weights[binding].over_ns = over;
+    bool ok = true;
+    for (size_t i = 0; i < n; i++) {
+        const int64_t own = tm_cause_reaches(&causes[i], ns) - causes[i].from_ns;
+        const int64_t more = i == binding ? over : 0;
+        const tm_weight weight = {own + more, tm_cause_peer_ns(m, &causes[i], own) + more, more};
+        edges[i] = (tm_loose_edge){to, causes[i].from, causes[i].kind, 0, 0};
+        ok = tm_weights_set(&m->weights, m->edges.n + i, &weight) && ok;
     }
     m->edges.n += n;
-    return true;
+    return ok;
 }
 
 /* Like tm_maker_lead, with all causes collected in m->causes. Then empties m->causes. */

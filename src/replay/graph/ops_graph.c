@@ -306,8 +306,7 @@ tm_status tm_ops_graph(const tm_ops_draft *draft, const tm_ops_times *ideal, tm_
     *out = (tm_graph){.rank = draft->timeline->rank,
                       .visits = TM_VEC(tm_graph_visit),
                       .steps = TM_VEC(tm_graph_step),
-                      .shorts = TM_VEC(tm_short_weight),
-                      .longs = TM_VEC(tm_weight)};
+                      .apart = TM_WEIGHTS()};
     size_t n = draft->parts.n;
     maker m = {.draft = draft,
                .ideal = ideal,

@@ -27,7 +27,8 @@ static bool same_tracks(const tm_timeline *a, const tm_timeline *b) {
             a->tracks[k].count != b->tracks[k].count)
             return false;
     for (size_t k = 0; k < a->n_steps; k++)
-        if (a->steps[k].number != b->steps[k].number)
+        if (a->steps[k].number != b->steps[k].number ||
+            a->steps[k].annotated != b->steps[k].annotated)
             return false;
     return true;
 }

@@ -65,7 +65,7 @@ void tm_models_free(tm_models *models) {
     tm_vec_free(&models->batches);
     tm_pages_free(&models->rows);
     tm_vec_free(&models->edges);
-    tm_vec_free(&models->weights);
+    tm_weights_free(&models->weights);
     tm_vec_free(&models->causes);
     tm_vec_free(&models->times);
 }
@@ -180,15 +180,15 @@ static const int64_t UNREACHED = INT64_MIN / 4;
  * than the model, or has unexplained time or a long weight where the model cannot store it. */
 static bool take_weights(const tm_model *model, const tm_maker *m, const int64_t *ns,
                          int64_t *reached, tm_batch *batch) {
-    const tm_weight *weight = m->weights.data;
-    const place_of_edge *at = model->edges.data, *const behind = at + m->edges.n;
+    const place_of_edge *at = model->edges.data;
     int32_t *const recorded = batch->recorded->ns + batch->n;
     int64_t *const wide = batch->wide->ns + batch->n;
     int64_t *const over = batch->over->ns + batch->n;
     uint8_t *const has_over = batch->has_over, lane = (uint8_t)(1U << batch->n);
     const size_t n_parts = model->n_ends;
-    for (; at < behind; at++, weight++) {
-        const int64_t source = ns[at->source], due = source + weight->ns;
+    for (size_t i = 0; i < m->edges.n; i++, at++) {
+        const tm_weight weight = tm_weights_at(&m->weights, i);
+        const int64_t source = ns[at->source], due = source + weight.ns;
         const uint32_t to = at->to;
         const bool back =
             source >= ns[to] && at->source < n_parts && leads_back(m, ns, at->source, to);
@@ -198,16 +198,16 @@ static bool take_weights(const tm_model *model, const tm_maker *m, const int64_t
             continue;
         reached[to] = due > reached[to] ? due : reached[to];
         if (at->wide != TM_NO_SLOT)
-            wide[(size_t)at->wide * TM_LANES] = weight->ns;
-        else if (is_short(weight->ns))
-            recorded[(size_t)at->place * TM_LANES] = (int32_t)weight->ns;
+            wide[(size_t)at->wide * TM_LANES] = weight.ns;
+        else if (is_short(weight.ns))
+            recorded[(size_t)at->place * TM_LANES] = (int32_t)weight.ns;
         else
             return false;
-        if (weight->over_ns != 0) {
+        if (weight.over_ns != 0) {
             if (at->slot == TM_NO_SLOT)
                 return false;
             has_over[at->place] |= lane;
-            over[(size_t)at->slot * TM_LANES] = weight->over_ns;
+            over[(size_t)at->slot * TM_LANES] = weight.over_ns;
         }
     }
     return true;
@@ -218,7 +218,7 @@ static void take_usual(const tm_model *model, const tm_maker *m, tm_batch *batch
     for (size_t i = 0; i < model->transfers.n; i++) {
         const tm_loose_edge *edge = (const tm_loose_edge *)m->edges.data + transfers[i];
         batch->visits[edge->from & ~TM_FROM_VISIT].usual_ns[batch->n] =
-            ((const tm_weight *)m->weights.data)[transfers[i]].peer_ns;
+            tm_weights_at(&m->weights, transfers[i]).peer_ns;
     }
 }
 
@@ -442,10 +442,10 @@ tm_status tm_models_build(tm_models *models, const tm_model_rank *rank, tm_peer_
                   .n_visits = rank->n,
                   .graph = out,
                   .edges = models->edges.size > 0 ? models->edges : TM_VEC(tm_loose_edge),
-                  .weights = models->weights.size > 0 ? models->weights : TM_VEC(tm_weight),
+                  .weights = models->weights,
                   .causes = models->causes.size > 0 ? models->causes : TM_VEC(tm_cause)};
     bool taken = false;
-    m.edges.n = m.causes.n = 0;
+    m.edges.n = m.weights.longs.n = m.causes.n = 0;
     bool ok = tm_maker_loose(&m);
     const bool small = m.models = m.edges.n <= MOST_EDGES;
     ok = ok && (!small || find_model(models, &m, rank, places, &taken));
@@ -498,7 +498,7 @@ void tm_models_close(tm_models *models) {
             fill_lanes(batch, model->n_wide);
     }
     tm_vec_free(&models->edges);
-    tm_vec_free(&models->weights);
+    tm_weights_free(&models->weights);
     tm_vec_free(&models->causes);
     tm_vec_free(&models->times);
 }

@@ -34,15 +34,19 @@ typedef struct tm_model {
 
 /** State kept from rank to rank while graphs are built. */
 typedef struct tm_models {
-    tm_vec models;                 /* of tm_model */
-    tm_vec batches;                /* of tm_batch */
-    tm_pages rows;                 /* memory of the batches' rows */
-    tm_vec edges, weights, causes; /* memory of a tm_maker, reused for each rank */
-    tm_vec times;                  /* of int64_t: times of a rank's parts */
+    tm_vec models;        /* of tm_model */
+    tm_vec batches;       /* of tm_batch */
+    tm_pages rows;        /* memory of the batches' rows */
+    tm_vec edges, causes; /* memory of a tm_maker, reused for each rank; also `weights` */
+    tm_weights weights;
+    tm_vec times; /* of int64_t: times of a rank's parts */
 } tm_models;
 
 #define TM_MODELS()                                                                                \
-    ((tm_models){.models = TM_VEC(tm_model), .batches = TM_VEC(tm_batch), .times = TM_VEC(int64_t)})
+    ((tm_models){.models = TM_VEC(tm_model),                                                       \
+                 .batches = TM_VEC(tm_batch),                                                      \
+                 .weights = TM_WEIGHTS(),                                                          \
+                 .times = TM_VEC(int64_t)})
 
 void tm_models_free(tm_models *models);
 

@@ -116,8 +116,7 @@ tm_status tm_batch_pick(const tm_batch *batch, size_t lane, tm_batch_workspace *
     *out = (tm_graph){.rank = batch->rank[lane],
                       .visits = TM_VEC(tm_graph_visit),
                       .steps = TM_VEC(tm_graph_step),
-                      .shorts = TM_VEC(tm_short_weight),
-                      .longs = TM_VEC(tm_weight),
+                      .apart = TM_WEIGHTS(),
                       .n_inferred = batch->like->n_inferred};
     bool ok = tm_batch_workspace_fit(workspace, batch);
     if (ok)

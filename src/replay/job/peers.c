@@ -39,7 +39,7 @@ void tm_peer_places_free(tm_peer_places *places) {
 }
 
 void tm_peer_items_free(tm_peer_items *items) {
-    free(items->places);
+    free(items->borrows ? NULL : items->places);
     free(items->weights);
     free(items->longs);
     items->places = NULL;
@@ -236,8 +236,22 @@ bool tm_peers_number(const tm_draft *draft, tm_peer_places *places, uint32_t *ou
     return ok;
 }
 
+/* Takes the places of another rank if the same items have places. Returns whether it did. */
+static bool borrow_places(const tm_peer_items *like, tm_peer_items *out) {
+    bool same = like && like->places;
+    for (size_t i = 0; same && i < out->n; i++)
+        same = (like->places[i] == TM_NO_PLACE) == (out->places[i] == TM_NO_PLACE);
+    if (same) {
+        free(out->places);
+        out->places = like->places;
+        out->borrows = true;
+    }
+    return same;
+}
+
 tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, const tm_names *names,
-                           tm_peer_places *places, tm_peer_items *out, tm_error *err) {
+                           tm_peer_places *places, const tm_peer_items *like, tm_peer_items *out,
+                           tm_error *err) {
     const size_t n = draft->events.n + draft->calls.n;
     step_hash *steps = hash_steps(draft, names);
     tm_peer_weights *weights = calloc(n + 1, sizeof *weights);
@@ -248,7 +262,8 @@ tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, const t
     bool ok = steps && weights && out->places && out->weights;
     if (ok) {
         weigh_items(draft, graph, out, weights);
-        ok = keep_weights(weights, out) && number_items(draft, steps, places, out->places);
+        ok = keep_weights(weights, out) &&
+             (borrow_places(like, out) || number_items(draft, steps, places, out->places));
     }
     free(steps);
     free(weights);

@@ -97,10 +97,11 @@ typedef struct tm_peer_places {
 
 /** The weights of a rank that are compared, by item: events of tm_draft, then calls. */
 typedef struct tm_peer_items {
-    uint32_t *places;       /* owned; [n] place numbers, or TM_NO_PLACE */
+    uint32_t *places;       /* [n] place numbers, or TM_NO_PLACE; owned unless `borrows` */
     int32_t (*weights)[2];  /* owned; [n] see tm_peer_item; TM_LONG and an index: of long ones */
     tm_peer_weights *longs; /* owned */
     size_t n, n_events;
+    bool borrows; /* the places are those of another rank */
 } tm_peer_items;
 
 static inline tm_peer_weights tm_peer_item(const tm_peer_items *items, size_t item) {
@@ -117,11 +118,14 @@ void tm_peer_items_free(tm_peer_items *items);
  * Collects the weights of a rank.
  * @param names  NULL if the job has several ranks; otherwise, steps with the same words in their
  *               annotation stand for other ranks
+ * @param like   the items of a rank with the same draft but for times, from which @p out may
+ *               borrow, so they must outlive it; or NULL
  * @param out    to be freed in either case
  * @return       TM_OK; TM_ERR_FAULT
  */
 tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, const tm_names *names,
-                           tm_peer_places *places, tm_peer_items *out, tm_error *err) TM_MUST_CHECK;
+                           tm_peer_places *places, const tm_peer_items *like, tm_peer_items *out,
+                           tm_error *err) TM_MUST_CHECK;
 
 /** A slice: places that are compared together, selected by their hash modulo n_slices. */
 typedef struct tm_peer_slice {
