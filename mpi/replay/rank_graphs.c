@@ -192,9 +192,12 @@ static size_t visits_of(const tm_replay_ranks *r, size_t i, size_t *next) {
 
 static tm_status build_graph(tm_replay_ranks *r, const tm_model_rank *rank, tm_error *err) {
     tm_graph *graph = &r->graphs[rank->index];
-    if (!r->alone)
-        return tm_models_build(&r->models, rank, &r->places, graph, err);
-    return tm_graph_build(rank->recorded, rank->waits, rank->visits, rank->n, graph, err);
+    if (r->alone)
+        return tm_graph_build(rank->recorded, rank->waits, rank->visits, rank->n, graph, err);
+    const tm_status status = tm_models_build(&r->models, rank, &r->places, graph, err);
+    if (rank->index + 1 == r->n)
+        tm_models_close(&r->models);
+    return status;
 }
 
 static tm_status make_graph(tm_replay_ranks *r, size_t i, const tm_pairs *pairs,
@@ -214,9 +217,8 @@ static tm_status make_graph(tm_replay_ranks *r, size_t i, const tm_pairs *pairs,
     assert(status != TM_OK || tm_graph_wrong(&r->graphs[i]) == 0);
     const uint32_t leader = r->drafts.ranks[i].leader;
     if (status == TM_OK && !r->graphs[i].in_batch)
-        status =
-            tm_peers_collect(draft, &r->graphs[i], r->n_ranks == 1 ? r->names : NULL, &r->places,
-                             leader == i ? NULL : &r->items[leader], &r->items[i], err);
+        status = tm_peers_collect(draft, &r->graphs[i], &r->places,
+                                  leader == i ? NULL : &r->items[leader], &r->items[i], err);
     tm_recorded_free(&recorded);
     tm_vec_free(&waits);
     return status;
@@ -250,7 +252,6 @@ static tm_status make_graphs(tm_replay_ranks *r, const tm_pairs *pairs, tm_error
         TM_TRY(pack_events(r, i, err));
         next += n;
     }
-    tm_models_close(&r->models);
     tm_drafts_free(&r->drafts);
     return TM_OK;
 }
@@ -429,13 +430,22 @@ static void name_rows(const tm_replay_ranks *r, const tm_replay_weigh *weigh, si
     weigh->sets->rank = i;
 }
 
+/* Reserves as much memory as the latest graph or batch took, for each one that remains, so that the
+ * words are not copied again and again.
+ * @param before  number of words before the latest one */
+static bool reserve_words(tm_vec *words, size_t before, size_t n_left) {
+    return tm_vec_reserve(words, words->n + (words->n - before) * n_left);
+}
+
 static tm_status reduce_graph(const tm_replay_ranks *r, size_t i, const tm_replay_weigh *weigh,
                               tm_error *err) {
+    const size_t before = weigh->words->n;
     name_rows(r, weigh, i);
-    return weigh->n_sets == 0 || r->graphs[i].n_nodes == 0
-               ? TM_OK
-               : tm_reduce(&r->graphs[i], weigh->n_sets, weigh->graph, weigh->context, weigh->words,
-                           err);
+    if (weigh->n_sets == 0 || r->graphs[i].n_nodes == 0)
+        return TM_OK;
+    TM_TRY(
+        tm_reduce(&r->graphs[i], weigh->n_sets, weigh->graph, weigh->context, weigh->words, err));
+    return reserve_words(weigh->words, before, r->n - 1 - i) ? TM_OK : tm_fail_memory(err);
 }
 
 /* Reduces the ranks of a batch.
@@ -452,10 +462,7 @@ static tm_status reduce_batch(const tm_replay_ranks *r, const tm_batch *batch, s
     TM_TRY(tm_reduce_batch(batch, r->workspace, &sets, &done, weigh->words, err));
     if (!done)
         TM_TRY(reduce_apart(r, batch, weigh, err));
-    /* Reserves as much memory for each batch that remains, so that the words are not copied again
-     * and again. */
-    const size_t left = (weigh->words->n - before) * n_left;
-    if (!tm_vec_reserve(weigh->words, weigh->words->n + left))
+    if (!reserve_words(weigh->words, before, n_left))
         return tm_fail_memory(err);
     if (n_left > 0)
         tm_pages_make((int64_t *)weigh->words->data + weigh->words->n,
@@ -497,6 +504,7 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
         ranks->graphs && ranks->items && ranks->workspace;
     TM_TRY(tm_mpi_agree(ranks->comm, ok ? TM_OK : tm_fail_memory(err), err));
     ranks->alone = ranks->alone || ranks->n_ranks == 1;
+    ranks->places.of_steps = ranks->n_ranks == 1 ? ranks->names : NULL;
     ranks->is_ops = tm_mpi_ops_is(ranks);
     if (ranks->is_ops) {
         TM_TRY(tm_mpi_ops_graphs(ranks, err));
@@ -525,14 +533,16 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     status = tm_mpi_agree(ranks->comm, status, err);
     if (status == TM_OK && ranks->n_ranks > 1)
         status = tm_mpi_works(ranks, &ranks->works, err);
+    /* from here on, only batches use places and parts */
+    const bool keeps_parts = ranks->models.batches.n > 0;
+    for (size_t i = 0; i < ranks->n && status == TM_OK; i++)
+        if (!tm_graph_set_events(&ranks->graphs[i], ranks->items[i].rows, ranks->items[i].n,
+                                 keeps_parts))
+            status = tm_fail_memory(err);
+    status = tm_mpi_agree(ranks->comm, status, err);
     free_parts(ranks);
-    if (ranks->models.batches.n == 0) { /* from here on, only batches use places and parts */
+    if (!keeps_parts)
         tm_peer_places_free(&ranks->places);
-        for (size_t i = 0; i < ranks->n; i++) {
-            free(ranks->graphs[i].parts);
-            ranks->graphs[i].parts = NULL;
-        }
-    }
     tm_vec_free(&ranks->visits);
     tm_pages_give_back();
     return status;

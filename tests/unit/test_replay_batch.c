@@ -90,10 +90,10 @@ static void build(both *b, size_t i, const tm_vec *waits) {
     const tm_model_rank rank = {&recorded, waits, b->visits[i], VISITS, (uint32_t)i};
     assert_ok(tm_graph_build(&recorded, waits, b->visits[i], VISITS, &b->alone[i], &b->g.err));
     assert_ok(tm_models_build(&b->models, &rank, &b->places[1], &b->graphs[i], &b->g.err));
-    assert_ok(tm_peers_collect(&b->drafts[i], &b->alone[i], NULL, &b->places[0],
+    assert_ok(tm_peers_collect(&b->drafts[i], &b->alone[i], &b->places[0],
                                i > 0 ? &b->items[0] : NULL, &b->items[i], &b->g.err));
     if (i == 0)
-        assert_ok(tm_peers_collect(&b->drafts[i], &b->graphs[i], NULL, &b->places[1], NULL,
+        assert_ok(tm_peers_collect(&b->drafts[i], &b->graphs[i], &b->places[1], NULL,
                                    &b->first_items, &b->g.err));
     tm_recorded_free(&recorded);
 }
@@ -110,6 +110,12 @@ static void add_extras(tm_peer_places *places) {
         one.of[0][0] = one.of[1][0] = i % 3 == 0 ? (double)NAN : i % 3 == 1 ? 0.0 : 0.5;
         assert_non_null(tm_vec_append(&places->extras.factors, &one, 1));
     }
+}
+
+static void compare_graph(both *b, tm_graph *graph, const tm_peer_items *items,
+                          const tm_peer_places *places, size_t i) {
+    assert_ok(tm_peers_set(graph, items, places, i, &b->g.err));
+    assert_true(tm_graph_set_events(graph, items->rows, items->n, true));
 }
 
 /* Compares the peers computed from single ranks with those from batches. */
@@ -130,8 +136,8 @@ static void compare(both *b) {
         tm_vec_free(&rows[k]);
     }
     for (size_t i = 0; i < RANKS; i++)
-        assert_ok(tm_peers_set(&b->alone[i], &b->items[i], &b->places[0], i, &b->g.err));
-    assert_ok(tm_peers_set(&b->graphs[0], &b->first_items, &b->places[1], 0, &b->g.err));
+        compare_graph(b, &b->alone[i], &b->items[i], &b->places[0], i);
+    compare_graph(b, &b->graphs[0], &b->first_items, &b->places[1], 0);
 }
 
 /* @param long_ranks  a bit for each */

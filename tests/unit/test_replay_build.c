@@ -114,6 +114,17 @@ static void open_built(built *b, const event_spec *events, size_t n) {
     tm_call_classes_free(&classes);
 }
 
+static void set_events(built *b) {
+    const size_t n_events = b->draft.events.n, n = n_events + b->draft.calls.n;
+    uint32_t *rows = calloc(n + 1, sizeof *rows);
+    assert_non_null(rows);
+    for (size_t i = 0; i < n; i++)
+        rows[i] = i < n_events ? ((tm_part_event *)b->draft.events.data)[i].row
+                               : ((tm_part_call *)b->draft.calls.data)[i - n_events].row;
+    assert_true(tm_graph_set_events(&b->graph, rows, n, true));
+    free(rows);
+}
+
 static void build(built *b, const tm_replay_visit *visits, size_t n) {
     tm_recorded recorded;
     const tm_timebase base = base_of(&b->t);
@@ -121,6 +132,7 @@ static void build(built *b, const tm_replay_visit *visits, size_t n) {
     assert_ok(tm_graph_build(&recorded, &b->waits, visits, n, &b->graph, &b->g.err));
     assert_int_equal(tm_graph_wrong(&b->graph), 0);
     tm_recorded_free(&recorded);
+    set_events(b);
 }
 
 static void close_built(built *b) {

@@ -31,6 +31,16 @@ tm_status tm_graph_build(const tm_recorded *recorded, const tm_vec *waits,
                          const tm_replay_visit *visits, size_t n, tm_graph *out,
                          tm_error *err) TM_MUST_CHECK;
 
+/**
+ * Sets the event of each node of a graph that tm_graph_build built, at a time when this memory is
+ * no longer needed for building other graphs.
+ * @param rows         [n_items] row of each item
+ * @param keeps_parts  if false, frees `parts`
+ * @return             false when out of memory
+ */
+bool tm_graph_set_events(tm_graph *graph, const uint32_t *rows, size_t n_items,
+                         bool keeps_parts) TM_MUST_CHECK;
+
 /** Counts the nodes whose recorded time the graph does not reproduce. More than 0 is a bug. */
 size_t tm_graph_wrong(const tm_graph *graph);
 

@@ -30,7 +30,6 @@ static void sort_keys(tm_order_key **keys, tm_order_key **scratch, size_t n) {
 
 typedef struct part_time {
     int64_t begin_ns, end_ns;
-    uint32_t row;
 } part_time;
 
 /* Returns the number of parts with a single node: ends of steps, and the end of the warm-up. */
@@ -41,10 +40,10 @@ static size_t ends_of(const tm_maker *m) {
 static part_time time_of(const tm_maker *m, size_t part) {
     if (part < m->draft->events.n) {
         const tm_part_event *e = (const tm_part_event *)m->draft->events.data + part;
-        return (part_time){e->begin_ns, e->end_ns, e->row};
+        return (part_time){e->begin_ns, e->end_ns};
     }
     const tm_part_call *c = (const tm_part_call *)m->draft->calls.data + part - m->draft->events.n;
-    return (part_time){c->begin_ns, c->end_ns, c->row};
+    return (part_time){c->begin_ns, c->end_ns};
 }
 
 /* Finds when each step ends: the latest source of the edges into the step's end. The warm-up comes
@@ -74,12 +73,10 @@ static void fill_keys(const tm_maker *m, const int64_t *step_ends, tm_order_key 
         tm_order_key *ends = &keys[2 * (size_t)p];
         ends[0] = tm_order_key_of(2 * p, t.begin_ns - first, took, events, parts);
         ends[1] = tm_order_key_of(2 * p + 1, t.end_ns - first, took, events, parts);
-        ends[0].event = ends[1].event = t.row;
     }
     for (size_t k = 0; k < m->graph->steps.n; k++) {
         int64_t end = step_ends[steps[k].node - 2 * parts];
         keys[2 * parts + k] = tm_order_key_of(steps[k].node, end - first, false, events, parts);
-        keys[2 * parts + k].event = TM_NO_EVENT;
     }
 }
 
@@ -92,22 +89,24 @@ static tm_status order_nodes(tm_maker *m, uint32_t **place, tm_error *err) {
     tm_order_key *keys = malloc((n + 1) * sizeof *keys);
     tm_order_key *scratch = malloc((n + 1) * sizeof *scratch);
     int64_t *ends = malloc((n_steps + 1) * sizeof *ends);
-    *place = calloc(2 * parts + n_steps + 1, sizeof **place);
-    g->parts = malloc((n + 1) * sizeof *g->parts);
-    g->ns = malloc((n + 1) * sizeof *g->ns);
-    g->event = malloc((n + 1) * sizeof *g->event);
-    bool ok = keys && scratch && ends && *place && g->parts && g->ns && g->event;
+    bool ok = keys && scratch && ends;
     if (ok) {
         for (size_t k = 0; k < n_steps; k++)
             ends[k] = INT64_MIN;
         find_step_ends(m, parts, ends);
         fill_keys(m, ends, keys);
         sort_keys(&keys, &scratch, n);
+    }
+    free(scratch);
+    *place = ok ? calloc(2 * parts + n_steps + 1, sizeof **place) : NULL;
+    g->parts = malloc((n + 1) * sizeof *g->parts);
+    g->ns = malloc((n + 1) * sizeof *g->ns);
+    ok = *place && g->parts && g->ns;
+    if (ok) {
         for (size_t i = 0; i < n; i++) {
             uint32_t part = keys[i].part;
             (*place)[part] = (uint32_t)i;
             g->parts[i] = part;
-            g->event[i] = keys[i].event;
             if (part < 2 * parts)
                 g->ns[i] = part % 2 ? time_of(m, part / 2).end_ns : time_of(m, part / 2).begin_ns;
             else
@@ -116,7 +115,6 @@ static tm_status order_nodes(tm_maker *m, uint32_t **place, tm_error *err) {
         g->n_nodes = n;
     }
     free(keys);
-    free(scratch);
     free(ends);
     return ok ? TM_OK : tm_fail_memory(err);
 }
@@ -181,8 +179,10 @@ static bool place_into(const tm_maker *m, uint32_t node, uint32_t first, uint32_
 /* Sets the number of edges for which the graph has room. False when out of memory. */
 static bool resize_edges(tm_graph *g, size_t n) {
     tm_edge *edges = realloc(g->edges, (n + 1) * sizeof *edges);
-    g->edges = edges ? edges : g->edges;
-    return edges != NULL;
+    if (!edges)
+        return false;
+    g->edges = edges;
+    return true;
 }
 
 /* Sets the edges of all nodes. Edges from the root are rare, so there is first room only for the
@@ -236,6 +236,15 @@ tm_status tm_maker_order(tm_maker *m, tm_error *err) {
     }
     free(place);
     return status;
+}
+
+bool tm_graph_set_events(tm_graph *graph, const uint32_t *rows, size_t n_items, bool keeps_parts) {
+    uint32_t *events = keeps_parts ? malloc((graph->n_nodes + 1) * sizeof *events) : graph->parts;
+    for (size_t v = 0; v < graph->n_nodes && events; v++)
+        events[v] = graph->parts[v] < 2 * n_items ? rows[graph->parts[v] / 2] : TM_NO_EVENT;
+    graph->event = events;
+    graph->parts = keeps_parts ? graph->parts : NULL;
+    return events || graph->n_nodes == 0;
 }
 
 size_t tm_graph_wrong(const tm_graph *graph) {

@@ -158,7 +158,8 @@ typedef struct tm_graph {
     int64_t rank;
     size_t n_nodes;
     int64_t *ns;     /* [n_nodes] recorded time since the root, on the job's clock */
-    uint32_t *event; /* [n_nodes] row in the timeline; TM_NO_EVENT for the end of a step */
+    uint32_t *event; /* [n_nodes] row in the timeline; TM_NO_EVENT for the end of a step. NULL until
+                        tm_graph_set_events */
     /* [n_nodes] 2 x index of the item, + 1 for the item's end. Items are the events of tm_draft,
      * then its calls, then its steps. NULL after ranks have been compared, unless there are batches
      */

@@ -39,10 +39,11 @@ void tm_peer_places_free(tm_peer_places *places) {
 }
 
 void tm_peer_items_free(tm_peer_items *items) {
-    free(items->borrows ? NULL : items->places);
+    free(items->borrows_places ? NULL : items->places);
+    free(items->borrows_rows ? NULL : items->rows);
     free(items->weights);
     free(items->longs);
-    items->places = NULL;
+    items->places = items->rows = NULL;
     items->weights = NULL;
     items->longs = NULL;
 }
@@ -158,7 +159,7 @@ static uint64_t kind_of(const tm_names *names, const tm_step *step) {
 
 /* Returns the step_hash of each step: at 2 x (index of the step + 1) for events, then for calls;
  * NULL when out of memory.
- * @param names  see tm_peers_collect */
+ * @param names  tm_peer_places.of_steps */
 static step_hash *hash_steps(const tm_draft *draft, const tm_names *names) {
     const tm_timeline *t = draft->timeline;
     step_hash *hashes = calloc(2 * (t->n_steps + 1), sizeof *hashes);
@@ -236,6 +237,18 @@ bool tm_peers_number(const tm_draft *draft, tm_peer_places *places, uint32_t *ou
     return ok;
 }
 
+/* Sets the rows of all items: those of another rank if it has them, because both ranks share the
+ * draft. False when out of memory. */
+static bool set_rows(const tm_draft *draft, const tm_peer_items *like, tm_peer_items *out) {
+    const tm_part_event *events = draft->events.data;
+    const tm_part_call *calls = draft->calls.data;
+    out->borrows_rows = like && like->rows;
+    out->rows = out->borrows_rows ? like->rows : malloc((out->n + 1) * sizeof *out->rows);
+    for (size_t i = 0; out->rows && !out->borrows_rows && i < out->n; i++)
+        out->rows[i] = i < out->n_events ? events[i].row : calls[i - out->n_events].row;
+    return out->rows != NULL;
+}
+
 /* Takes the places of another rank if the same items have places. Returns whether it did. */
 static bool borrow_places(const tm_peer_items *like, tm_peer_items *out) {
     bool same = like && like->places;
@@ -244,22 +257,21 @@ static bool borrow_places(const tm_peer_items *like, tm_peer_items *out) {
     if (same) {
         free(out->places);
         out->places = like->places;
-        out->borrows = true;
+        out->borrows_places = true;
     }
     return same;
 }
 
-tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, const tm_names *names,
-                           tm_peer_places *places, const tm_peer_items *like, tm_peer_items *out,
-                           tm_error *err) {
+tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, tm_peer_places *places,
+                           const tm_peer_items *like, tm_peer_items *out, tm_error *err) {
     const size_t n = draft->events.n + draft->calls.n;
-    step_hash *steps = hash_steps(draft, names);
+    step_hash *steps = hash_steps(draft, places->of_steps);
     tm_peer_weights *weights = calloc(n + 1, sizeof *weights);
     *out = (tm_peer_items){.places = malloc((n + 1) * sizeof *out->places),
                            .weights = malloc((n + 1) * sizeof *out->weights),
                            .n = n,
                            .n_events = draft->events.n};
-    bool ok = steps && weights && out->places && out->weights;
+    bool ok = steps && weights && out->places && out->weights && set_rows(draft, like, out);
     if (ok) {
         weigh_items(draft, graph, out, weights);
         ok = keep_weights(weights, out) &&

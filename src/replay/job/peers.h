@@ -82,8 +82,10 @@ typedef struct tm_peer_others {
 
 /** The places of a process's ranks, and the owners' answers. */
 typedef struct tm_peer_places {
-    tm_keys keys;     /* of uint64_t */
-    tm_vec names;     /* of uint32_t: name id of each place */
+    tm_keys keys;             /* of uint64_t */
+    tm_vec names;             /* of uint32_t: name id of each place */
+    const tm_names *of_steps; /* borrowed; if the job has one rank: steps with the same words in
+                                 their annotation stand for other ranks. NULL if it has several */
     uint32_t guess;   /* likely number of the next place: it followed on the previous rank */
     tm_keys uneven;   /* of uint64_t: keys of the names that some ranks run more often than others
                          in a step */
@@ -97,11 +99,12 @@ typedef struct tm_peer_places {
 
 /** The weights of a rank that are compared, by item: events of tm_draft, then calls. */
 typedef struct tm_peer_items {
-    uint32_t *places;       /* [n] place numbers, or TM_NO_PLACE; owned unless `borrows` */
+    uint32_t *places;       /* [n] place numbers, or TM_NO_PLACE */
+    uint32_t *rows;         /* [n] rows in the timeline */
     int32_t (*weights)[2];  /* owned; [n] see tm_peer_item; TM_LONG and an index: of long ones */
     tm_peer_weights *longs; /* owned */
     size_t n, n_events;
-    bool borrows; /* the places are those of another rank */
+    bool borrows_places, borrows_rows; /* another rank owns them */
 } tm_peer_items;
 
 static inline tm_peer_weights tm_peer_item(const tm_peer_items *items, size_t item) {
@@ -116,15 +119,13 @@ void tm_peer_items_free(tm_peer_items *items);
 
 /**
  * Collects the weights of a rank.
- * @param names  NULL if the job has several ranks; otherwise, steps with the same words in their
- *               annotation stand for other ranks
  * @param like   the items of a rank with the same draft but for times, from which @p out may
  *               borrow, so they must outlive it; or NULL
  * @param out    to be freed in either case
  * @return       TM_OK; TM_ERR_FAULT
  */
-tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, const tm_names *names,
-                           tm_peer_places *places, const tm_peer_items *like, tm_peer_items *out,
+tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, tm_peer_places *places,
+                           const tm_peer_items *like, tm_peer_items *out,
                            tm_error *err) TM_MUST_CHECK;
 
 /** A slice: places that are compared together, selected by their hash modulo n_slices. */
