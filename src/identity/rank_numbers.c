@@ -254,7 +254,8 @@ static tm_status add_moves(slot *v, size_t n, bool sound, tm_vec *moves, tm_erro
     return TM_OK;
 }
 
-/* Returns the largest number of job ranks whose traces report the same rank. */
+/* Counts, for each reported rank, the job ranks whose traces report it. Returns the largest count.
+ */
 static int64_t most_of_one(const slot *v, size_t n) {
     int64_t most = 0;
     for (size_t i = 0; i < n; i++) {
@@ -353,7 +354,7 @@ static tm_claim_fate fate_of_some(const decider *d, const tm_claim *c) {
     return TM_CLAIM_KEPT;
 }
 
-/* Sets the fate of traces with events whose rank, if any, comes only from a communicator. */
+/* Sets the fate of traces that have events, but no rank or only a rank in a communicator. */
 static void find_worlds(decider *d) {
     for (size_t i = 0; i < d->n; i++) {
         tm_claim *c = &d->v[i];

@@ -25,7 +25,7 @@ typedef enum tm_claim_fate {
     TM_CLAIM_COVERED,  /* left out: a copy of data that another trace of the rank contains */
     TM_CLAIM_NO_RANK,  /* left out: reports no rank, and other traces cover all ranks */
     TM_CLAIM_NO_WORLD, /* left out: its communicators do not show its rank in the job */
-    TM_CLAIM_SMALLER,  /* left out: its communicator has fewer ranks than that of another trace */
+    TM_CLAIM_SMALLER,  /* left out: another trace's communicator has more ranks */
     TM_CLAIM_TWICE     /* left out: another trace reports the same rank at the same time */
 } tm_claim_fate;
 
@@ -48,8 +48,8 @@ typedef struct tm_claim {
     bool by_place; /* whether the trace reports no rank and got a free rank by its position */
     tm_claim_fate fate;
     int64_t rank;    /* rank in the job; set if the trace is kept */
-    int64_t replica; /* replica whose own numbers (from 0) its process groups use, see
-                        tm_rank_moved; -1: they use the job's ranks */
+    int64_t replica; /* number of the replica, if the trace's process groups count ranks within it
+                        from 0, see tm_rank_moved; -1: they use the job's ranks */
 } tm_claim;
 
 /** Maps a rank within a replica (from 0) to a rank in the job. */
