@@ -335,9 +335,8 @@ static tm_status read_start(chrome_reader *reader, tm_error *err) {
     return tm_window_fail(window, window->p, "a trace must start with { or [", err);
 }
 
-/* Reads a part that starts with an event. Whether events are in an object or in a bare array is
- * seen only after the last one; if the first part saw something else, the parts do not fit
- * together. */
+/* Reads a part that starts with an event. The text after the last event shows whether the events
+ * are in an object or a bare array; parts that disagree do not fit together. */
 static tm_status read_rest(chrome_reader *reader, tm_error *err) {
     tm_window *window = &reader->window;
     bool more = false;

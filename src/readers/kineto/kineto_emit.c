@@ -597,7 +597,8 @@ static uint32_t mtia_name(tm_kineto_emitter *emitter, const tm_kineto_event *eve
                                          : name_of(emitter, event, TM_CAT_OTHER);
 }
 
-/* Sets the stream of a track to that of an event, and keeps it as a mark for the whole trace. */
+/* Sets the stream of a track to the stream of an event, and adds a mark, from which the joined
+ * trace gets the stream. */
 static bool note_stream(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t index,
                         bool created) {
     tm_track *track = (tm_track *)emitter->trace->tracks.data + index;

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Frames that run when a recording starts begin within this time [ns] of their thread's first. */
+/* A frame that was running when the recording started begins at most this long [ns] after the first
+ * frame of its thread. */
 static const int64_t BEGIN_NS = 100000;
 
 /* The parts of "FILE(LINE): NAME". */

@@ -140,7 +140,7 @@ typedef struct group {
 typedef struct worker {
     uint32_t track;
     int64_t thread;   /* thread id */
-    uint64_t shown;   /* one bit for each hash of a kind and size of its operations */
+    uint64_t shown;   /* bit h: the worker has an operation whose kind and size have the hash h */
     size_t n;         /* number of the worker's operations */
     uint32_t cluster; /* number of the worker's cluster: the workers of a group */
 } worker;
