@@ -27,8 +27,8 @@ static const tm_nsys_domain *find_domain(const tm_nsys_emitter *e, int64_t id) {
     return NULL;
 }
 
-/* Sets the name of a domain, empty if it has none. If the domain's row does not precede its ranges,
- * as usual, searches all rows for domains, once. */
+/* Sets the name of a domain, empty if it has none. Usually the domain's row precedes its ranges.
+ * Otherwise searches all rows for domains, once. */
 static tm_status domain_name(tm_nsys_emitter *e, int64_t id, tm_text *out, tm_error *err) {
     static const char *const columns[] = {TM_NSYS_NVTX_COLUMNS};
     const tm_db_query query = {"NVTX_EVENTS", columns, DOMAIN + 1, "eventType = 75", "eventType"};

@@ -21,7 +21,8 @@ typedef enum operation {
 /* Handles of agents that are not GPUs. The handle of a GPU is its number. */
 static const uint64_t host_agent = UINT64_MAX, unknown_agent = UINT64_MAX - 1;
 
-/* A GPU that calls of a process used. pid is INT64_MIN if operations have no call. */
+/* A GPU that a process used, and the type of the operations there. pid is INT64_MIN for operations
+ * without a call. */
 typedef struct use {
     int64_t pid, gpu, type; /* type: id of its string */
     operation what;

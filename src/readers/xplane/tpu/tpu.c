@@ -153,7 +153,7 @@ static const call *call_of(const tm_vec *calls, const tm_tpu_span *run) {
     return run->launch != 0 && i < calls->n && v[i].correlation == run->launch ? &v[i] : NULL;
 }
 
-/* Sets the calls of each step: those that launched the runs during the step's marker. */
+/* Sets the calls of each step: the calls that launched the runs during the step's marker. */
 static void join_markers(const tm_vec *runs, const tm_vec *calls, tm_xsteps *steps) {
     const tm_tpu_span *v = runs->data;
     tm_xstep *step = steps->steps.data;
@@ -173,7 +173,7 @@ typedef struct total {
     int64_t ns, n;
 } total;
 
-/* Finds the program with the most total time, the first one of several; TM_NO_NAME if it ran only
+/* Finds the program with the most total time; of equal ones, the first. TM_NO_NAME if it ran only
  * once. Returns false if out of memory. */
 static bool main_program(const tm_vec *runs, uint32_t *out) {
     const tm_tpu_span *v = runs->data;

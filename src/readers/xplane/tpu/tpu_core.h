@@ -45,7 +45,7 @@ typedef struct tm_tpu_core {
     tm_xread *r;
     const tm_xplane *plane;
     int sparse;           /* 0 for the core itself; 1 + number for a SparseCore */
-    const tm_xline *line; /* line of the core's operations, to whose base times are relative */
+    const tm_xline *line; /* line of the core's operations; times are relative to its base */
     tm_xstats stats;
     tm_xassignments programs;
     tm_tpu_meta *metas; /* [plane->metadata.n] owned */

@@ -88,7 +88,7 @@ static bool add_facts(emitter *e, uint32_t op, uint32_t row) {
            tm_vec_append(&e->r->trace->attrs[TM_ATTR_XLA], &facts, 1);
 }
 
-/* Adds a kernel: an operation, a loop's own work, or a collective, which lasts from its start. */
+/* Adds a kernel: an operation, a loop's own work, or a collective. */
 static tm_status add_kernel(emitter *e, const int64_t at[2], uint32_t track, uint32_t op,
                             bool collective, tm_error *err) {
     const tm_tpu_run *run = run_of(e, op_at(e, op));
