@@ -27,9 +27,9 @@ typedef struct tm_shown_range {
 #define TM_SHOWN_RANGE ((tm_shown_range){0.0, HUGE_VAL})
 
 /**
- * Returns the common unit of numbers that are compared: that of the largest, or a finer one if the
- * smallest would otherwise show fewer than two digits and the largest keeps at most five digits
- * before the point.
+ * Returns the common unit of numbers that are compared: the unit of the largest; or a finer one if
+ * the smallest would otherwise show fewer than two digits, and the largest then has at most five
+ * digits before the point.
  */
 tm_shown_unit tm_shown_unit_of(tm_shown_range range);
 
