@@ -238,7 +238,7 @@ static int by_move(const void *a, const void *b) {
 }
 
 /* Sets each trace's replica, and adds moves for the replicas whose reported ranks differ from the
- * job's. Without @p sound, adds none. */
+ * job's. Adds no moves unless @p sound is set. */
 static tm_status add_moves(slot *v, size_t n, bool sound, tm_vec *moves, tm_error *err) {
     for (size_t i = 0; i < n; i++) {
         bool moved = !sound;
@@ -254,8 +254,7 @@ static tm_status add_moves(slot *v, size_t n, bool sound, tm_vec *moves, tm_erro
     return TM_OK;
 }
 
-/* Counts, for each reported rank, the job ranks whose traces report it. Returns the largest count.
- */
+/* For each reported rank, counts the job ranks that report it; returns the largest count. */
 static int64_t most_of_one(const slot *v, size_t n) {
     int64_t most = 0;
     for (size_t i = 0; i < n; i++) {

@@ -25,7 +25,7 @@ typedef enum tm_claim_fate {
     TM_CLAIM_COVERED,  /* left out: a copy of data that another trace of the rank contains */
     TM_CLAIM_NO_RANK,  /* left out: reports no rank, and other traces cover all ranks */
     TM_CLAIM_NO_WORLD, /* left out: its communicators do not show its rank in the job */
-    TM_CLAIM_SMALLER,  /* left out: another trace's communicator has more ranks */
+    TM_CLAIM_SMALLER,  /* left out: its communicator has fewer ranks than another trace reports */
     TM_CLAIM_TWICE     /* left out: another trace reports the same rank at the same time */
 } tm_claim_fate;
 

@@ -202,9 +202,9 @@ static bool read_base_time(chrome_reader *reader, const char *text, size_t size)
            *base_ns <= TM_CHROME_TIME_MAX_NS;
 }
 
-/* Whether a member of the outermost object, or its end, follows a string. If not, the string may
- * contain an unescaped quote. At the end of the window, true only if the content ends there:
- * otherwise the repair asks for more text. */
+/* Whether the outermost object continues or ends after a string. If not, the string may contain an
+ * unescaped quote. At the end of the window, true only if the content ends there: otherwise the
+ * repair asks for more text. */
 static bool ends_member(const tm_window *window, const char *end) {
     const char *next = tm_json_space(end);
     if (next >= window->cursor.end)

@@ -344,7 +344,7 @@ static const char *real_value(tm_json_cursor *cursor, const char *p, double *out
     return p;
 }
 
-/* "stream": "0x0" of HIP's host calls: a pointer, where CUDA's have a number. */
+/* Whether a value is a pointer: "stream": "0x0" in HIP's host calls; CUDA's have a number. */
 static bool is_pointer(const char *p) {
     if (strncmp(p, "\"0x", 3) != 0)
         return false;

@@ -74,7 +74,7 @@ static bool reads_back(const decimal *d, uint64_t digits) {
 }
 
 /* Prints common reals quickly: with printf and strtod, the 16 or 17 digits of ratios would take
- * half the time of a document. */
+ * half the time of writing a document. */
 static bool print_usual(double value, char out[TM_DIGITS_MAX]) {
     const double size = fabs(value);
     if (!(size >= 1e-3 && size < 1e15))

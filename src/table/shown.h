@@ -78,8 +78,8 @@ void tm_shown_cell(const tm_column *column, tm_shown_unit unit, const tm_cell *c
 /** Whether a text is longer than @p points code points. */
 bool tm_shown_is_cut(const char *text, size_t points);
 
-/** Formats a text with at most TM_SHOWN_POINTS @p points. The cut contains @p tag, to tell apart
- * texts that would look the same. */
+/** Formats a text with at most @p points code points, up to TM_SHOWN_POINTS. The cut contains @p
+ * tag, to tell apart texts that would look the same. */
 void tm_shown_tagged(const char *text, size_t points, const char *tag, char out[TM_SHOWN_MAX]);
 
 /** A text passed by value, e.g. as an argument of printf. */

@@ -47,7 +47,7 @@ typedef struct linker {
     tm_reach takers; /* ends of the recorded calls that dequeue */
     tm_vec devices;  /* of place: sorted by track and start */
     tm_vec launched; /* of launched: one for each element of `devices` */
-    tm_vec starts;   /* of tip: starts of arrows, sorted by id, the earliest first */
+    tm_vec starts;   /* of tip: starts of arrows, sorted by id, then by time */
 } linker;
 
 void tm_ascend_flows_init(tm_ascend_flows *flows) {

@@ -318,8 +318,8 @@ static bool list_workers(finisher *f) {
 
 /* Whether a thread belongs to the same group as the previous one. The two threads of a group take
  * turns. So if a thread ran many operations, the next thread belongs to its group. Two threads that
- * share a kind and size also belong to one group. (They share none if two sizes alternate in the
- * same way.) */
+ * share a kind and size also belong to one group. (They share none if operations of two sizes
+ * alternate, because each thread then has one size.) */
 static bool is_second(const worker *w) {
     enum { ALONE_MOST = 4 };
     return w[-1].n > ALONE_MOST || (w->shown & w[-1].shown) != 0;

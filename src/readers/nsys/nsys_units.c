@@ -303,8 +303,8 @@ static tm_status find_ranks(const tm_db *db, tm_vec *pairs, tm_error *err) {
         TM_TRY(find_init_ranks(db, pairs, err));
         drop_repeated(pairs);
     }
-    /* The export has the launched program's environment. It is a rank's only if there is just one
-     * rank. */
+    /* The export has the launched program's environment. If there are several ranks, this is no
+     * rank's environment. */
     if (pairs->n == 1 && v->rank < 0) {
         tm_environment environment;
         TM_TRY(read_environment(db, &environment, err));

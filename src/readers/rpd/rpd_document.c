@@ -94,7 +94,7 @@ static operation operation_of(const document *d, int64_t type) {
 static tm_status each_metadata(void *context, sqlite3_value **values, tm_error *err) {
     document *d = context;
     const char *tag = tm_db_text(values[0]).bytes;
-    int64_t value = sqlite3_value_int64(values[1]); /* of a text: the number at its start */
+    int64_t value = sqlite3_value_int64(values[1]); /* a text gives the number at its start */
     if (strcmp(tag, "gpu_stride") == 0 && value > 0)
         d->gpu_stride = value;
     else if (strcmp(tag, "pid_stride") == 0 && value > 0)

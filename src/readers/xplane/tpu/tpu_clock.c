@@ -8,7 +8,7 @@
 
 enum {
     SAMPLES = 512, /* number of operations that the line is fitted to */
-    /* iterations of least squares, each with the points near the line of the previous one */
+    /* iterations of least squares, each with the points near the previous line */
     FITS = 6,
     LEAST_SAMPLES = 8 /* minimum number of points for fitting a drift */
 };
