@@ -114,7 +114,6 @@ static int by_peers(const link *x, const link *y) {
                  : tm_order_i64(x->class[TM_GC_BYTES].value.i, y->class[TM_GC_BYTES].value.i);
 }
 
-/* Sorts peers by time. */
 static int by_time(const void *a, const void *b) {
     const link *x = a, *y = b;
     int found = by_peers(x, y);

@@ -286,7 +286,7 @@ static tm_status classes_job(const tm_job *job, tm_tables *out, tm_error *err) {
     int64_t total = 0;
     (void)job;
     tm_table_level(table, "class", &n);
-    table->n_rows = n; /* hides the rows of ranks, which are after them */
+    table->n_rows = n; /* hides the rows of level rank, which come last */
     for (size_t i = 0; i < table->n_rows; i++)
         total = tm_sum(total, tm_table_row(table, i)[W_SUMS + TOTAL].value.i);
     for (size_t i = 0; i < table->n_rows; i++) {

@@ -382,7 +382,8 @@ static tm_status add_gaps(const tm_rank_view *view, const tm_gaps *gaps, tm_tabl
     return TM_OK;
 }
 
-/* If a rank has several devices, sets how much longer they are idle than the rank, as a mean. */
+/* If several devices of the rank work: sets their mean idle time minus the idle time of the rank.
+ */
 static void set_turns(const tm_rank_view *view, tm_cell *cell) {
     const tm_device_busy *v = view->devices->data;
     int64_t sum = 0, n = 0;

@@ -182,8 +182,8 @@ static size_t front_of(const tm_hang_world *w, tm_hang_problem problem) {
     return i;
 }
 
-/* Returns the front to report if no rank is named: preferably one that all members have reached,
- * and where a rank waits that is missing at another front. */
+/* Returns the front to report if no rank is named: a front that all members have reached,
+ * preferably with a waiting rank that is missing at another front. */
 static size_t front_of_root(const tm_hang_world *w, const unsigned char *roles) {
     const tm_hang_front *f = w->fronts.data;
     for (size_t i = 0; i < w->fronts.n; i++)
