@@ -197,7 +197,7 @@ static void set_sums(tm_cell *cells, const int64_t *sums) {
         tm_cell_set_int(&cells[s], sums[s]);
 }
 
-/* Sets the columns of either level that follow from the row's sums. */
+/* Sets the columns of a row of either level (class or rank) that follow from its sums. */
 static tm_status set_class(tm_table *table, tm_cell *row, const char *level, tm_class work,
                            tm_error *err) {
     const tm_cell *sums = row + W_SUMS;

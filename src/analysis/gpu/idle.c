@@ -375,8 +375,8 @@ static tm_status add_gaps(const tm_rank_view *view, const tm_gaps *gaps, tm_tabl
     for (size_t i = 0; i < n; i++)
         TM_TRY(add_gap(view, gaps, &longest[i], &hosts[i], table, err));
     if (table->n_rows >= LISTED) {
-        tm_table_sort(table); /* by rank and time, so that the first of equal gaps stay, as in the
-                                 job's table */
+        tm_table_sort(table); /* sorts by rank and time, so that of equally long gaps the first
+                                 stay, as in the job's table */
         tm_table_top(table, LISTED);
     }
     return TM_OK;

@@ -206,7 +206,7 @@ static void add_not_started(tm_hang_words *t, const tm_hang_world *w, const tm_h
         tm_hang_add(t, ", nor on those of %zu more", n - 1);
 }
 
-/* Adds the ranks of which it is unknown whether they came, and why. */
+/* Adds the ranks that may not have come, and why this is unknown. */
 static void add_unreported(tm_hang_words *t, const tm_hang_world *w, const tm_hang_front *f) {
     bool cut = f->perhaps.n > 0;
     for (size_t i = 0; i < f->perhaps.n; i++)

@@ -59,7 +59,7 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
          "How the clock was aligned. fit: fitted to ends of collectives that several clocks share. "
          "wall: taken as recorded. none: cannot be compared with other clocks."},
     [R_ANCHORS] = {"anchors", TM_INT, "",
-                   "Number of collectives to whose ends this clock was fitted: they link it to "
+                   "Number of collectives whose ends the fit of this clock used. They link it to "
                    "another clock."},
     [R_DOMAIN] = {"domain", TM_INT, "",
                   "Number of the clock domain. Ranks of the same domain share a clock: all ranks "
@@ -110,8 +110,8 @@ static const tm_column check_columns[N_CHECK_COLUMNS] = {
                     "Number of communication kernels without metadata whose collective was "
                     "inferred from the waits between ranks."},
     [C_TRANSFERS] = {"transfers_alone", TM_INT, "",
-                     "Number of communication kernels in traces in which kernels start only when "
-                     "the last rank has arrived. Such traces do not show who waited."},
+                     "Number of communication kernels whose traces record them only from the "
+                     "arrival of the last rank on. Such traces do not show who waited."},
     [C_SUSPECT] = {"suspect", TM_INT, "",
                    "Number of collectives that may be mismatched: members differ in kind or size, "
                    "a rank occurs twice, or the collective violates causality on aligned clocks by "

@@ -45,8 +45,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
               "device number is unknown: if its rank is higher by 1. Null if there are several "
               "ranks and no host or device is known."},
     [DEVICE] = {"device", TM_INT, "",
-                "Number (on its host) of the device of the rank with the most busy time; null "
-                "without GPU events."},
+                "Number, on its host, of the rank's device with the most busy time; null without "
+                "GPU events."},
     [SOURCE] = {"source", TM_TEXT, "",
                 "Paths of the rank's traces as given, in order of start, separated by commas."},
     [FORMAT] = {"format", TM_TEXT, "", "Format of the rank's traces."},
@@ -74,8 +74,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                      "Kind of the rank's devices: GPU, NPU, TPU, XPU, ...; null if the trace has "
                      "neither the kind nor device events."},
     [UNRECOGNISED] = {"unrecognised", TM_TEXT, "",
-                      "Event categories of which tmerge does not know whether they are device or "
-                      "host work, with their number of events."},
+                      "Event categories that tmerge does not recognise as device or host work, "
+                      "with their numbers of events."},
     [PROFILER_ERROR] = {"profiler_error", TM_TEXT, "",
                         "Why CUPTI did not record the device, from the profiler's log in the "
                         "trace. Null if the log has no error, or if the rank has device events."},
