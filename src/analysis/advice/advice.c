@@ -462,7 +462,7 @@ static int64_t cost_by_rank(const tm_facts *facts, const tm_advice *advice) {
 }
 
 /* Minimum saving [% of a step] for a note, a warning, a critical item. A finding below the first is
- * dropped: when GPUs wait less, steps may still wait for other work. */
+ * dropped: its fix shortens waits, but steps then wait for other work. */
 static const double worth[N_SEVERITIES] = {0.05, 2, 10};
 
 /* Returns whether an item names ranks and has a known saving. */

@@ -708,8 +708,8 @@ static void add_doubt(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
                  share, least);
 }
 
-/* Sets cost, measure and evidence for two rules: poorly hidden communication (@p well_hidden is
- * false), and too much communication. Returns the kind with the most exposed time; NULL if this
+/* Sets cost, measure and evidence for one of two rules: poorly hidden communication (@p well_hidden
+ * is false) or too much communication. Returns the kind with the most exposed time; NULL if the
  * rule does not apply. */
 static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm_advice *out) {
     int64_t waiting =

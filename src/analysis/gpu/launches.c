@@ -63,8 +63,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
         {"max_latency_ns", TM_INT, "ns",
          "Largest latency: time from the end of the launch call to the start on the GPU."},
     [MEAN_QUEUE] = {"mean_queue", TM_REAL, "",
-                    "Mean number of events that were launched but had not started: the sum over "
-                    "events of the time from the start of the call to the start on the GPU, / the "
+                    "Mean number of events that were launched but had not started: time from the "
+                    "start of the call to the start on the GPU, summed over events, divided by the "
                     "rank's window (overlap.rank.window_ns)."},
     [MAX_QUEUE] = {"max_queue", TM_INT, "",
                    "Largest number of events on a stream that were launched but had not started."},
