@@ -88,7 +88,7 @@ bool tm_facts_is_whole(const tm_facts *facts, int64_t step) {
     return at == facts->n_partial || facts->partial_steps[at] != step;
 }
 
-/* A null saving counts as 0: the replay was skipped because it could not have saved much. */
+/* A null saving counts as 0: the replay was skipped because the fix could not save much. */
 static tm_facts_saving saving_of(const tm_cell *time, const tm_cell *share) {
     tm_facts_saving found = {*time, *share};
     if (found.time.null) {

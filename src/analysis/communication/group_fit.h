@@ -25,8 +25,8 @@ typedef struct tm_transfer_line {
 
 /**
  * Fits the line with the smallest sum of relative deviations. Sizes that differ by up to a quarter
- * make one point: the medians of their sizes and times, weighted with the square root of their
- * number. Thus a few slow operations do not move the line, and many large operations do not
+ * make one point: the medians of their sizes and times, weighted with the square root of the number
+ * of operations. Thus a few slow operations do not move the line, and many large operations do not
  * outweigh the few small ones that determine the latency. There is no line if the largest size is
  * less than four times the smallest.
  *

@@ -52,8 +52,8 @@ static const tm_column class_columns[TM_N_GC] = {
     [TM_GC_FIT] = {"times_fit", TM_REAL, "", "As in groups.link."},
 };
 
-/* From the process that owns the group. The job compares classes of all groups to find slow links.
- */
+/* The process that owns a group adds its rows. The job compares the rows of all groups to find slow
+ * links. */
 const tm_table_def tm_group_class_def = TM_INTERNAL_TABLE(
     "groups.class", "A row for each process group, pair of ranks, kind and size class.",
     class_columns, TM_N_GC, TM_GC_SIZE_CLASS + 1);

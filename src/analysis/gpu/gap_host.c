@@ -53,7 +53,8 @@ static bool stay(walk *w, uint32_t name, int64_t until_ns) {
     return ok;
 }
 
-/* Closes the calls that end by until_ns, and moves at_ns there. */
+/* Closes the calls that end by until_ns. Adds the time until then to the innermost open calls, and
+ * sets at_ns to until_ns. */
 static bool advance(walk *w, int64_t until_ns) {
     bool ok = true;
     while (ok && w->open.n > 0) {

@@ -115,7 +115,7 @@ static const tm_table_def *const tables[] = {
     &tm_hang_dump_def, &tm_hang_group_def,      &tm_hang_lane_def, &tm_hang_call_def,
     &tm_hang_seen_def, &tm_hang_answer_def,     &tm_hang_move_def};
 
-/* Removes rows whose key equals that of the row before: further dumps of a rank, and groups that
+/* Keeps the first row of each key. Removes further dumps of a rank, and repetitions of a group that
  * several dumps list. */
 static void leave_doubles(tm_table *table) {
     const size_t width = (size_t)table->def->n_columns;

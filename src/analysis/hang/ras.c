@@ -116,8 +116,8 @@ static bool take_gpus(const tm_ras_comm *c, tm_vec *out) {
     return true;
 }
 
-/* Returns whether @p world contains the GPUs of all communicators, and gives them the same ranks as
- * every other communicator of its size. */
+/* Returns whether @p world contains the GPUs of all communicators, and all communicators of the
+ * same size as @p world give the GPUs the same ranks. */
 static bool is_world(const tm_vec *world, const tm_ras_comm *comms, size_t n) {
     for (size_t c = 0; c < n; c++)
         for (size_t i = 0; i < comms[c].n_members; i++) {
@@ -183,7 +183,7 @@ static int64_t count_of(const tm_ras_member *m, const char *operation) {
     return 0;
 }
 
-/* How a member's counts differ from those of the member with the most launches. */
+/* How a member's counts differ from the counts of the member with the most launches. */
 typedef struct lag {
     const char *operation; /* the operation whose count differs most; NULL: all counts are equal */
     int64_t own, other;

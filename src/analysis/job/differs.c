@@ -379,8 +379,8 @@ static bool is_of_lower(const void *row, const void *rank) {
     return ((const listing *)row)->rank < *(const int64_t *)rank;
 }
 
-/* Returns whether a member of a row's list lists other members itself. Checks only the first row
- * that has a list. */
+/* Returns whether a rank in the list of a row has a different list itself. If several rows have the
+ * same list, checks only the first of them. */
 static bool is_denied(const group_lists *g, size_t row) {
     const listing *rows = g->rows.data, *own = &rows[row];
     const tm_vec *members = members_of(g, own->members);

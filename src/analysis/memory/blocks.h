@@ -40,8 +40,8 @@ const char *tm_memory_category_word(tm_memory_category category);
 /** As an index: no block. As tm_block.freed: the block is never freed. */
 #define TM_NO_BLOCK UINT32_MAX
 
-/** An allocated block, which lasts until the next release at its address. Records have the numbers
- * of the device's levels. */
+/** An allocated block, which lasts until the next release at its address. Record i of a device
+ * leads to its level i. */
 typedef struct tm_block {
     int64_t bytes;
     /* levels of the records; freed is TM_NO_BLOCK if the block outlives the trace */
