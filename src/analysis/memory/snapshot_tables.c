@@ -97,9 +97,9 @@ enum { T_FILE, T_CATEGORY, T_PEAK, T_PEAK_PCT, T_MOST, T_END, T_TIME, T_MOMENTS,
 
 static const tm_column timeline_columns[N_TIMELINE] = {
     [T_FILE] = {"file", TM_TEXT, "", FILE_DOC},
-    [T_CATEGORY] = {"category", TM_TEXT, "",
-                    "Category that PyTorch's profiler, which knows the tensors, gave the memory. "
-                    "parameter includes buffers."},
+    [T_CATEGORY] =
+        {"category", TM_TEXT, "",
+         "Category that PyTorch's profiler gave the memory. parameter includes buffers."},
     [T_PEAK] = {"peak_bytes", TM_INT, "B",
                 "Bytes of the category at the time when the sum of all categories was largest."},
     [T_PEAK_PCT] =

@@ -12,11 +12,11 @@ struct tm_passes;
 #define TM_TREE_NODES 10000
 
 /* Special values of a name id: work launched outside of all calls of the level; work with an
- * unrecorded launch; rows that a long table omits. For a value v <= TM_TREE_STACK, the node is a
- * function of call stack number TM_TREE_STACK - v: the one at the node's depth. */
+ * unrecorded launch; rows that a long table omits. A value v <= TM_TREE_STACK is a function: the
+ * function at the node's depth in call stack number TM_TREE_STACK - v. */
 enum { TM_TREE_OUTSIDE = -1, TM_TREE_UNKNOWN = -2, TM_TREE_OTHERS = -3, TM_TREE_STACK = -4 };
 
-/** Levels, in the order of their words. */
+/** Levels, in alphabetical order of their words. */
 typedef enum tm_tree_level {
     TM_TREE_FUNCTIONS,
     TM_TREE_MODULES,
