@@ -19,9 +19,10 @@ typedef enum tm_late_kind {
     TM_LATE_EXTRA,   /* at least half of the lateness is work that the rank's peers do not run */
     TM_LATE_QUEUE,   /* like TM_LATE_HOST, but most of the excess is queued_ns of idle.rank: queued
                         kernels waited for something that was not recorded */
-    TM_LATE_HOST /* the rank's GPU idles more than twice the median, or longer than all others by
-                    most of its lateness. This costs more than slower kernels, and less than half of
-                    it is other_ns of idle.rank, which hosts do not cause */
+    TM_LATE_HOST /* the rank's GPU idles more than twice the median; or it idles longest of all, and
+                    the excess over the median is most of the lateness. The excess costs more than
+                    slower kernels, and less than half of it is other_ns of idle.rank, which hosts
+                    do not cause */
 } tm_late_kind;
 
 typedef struct tm_late_cause {

@@ -311,8 +311,8 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
     }
 }
 
-/* Returns the row about the named ranks: of a host, of the plan with all of them, or of a rank.
- * Sets the pronoun for what is fixed. */
+/* Returns the row of whatif.item on what the findings name: a host, several ranks (as a plan), or
+ * one rank; n_rows if there is none. Sets *it to the pronoun for what is fixed. */
 static size_t named_item(const topic *t, const char **it) {
     const size_t none = t->items->n_rows;
     size_t named = 0, plan = none;
@@ -480,7 +480,7 @@ tm_lead tm_savings_lead(const tm_tables *tables) {
     const double least[] = {named ? lead.named_pct : 0.0,
                             !named ? alone_pct : (held ? times : 1.0) * lead.named_pct};
     for (size_t k = 0; k < 2; k++)
-        /* how work is divided, and bandwidths, do not depend on uncertain clocks, as savings do */
+        /* uneven splits and slow networks (k = 0) need not be sure: they do not depend on clocks */
         if (kinds[k] < t.items->n_rows && (k == 0 ? is_known(&t) : is_sure(&t, kinds[k])) &&
             saved_pct(&t, kinds[k]) > least[k] &&
             (lead.kind == t.items->n_rows || saved_pct(&t, kinds[k]) > saved_pct(&t, lead.kind)))
@@ -567,7 +567,7 @@ size_t tm_savings_sentence(const tm_tables *tables, char out[TM_SAVINGS_MAX]) {
     const size_t item = named_item(&t, &it), lead = tm_savings_lead(tables).kind;
     char whose[48];
     if (item < t.items->n_rows && is_text(t.findings, 0, "shape", "event")) {
-        /* the headline on an event is about operations, so "it" would be unclear */
+        /* the headline for shape event is about operations, so "it" would not mean the rank */
         snprintf(whose, sizeof whose, "rank %.32s",
                  tm_table_cell(t.items, item, "name")->value.text);
         it = whose;
