@@ -160,7 +160,7 @@ static tm_status set_loads(tm_cell *cells, const load *loads, size_t n, bool sev
     tm_cell_set_int(&cells[I_MAX_RANK], most->rank);
     tm_cell_set_int(&cells[I_STEP], window);
     bool compared = n > 1 || !several;
-    if (compared) /* from integers, so that it is rounded only once */
+    if (compared) /* from integers, so that the result is rounded only once */
         tm_cell_set_int(&cells[I_NS], tm_round_ratio(most->compute_ns * count - sum, count));
     if (compared && sum > 0) {
         tm_cell_set_real(&cells[I_PCT], 100.0 * (max / mean - 1.0));

@@ -296,7 +296,7 @@ static bool add_parts(part_sets *s, const tm_step *step, int64_t window_ns, int6
     return true;
 }
 
-/* Returns the duration of P u C in a step, as that of P plus that of C \ P. */
+/* Returns the duration of P u C in a step: the sum of the durations of P and C \ P. */
 static int64_t kernels_in(const tm_busy *busy, const tm_step *step) {
     return tm_intervals_length_in(&busy->compute, step->begin_ns, step->end_ns) +
            tm_intervals_length_in(&busy->exposed_comm, step->begin_ns, step->end_ns);

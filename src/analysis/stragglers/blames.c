@@ -143,8 +143,8 @@ static tm_blame read_part(const tm_cell *row) {
     };
 }
 
-/* Returns a tm_blame with only the costs from the propagation of delays. The caller adds it to that
- * of the part table. */
+/* Returns a tm_blame with only the costs from the propagation of delays. The caller adds it to the
+ * tm_blame from the part table. */
 static tm_blame read_cost(const tm_cell *row) {
     return (tm_blame){
         .rank = row[C_RANK].value.i,

@@ -442,7 +442,8 @@ static tm_status add_works(const tm_works *works, tm_orders *orders, tm_tables *
         r = (works_range){works, 0, n, r.kind, stages ? WAY_STAGES : WAY_STEPS, of_kind, orders};
         TM_TRY(test_works(&r, tables, err));
     }
-    /* by calls, only hosts are tested, with the whole significance level of this test */
+    /* calls are compared only between hosts, so hosts get the whole significance level of this test
+     */
     r = (works_range){works, 0, n, TM_WORKS_CALL, WAY_PARTS, TM_HOSTS_SHARE / CALLS_SHARE, orders};
     return calls ? test_works(&r, tables, err) : TM_OK;
 }

@@ -97,8 +97,8 @@ static tm_status gather(const tm_findings_input *in, tm_vec *all, tm_error *err)
         /* must come before findings on the same rank are merged */
         if (f.of_stage && percent(in, f.excess_ns) < STAGE_LEAST_PCT)
             continue;
-        /* Unexplained starts count only if they are long: they may be chance, while fixing the rank
-         * saves time for another reason. */
+        /* Unexplained starts may be chance, even if fixing the rank saves time for another reason.
+         * So they count only if they are long. */
         if (f.work == TM_SUSPECT_LAG &&
             percent(in, f.excess_ns) <
                 fmax(EXCESS_LEAST_PCT, TM_FIX_LEAST_SHARE * in->fixes.stake_pct))

@@ -361,7 +361,7 @@ static void named_headline(const tm_tables *tables, const tm_verdict_topic *e,
         when_text(f, when, sizeof when);
     else if (f->shape == TM_SHAPE_ALTERNATION)
         snprintf(when, sizeof when, " in turn");
-    /* the headline on few steps says that it is on few, because their data may be the reason */
+    /* if there are few steps, the headline says how many, because their data may be the reason */
     if (all->n == 1 && f->shape == TM_SHAPE_THROUGHOUT && is_of_few_steps(f))
         these_text(tables, e->blames, f, when, sizeof when);
     if (e->judgement->found.few > 0)

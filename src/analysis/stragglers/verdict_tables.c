@@ -181,7 +181,7 @@ static tm_status add_finding(const tm_finding *f, int64_t place, tm_tables *tabl
     TM_TRY(tm_table_set_text(table, &row[F_SHAPE], tm_shape_word(f->shape), err));
     TM_TRY(tm_table_set_text(table, &row[F_UNIT], unit_word(f), err));
     tm_cell_set_int(&row[F_UNITS], f->units);
-    if (f->shape != TM_SHAPE_BUBBLE) /* not only waits in collectives count for a bubble */
+    if (f->shape != TM_SHAPE_BUBBLE) /* a bubble also has waits for transfers */
         tm_cell_set_real(&row[F_CAUSED_SHARE], f->caused_share);
     if (f->rank >= 0) {
         tm_cell_set_int(&row[F_RANK], f->rank);
