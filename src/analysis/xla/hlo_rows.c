@@ -10,7 +10,7 @@
 /* Maximum number of operations, categories or programs in the table. */
 enum { LISTED = 1000 };
 
-/* What a row sums over, in the order of the words of the column `level`. */
+/* What a row sums over, in alphabetical order of the words in column `level`. */
 typedef enum hlo_level { BY_CATEGORY, BY_OP, BY_PROGRAM, N_LEVELS } hlo_level;
 
 static const char *const level_words[N_LEVELS] = {"category", "op", "program"};
