@@ -81,8 +81,8 @@ static const tm_column operator_columns[N_OPERATOR] = {
     {"name", TM_TEXT, "", "Name of the operator."},
     {"verdict", TM_TEXT, "",
      "As in diff.kernel; for operators without device time, from host times. Also unclear if a "
-     "store lacks the operator and has 1000 operators, the maximum: it may have left this one "
-     "out."},
+     "store lacks the operator and has the maximum of 1000 operators: it may have left out this "
+     "operator."},
     {"a_ns", TM_INT, "ns",
      "Device time of the operator in A (from calls.call.device_self_ns), per rank and step; per "
      "call if per is call."},
@@ -142,7 +142,7 @@ typedef struct pair {
     int64_t host_spread_ns;
 } pair;
 
-/* Of a device time: the noise of the difference between the sides, and the middle on each side. */
+/* Variation of a device time: `noise` of the difference between A and B; `middle` of each side. */
 typedef struct variation {
     double noise, middle[2];
     bool judges;

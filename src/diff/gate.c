@@ -194,7 +194,7 @@ static bool is_rate(int name) {
     return strcmp(names[name].table, "overview.job") == 0;
 }
 
-/* Measures a rate. Its relative error is that of the step time. */
+/* Measures a rate. Its relative error is the relative error of the step time. */
 static tm_status measure_rate(const tm_tables *tables, int name, tm_sample_ranks of, tm_level *out,
                               tm_error *err) {
     double held = held_by_step(tables, name);

@@ -70,7 +70,7 @@ static const tm_column site_columns[N_SITE] = {
     [S_SITE] = {"site", TM_TEXT, "",
                 "Innermost line of the user's own Python code on the stack of the allocation; "
                 "without such a line, the innermost frame. Null if no stack was recorded, and in "
-                "row 51, which sums the rest."},
+                "row 51, which sums all other places."},
     [S_BLOCKS] = {"blocks", TM_INT, "", "Number of blocks that were allocated at this place."},
     [S_BYTES] = {"bytes", TM_INT, "B",
                  "Sum of the sizes of the blocks. The rows of a device add up to "

@@ -92,9 +92,9 @@ tm_status tm_tree_stack_rows(const tm_rank_view *view, const tm_calls *calls, tm
 /** Merges the ranks' nodes into calls.tree, without numbers. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_tree_merge(const tm_names *names, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** Numbers the nodes of each level: children follow their parent, those with the most time first.
- * Keeps the TM_TREE_NODES nodes with the largest host_total_ns, and thereby their ancestors. Merges
- * the rest into one node. Returns TM_OK; TM_ERR_FAULT. */
+/** Numbers the nodes of each level: children follow their parent, longest first. Keeps the
+ * TM_TREE_NODES nodes with the largest host_total_ns; their ancestors are among them, because a
+ * parent takes at least as long. Merges the rest into one node. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_tree_number(tm_table *shown, tm_error *err) TM_MUST_CHECK;
 
 /** A name without the first address in it, such as " at 0x7f5c2c0b1d30": the text before it, and

@@ -138,9 +138,9 @@ static const tm_column item_columns[N_ITEM_COLUMNS] = {
     [I_NAME] = {"name", TM_TEXT, "",
                 "Name of the item. network: the host, or several hosts if no operation shows which "
                 "of them is slow. split: the stages that differ. Among the kinds: stall, host time "
-                "over 1 ms and over 5 times that of the other ranks; input, the host waiting in "
-                "the data loader; gc, Python's garbage collection; launch, the lag from a launch "
-                "call, or from the end of an event, to the start of the next event."},
+                "over 1 ms and over 5 times the host time of the other ranks; input, the host "
+                "waiting in the data loader; gc, Python's garbage collection; launch, the lag from "
+                "a launch call, or from the end of an event, to the start of the next event."},
     [I_RANKS] = {"ranks", TM_INT, "", "Number of ranks that the item is about."},
     [I_SAVED] = {"saved_ns", TM_INT, "ns",
                  "Time by which a mean step gets shorter if the item performs as on the other "

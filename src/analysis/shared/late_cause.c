@@ -207,8 +207,8 @@ static bool knows_idle(const tm_table *overlap, size_t row) {
            !tm_table_cell(overlap, row, "idle_ns")->null;
 }
 
-/* Collects the times of the other ranks of the rank's stage; if there are none, those of all other
- * ranks. */
+/* Collects the times of the other ranks of the rank's stage; if there are none, of all other ranks.
+ */
 static bool find_peers(const tm_tables *tables, int64_t rank, peers *p) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     const int64_t stage = stage_of(tables, rank);

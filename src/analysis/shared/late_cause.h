@@ -58,8 +58,9 @@ typedef struct tm_late_window {
 
 /** Finds why a rank is late. If it is late throughout, reads stragglers.rank, whose speeds must be
  * set, and overlap.rank. If it is late in some steps, reads only these steps of overlap.step,
- * because other steps would hide the cause. Prefers the speed in kernels.same, if known. No table
- * has a rank's times in a window of operations, so only `work` counts there. */
+ * because other steps would hide the cause. Prefers the speed in kernels.same, if known. If it is
+ * late in some operations, only `work` counts, because no table has its times in these operations.
+ */
 tm_late_cause tm_late_cause_of(const tm_tables *tables, const tm_late_window *window);
 
 /** Returns whether input makes a rank late: in steps [from, to], its GPU idles for at least 5 % of

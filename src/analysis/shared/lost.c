@@ -79,8 +79,8 @@ static bool note_run(survey *s, uint32_t call, uint32_t row) {
     return true;
 }
 
-/* Returns the times in which a device was busy; if they are not known by device, those of any
- * device. */
+/* Returns the times in which a device was busy; if devices are not known separately, in which any
+ * device was busy. */
 static const tm_intervals *busy_of(const tm_rank_view *view, int32_t device) {
     const tm_device_busy *v = view->devices->data;
     for (size_t i = 0; i < view->devices->n; i++)

@@ -37,8 +37,8 @@ static bool is_sure(const topic *t, size_t item) {
     return !cell->null && cell->value.i != 0;
 }
 
-/* Returns the last row of the plan whose ranks are at most half of all ranks, or one rank: longer
- * lists single out no rank. Returns n_rows if there is none. */
+/* Returns the last row of the plan that lists at most half of all ranks, or one rank: longer lists
+ * single out no rank. Returns n_rows if there is none. */
 static size_t find_plan(const topic *t) {
     size_t found = t->items->n_rows, n_ranks = 0;
     for (size_t i = 0; i < t->items->n_rows; i++)
@@ -142,8 +142,8 @@ static void network_text(const topic *t, char *out, size_t size) {
     snprintf(out, size, "%.270s; a network as fast as that of the other hosts", transfers);
 }
 
-/* Returns whose time for the work is the goal of a fix, such as "on the median rank". Of two ranks
- * or steps, it is the quicker one (replay/job/peers.h). */
+/* Returns words for the rank or step whose time is the goal of a fix, such as "on the median rank"
+ * (see replay/job/peers.h). If there are two, the goal is the quicker one. */
 static const char *usual_text(const topic *t) {
     static const char *const of[][2] = {{"on the median rank", "in the median step"},
                                         {"on the other rank", "in the other step"},
@@ -536,8 +536,9 @@ static void named_text(const topic *t, size_t item, const char *it, char *out, s
     snprintf(out, size, "Fixing %s %s%s%s", it, saves, because, more);
 }
 
-/* Writes the sentences after the one on the leading kind of work: on the named ranks, and on the
- * plan. If an uneven split or a slow network leads, no rank is the cause, so it writes no plan. */
+/* Writes the sentences that follow the sentence on the leading kind of work: on the named ranks,
+ * and on the plan. If an uneven split or a slow network leads, no rank is the cause, so it writes
+ * no plan. */
 static void after_kind(const topic *t, size_t lead, size_t item, char *out, size_t size) {
     char whose[96], plan[PHRASE_MAX] = "";
     if (!is_nobody(t, lead))

@@ -68,10 +68,10 @@ enum { J_RANKS = N_SHARED, J_STEPS, J_PARTIAL, N_JOB_COLUMNS };
 static const tm_column job_columns[] = {
     SHARED_COLUMNS,
     {"ranks", TM_INT, "",
-     "Number of ranks that are compared: those with GPU events that recorded the whole step. "
-     "Without ranks whose trace was cut short, unless fewer than two ranks remain."},
+     "Number of ranks that are compared: ranks with GPU events that recorded the whole step. Ranks "
+     "whose trace was cut short are left out, unless fewer than two ranks remain."},
     {"steps", TM_INT, "",
-     "Number of steps that are compared: those that all compared ranks recorded completely."},
+     "Number of steps that are compared: steps that all compared ranks recorded completely."},
     {"partial_steps", TM_INT, "",
      "Number of steps, summed over ranks, that are not compared because the recording started or "
      "ended in them."},

@@ -128,8 +128,8 @@ static bool look_at_threads(finding *f) {
 }
 
 /* Adds a mark for each node of autograd's graph. In some traces the call that runs a node has no
- * sequence number, so also adds a mark for the outermost operator in a node that has one. @param
- * numbers [operators->n] set to the sequence number of the enclosing node */
+ * sequence number, so also adds a mark for the outermost operator with a sequence number in a node.
+ * @param numbers [operators->n] set to the sequence number of the enclosing node */
 static bool add_nodes(finding *f, int64_t *numbers) {
     const tm_timeline *timeline = f->view->timeline;
     const tm_operator_attr *reported = timeline->attrs[TM_ATTR_OPERATOR];

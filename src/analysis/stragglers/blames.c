@@ -184,7 +184,7 @@ static tm_status read_parts(const tm_tables *tables, tm_blames *t, tm_error *err
     t->n_ranks = ranks->n_rows;
     t->ranks = calloc(t->n_ranks + 1, sizeof *t->ranks);
     t->parts = calloc(n + 1, sizeof *t->parts);
-    /* each step has at least one row, so there are at most as many leaders */
+    /* each step has at least one row, so there are at most as many leaders as rows */
     t->leaders = calloc(n + 1, sizeof *t->leaders);
     if (!t->ranks || !t->parts || !t->leaders)
         return tm_fail_memory(err);

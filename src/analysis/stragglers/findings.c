@@ -307,8 +307,8 @@ static int64_t cost_of(const tm_blames *t, const tm_finding *f, const bool *memb
     return sum;
 }
 
-/* Keeps a finding whose ranks caused half of all waiting if the replay is not sure that fixing them
- * saves little; its saving is unknown. Returns whether there is such a finding. */
+/* If the replay is not sure what fixes save, keeps a finding whose ranks caused half of all
+ * waiting; its saving is then unknown. Returns whether it keeps one. */
 static bool keep_waited_for(const tm_findings_input *in, tm_vec *all, bool *members, bool *worth) {
     tm_finding *v = all->data;
     for (size_t i = 0; i < all->n && !in->fixes.sure; i++) {

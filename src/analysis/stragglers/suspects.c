@@ -152,7 +152,7 @@ static bool is_throughout(const level *l, size_t member, tm_window w) {
 }
 
 /* Shrinks or extends a window at both ends to units in which the member's excess is at least half
- * of its mean, because tested windows start and end only at certain units. */
+ * of its mean excess in the window. Tested windows start and end only at certain units. */
 static tm_window fitted(const level *l, size_t member, tm_window w) {
     double half = 0.5 * (double)excess_in(l, member, w) / (double)(w.end - w.first);
     const int64_t *excess = l->excess + member;
