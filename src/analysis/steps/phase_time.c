@@ -79,7 +79,7 @@ static bool add_thread(raw_time *raw, const tm_track *track, bool main_thread, b
     return true;
 }
 
-/* Adds a set to another set, and normalises the latter. */
+/* Adds the intervals of `from` to `into`, and normalises `into`. */
 static bool join(tm_intervals *into, const tm_intervals *from) {
     const tm_interval *v = from->data;
     for (size_t i = 0; i < from->n; i++)
