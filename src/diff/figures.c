@@ -227,8 +227,8 @@ static const char *unit_of(const tm_diff *diff, const figure *f) {
     return tm_column_of(tm_tables_find(diff->tables[0], f->table)->def, f->column)->unit;
 }
 
-/* Sets the row of a figure from its samples. The figure's name is that of the column that defines
- * it. */
+/* Sets the row of a figure from its samples. The figure has the name of the column that defines it.
+ */
 static tm_status set_figure(const tm_diff *diff, tm_table *out, tm_cell *cells, const figure *f,
                             const char *kind, const tm_sample s[2]) {
     char name[64] = "";

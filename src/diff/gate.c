@@ -52,9 +52,9 @@ static const tm_column columns[N_G] = {
     {"limit_pct", TM_REAL, "%",
      "Limit of the change: above 0, the allowed increase; below 0, the allowed decrease."},
     {"verdict", TM_TEXT, "",
-     "Verdict on the change. fail: the change exceeds the limit; if noise_pct exceeds the limit, "
-     "the change exceeds the lower of limit + 2 (noise - limit) and limit + noise. pass: neither "
-     "the change nor noise_pct exceeds the limit. undecided: all other cases."},
+     "Verdict on the change. fail: the change exceeds the limit or, if noise_pct exceeds the "
+     "limit, the lower of limit + 2 (noise - limit) and limit + noise. pass: neither the change "
+     "nor noise_pct exceeds the limit. undecided: all other cases."},
     {"why", TM_TEXT, "", "Why the verdict is undecided. Null for other verdicts."},
 };
 
@@ -194,7 +194,7 @@ static bool is_rate(int name) {
     return strcmp(names[name].table, "overview.job") == 0;
 }
 
-/* Measures a rate. Its relative error is that of the step time. */
+/* Measures a rate. Its relative error is the relative error of the step time. */
 static tm_status measure_rate(const tm_tables *tables, int name, tm_sample_ranks of, tm_level *out,
                               tm_error *err) {
     double held = held_by_step(tables, name);

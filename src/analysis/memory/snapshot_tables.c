@@ -70,7 +70,7 @@ static const tm_column site_columns[N_SITE] = {
     [S_SITE] = {"site", TM_TEXT, "",
                 "Innermost line of the user's own Python code on the stack of the allocation; "
                 "without such a line, the innermost frame. Null if no stack was recorded, and in "
-                "row 51, which sums the rest."},
+                "row 51, which sums all other places."},
     [S_BLOCKS] = {"blocks", TM_INT, "", "Number of blocks that were allocated at this place."},
     [S_BYTES] = {"bytes", TM_INT, "B",
                  "Sum of the sizes of the blocks. The rows of a device add up to "
@@ -97,9 +97,9 @@ enum { T_FILE, T_CATEGORY, T_PEAK, T_PEAK_PCT, T_MOST, T_END, T_TIME, T_MOMENTS,
 
 static const tm_column timeline_columns[N_TIMELINE] = {
     [T_FILE] = {"file", TM_TEXT, "", FILE_DOC},
-    [T_CATEGORY] = {"category", TM_TEXT, "",
-                    "Category that PyTorch's profiler, which knows the tensors, gave the memory. "
-                    "parameter includes buffers."},
+    [T_CATEGORY] =
+        {"category", TM_TEXT, "",
+         "Category that PyTorch's profiler gave the memory. parameter includes buffers."},
     [T_PEAK] = {"peak_bytes", TM_INT, "B",
                 "Bytes of the category at the time when the sum of all categories was largest."},
     [T_PEAK_PCT] =

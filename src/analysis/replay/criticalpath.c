@@ -66,8 +66,9 @@ static const tm_column step_columns[] = {
     {"step_ns", TM_INT, "ns",
      "Duration of the step over all ranks: from the end of the last GPU event of all previous "
      "steps to the end of the last GPU event of this step. The first step starts at the job's "
-     "first GPU event, or when the last rank first launches work of the step, if all earlier GPU "
-     "work has ended by then. The parts of the critical path add up to step_ns."},
+     "first GPU event; but after a warm-up (GPU work that ends before the step starts), when the "
+     "last rank launches its first work of the step. The parts of the critical path add up to "
+     "step_ns."},
     {"hops", TM_INT, "",
      "Number of stretches of the step's critical path on one rank: 1 + the number of times that it "
      "moves to another rank."},
@@ -385,8 +386,8 @@ static size_t pieces_of_a_step(const tm_replay_result *r) {
     return share > PIECES_MAX ? PIECES_MAX : share < PIECES_LEAST ? PIECES_LEAST : share;
 }
 
-/* Joins adjacent pieces of a step that are alike. Keeps the longest pieces, and merges each other
- * piece into a neighbour. */
+/* Joins adjacent pieces of a step that are alike. If too many remain, keeps the first and the
+ * longest pieces, and adds the time of the others to the kept piece before them. */
 static bool join_pieces(const tm_replay_result *r, size_t first, size_t behind, tm_vec *out) {
     for (size_t i = first; i < behind; i++) {
         const tm_path_piece *p = piece_at(r, i);

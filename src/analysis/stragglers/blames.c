@@ -143,8 +143,8 @@ static tm_blame read_part(const tm_cell *row) {
     };
 }
 
-/* Returns a tm_blame with only the costs from the propagation of delays. The caller adds it to that
- * of the part table. */
+/* Returns a tm_blame with only the costs from the propagation of delays. The caller adds it to the
+ * tm_blame from the part table. */
 static tm_blame read_cost(const tm_cell *row) {
     return (tm_blame){
         .rank = row[C_RANK].value.i,
@@ -184,7 +184,7 @@ static tm_status read_parts(const tm_tables *tables, tm_blames *t, tm_error *err
     t->n_ranks = ranks->n_rows;
     t->ranks = calloc(t->n_ranks + 1, sizeof *t->ranks);
     t->parts = calloc(n + 1, sizeof *t->parts);
-    /* each step has at least one row, so there are at most as many leaders */
+    /* each step has at least one row, so there are at most as many leaders as rows */
     t->leaders = calloc(n + 1, sizeof *t->leaders);
     if (!t->ranks || !t->parts || !t->leaders)
         return tm_fail_memory(err);

@@ -55,12 +55,13 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                 "Time that the rank waited in its collectives: from the start of its kernel until "
                 "the last rank started, at most until its kernel ended. Null if the rank has no "
                 "complete, synchronising collective."},
-    [R_CAUSED] = {"caused_wait_ns", TM_INT, "ns",
-                  "Waits of other ranks that the rank caused by coming late. At any time, all "
-                  "ranks that have not arrived share the blame for the waits of those that have."},
+    [R_CAUSED] =
+        {"caused_wait_ns", TM_INT, "ns",
+         "Waits of other ranks that the rank caused by coming late. At any time, all ranks that "
+         "have not arrived share the blame for the waits of the ranks that have arrived."},
     [R_CAUSED_SHARE] = {"caused_share", TM_REAL, "",
                         "Share of all waiting whose root cause is the rank: (direct_ns + "
-                        "indirect_ns) / the sum of both over all ranks."},
+                        "indirect_ns) / the sum of direct_ns + indirect_ns over all ranks."},
     [R_DIRECT] =
         {"direct_ns", TM_INT, "ns",
          "Part of caused_wait_ns that the rank caused by itself. In the rest, it was late because "
@@ -86,11 +87,11 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_EXCESS_PCT] = {"excess_pct", TM_REAL, "%",
                       "excess_ns as a share of step time: 100 excess_ns / the sum over the steps "
                       "of the longest window of a rank."},
-    [R_VERDICT] =
-        {"verdict", TM_TEXT, "",
-         "straggler: the verdict names the rank, its host or its group. not named: it does not, "
-         "but the rank need not be fast. unknown: the verdict is inconclusive, an event or a "
-         "bubble, or less than 90 % of the communication could be compared."},
+    [R_VERDICT] = {"verdict", TM_TEXT, "",
+                   "straggler: the verdict names the rank, its host or its group. not named: the "
+                   "verdict names none of these, which does not prove that the rank is fast. "
+                   "unknown: the verdict is inconclusive, an event or a bubble, or less than 90 % "
+                   "of the communication could be compared."},
 };
 
 static const tm_table_def rank_def = {

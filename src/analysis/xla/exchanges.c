@@ -41,8 +41,8 @@ static const tm_column columns[N_COLUMNS] = {
     [COUNT] = {"count", TM_INT, "", "Number of runs of the operation, over all ranks."},
     [TOTAL] = {"total_ns", TM_INT, "ns",
                "Duration of the runs, summed over all ranks. For a barrier, the time until all "
-               "ranks have arrived. XProf shows other times: it leaves barriers out of "
-               "all-reduce, and counts what a run takes longer than the shortest run as waiting."},
+               "ranks have arrived. XProf shows other times: it leaves barriers out of all-reduce, "
+               "and counts the excess of a run over the shortest run as waiting."},
     [WAIT] = {"wait_ns", TM_INT, "ns",
               "Time that ranks waited for late ranks: sum over runs with a known wait; null if "
               "there are none. Transfers from one member to another (permutations) have their "
