@@ -33,9 +33,10 @@ tm_status tm_mpi_join_keys(MPI_Comm comm, tm_key_part part, tm_table *table,
                            tm_error *err) TM_MUST_CHECK;
 
 /**
- * For one analysis after another: brings rows with equal keys of the tables with n_merged together,
- * and runs the merge function on them. If an analysis has many rows, the keys are processed in
- * parts, so that only the rows of one part are unpacked at a time. Collective: over comm.
+ * For one analysis after another: in the tables whose n_merged is not 0, brings rows with equal
+ * keys to one process and runs the merge function on them. If an analysis has many rows, the keys
+ * are processed in parts, so that only the rows of one part are unpacked at a time. Collective:
+ * over comm.
  * @return  TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_merge_keys(MPI_Comm comm, const tm_names *names, tm_tables *tables,

@@ -335,7 +335,7 @@ static tm_status put_table(const write_job *job, const tm_table *table) {
     return status;
 }
 
-/* On process 0, which alone has them: writes names, results and attributes. */
+/* Writes names, results and attributes, which only process 0 has. */
 static tm_status write_rest(const write_job *job) {
     const tm_store_plan *plan = job->plan;
     TM_TRY(tm_store_put_names(job->writer, plan->names, job->err));

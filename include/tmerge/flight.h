@@ -60,8 +60,8 @@ void tm_flight_destroy(tm_flight *flight);
  */
 tm_status tm_flight_read(tm_flight *flight, tm_source *source, tm_error *err) TM_MUST_CHECK;
 
-/** Whether a file is a dump. MAYBE: the file is empty, or JSON whose kind its first bytes do not
- * show. */
+/** Whether a file is a dump. MAYBE: the file is empty, or is JSON and its first bytes do not show
+ * its kind. */
 typedef enum tm_flight_guess { TM_FLIGHT_NO, TM_FLIGHT_MAYBE, TM_FLIGHT_YES } tm_flight_guess;
 
 /** Guesses from the first bytes of a file whether the file is a dump. */

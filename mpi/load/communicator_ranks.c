@@ -80,8 +80,8 @@ static tm_status join_groups(MPI_Comm comm, int self, tm_loaded *loaded, tm_vec 
     return tm_mpi_agree(comm, status, err);
 }
 
-/* If no trace gives the world size, raises it to the size that the largest communicator has at
- * least. */
+/* If no trace gives the world size, but a communicator certainly has more members than the highest
+ * rank implies: sets the world size to the communicator's minimum size. */
 static void raise_world(MPI_Comm comm, const tm_vec *own, tm_loaded *loaded) {
     const tm_membership *v = own->data;
     int64_t least = 1;

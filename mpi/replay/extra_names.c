@@ -237,8 +237,8 @@ static tm_status send_rows(tm_replay_ranks *r, const tm_vec *ranks, tm_error *er
     return status;
 }
 
-/* Sums the work of this process's ranks, if some rank of the job has a place that another rank of
- * its role lacks. Sets *any to whether this is so. */
+/* Sets *any to whether some rank of the job has a place that another rank of its role lacks. If so,
+ * sums the work of this process's ranks. */
 static tm_status sum_ranks(const tm_replay_ranks *r, const tm_vec *ranks, tm_vec *sums, int *any,
                            tm_error *err) {
     const tm_extra_ranks *of = ranks->data;

@@ -18,10 +18,10 @@
 #include "works.h"
 
 /* Places are compared in slices, to limit memory. Each slice takes a pass over all weights of
- * single ranks, so there are few: at first one more for each SLICE_BYTES / SLICES of these weights,
- * but not more than SLICES; if slices get larger than SLICE_BYTES, as many as keep them below that.
- * Weights of batches add one slice for each SLICE_ROWS_BYTES, so that the rows of a slice fit into
- * the caches. */
+ * single ranks, so there are few slices. For n bytes of these weights there are
+ * 1 + n / (SLICE_BYTES / SLICES) slices, but at most 1 + SLICES, unless the slices would then be
+ * larger than SLICE_BYTES: then there are 1 + n / SLICE_BYTES. Weights of batches add one slice for
+ * each SLICE_ROWS_BYTES, so that the rows of a slice fit into the caches. */
 static const int64_t SLICE_BYTES = INT64_C(16) << 20, SLICE_ROWS_BYTES = INT64_C(4) << 20;
 enum { SLICES = 4 };
 
@@ -245,7 +245,7 @@ static tm_status make_graphs(tm_replay_ranks *r, const tm_pairs *pairs, tm_error
         size_t n = visits_of(r, i, &next);
         TM_TRY(make_graph(r, i, pairs, visits, n, err));
         tm_drafts_done(&r->drafts, i);
-        if (!r->drafts.ranks[i].leads) /* else its events may be read again */
+        if (!r->drafts.ranks[i].leads) /* a leader's events may be read again */
             TM_TRY(pack_events(r, i, err));
         next += n;
     }

@@ -105,7 +105,7 @@ static const tm_replay_fact *fact_at(const whatif *w, size_t i) {
     return (const tm_replay_fact *)w->r->facts.data + i;
 }
 
-/* Returns the id of the trial that contains a rank: that of the rank, its host or its stage. */
+/* Returns the id of the trial that contains a rank: the id of the rank, its host or its stage. */
 static int64_t id_of(const tm_replay_fact *f, tm_whatif_what what) {
     return what == TM_WHATIF_RANK ? f->rank : what == TM_WHATIF_HOST ? (int64_t)f->host : f->stage;
 }

@@ -185,8 +185,8 @@ static void tighten_by(const bounds *b, const tm_fit_event *event) {
     outermost most[2];
     if (!usable(state, event))
         return;
-    /* Given the bounds so far: the latest start at its earliest, and the (negated) earliest end at
-     * its latest. */
+    /* With all clocks moved down by their bounds so far: the latest start. With all clocks moved
+     * up: the earliest end, negated. */
     find_outermost(state, event, b->down, b->up, most);
     for (size_t i = 0; i < event->n; i++) {
         const tm_fit_row *row = state->rows + event->first + i;

@@ -74,8 +74,8 @@ typedef struct tm_clock_model {
     double begin_uncertainty_ns, uncertainty_ns,
         end_uncertainty_ns; /* at the window's start, middle and end */
     bool bounded;
-    /* If bounded: the offset is certainly in [low_ns, high_ns] if the clock of the component's
-     * reference, the domain with most anchors, is right. For the reference, both limits are its
+    /* If bounded, and if the clock of the component's reference (the domain with most anchors) is
+     * right: the offset is certainly in [low_ns, high_ns]. For the reference, both limits are its
      * offset. */
     int64_t low_ns, high_ns;
     /* number of the component, from 0; components ascend by their lowest domain */

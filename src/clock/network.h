@@ -138,8 +138,8 @@ void tm_network_expand(tm_network *w, const tm_network_scales *scales);
 /** Adds a prior to the diagonal and the right side of unknown @p r. */
 void tm_network_prior(tm_network *w, size_t r, double weight, double right);
 
-/** Adds to the minimised function: @p weight times the square of the sum over a component's domains
- * of @p shares times shift (@p which 0) or rate (1).
+/** Adds to the minimised function: @p weight (sum of shares[i] u[i])^2, where u[i] is the shift
+ * (@p which 0) or the rate (1) of domains[i].
  * @param domains  [n] all domains of a component with several domains */
 void tm_network_gauge(tm_network *w, const int32_t *domains, const double *shares, size_t n,
                       size_t which, double weight);

@@ -26,8 +26,9 @@ static double length_of(const tm_fit_state *state, const tm_anchor *anchor) {
 }
 
 /* Returns the event's time by a clock that was not stepped. One stepped clock does not affect the
- * middle of three or more ends. Of two ends, the domain with the shorter window gives the time: if
- * a step is longer than the recording, it makes the window much longer. */
+ * middle of three or more ends. A step that is longer than the recording makes the
+ * window much longer. So if one of two domains has a window more than twice as long, the other
+ * domain gives the time. */
 static double time_of(const tm_fit_state *state, double middle, size_t n) {
     const tm_anchor *a = state->anchors, *b = a + 1;
     if (n == 2 && length_of(state, a) > 2.0 * length_of(state, b))

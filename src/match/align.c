@@ -86,9 +86,9 @@ static bool next_common(const tm_member *x, const tm_member *y, size_t *i, size_
     return false;
 }
 
-/* Collects the end differences of up to COMMON operations that both members have: of the last ones
- * up to COMMON / 2 marks after x's mark @p centre. If x has synchronising kernels, uses only these.
- * Sets *at_ns to the end of the last operation examined. */
+/* Collects the end differences of up to COMMON operations that both members have, around x's mark
+ * @p centre: the last of these operations is about COMMON / 2 marks after it. If x has
+ * synchronising kernels, uses only these. Sets *at_ns to the end of the last operation examined. */
 static size_t common_offsets(const tm_member *x, const tm_member *y, size_t centre,
                              int64_t offsets[COMMON], int64_t *at_ns) {
     const bool met = tm_run_synchronises(&x->run);

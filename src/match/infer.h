@@ -48,7 +48,7 @@ typedef struct tm_operation_answer {
     bool alone; /* no other rank has the operation */
 } tm_operation_answer;
 
-/** What a process knows about the hosts that it has to infer. */
+/** What a process knows about the hosts whose groups it infers. */
 typedef struct tm_inference {
     tm_vec records;  /* of tm_comm_record: of all ranks of the hosts, as in tm_match_input.bare */
     tm_vec lanes;    /* of lane: the range of records of each rank and stream */

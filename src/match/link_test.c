@@ -159,8 +159,8 @@ static bool is_contradicted(const tm_link_test *link_test) {
 }
 
 /* Decides on the pairing. A stream belongs to one communicator, so that its kernels with metadata
- * are evidence for those without. But kernels without metadata must not contradict the pairing more
- * than once. */
+ * are evidence for those without. But the pairing does not hold if the kernels without metadata,
+ * taken by themselves, contradict it more than once. */
 static void judge(const weighing *w, tm_link_test *link_test) {
     tm_link_test bare = {.noise_ns = link_test->noise_ns};
     double against = weigh(w, false, link_test), bare_against = weigh(w, true, &bare);

@@ -72,7 +72,7 @@ bool tm_match_has_steps(const tm_timeline *timeline) {
     return !tm_timeline_lacks_compute(timeline);
 }
 
-/* Also if the launch has no step, the event may start in a window. */
+/* If the launch is in no step, the step in which the event starts counts. */
 int64_t tm_match_step(const tm_timeline *timeline, uint32_t row) {
     if (timeline->step[row] != TM_NO_STEP)
         return timeline->steps[timeline->step[row]].number;
@@ -348,7 +348,7 @@ static tm_status add_kernel(collector *c, const tm_collective_attr *attr, tm_err
 typedef struct ordered {
     int64_t launch_ns; /* time of the launch; the kernel's start if the launch is unknown */
     int64_t begin_ns;
-    uint32_t attr; /* index of the kernel's attributes, which decides if times are equal */
+    uint32_t attr; /* index of the kernel's attributes; breaks ties */
 } ordered;
 
 static int by_begin(const void *a, const void *b) {
