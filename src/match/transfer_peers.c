@@ -84,8 +84,7 @@ static bool is_one(uint32_t bits) {
     return bits != 0 && (bits & (bits - 1)) == 0;
 }
 
-/* Returns whether @p of is the only possible other side of transfers of a rank other than @p
- * peer. */
+/* Returns whether a rank except @p peer has transfers whose only possible other side is @p of. */
 static bool is_claimed(const tm_vec *all, const tm_transfers *of, int64_t peer) {
     const tm_transfers *v = all->data;
     bool claimed = false;

@@ -509,7 +509,7 @@ static const tm_batch_loops *const all[] = {
 };
 
 const tm_batch_loops *const *tm_batch_loops_all(size_t *n) {
-    (void)tm_lanes_all(n); /* there is one for each kind of lanes, in the same order */
+    (void)tm_lanes_all(n); /* `all` has one element for each kind of lanes, in the same order */
     return all;
 }
 

@@ -11,8 +11,8 @@
 /* Maximum factor, so that times do not overflow. */
 enum { FACTOR_MAX = 1000 };
 
-/* Kinds of edges that a name selects, and kinds that a part with neither name nor kind selects.
- * Communication belongs to no rank, so that it needs a name or a kind. */
+/* Kinds of edges that a part without a kind selects: WORK if it names a kernel or operator, else
+ * OF_A_RANK. Communication belongs to no rank, so OF_A_RANK lacks it. */
 static const uint16_t WORK =
     1 << TM_EDGE_COMPUTE | 1 << TM_EDGE_COPY | 1 << TM_EDGE_COMM | 1 << TM_EDGE_TRANSFER;
 static const uint16_t OF_A_RANK =
