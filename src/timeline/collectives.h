@@ -113,8 +113,8 @@ typedef struct tm_instance {
     size_t first, n; /* records in tm_collectives, ascending by rank */
     int64_t last_ns; /* L: the latest start */
     bool waits;      /* the operation's waits are known: it has several ranks, it is of a kind that
-                        synchronises or an exchange, and it is complete or a barrier of which the
-                        last rank is known */
+                        synchronises or an exchange, and it is complete, or a barrier whose last
+                        rank is known */
     bool transfers;  /* the operation is a complete transfer from one rank to another. Alignment
                         clears `waits` and `transfers` if the starts cannot be compared */
     bool joins; /* set by alignment: members could continue only when the last one had arrived. May

@@ -112,8 +112,8 @@ typedef struct tm_edge {
 typedef struct tm_graph_visit {
     uint64_t operation; /* id of the operation, equal on all members, unique in the job */
     int64_t last_ns;    /* L since the root; operations are ordered by (last_ns, operation) */
-    uint32_t node;      /* start of the rank's kernel, with which the rank arrives at the operation;
-                           or TM_NO_NODE */
+    uint32_t node;      /* start of the rank's kernel, i.e. the rank's arrival at the operation; or
+                           TM_NO_NODE */
     uint32_t event;     /* row of the kernel, or TM_NO_EVENT */
 } tm_graph_visit;
 

@@ -59,8 +59,7 @@ static int find_kind(const char *text, size_t size) {
     return -1;
 }
 
-/* Returns the condition with which a text begins ("rank="); TM_N_CONDITIONS if it begins with
- * none. */
+/* Returns the condition at the start of a text ("rank="); TM_N_CONDITIONS if there is none. */
 static int find_condition(const char *text, const char *end) {
     int c = 0;
     for (; c < TM_N_CONDITIONS; c++) {
