@@ -30,8 +30,7 @@ typedef struct tm_end {
     int64_t rank;
     int64_t begin_ns, end_ns;
     bool synchronises;
-    bool on_host; /* run by a host thread, which may leave later than the last rank, when it gets a
-                     core */
+    bool on_host; /* run by a host thread, which may leave late because it must first get a core */
 } tm_end;
 
 /** What matching gets from the ranks of a process. */
@@ -73,8 +72,8 @@ int64_t tm_match_bytes(const tm_names *names, const tm_collective_attr *attr);
  * Searches the metadata, so call it once per rank. */
 bool tm_match_has_steps(const tm_timeline *timeline);
 
-/** Returns the number of the step that launched an event; without one, of the step whose window
- * contains the event's start; -1 if there is neither. */
+/** Returns the number of the step that launched an event. If none did, returns the number of the
+ * step whose window contains the event's start, or -1. */
 int64_t tm_match_step(const tm_timeline *timeline, uint32_t row);
 
 void tm_match_input_init(tm_match_input *input);

@@ -38,8 +38,8 @@ size_t tm_run_nearest(const tm_run *run, int64_t end_ns);
 bool tm_mark_fits(const tm_mark *a, const tm_mark *b);
 
 /** Returns how far [ns] the ends of two marks of one operation may differ: five times the largest
- * measured noise, 5 us + 6 % of the transfer's time. This time is at most the duration of the
- * shorter kernel, which is used instead. */
+ * measured noise, which is 5 us + 6 % of the transfer's time. The duration of the shorter kernel,
+ * an upper bound, stands for the transfer's time. */
 int64_t tm_mark_noise(const tm_mark *a, const tm_mark *b);
 
 /** Returns tm_mark_noise of two kernels with these durations. */

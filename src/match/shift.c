@@ -21,7 +21,8 @@ enum {
      * chance. */
     LEAST = 12,
     LEAST_WITH_STEPS = 8,  /* the same, if step numbers leave only few shifts */
-    LEAST_OF_SHORT_RUN = 4 /* for runs of less than 16 kernels: half the run, at least this */
+    LEAST_OF_SHORT_RUN = 4 /* for runs of less than 16 kernels: half of the kernels, but at least
+                              this many */
 };
 
 static const double drift_limit = 100e-6;
@@ -333,8 +334,8 @@ static bool is_tried(const size_t *guesses, size_t which, size_t j) {
     return false;
 }
 
-/* Returns whether the first anchor already tried about this offset. About is enough, because an
- * offset is replaced by the median difference. */
+/* Returns whether the first anchor already tried an offset near this one. Near is enough, because
+ * an offset is replaced by the median difference. */
 static bool is_guessed(const search *s, int64_t offset_ns, int64_t apart_ns) {
     size_t next = tm_lower_bound(s->tried, s->n_tried, offset_ns);
     return (next < s->n_tried && s->tried[next] - offset_ns < apart_ns / 4) ||
@@ -375,8 +376,8 @@ static size_t try_anchor(search *s, size_t anchor, candidate *best, size_t n,
     return n;
 }
 
-/* Returns the most isolated mark in the k-th part of the section: it is the least likely one to get
- * a neighbour of its partner. */
+/* Returns the most isolated mark in the k-th part of the section, if possible one that
+ * synchronises. An isolated mark is unlikely to be paired with a neighbour of its partner. */
 static size_t choose_anchor(const search *s, size_t k) {
     size_t from = s->from + s->n * k / ANCHORS, to = s->from + s->n * (k + 1) / ANCHORS;
     size_t best = from;

@@ -11,7 +11,7 @@ typedef struct tm_shift {
     /* the other run's clock minus the reference's at the centre: median of the end differences */
     int64_t offset_ns;
     double drift; /* change of the offset per time on the reference's clock */
-    size_t least; /* minimum number of matching kernels; 0: the result of tm_shift_least */
+    size_t least; /* minimum number of matching kernels; 0: use tm_shift_least */
 } tm_shift;
 
 /** Returns how many kernels must match so that the match is no coincidence. */

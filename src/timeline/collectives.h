@@ -113,8 +113,8 @@ typedef struct tm_instance {
     size_t first, n; /* records in tm_collectives, ascending by rank */
     int64_t last_ns; /* L: the latest start */
     bool waits;      /* the operation's waits are known: it has several ranks, it is of a kind that
-                        synchronises or an exchange, and it is complete or a barrier of which the
-                        last rank is known */
+                        synchronises or an exchange, and it is complete, or a barrier whose last
+                        rank is known */
     bool transfers;  /* the operation is a complete transfer from one rank to another. Alignment
                         clears `waits` and `transfers` if the starts cannot be compared */
     bool joins; /* set by alignment: members could continue only when the last one had arrived. May
@@ -198,9 +198,9 @@ typedef struct tm_collectives {
     tm_vec records;   /* of tm_comm_record; those of an instance are adjacent */
     tm_vec instances; /* of tm_instance: matched by this process */
     tm_vec values;    /* of tm_instance_value: of groups that this process owns */
-    tm_vec worst;     /* of tm_worst: those of the job's operations with the largest waits that this
-                         process matched */
-    /* of tm_worst: those of the job's most exposed operations that this process matched */
+    tm_vec worst;     /* of tm_worst: the job's operations with the largest waits; only those that
+                         this process matched */
+    /* of tm_worst: the job's most exposed operations; only those that this process matched */
     tm_vec exposed;
     tm_vec pairs;     /* of tm_pair: pairs whose late rank this process owns */
     tm_vec left_out;  /* of tm_left_out: unmatched kernels that this process counted */

@@ -115,7 +115,7 @@ static void add_word(word_list *w, const char *word, size_t n) {
     }
 }
 
-/* Adds the words of a text; words that are followed by numbers only if @p keys. */
+/* Adds the words of a text. Unless @p keys, leaves out words that a number follows. */
 static void add_words(word_list *w, const char *text, size_t n, bool keys) {
     for (size_t i = 0; i < n;) {
         size_t end = word_end(text, n, i);

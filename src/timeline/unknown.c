@@ -170,8 +170,8 @@ static bool is_unknown(const tm_trace *trace, const extent *x, const tm_raw_even
            (e->begin_ns <= x->zero_ns && is_alone(trace, x, e));
 }
 
-/* Returns each event's new index; TM_NO_EVENT for an event to remove. Counts these. NULL if out of
- * memory. */
+/* Returns each event's new index; TM_NO_EVENT for an event to remove. Counts the events to remove.
+ * NULL if out of memory. */
 static uint32_t *number_kept(tm_trace *trace, const extent *x, size_t *n_kept) {
     const tm_raw_event *events = trace->events.data;
     uint32_t *row_of = malloc((trace->events.n + 1) * sizeof *row_of);

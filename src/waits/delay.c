@@ -149,7 +149,8 @@ static void layer(meeting *m, double *late) {
     }
 }
 
-/* Computes the cost of each late rank, and the means weighted by it that delay.h explains. */
+/* Computes the cost of each late rank, and the sums `waited` and `begun`: divided by the cost, they
+ * are the means W and s of delay.h (s from the first arrival). */
 static void set_means(meeting *m, const tm_visit *visits) {
     for (size_t i = 0; i < m->n; i++)
         m->weight[i] = 1.0;

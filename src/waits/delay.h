@@ -60,8 +60,8 @@ typedef struct tm_visit {
     uint8_t arrival; /* set by the owner: tm_arrival */
 } tm_visit;
 
-/** Cost of a rank's lateness in one operation that has to be passed back. Sent to the process that
- * holds the rank. */
+/** Cost of a rank's lateness in one operation, to be passed back. Sent to the process that holds
+ * the rank. */
 typedef struct tm_pending_cost {
     int64_t rank, step; /* step: step of the operation in which other ranks waited */
     int64_t ns;
@@ -125,7 +125,8 @@ tm_status tm_delay_begin(const tm_collectives *collectives, const tm_visit *visi
 tm_status tm_delay_split(const tm_collectives *collectives, const double *fractions,
                          tm_vec *cost_shares, tm_delay_flow *flow, tm_error *err) TM_MUST_CHECK;
 
-/** Lets the ranks that cost has reached keep it: empties pending_costs. TM_OK; TM_ERR_FAULT. */
+/** Ends propagation: ranks keep the costs that have reached them. Empties pending_costs. TM_OK;
+ * TM_ERR_FAULT. */
 tm_status tm_delay_end(tm_delay_flow *flow, tm_error *err) TM_MUST_CHECK;
 
 /** Sums the costs by rank and step, in ascending order. */

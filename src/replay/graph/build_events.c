@@ -103,7 +103,7 @@ static bool add_missing(tm_maker *m, int64_t ns) {
     size_t v = m->n_named, behind = m->n_visits;
     if (v == behind || tm_maker_lag(m, ns) <= MISSING_LAG_NS)
         return true;
-    while (v < behind) { /* to the first operation that did not end too early */
+    while (v < behind) { /* finds the first operation that did not end too early */
         size_t middle = v + (behind - v) / 2;
         if (m->visits[middle].end_ns < ns - MISSING_BEHIND_NS)
             v = middle + 1;

@@ -23,7 +23,7 @@ void tm_graph_free(tm_graph *graph) {
     graph->fixes = NULL;
 }
 
-/* Sets a short weight, or a long one in its place. */
+/* Stores a weight in *at or, if it is too long for that, in `longs`, with its index in *at. */
 static bool set_short(tm_graph *graph, tm_short_weight *at, const tm_weight *weight) {
     const tm_short_weight w = {(int32_t)weight->ns, (int32_t)weight->peer_ns,
                                (int32_t)weight->over_ns};

@@ -61,7 +61,7 @@ static void find_step_ends(const tm_maker *m, size_t parts, int64_t *ends) {
     }
 }
 
-/* Sets the sort keys of all nodes, those of the ends of steps last. */
+/* Sets the sort keys of all nodes. The ends of steps come last. */
 static void fill_keys(const tm_maker *m, const int64_t *step_ends, tm_order_key *keys) {
     const size_t events = m->draft->events.n, parts = events + m->draft->calls.n;
     const tm_graph_step *steps = m->graph->steps.data;

@@ -28,8 +28,8 @@ bool tm_ops_ask_ends(const tm_ops_draft *draft, uint32_t rank, int32_t origin, t
     return true;
 }
 
-/* Computes arrivals. An operation that follows no other arrives when its step starts; in the first
- * step, at the root. */
+/* Computes arrivals. An operation that follows no other operation arrives when its step starts; in
+ * the first step, at the root. */
 static void arrive(tm_ops_draft *draft) {
     tm_ops_part *parts = draft->parts.data;
     const tm_ops_edge *edges = draft->edges.data;

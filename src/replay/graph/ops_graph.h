@@ -3,9 +3,9 @@
  *
  * A member arrives at an operation when all operations that it follows have ended. J is the last
  * arrival. The time from J to the operation's recorded start is unexplained (launches, loading of
- * data), and so is the time from the last end before an operation that joins no ranks to its start.
- * Unexplained times are the weights of edges of kind GAP. All other times are explained. A step
- * starts when all ranks have ended the previous one. */
+ * data). If an operation joins no ranks, the unexplained time is from the end of the last operation
+ * that it follows to its start. Unexplained times are the weights of edges of kind GAP. All other
+ * times are explained. A step starts when all ranks have ended the previous one. */
 #ifndef TMERGE_REPLAY_OPS_GRAPH_H
 #define TMERGE_REPLAY_OPS_GRAPH_H
 

@@ -5,8 +5,8 @@
 #include "base/hash.h"
 #include "base/sorted.h"
 
-/* Clocks are inexact: a transfer may seem to start up to this long after the operation that needs
- * it, or to end up to this long before the one that feeds it. */
+/* Clocks are inexact: a transfer may seem to start too late for the operation that needs it, or to
+ * end too early for the operation that feeds it, by at most this. */
 static const int64_t SLACK_NS = 50000;
 
 /* The operations of one type in a step: [n] from index `first` in `parts`. */

@@ -218,8 +218,8 @@ static void set_item(const tm_batch *batch, size_t item, const compared *is, boo
     }
 }
 
-/* For an item that most ranks of the role do not run: sets the compared time to that of the work
- * that these ranks run instead. Returns whether it did so for at least one rank.
+/* For an item that most ranks of the role do not run: the compared time becomes the time of the
+ * work that these ranks run instead. Returns whether it did so for at least one rank.
  * @param of  [TM_LANES] factors of each rank */
 static bool compare_extra(const tm_batch *batch, size_t item, const tm_peer_places *places,
                           const tm_extra_factors *const *of, compared *is) {
@@ -509,7 +509,7 @@ static const tm_batch_loops *const all[] = {
 };
 
 const tm_batch_loops *const *tm_batch_loops_all(size_t *n) {
-    (void)tm_lanes_all(n); /* there is one for each kind of lanes, in the same order */
+    (void)tm_lanes_all(n); /* `all` has one element for each kind of lanes, in the same order */
     return all;
 }
 

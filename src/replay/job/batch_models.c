@@ -6,8 +6,8 @@
 #include "replay/graph/maker.h"
 #include "replay/graph/order.h"
 
-/* A rank is compared with this many of the latest models. The limit keeps jobs fast whose ranks all
- * differ. */
+/* A rank is compared with this many of the latest models. Without a limit, a job would be slow if
+ * all its ranks differ. */
 enum {
     LATEST = 8,
     MOST_EDGES = 1 << 16 /* Ranks with more edges join no batch, because the weights would not fit
@@ -222,8 +222,8 @@ static void take_usual(const tm_model *model, const tm_maker *m, tm_batch *batch
     }
 }
 
-/* Returns whether the edges fail to explain the times of exactly those parts to which the model has
- * an extra edge from the root. Has no branches, so that it can be vectorised. */
+/* Returns whether the parts whose times the edges do not explain are exactly the parts to which the
+ * model has an extra edge from the root. Has no branches, so that it can be vectorised. */
 static bool same_extras(const tm_model *model, const int64_t *ns, const int64_t *reached) {
     const size_t n = model->n_ends;
     const uint64_t *has_extra = model->has_extra;

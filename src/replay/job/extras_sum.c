@@ -236,7 +236,7 @@ typedef struct share_sum {
 typedef struct rows {
     tm_vec *out;
     tm_keys keys, names; /* of share; keys.name is 0 */
-    tm_vec row_of, sums; /* row_of, of size_t, parallel to `keys`: 1 + index of the row; sums, of
+    tm_vec row_of, sums; /* row_of: of size_t, parallel to `keys`: 1 + index of the row. sums: of
                             share_sum, parallel to `names` */
 } rows;
 

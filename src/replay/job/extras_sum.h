@@ -71,7 +71,7 @@ tm_extra_factors tm_extras_compare(const tm_extra_sums *sums, const tm_keys *kno
 bool tm_extras_trust(const tm_extra_sums *sums, unsigned first, unsigned last,
                      tm_extra_factors *factors);
 
-/** Sets the flags of these ranks' places in steps that all peers have. @p whole is that of
+/** Sets the flags of these ranks' places in steps that all peers have. @p whole is from
  * tm_extras_compare. */
 void tm_extras_mark(const tm_extra_ranks *ranks, const bool *whole, tm_peer_places *places);
 

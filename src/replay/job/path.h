@@ -12,8 +12,8 @@
 
 /** Stands for the root where an operation is expected. */
 #define TM_PATH_ROOT UINT64_MAX
-/** Step number of the whole path, which is not that of a step: from the job's last end back to the
- * root, not cut at ends of steps. The job gets shorter only if this path does. The path of a single
+/** Step number of the whole path, from the job's last end back to the root, not cut at ends of
+ * steps. No step has this number. The job gets shorter only if this path does. The path of a single
  * step may lack work that delays a later step. */
 #define TM_PATH_WHOLE INT64_MIN
 

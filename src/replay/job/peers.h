@@ -75,8 +75,8 @@ typedef struct tm_peer_row {
  * Sent as bytes. */
 typedef struct tm_peer_others {
     uint64_t place;
-    tm_peer_weights middle[3]; /* ascending for each of the two weights; those of an element may be
-                                  of different ranks */
+    tm_peer_weights middle[3]; /* each of the two weights ascends by itself, so the weights of an
+                                  element may be of different ranks */
     int64_t n, origin;
 } tm_peer_others;
 
@@ -84,7 +84,7 @@ typedef struct tm_peer_others {
 typedef struct tm_peer_places {
     tm_keys keys;     /* of uint64_t */
     tm_vec names;     /* of uint32_t: name id of each place */
-    uint32_t guess;   /* likely number of the next place: it followed on the previous rank */
+    uint32_t guess;   /* number of the latest place + 1: likely the next place's number */
     tm_keys uneven;   /* of uint64_t: keys of the names that some ranks run more often than others
                          in a step */
     tm_vec others;    /* of tm_peer_others */
@@ -98,7 +98,8 @@ typedef struct tm_peer_places {
 /** The weights of a rank that are compared, by item: events of tm_draft, then calls. */
 typedef struct tm_peer_items {
     uint32_t *places;       /* owned; [n] place numbers, or TM_NO_PLACE */
-    int32_t (*weights)[2];  /* owned; [n] see tm_peer_item; TM_LONG and an index: of long ones */
+    int32_t (*weights)[2];  /* owned; [n] the two weights; if they are too long: TM_LONG, and their
+                               index in `longs` */
     tm_peer_weights *longs; /* owned */
     size_t n, n_events;
 } tm_peer_items;

@@ -382,7 +382,8 @@ static bool add_way(reduction *r, const tm_labels *labels, size_t i, uint8_t ali
     return ns != NULL;
 }
 
-/* A way to an arrival was dropped: makes sure that it is never before its recorded time. */
+/* Called if a way to an arrival was dropped: makes sure that the arrival is never before its
+ * recorded time. */
 static bool pin(reduction *r, const boundary *at, uint32_t node) {
     size_t n = r->room.from.n;
     int64_t was = r->graph->ns[node];

@@ -6,8 +6,7 @@
 #include "base/simd_lanes.h"
 
 /* Returns the smaller of @p ns and the recorded weight without its unexplained part. If the
- * unexplained part is larger than the weight, because the edge was cut at the root, the latter is
- * 0. */
+ * unexplained part is larger than the weight, because the edge was cut at the root, 0 remains. */
 static int64_t explained(const tm_edge *edge, const tm_weight *w, int64_t ns) {
     const bool cut = edge->from == TM_FROM_ROOT && w->ns < w->over_ns;
     const int64_t without = cut ? 0 : w->ns - w->over_ns;

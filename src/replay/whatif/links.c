@@ -196,7 +196,7 @@ static size_t end_of_class(const field *f, size_t first) {
     return end;
 }
 
-/* Returns whether a host's transfers are slow in every class in which they must be.
+/* Returns whether a host's transfers are slow in all classes that tm_links_compare requires.
  * @param slow  of tm_links_slow; replaced */
 static bool test_host(const field *f, int64_t host, tm_vec *slow, bool *ok) {
     int64_t smallest = LARGE_BYTES;
@@ -226,7 +226,8 @@ static const tm_links_slow *find_slow(const tm_links *network, const tm_links_cl
     return NULL;
 }
 
-/* Returns whether, in the slow classes, all groups with one of two hosts also have the other. */
+/* Returns whether hosts a and b always occur together: in the slow classes, each group has both or
+ * neither. */
 static bool are_one(const field *f, const tm_links *found, int64_t a, int64_t b) {
     for (size_t i = 0; i < f->n; i++)
         if (find_slow(found, &f->links[i].class) &&

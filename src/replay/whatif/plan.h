@@ -59,7 +59,7 @@ tm_saving tm_fixer_try(tm_fixer *fixer, const tm_fix *fix);
  */
 typedef struct tm_planned {
     uint32_t rank; /* index */
-    /* saving of all entries up to this one together; only path_ns is of this entry alone */
+    /* saving of all entries up to this one together; but path_ns is of this entry only */
     tm_saving saving;
 } tm_planned;
 

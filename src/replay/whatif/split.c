@@ -26,8 +26,8 @@ static int by_time(const void *a, const void *b) {
     return order ? order : (x->row > y->row) - (x->row < y->row);
 }
 
-/* Returns the length of the longest section of a pass that equals the section @p period kernels
- * later. */
+/* Returns the length of the longest section of a pass in which names repeat every @p apart kernels;
+ * 0 if it is shorter than two repetitions. */
 static size_t longest_run(const asked *pass, size_t n, size_t apart) {
     size_t longest = 0, run = 0;
     for (size_t i = 0; i + apart < n; i++) {
