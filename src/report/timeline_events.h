@@ -4,9 +4,9 @@
 
 #include "timeline_operations.h"
 
-/** Kinds of events in the page, numbered after the kinds of lanes: compute, transfer (communication
- * with a known wait, maybe 0), unmatched (other communication) and copies. The page decodes the
- * values. */
+/** Kinds of events in the page, which decodes the values. The first values are the kinds of lanes:
+ * compute, transfer (communication with a known wait, maybe 0), unmatched (other communication) and
+ * copies. */
 typedef enum tm_shown_kind {
     TM_SHOWN_GPU_ANNOTATION = TM_N_LANE_KINDS,
     TM_SHOWN_OPERATOR,

@@ -132,8 +132,8 @@ static bool is_fitted(const tm_meetings *m) {
     return all;
 }
 
-/* Finds all participations. They usually run at the same time; if some are missing, searches a
- * wider time, and at last all of it, because a clock may be off by days. */
+/* Finds all participations. They usually run at the same time. If some are missing, searches a
+ * longer time, and finally the whole job, because a clock may be off by days. */
 static tm_status find_all(search *s, tm_error *err) {
     static const int64_t reach_ns[] = {1000000, 64000000, INT64_MAX / 4};
     const kernel first = *(const kernel *)s->kernels.data;

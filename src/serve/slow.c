@@ -12,7 +12,7 @@ enum { STEPS_KEPT = 8 };
 /* A rank's events of one name in a step. */
 typedef struct list {
     uint32_t name, n;
-    size_t first; /* index of the first one's value in `values` */
+    size_t first; /* index of the first event's value in `values` */
 } list;
 
 /* A step in the cache: the durations of its events, and how far the comparison has come. */

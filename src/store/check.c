@@ -75,7 +75,7 @@ static bool check_columns(tm_check *check) {
     bool good = true;
     for (int t = 0; t < TM_N_RECORDS; t++)
         for (int i = 0; i < tm_record_tables[t].n_columns; i++)
-            /* a check that ended because it was out of memory found no good column */
+            /* if memory ran out, the column counts as not valid */
             good = check->status == TM_OK &&
                    (tm_store_is_later(check->store, t, &tm_record_tables[t].columns[i]) ||
                     check_column(check, (tm_record)t, &tm_record_tables[t].columns[i])) &&
@@ -127,8 +127,8 @@ static void check_units(tm_check *check, hid_t dataset, const tm_table_def *def)
     free(units);
 }
 
-/* Checks a result table. Only opens a table that this program does not know: a newer version may
- * have added it. */
+/* Checks a result table. If this program does not know the table, which a newer version may have
+ * added, only opens it. */
 static void check_table(tm_check *check, const tm_tables *known, const char *name) {
     char path[TM_TABLE_PATH_MAX];
     size_t n_rows = 0;

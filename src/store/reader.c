@@ -299,7 +299,7 @@ tm_status tm_store_open(const char *path, tm_store **out, tm_error *err) {
 void tm_store_close(tm_store *store) {
     if (!store)
         return;
-    /* First, because HDF5 reads through the verified file until it is closed. */
+    /* HDF5 reads through the verified file, so HDF5's file is closed first. */
     if (store->file >= 0)
         H5Fclose(store->file);
     tm_verified_file_close(store->verified);

@@ -43,8 +43,8 @@ static H5FD_t *sink_open(const char *name, unsigned flags, hid_t access, haddr_t
     return &file->base;
 }
 
-/* Appends the checksums after HDF5 has written everything. The sink reports failures, as it reports
- * those of writes. */
+/* Appends the checksums after HDF5 has written everything. HDF5 sees no failure: sink->error has
+ * it, as after failed writes. */
 static herr_t sink_close(H5FD_t *base) {
     sink_file *file = (sink_file *)base;
     if (file->sink->error == 0)

@@ -400,7 +400,7 @@ static void write_plane(xplane *file, const char *name, int64_t id, const line *
     free(plane.data);
 }
 
-/* Writes a device. The card is that of kineto_frame.c. */
+/* Writes a device. The card is the same as in kineto_frame.c. */
 static void write_device(xplane *file, int64_t device, const line *lines, size_t n) {
     char name[40];
 

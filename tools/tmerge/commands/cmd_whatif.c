@@ -47,7 +47,7 @@ static bool is_what(const tm_cell *cell, const char *word) {
     return strcmp(cell->value.text, word) == 0;
 }
 
-/* Returns whether a row is no alternative from which to choose: a cumulative item of the plan, a
+/* Returns whether a row is not one of the alternative fixes: it is a cumulative item of the plan, a
  * bound or a scenario. */
 static bool is_apart(const tm_cell *cell) {
     return is_what(cell, "plan") || is_what(cell, "limit") || is_what(cell, "scenario");

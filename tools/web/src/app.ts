@@ -247,7 +247,7 @@ export class App {
   }
 }
 
-/* When the key y is pressed, copies a whole name: the name under the pointer, else that in the focused element, else that of the
+/* When the key y is pressed, copies a whole name: the name under the pointer, else the name in the focused element, else the name of the
  * timeline's selection. */
 function copyName(event: KeyboardEvent): void {
   const typing = event.target instanceof Element && event.target.closest("input, select, textarea") !== null;
@@ -265,8 +265,9 @@ function copyName(event: KeyboardEvent): void {
   );
 }
 
-/** Writes "4 steps of 42.1 ms". Savings are percentages of this length. If the marks are much farther apart, writes "2 steps of 450.0 µs
- * (40.0 µs replayed)". If there are several kinds of steps, omits the length, because each kind has its own. */
+/** Writes "4 steps of 42.1 ms". The length is of replayed steps: savings are percentages of it. If the mean time from mark to mark is much
+ * longer, writes "2 steps of 450.0 µs (40.0 µs replayed)". If there are several kinds of steps, omits the length, because each kind has its
+ * own. */
 function steps(job: Job): string {
   const n = job.table("job.job").amount(0, "steps"),
     replayed = job.table("whatif.job");

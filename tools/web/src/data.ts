@@ -357,7 +357,7 @@ export class Job {
     return (this.#tables.get(name) as Table<N> | undefined) ?? new Table(name, this.#raw.tables[name], []);
   }
 
-  /** Those rows of a level of a table that the page has. */
+  /** The rows of one level of a table, as far as the page has them. */
   level<N extends TableName>(name: N, level: string): Table<N> {
     const raw: RawTable<N> | undefined = this.#raw.tables[name];
     const rows = this.table(name).rows.filter((row) => row[0] === level);

@@ -44,7 +44,7 @@ export function amid(chosen: readonly Line[], others: readonly Line[], word: str
   };
 }
 
-/** Returns the value at a time: that of the last point at or before it; null if there is none. */
+/** Returns the value of the last point at or before a time; null if there is none. */
 export function valueAt(points: readonly (readonly [number, number])[], time: number): number | null {
   const after = lowest(points.length, (i) => points[i]![0] > time);
   return after > 0 ? points[after - 1]![1] : null;

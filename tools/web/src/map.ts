@@ -16,7 +16,7 @@ export interface HeatMap {
   readonly rows: readonly string[];
   readonly columns: readonly string[];
   readonly cell: (row: number, column: number) => MapCell | null;
-  /** Which colour ramp is used: that of waiting, or that of work. */
+  /** The colour ramp: for waiting, or for work. */
   readonly ramp: "wait" | "work";
   /** Value at which the colours begin, so that noise stays near the background colour. */
   readonly from?: number;

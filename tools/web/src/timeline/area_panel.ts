@@ -134,7 +134,7 @@ function farArea(controller: Controller, places: readonly number[]): { area: Are
   };
 }
 
-/** Makes the content of any tab except that of sums by rank. */
+/** Makes the content of any tab except the sums by rank. */
 export function areaPart(controller: Controller, places: readonly number[]): Child {
   const { job, lanes, classes } = controller.data,
     { mark, markedTracks: tracks } = controller.state,

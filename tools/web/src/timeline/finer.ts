@@ -405,7 +405,7 @@ export interface Placed {
   /** Rows of the tile that the page lacked. In the merged data, they are first, first + 1 and so on. */
   readonly rows: readonly number[];
   readonly first: number;
-  /** The page's track that has the track's other events. */
+  /** The page's track with the other events of `track`. */
   readonly base: Track | undefined;
 }
 
@@ -439,7 +439,7 @@ function rowsOf({ tile, placed, numbers }: Fetched, page: Events): Int32Array {
 /** A sort key is row * PLACES + position. PLACES is more than the number of values in two columns, and row * PLACES stays below 2^53. */
 const PLACES = 2 ** 22;
 
-/** Merges two columns. If both have a value for an event, takes that of the first. `row` and `value` convert rows and values of the
+/** Merges two columns. If both have a value for an event, takes the value of the first. `row` and `value` convert rows and values of the
  * second; a result below 0 leaves the event or value out. */
 export function joinColumns(one: Column, two: Column, row: (row: number) => number, value: (value: number) => number): Column {
   const n = one.rows.length,

@@ -70,8 +70,8 @@ export class Curves {
 /** At `time`, `by` is added to a value. */
 export type Change = Readonly<Record<"time" | "by", number>>;
 
-/** Builds a curve, which starts at 0, from its changes. Whenever all rises have ended, sets the value to exactly 0, so that rounding
- * errors do not add up. */
+/** Builds a curve, which starts at 0, from its changes. Whenever there were as many falls as rises, sets the value to exactly 0, so that
+ * rounding errors do not add up. */
 export function curveOf(changes: readonly Change[]): Curve {
   const order = [...changes].sort((a, b) => a.time - b.time),
     times: number[] = [],

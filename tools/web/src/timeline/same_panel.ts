@@ -50,9 +50,9 @@ function othersPart({ runs, unlike, whole, step, place, places }: Elsewhere, dur
   return [h("h2", "The same place on the other ranks"), h("p", words), h("ol.tl-arrivals.tl-peers", known.slice(0, LISTED).map(item))];
 }
 
-/* Other runs of the kernel or call: the event's index among the runs on its rank, their number and median; the longest run (null if it
- * is this one) and the set of runs of which it is the longest; the occurrence index in the step, and the number of occurrences; the
- * runs on other ranks, the number of ranks that cannot be compared, and whether all ranks are known. */
+/* Other runs of the kernel or call: the event's index among the runs on its rank, their number and median; the longest run (null: the event
+ * itself), and words for the runs that were compared; the occurrence index in the step, and the number of occurrences; the runs on other
+ * ranks, the number of ranks that cannot be compared, and whether all ranks are known. */
 type Elsewhere = ReturnType<typeof inPage>;
 
 function inPage(controller: Controller, same: Same, row: number) {

@@ -148,8 +148,7 @@ export class Search {
 }
 
 class Gathered {
-  /** Once KEPT matches are kept: duration of the shortest kept one [ns], because only longer ones are requested from then on. -1 before
-   * that. */
+  /** Once KEPT matches are kept: duration of the shortest of them [ns]. From then on, only longer matches are requested. -1 before that. */
   least = -1;
   #events: Row[] = [];
   readonly #kinds = new Map<number, KindSum>();

@@ -14,7 +14,7 @@ const LATE_PCT = 5; // percent of a rank's events, which must also exceed twice 
 const NAMED_MAX = 4;
 const IDLE_PCT = 1; // percent of idle time below which hosts are not considered late
 
-/* Returns the rows of the ranks whose hosts are late, and more than twice as late as the median rank's, latest first. */
+/* Returns the rows of the ranks whose hosts are late, and more than twice as late as the median rank's host, the most late first. */
 function lateRanks(table: Table<"launches.rank">): number[] {
   const middle = table.median("host_bound_pct") ?? 0,
     own = (row: number) => table.amount(row, "host_bound_pct");

@@ -54,7 +54,7 @@ function flies(sides: readonly Side[], words: string): HTMLElement {
     parts = { left: (100 * leftMost) / most + VALUE_PARTS, right: (100 * rightMost) / most + VALUE_PARTS };
   // The unit suits the direction with the smaller values: with 1,000 ranks, each may wait a thousandth of the wait that one causes.
   const unit = f.timeUnit([Math.max(Math.min(leftMost, rightMost), most / 1000)]);
-  // Both directions have the scale of the one with the larger values: its width, less the room for the number and the line.
+  // Both directions have one scale, which suits the direction with the larger values: its width, less the room for the number and the line.
   const larger = leftMost < rightMost ? "right" : "left";
   const room = (side: "left" | "right") => `(100% + ${side === "right" ? 7 : 0}px) * ${parts[larger] / parts[side]} - 71px`;
   const list = h(
@@ -165,7 +165,7 @@ function evidence(job: Job, row: number): string {
   );
 }
 
-/* Removes the beginning that all names share, but no digits of it, because a column has little room. */
+/* Removes the beginning that all names share, because a column has little room. Keeps digits at its end. */
 function withoutCommon(names: readonly string[]): string[] {
   const first = names[0] ?? "";
   let n = names.length > 1 ? first.length : 0;

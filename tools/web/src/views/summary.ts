@@ -250,7 +250,7 @@ export function clockFinding(job: Job): Finding {
   };
 }
 
-/** What checks() examines. For what is fine, this is all that the page says. */
+/** What checks() examines. Of what is fine, the page shows only these words. */
 const CHECKED = ["Overlap", "Load", "Clocks"] as const;
 
 function checks(job: Job): Finding[] {
@@ -375,7 +375,7 @@ function balanceFigure(job: Job): BandFigure {
   ];
 }
 
-/* The figures; `small`: of what it is a share. */
+/* The figures. `small`: text after the value, which says of what it is a share. */
 function figures(job: Job): readonly (readonly [...BandFigure, small?: string])[] {
   const overlaps = known(job.table("overlap.rank").nums("overlap_pct")),
     allreduce = kinds(job).find((kind) => kind.kind === "allreduce"),

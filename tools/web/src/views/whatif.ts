@@ -400,7 +400,7 @@ function rankLink(path: readonly Piece[], rank: number | null): string {
 
 // The view --------------------------------------------------------------------------------------------
 
-/* Writes what the ideal pace is: that of the other ranks or, in a job of one rank, the rank's own usual pace. */
+/* Writes what the ideal pace is: the pace of the other ranks or, in a job of one rank, the rank's own usual pace. */
 function paceWord(job: Job): string {
   return severalRanks(job) ? "its peers’ pace" : "its usual pace";
 }

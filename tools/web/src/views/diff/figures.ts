@@ -76,7 +76,7 @@ export function labelOfRow(table: Figures, row: number): string {
   return kind === null ? label : `${label}, ${kind}`;
 }
 
-/* Returns the step time of A; if there are several kinds of steps, that of the row's kind. */
+/* Returns the step time of A; if there are several kinds of steps, the step time of the row's kind. */
 function stepOf(table: Figures, row: number, step: number): number {
   const kind = table.text(row, "kind"),
     own = kind === null ? -1 : table.find({ figure: "overview.step.step_ns" satisfies PlaceName, kind });
