@@ -213,8 +213,8 @@ static tm_status rank(tm_export *x, const tm_timeline *timeline, tm_error *err) 
     return TM_OK;
 }
 
-/* Returns the member whose clock is the reference for the others: the one whose time 0 is earliest,
- * because Perfetto drops events with negative times. */
+/* Returns the member whose clock is the reference for the others: the member whose time 0 is
+ * earliest, because Perfetto drops events with negative times. */
 static size_t reference_of(const archive *a) {
     const member *members = a->members.data;
     size_t first = 0;

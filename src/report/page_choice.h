@@ -34,11 +34,11 @@ typedef struct tm_page_choice {
 
 /** Chooses ranks and steps by the result tables of a store.
  *
- * Ranks: those named by the verdict, the plan and the worst operations; those with the largest and
- * smallest cost, wait, compute and idle time; those with a truncated trace; the first and last
- * ones; and ranks at even distances. Steps: those with the most wait, the longest, the most
- * imbalanced; the first and last step of findings; the first and last ones; and the longest step of
- * each stretch, if the job is divided into stretches of equally many steps.
+ * Ranks that are named by the verdict, the plan or the worst operations; that have the largest or
+ * smallest cost, wait, compute or idle time; that have a truncated trace; the first and last ranks;
+ * and ranks at even distances. Steps with the most wait; the longest and the most imbalanced steps;
+ * the first and last step of findings; the first and last steps; and the longest step of each
+ * stretch, if the job is divided into stretches of equally many steps.
  *
  * @param tables  definitions without rows; empty again on return
  * @param out     freed by tm_page_choice_free, also after a failure

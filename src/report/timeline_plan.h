@@ -1,4 +1,5 @@
-/* Chooses the events for a job's page: all of them, or those of the most informative windows. */
+/* Chooses the events for a job's page: all of them or, if they are too many, the events of the most
+ * informative windows. */
 #ifndef TMERGE_REPORT_TIMELINE_PLAN_H
 #define TMERGE_REPORT_TIMELINE_PLAN_H
 

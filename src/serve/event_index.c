@@ -270,8 +270,7 @@ static bool take_shape(reader *r, const tm_timeline *piece) {
     return tm_vec_append(&r->shapes, shape, 1) != NULL;
 }
 
-/* Copies the attributes of the rows taken from a piece. Their row numbers are still those of the
- * rank. */
+/* Copies the attributes of the rows taken from a piece. They still refer to rows of the rank. */
 static tm_status take_attrs(reader *r, const tm_timeline *piece, size_t first_taken,
                             tm_error *err) {
     const uint32_t *rows = r->rows.data;

@@ -139,7 +139,8 @@ static tm_status find_all(search *s, tm_error *err) {
     const kernel first = *(const kernel *)s->kernels.data;
     const bool pair = tm_collective_is_transfer(first.attr.kind);
     const size_t reported = first.attr.group_size > 0 ? (size_t)first.attr.group_size : s->m->n;
-    /* a send and its receive are two participations, but their group_size is that of the group */
+    /* a send and its receive are two participations, but their group_size is the size of the whole
+     * group */
     const size_t group = pair ? 2 : reported;
     const size_t expected = group < s->m->n ? group : s->m->n;
     s->named = true;

@@ -150,7 +150,7 @@ static herr_t sink_truncate(H5FD_t *base, hid_t transfer, hbool_t closing) {
 static const H5FD_class_t sink_class = {
     TM_H5_DRIVER(TM_H5_SINK),
     .name = "tmerge_sink",
-    /* larger than any file, but plus a size it still fits an off_t */
+    /* larger than any file, but small enough that adding a size does not exceed an off_t */
     .maxaddr = ((haddr_t)1 << 62) - 1,
     /* Closing the file closes all of its objects, which an abandoned file still has open. */
     .fc_degree = H5F_CLOSE_STRONG,

@@ -320,7 +320,7 @@ static void put_launch(tms_bytes *plane, int kind) {
     put_name(plane, PLANE_STAT_NAME, STAT_COUNT + (uint64_t)kind, text);
 }
 
-/* Adds the names of events on a GPU, or on the host, then those of all stats. */
+/* Adds the names of events on a GPU, or on the host, then the names of all stats. */
 static void put_names(tms_bytes *plane, bool gpu) {
     for (int kind = 0; kind < TMS_KIND_COUNT; kind++) {
         const tms_kind_info *info = tms_kind_get((tms_kind)kind);

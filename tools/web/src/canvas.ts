@@ -1,4 +1,4 @@
-/** What is painted on canvases in the same way everywhere. */
+/** Painting functions that all canvases share. */
 
 /** Gives a canvas its size [CSS pixels] at a number of device pixels for each; null: the browser has no canvas. */
 export function sized(canvas: HTMLCanvasElement, width: number, height: number, ratio: number): CanvasRenderingContext2D | null {

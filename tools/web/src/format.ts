@@ -21,7 +21,7 @@ export function digitsOf(value: number): number {
 
 export interface Unit {
   readonly name: string;
-  readonly factor: number; // base units in one of this unit
+  readonly factor: number; // number of base units in this unit
 }
 
 const units = (names: string, step: number): readonly Unit[] => names.split(" ").map((name, i) => ({ name, factor: step ** i }));

@@ -91,13 +91,13 @@ export interface GridOptions<N extends TableName = TableName> {
   readonly known?: boolean;
   readonly onSort?: (sort: Sort<N>) => void;
   readonly link?: (row: number) => string | undefined;
-  /** Returns whether a row is the one whose details are shown next to the table. */
+  /** Returns whether the row's details are shown next to the table. */
   readonly current?: (row: number) => boolean;
 }
 
 const FIRST = 100;
 const LONG_NAME = 56; // longest name that fits in two lines, or next to a few short columns
-const NAME_LEAST = 26; // characters before a text is broken
+const NAME_LEAST = 26; // texts up to this length are not broken
 const NAME_SHORT = 12; // names up to this length are not broken
 
 /** Returns whether a column has numbers. Numbers that a double cannot hold are texts. */
@@ -134,11 +134,11 @@ export class Writer {
         unit = (column.unit === "ns" && options.time) || own(),
         digits = f.columnDigits(numbers, unit);
       this.factor = unit.factor;
-      this.unit = numbers.some((value) => value) ? unit.name : ""; // 0 needs no unit
+      this.unit = numbers.some((value) => value) ? unit.name : ""; // if all values are 0, no unit is shown
       this.#write = (value) => f.scaled(Number(value), unit, digits);
     } else if (!options.exact && column.type === "real") {
       const digits = column.unit === "%" ? 1 : 2,
-        isSmall = (value: number) => value !== 0 && Math.abs(value) < 0.5 * 10 ** -digits, // such as a p of 0.0005, not rounded to 0
+        isSmall = (value: number) => value !== 0 && Math.abs(value) < 0.5 * 10 ** -digits, // such as a p-value of 0.0005, which must not look like 0
         small = (value: number) =>
           column.unit === "%" && value > 0 && value < 0.005 ? `<${f.SPACE}0.01` : String(Number(value.toPrecision(1)));
       this.#write = (value) => (typeof value !== "number" ? exactCell(value) : isSmall(value) ? small(value) : f.grouped(value, digits));
@@ -309,7 +309,7 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
       { class: classOf(column, writer), "data-row": row, "data-column": column.column },
       target ? h("a", { href: target }, content) : content,
     );
-    const drawn = draw !== undefined && typeof content !== "string"; // it has a fixed width
+    const drawn = draw !== undefined && typeof content !== "string"; // drawn content has a fixed width
     if (typeof content === "string" && content.length <= NAME_LEAST) cell.classList.add("whole");
     else if (typeof value === "string" && !drawn && value.length <= NAME_SHORT) cell.classList.add("whole");
     else if (typeof value === "string" && !drawn) cell.style.setProperty("--least", `${Math.min(NAME_LEAST, 1.25 * value.length)}ch`);

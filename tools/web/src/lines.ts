@@ -19,7 +19,7 @@ interface LineChartOptions {
   readonly band?: ReturnType<typeof bandOf> | undefined;
   readonly limit?: { readonly value: number; readonly label: string } | undefined;
   readonly unit: f.Unit;
-  /** Each value stays the same until the next one; else values are interpolated. */
+  /** true: a value stays the same until the next one; false: values are interpolated. */
   readonly steps: boolean;
   readonly write: (value: number) => string;
 }

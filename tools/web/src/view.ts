@@ -39,7 +39,7 @@ export interface View {
 
 export type Part = (context: Context) => Child;
 
-/* Type: those words of a text that are not names of tables. */
+/* Type: the words of a text that are not names of tables. */
 type Unknown<S extends string> = S extends `${infer First} ${infer Rest}`
   ? Unknown<First> | Unknown<Rest>
   : S extends TableName

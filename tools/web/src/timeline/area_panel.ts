@@ -92,7 +92,7 @@ function words(tab: AreaTab, rows: readonly AreaRow[], area: Area): string {
 
 const WHAT = { kernels: "kernel", operators: "operator", classes: "class" } as const;
 
-/** Returns the tab to show. Not the sums by rank if streams or threads are marked, because these exist only for whole ranks. */
+/** Returns the tab to show. If streams or threads are marked, this is not the tab of sums by rank, which exist only for whole ranks. */
 export function areaTab({ state: { tab, markedTracks }, data }: Controller): AreaTab {
   const threads = markedTracks && data.lanes?.events.tracks.every((track) => track.kind === THREAD || !markedTracks.has(trackKey(track)));
   return markedTracks && (tab === "ranks" || threads) ? (threads ? "operators" : "kernels") : tab;

@@ -74,7 +74,7 @@ const COMPUTE_KINDS = [COMPUTE, COPIES],
   COMMUNICATION_KINDS = [TRANSFER, WAIT, UNMATCHED];
 /** From this width of a bucket [px] on, a reader sees that detail is missing. */
 const COARSE = 3;
-/** Maximum distance [px] of the pointer from a flag, or from the line of the critical path, at which it counts as on it. */
+/** Up to this distance [px], the pointer counts as on a flag, or on the line of the critical path. */
 const NEAR = 5;
 /** Minimum distance between a map's labels [px]. */
 const MAP_LABEL = 13;
@@ -654,7 +654,7 @@ export class Chart {
     this.leftOut = before ? { begin: Math.min(before.begin, part.begin), end: Math.max(before.end, part.end) } : part;
   }
 
-  /** Returns the rows of ranks for paint_join.ts: their positions on the canvas, the visible range, and whether rows are in rank order. */
+  /** Returns the rows of ranks for paint_over.ts: their positions on the canvas, the visible range, and whether rows are in rank order. */
   joinInput() {
     const { scroll } = this.state,
       { ranks, pinned, inOrder } = this.#layout;

@@ -12,7 +12,7 @@ import { type Reported, Column, columnsBy, RankReported, reportedOf } from "./ev
 
 /** Delay before a request [ms], so that turning the wheel does not send one per notch. */
 const PATIENCE = 60;
-/** Number of windows that are kept, with the one that is shown. */
+/** Number of windows that are kept, including the shown one. */
 const KEPT = 12;
 
 export type Sight = Page["sight"];
@@ -168,7 +168,7 @@ export class Finer {
     try {
       return await meeting;
     } catch {
-      this.#met.delete(key); // the event's own wait is still shown; the next selection asks again
+      this.#met.delete(key); // the next selection asks again; until then the page shows the event's own wait
       return null;
     }
   }
@@ -176,7 +176,7 @@ export class Finer {
   async #askWho(at: number, begin: number): Promise<Operation | null> {
     const { data } = this,
       bytes = await ask("operation", { rank: data.job.ranks[at]!.rank, begin }),
-      known = this.#operations.get(`${at} ${begin}`); // another of its kernels may have fetched it meanwhile
+      known = this.#operations.get(`${at} ${begin}`); // the operation may have been fetched meanwhile for another of its kernels
     if (known !== undefined) return data.operations[known]!;
     const found = decodeMeeting(bytes, data.job, data.operations.length);
     if (found) this.#know(found);

@@ -87,7 +87,7 @@ export function curveOf(changes: readonly Change[]): Curve {
   return { times: Float64Array.from(times), values: Float64Array.from(values) };
 }
 
-const CATEGORIES = 3; // named at the most
+const CATEGORIES = 3; // maximum number of categories that are named
 
 /** Returns the values of a curve at the begin and the end of a span, the maximum between them, and its time; null if the curve starts
  * later. */

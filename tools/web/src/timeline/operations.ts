@@ -67,7 +67,7 @@ export function isWide(operation: Operation, pixelsPerNs: number): boolean {
   return (operation.last - operation.begin) * pixelsPerNs >= LEAST_WIDTH;
 }
 
-/** Returns the uncertainty [ns] of a rank's arrival relative to those of the other members. */
+/** Returns the uncertainty [ns] of a rank's arrival relative to the arrivals of the other members. */
 export function doubt(operation: Operation, at: number, ranks: readonly Rank[]): number {
   const own = ranks[at];
   if (!own) return 0;
@@ -78,7 +78,7 @@ export function doubt(operation: Operation, at: number, ranks: readonly Rank[]):
 
 /** Returns whether arrivals, in the median over all operations, differ by less than the uncertainty of the clocks. */
 export function clocksArePoor(list: readonly Operation[], ranks: readonly Rank[]): boolean {
-  const waiting = list.filter((operation) => operation.waits && !operation.fetched); // as before the first selection
+  const waiting = list.filter((operation) => operation.waits && !operation.fetched); // fetched operations do not count, because they depend on what the reader selected
   if (waiting.length === 0) return false;
   const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1]!;
   const skew = median(waiting.map((operation) => operation.last - operation.begin));

@@ -34,7 +34,7 @@ class Plane {
   }
 }
 
-/** Shares in a window, at a finer resolution than those of the page. */
+/** Shares in a window, at a finer resolution than the page has. */
 export interface FineShares {
   /** Returns the width of a rank's buckets [ns]; null if they do not cover the whole span. */
   widthIn(at: number, span: Span): number | null;

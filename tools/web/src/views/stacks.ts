@@ -23,7 +23,7 @@ const HOTTEST = 2;
 const CALLERS_MOST = 64,
   CALLERS_SAID = 3,
   CALLERS_LENGTH = 90;
-const TELLING = 5; // minimum percentage for a title
+const TELLING = 5; // smaller percentages are not mentioned
 
 /** What the colour of a call shows. */
 const COLOURS = { ranks: "slowest rank", self: "time itself", module: "module" } as const;

@@ -32,13 +32,13 @@ const RANKS_MAX = 32;
 const LABELS_MAX = 8,
   LABEL_EVERY = 4;
 const ADVICE_MAX = 5;
-const FIRST_MAX = 160; // characters; a longer first advice is shown without its examples
+const FIRST_MAX = 160; // maximum length; a longer first advice is shown without its examples
 
 /* Returns the first advice, unless the headline's evidence already says the same. */
 function doFirst(job: Job, evidence: string | null): string | null {
   const table = job.table("advice.item");
   if (table.n === 0 || table.text(0, "severity") === "note") return null;
-  const whole = adviceItem(job, 0).text.replace(/ \(tmerge show [\w.]+\)/g, ""), // the page has views for these
+  const whole = adviceItem(job, 0).text.replace(/ \(tmerge show [\w.]+\)/g, ""), // the page shows these tables in its views
     text = whole.length > FIRST_MAX ? whole.split(": ")[0]! : whole;
   return text === "" || adviceItem(job, 0).text === evidence ? null : text;
 }
@@ -50,7 +50,7 @@ function title(job: Job): HTMLElement {
     evidence = found.text && h("p.evidence", sentence(found.text));
   const text = savedText(job),
     saved = text !== null && h("p.saved", sentence(text)),
-    leads = text !== job.table("whatif.job").text(0, "headline"), // the headline is a saving
+    leads = text !== job.table("whatif.job").text(0, "headline"), // the title is already about the saving
     checked = checks(job);
   const check = ({ state, title, link: [, view] }: Finding, i: number) =>
     h("li", sign(state), h("a", { href: href(view) }, state === "good" ? CHECKED[i] : title));

@@ -203,7 +203,7 @@ function isBar(job: Job, row: number): boolean {
 
 /* Writes how many items have no bar; false if all have one. */
 function rest(job: Job, group: Group, rows: readonly number[], left: number): Child {
-  if (job.table("whatif.job").num(0, "ideal_ns") === null && group.what !== "kind" && group.what !== "kernel") return false; // nothing is known of these
+  if (job.table("whatif.job").num(0, "ideal_ns") === null && group.what !== "kind" && group.what !== "kernel") return false; // it is unknown what other groups would save
   const table = job.table("whatif.item"),
     several = (n: number) => f.count(n, group.one);
   const small = rows.filter((row) => table.num(row, "saved_ns") !== null && !isBar(job, row));

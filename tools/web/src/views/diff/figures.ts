@@ -69,7 +69,7 @@ export function labelOf(figure: string): string {
   return FIGURES[figure as PlaceName]?.[0] ?? figure;
 }
 
-/** Returns the label of a row's figure, with the kind of steps for which the row is. */
+/** Returns the label of a row's figure, with the row's kind of steps. */
 export function labelOfRow(table: Figures, row: number): string {
   const label = labelOf(table.text(row, "figure") ?? ""),
     kind = table.text(row, "kind");
