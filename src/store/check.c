@@ -112,8 +112,8 @@ static bool has_line(const char *lines, int line, const char *expected) {
     return lines && size == strlen(expected) && memcmp(lines, expected, size) == 0;
 }
 
-/* Checks the units in the store. Units of older stores are elsewhere. A column that the store lacks
- * is read as null and has no unit. */
+/* Checks the units in the store. Does nothing for an older store without the attribute "units", or
+ * for a column that the store lacks. */
 static void check_units(tm_check *check, hid_t dataset, const tm_table_def *def) {
     char *units = text_of(check, dataset, "units");
     hid_t type = H5Dget_type(dataset);

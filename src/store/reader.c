@@ -150,8 +150,7 @@ static bool lacks_table(const tm_store *store, int table) {
            !is_there(store, tm_record_tables[TM_RECORD_RANKS].path, "n_", own->path + 1);
 }
 
-/* Returns whether a column of /ranks or /spans is a count that the store, written by an older
- * tmerge, lacks. */
+/* Returns whether a column of /ranks or /spans is a count that stores of an older tmerge lack. */
 static bool lacks_count(const tm_store *store, const tm_record_column *column) {
     for (int c = 0; c < TM_N_COUNTS; c++) {
         const char *word = tm_count_info((tm_count)c)->word;

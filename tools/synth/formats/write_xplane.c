@@ -38,7 +38,8 @@ enum {
 /* Fields of a stat that hold its value. */
 enum { STAT_UINT = 3, STAT_INT = 4, STAT_TEXT = 5, STAT_REFERENCE = 7 };
 
-/* Names of stats, numbered from 1. Texts that events refer to follow, by kind. */
+/* Names of stats, numbered from 1. The numbers after them are for texts that events refer to, by
+ * kind. */
 #define STATS(X)                                                                                   \
     X(CORRELATION, "correlation_id")                                                               \
     X(KERNEL, "kernel_details")                                                                    \

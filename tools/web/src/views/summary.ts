@@ -28,7 +28,7 @@ import { empty, figure, link, prose, section, sign, term } from "../ui";
 import { href, type State, type View, tablesNamed } from "../view";
 
 const RANKS_MAX = 32;
-/* Of more bars than this, only every LABEL_EVERY-th and those of named ranks have labels. */
+/* If there are more bars than this, only every LABEL_EVERY-th bar and the bars of named ranks have labels. */
 const LABELS_MAX = 8,
   LABEL_EVERY = 4;
 const ADVICE_MAX = 5;

@@ -21,7 +21,7 @@ const WASTE_PCT = 5,
   WORTH_PCT = 1;
 /** The part of the critical path without a recorded cause is mentioned if it has at least this share [%]. */
 const BEFORE_PCT = 1;
-/** Share of the ranks [%], the worst ones, that are fixed together, as in whatif.job. */
+/** This share of the ranks [%], the worst ones, is fixed together, as in whatif.job. */
 const WORST_PCT = 3;
 
 type Group = Readonly<Record<"what" | "title" | "one", string>>;
