@@ -9,11 +9,16 @@ import { whereOf } from "./where";
 
 export type Write = (value: Cell) => Child;
 
-/** Columns as text, "rank; idle_ns: idle; lost_ns<bar sync>: the GPU lost": for each its name, in <> how it is drawn if not only as the
- * value, and after ":" its heading. `name` and `narrow`: at most two lines of a name from a trace; `kernel`: the name of a kernel,
- * shortened; `bar COLOUR`: a bar next to the value; `percent COLOUR`: a share of 100 as a bar; `bytes`, `memory`, `significant`, `flop`:
- * each number with its own unit; `kind`: the name of a kind of collective; `spare`: left out on narrow pages. The lint
- * page_is_formatted_and_sound checks the names. Or columns as objects, or lists; false is left out. */
+/** Columns, as a text such as "rank; idle_ns: idle; lost_ns<bar sync>: the GPU lost". Each column has its name; in <>, how it is drawn if
+ * not only as the value; and after ":", its heading. In <>:
+ * - `name` and `narrow`: at most two lines of a name from a trace;
+ * - `kernel`: the name of a kernel, shortened;
+ * - `bar COLOUR`: a bar next to the value; `percent COLOUR`: a share of 100 as a bar;
+ * - `bytes`, `memory`, `significant`, `flop`: each number with its own unit;
+ * - `kind`: the name of a kind of collective;
+ * - `spare`: left out on narrow pages.
+ *
+ * The lint page_is_formatted_and_sound checks the names. An item may also be an object for a column, or a list; false is left out. */
 export type ColumnItem<N extends TableName> = string | false | GridColumn<N> | readonly (string | false | GridColumn<N>)[];
 
 const WRITERS: Readonly<Record<string, (value: number) => string>> = {
