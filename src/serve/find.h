@@ -37,7 +37,7 @@ typedef struct tm_find_wish {
     int64_t above, below; /* exclusive limits of the duration [ns] */
     int64_t longer;       /* only longer events are listed [ns] */
     tm_find_place from;
-    int64_t budget_ns; /* the search pauses before the first block that starts after this time */
+    int64_t budget_ns; /* time limit [ns]: the search starts no further block after it */
 } tm_find_wish;
 
 typedef struct tm_found_event {

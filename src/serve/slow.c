@@ -147,8 +147,8 @@ static int by_times(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->first, y->first);
 }
 
-/* Removes @p own, one of the values, from a sorted array [n >= 2], and returns element @p place of
- * the rest. The array is not changed. */
+/* Returns element @p place of a sorted array [n >= 2], as if @p own, one of its values, were
+ * removed. */
 static double without(const double *sorted, size_t place, double own) {
     return own > sorted[place] ? sorted[place] : sorted[place + 1];
 }

@@ -173,8 +173,8 @@ static bool run_heads(run *r, tms_events *unused) {
             learn(r->plan, sim);
         }
         r->waiting[rank] = -1;
-        r->ready[rank] = r->plan->config->ranks - 1 - rank; /* ranks are taken from the end of the
-                                                               array */
+        /* ranks are taken from the end of the array, so rank 0 is last */
+        r->ready[rank] = r->plan->config->ranks - 1 - rank;
     }
     r->n_ready = r->plan->config->ranks;
     return true;

@@ -386,7 +386,7 @@ function byKey(tracks: readonly Track[]): Map<string, Track | undefined> {
   return out;
 }
 
-/* Returns the new row of an event that was fetched earlier; -1 if the event is gone. Fetched rows follow those of the page. */
+/* Returns the new row of an event that was fetched earlier; -1 if the event is gone. Fetched rows follow the page's rows. */
 function sameEvent(before: Events, row: number, now: Events, from: number): number {
   const track = before.tracks.find(({ first, n }) => row >= first && row < first + n);
   if (!track) return -1;

@@ -119,7 +119,7 @@ function launchedBy(controller: Controller, row: number, launch: Launch | undefi
   ];
 }
 
-/** A launched event. `delay`: time from the call's begin to the event's begin [ns]. */
+/** A launched event. `later`: time from the call's begin to the event's begin [ns]. */
 interface Launched extends FarEvent {
   readonly later: number;
 }
