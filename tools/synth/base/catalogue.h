@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* How an event is written, and as what it counts. */
+/* How an event is written, and what it counts as. */
 typedef enum tms_shape {
     TMS_SHAPE_OP,             /* cpu_op */
     TMS_SHAPE_ANNOTATION,     /* user_annotation */

@@ -61,7 +61,7 @@ typedef struct tms_groups {
     tms_channel *channels;    /* [n_channels], owned */
     int64_t n_channels;
     int64_t n_instances; /* collectives per step, over all channels */
-    int64_t n_parts;     /* likewise */
+    int64_t n_parts;     /* parts per step, over all channels */
 } tms_groups;
 
 /** Lists the communicators of a job.

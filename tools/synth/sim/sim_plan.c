@@ -36,9 +36,9 @@ typedef struct run {
     int64_t n_ready;
 } run;
 
-/* Returns how many members are before a member in a ring, counted from the first member with
- * complete data. The ring goes through the ranks in order, and is the same in all groups. In a
- * pair, either rank may be first, but it is the same in each step. */
+/* Returns a member's place in its group's ring, from 0: the member at place 0 has complete data
+ * first. The ring goes through the ranks in order. In a pair, either rank may be first, but it is
+ * the same in each step. */
 static int64_t place_of(const tms_plan *plan, int64_t channel, int64_t position) {
     tms_rng rng = tms_rng_start((uint64_t)plan->config->seed, PAIR_STREAM, (uint64_t)channel);
     bool turned = plan->groups.channels[channel].ranks.size == 2 && tms_rng_range(&rng, 0, 2) == 1;
@@ -173,8 +173,8 @@ static bool run_heads(run *r, tms_events *unused) {
             learn(r->plan, sim);
         }
         r->waiting[rank] = -1;
-        r->ready[rank] = r->plan->config->ranks - 1 - rank; /* ranks are taken from the end of the
-                                                               array */
+        /* ranks are taken from the end of the array, so rank 0 is last */
+        r->ready[rank] = r->plan->config->ranks - 1 - rank;
     }
     r->n_ready = r->plan->config->ranks;
     return true;

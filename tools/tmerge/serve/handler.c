@@ -26,7 +26,7 @@ struct tm_handler {
     tm_names *names;
     tm_vec page; /* of char */
     tm_tiler tiler;
-    tm_tables tables;   /* all tables; one has rows only while a request for it is answered */
+    tm_tables tables;   /* all tables; a table has rows only while a request for it is answered */
     tm_tables facts;    /* job.job and job.rank */
     const char **hosts; /* owned; by index of the rank; "" if unknown */
     tm_finder *finder;

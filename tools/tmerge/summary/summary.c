@@ -56,9 +56,9 @@ static bool is_far(int64_t ns, int64_t mean_ns) {
     return fabs((double)(mean_ns - ns)) > 0.25 * (double)mean_ns;
 }
 
-/* Writes " of 42.1 ms", the mean step, to which savings refer. If the marks are much farther apart,
- * writes " of 450.0 us (40.0 us replayed)"; if the median differs much, " of 6.43 ms (mean; median
- * 3.11 ms)". */
+/* Writes " of 42.1 ms", the mean replayed step, to which savings refer. If the mean time from mark
+ * to mark is much longer, writes " of 450.0 us (40.0 us replayed)". If the median step differs much
+ * from the mean, writes " of 6.43 ms (mean; median 3.11 ms)". */
 static void write_lengths(const tm_tables *tables, char *out, size_t size) {
     const tm_table *steps = tm_tables_find(tables, "whatif.step");
     const int64_t mean = number(tm_tables_find(tables, "whatif.job"), 0, "step_ns");

@@ -24,7 +24,7 @@ export interface PlotLine {
   readonly width: number;
   readonly opacity?: number;
   readonly dash?: readonly number[];
-  /** Each value stays the same until the next one; else values are interpolated. */
+  /** true: a value stays the same until the next one; default: values are interpolated. */
   readonly steps?: boolean;
   /** Label above one end of the line. */
   readonly label?: string;
@@ -66,7 +66,7 @@ const LEFT = 58,
   TOP = 34,
   BOTTOM = 46,
   TICK = 5,
-  DIGITS_MOST = 4; // decimals; more do not fit next to the axis
+  DIGITS_MOST = 4; // more decimals do not fit next to the axis
 const DISC = "M5 0A5 5 0 1 1 4.99 0Z";
 
 export class Scales {

@@ -12,7 +12,7 @@ export interface Spot {
   readonly row: number;
   readonly at: readonly [number, number];
   readonly size: number;
-  /** Index of the marker shape (shapes.ts). */
+  /** Index of the marker shape, in PATHS. */
   readonly shape: number;
   readonly hollow?: boolean;
 }

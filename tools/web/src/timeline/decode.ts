@@ -168,7 +168,7 @@ export type Operation = ReturnType<typeof readOperations>[number] & { readonly f
 function readOperations(bytes: Bytes, job: Reported) {
   const n = bytes.number();
   let begin = 0;
-  bytes.number(); // the number with those left out
+  bytes.number(); // number of the job's operations, also of those that the page leaves out
   return list(n, (number) => {
     begin += bytes.signed();
     const kind = bytes.number();

@@ -34,14 +34,13 @@ class Plane {
   }
 }
 
-/** Shares in a window, at a finer resolution than those of the page. */
+/** Shares in a window, at a finer resolution than the page has. */
 export interface FineShares {
   /** Returns the width of a rank's buckets [ns]; null if they do not cover the whole span. */
   widthIn(at: number, span: Span): number | null;
   /** Writes the shares of those columns that the window covers. */
   columns(at: number, kind: number, from: number, width: number, out: Float32Array): void;
-  /** Returns the mean shares of groups of ranks, by the number of the group. A group has no shares if those of one of its ranks are
-   * missing. */
+  /** Returns the mean shares of groups of ranks, by the number of the group. A group has no shares if one of its ranks has none. */
   meansOf(groups: readonly (readonly number[])[]): FineShares;
 }
 
