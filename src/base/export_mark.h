@@ -26,8 +26,8 @@ enum { TM_EXPORT_SEQUENCE = 1 };
 
 /** Fields of track descriptors that Perfetto does not know and skips. The track of a rank's process
  * has the rank and its metadata: the content of TM_EXPORT_MEMBERS without braces, with a comma
- * after each member. Tracks of threads, streams and counters have the fields of the track in the
- * store. */
+ * after each member. Tracks of threads, streams and counters have the fields from
+ * TM_EXPORT_TRACK_PID on, as the store records them. */
 enum {
     TM_EXPORT_TRACK_RANK = 9001,
     TM_EXPORT_TRACK_MEMBERS,

@@ -54,7 +54,7 @@ static int64_t stage_of(const tm_rank_label *label) {
  * number. */
 tm_status tm_rank_labels_number(const tm_rank_label *labels, size_t n, int64_t least, int64_t *out,
                                 tm_error *err) {
-    tm_vec pairs = TM_VEC(pair); /* of (number in the label, number by replica and stage) */
+    tm_vec pairs = TM_VEC(pair); /* own number, and number by replica and stage */
     int64_t n_own = 1, n_stages = 1;
     bool ok = true;
     for (size_t i = 0; i < n; i++) {

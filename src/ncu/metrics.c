@@ -43,9 +43,9 @@ static const struct row {
     {"dram__cycles_elapsed" PER_SECOND, NULL, NULL, TM_SLOT_DRAM_CYCLES_PER_S, 1},
 };
 
-/* Operation counters, and the number of operations per count. Some tensor core counters are sums of
- * others. So for each source type, the list has the counters that also name a destination type or,
- * if there are none, the only counter. */
+/* Operation counters, and the number of operations per count. A tensor core counter without a
+ * destination type is the sum of the counters with one, so it is listed only if its source type has
+ * no others. */
 static const struct counter {
     const char *name;
     double operations;

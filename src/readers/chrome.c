@@ -97,7 +97,7 @@ static bool is_closed(chrome_reader *reader, char bracket) {
 }
 
 /* If the window is exactly at the stop, where this part ends, sets `arrived`. Fails if the window
- * is beyond the stop: no element starts there then, and what the next part read is invalid. */
+ * is beyond the stop: then no element starts at the stop, and the next part read invalid data. */
 static tm_status check_stop(chrome_reader *reader, tm_error *err) {
     const tm_window *window = &reader->window;
     int64_t at = window->buffer_offset + (window->p - window->buffer);
@@ -229,7 +229,7 @@ static tm_status read_metadata(chrome_reader *reader, tm_json_text *key, tm_erro
             end = repair_value(reader, keep + value);
             repaired = end != NULL;
             if (!end && window->cursor.fail < window->cursor.end)
-                end = strict; /* the value itself is valid; report the error after it */
+                end = strict; /* keep a valid value: the error after it is reported later */
             /* incomplete: the value is read again from its start */
             state = (tm_json_skip_state){0};
             resume = keep + value;

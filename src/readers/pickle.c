@@ -14,7 +14,7 @@ enum { LONGEST = 10 }; /* bytes of the longest opcode with its argument: an inte
  * what the opcode does. */
 #define OPCODES(X)                                                                                 \
     X(0x80, PROTO, 1, *ARGUMENT <= 5 ? NULL : "the protocol of this pickle is unknown")            \
-    X(0x95, FRAME, 8, NULL) /* ignored: frames only help when reading from files */                \
+    X(0x95, FRAME, 8, NULL) /* ignored: frames only help readers to prefetch */                    \
     X(0x2e, STOP, 0, stop(m))                                                                      \
     X(0x28, MARK, 0, push_row(m))                                                                  \
     X(0x4e, NONE, 0, push_row(m))                                                                  \

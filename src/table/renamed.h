@@ -10,7 +10,7 @@
 typedef struct tm_renamed {
     const char *was, *now; /* former and present name of a table or an analysis */
     const char *level; /* level of the table `now` that the table `was` became; NULL: not a level */
-    const char *name_was; /* name that the column `name` had in `was`; NULL: `name` */
+    const char *name_was; /* former name of the column `name`; NULL: it was `name`, too */
 } tm_renamed;
 
 extern const tm_renamed tm_renames[];

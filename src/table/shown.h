@@ -43,8 +43,8 @@ tm_shown_unit tm_shown_choose(const tm_column *column, tm_shown_range range);
  * own unit if it would show no digit before the second decimal.
  *
  * @param ranges  [n] ranges of the columns' values
- * @param units   [n] set for columns that are not times, and for points in time; this function sets
- *                the others, which have no name yet
+ * @param units   [n] set by the caller for columns that are not times, and for points in time; this
+ *                function sets the others, which have no name yet
  */
 void tm_shown_choose_all(const tm_column *columns, size_t n, const tm_shown_range *ranges,
                          tm_shown_unit *units);

@@ -13,8 +13,8 @@
 #include "readers/number.h"
 #include "timeline/counted.h"
 
-/* MTIA's names for the wait of a stream for another stream, and for recording the event that it
- * waits for. */
+/* MTIA's names for the wait of a stream for an event of another stream, and for the recording of
+ * the event. */
 #define MTIA_WAIT "event_wait"
 #define MTIA_RECORD "event_record"
 

@@ -11,7 +11,7 @@
 
 enum { NONE = -1, SEVERAL = -2 };
 
-/* Sets *rank to the other rank, unless that is NONE; to SEVERAL if both are known and differ. */
+/* Combines two ranks: NONE and a rank give the rank, two different ranks give SEVERAL. */
 static void combine(int64_t *rank, int64_t other) {
     if (other != NONE)
         *rank = *rank == NONE || *rank == other ? other : SEVERAL;

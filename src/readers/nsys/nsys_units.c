@@ -197,7 +197,7 @@ static tm_status each_named_thread(void *context, sqlite3_value **values, tm_err
 typedef struct init_scan {
     tm_vec *pairs;
     tm_vec fields; /* fields of the payloads' schemas */
-    int64_t *most; /* [pairs] number of ranks of its largest communicator so far */
+    int64_t *most; /* [pairs] number of ranks of the pair's largest communicator so far */
 } init_scan;
 
 static tm_status each_payload(void *context, sqlite3_value **values, tm_error *err) {

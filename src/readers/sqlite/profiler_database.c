@@ -251,7 +251,7 @@ tm_status tm_db_select(const tm_db *db, const tm_db_statement *statement, tm_db_
     TM_TRY(tm_db_prepare(db, statement->sql, &scan, err));
     /* has no effect if the statement has no ?1 */
     (void)sqlite3_bind_int64(scan, 1, statement->value);
-    tm_db_taker *outer = *db->taker; /* the scan that called back when this scan was started */
+    tm_db_taker *outer = *db->taker; /* the scan whose callback started this scan; NULL: none */
     *db->taker = &taker;
     tm_error failure; /* if a callback failed, this error only says that the scan has ended */
     tm_status status = tm_db_step(db, scan, &row, &failure);

@@ -29,9 +29,9 @@ typedef struct tm_viewer_devices {
 } tm_viewer_devices;
 
 /**
- * Writes a plane that lists the devices of each program whose devices are certain. If all
- * collectives of a program have a single group, with as many devices as ran the program in this
- * file, these are all devices of the program, and their order makes no difference.
+ * Writes a plane that lists the devices of each program whose devices are certain. They are certain
+ * if every collective of the program has a single group, and the group has as many devices as ran
+ * the program in this file: no other devices ran it. The order of the devices makes no difference.
  * @param out  of uint8_t, an XSpace: appended to
  * @return     false if out of memory
  */

@@ -156,7 +156,7 @@ typedef struct known {
 /* The devices that take part in a collective with a given device. */
 typedef struct members {
     tm_vec of;  /* of int64_t */
-    bool local; /* all devices are in one process, and have their numbers in that process */
+    bool local; /* all devices are in one process, and `of` has their numbers in it */
     int ends;   /* as in tm_gpu_collective */
 } members;
 

@@ -6,7 +6,8 @@
 #include "base/sorted.h"
 #include "tpu_core.h"
 
-/* Records which runs of programs another device launched. */
+/* Records the flow of each program run on a device, so that host calls with the same flow are found
+ * to be for this device. */
 static tm_status add_others(tm_xread *r, const tm_xline *line, const tm_xstats *stats,
                             size_t device, tm_xlaunches *launches, tm_error *err) {
     const tm_xdevice *devices = r->devices.data;
