@@ -12,8 +12,8 @@
 /** Key of an object with the metadata of each rank's trace. The object comes after the events. */
 #define TM_EXPORT_MEMBERS "tmerge_members"
 
-/** Prefix that gives the rank of a process in its name, and the maximum length [B] of the original
- * name after the prefix. */
+/** Start of a process's name: its rank. The original name follows, cut to TM_EXPORT_PROCESS_MAX
+ * bytes. */
 #define TM_EXPORT_PROCESS "rank %lld: "
 enum { TM_EXPORT_PROCESS_MAX = 40 };
 

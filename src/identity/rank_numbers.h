@@ -61,9 +61,9 @@ typedef struct tm_rank_move {
  * Decides the rank of each trace: by the map, else by the reported rank, else by its name, else the
  * next free rank by position. If traces with different names report the same rank, as replicas do,
  * names take precedence, provided each name stands for one rank. If some traces contain device
- * work, a trace without any belongs to a helper when it reports no rank, when another trace has its
- * rank at the same time, when the job has no such rank, or when only its name calls it a worker and
- * a trace with device work is named differently.
+ * work, a trace without device work belongs to a helper in four cases: it reports no rank; another
+ * trace has its rank at the same time; the job does not have its rank; it has its rank only from
+ * the word "worker" in its name, and a trace with device work is named differently.
  *
  * @param claims  [n] in the order of the arguments; decisions are set
  * @param moves   of tm_rank_move, appended to and sorted, as tm_rank_moved needs them
