@@ -90,9 +90,10 @@ typedef struct host_copies {
     int64_t exposed_ns;                 /* alone_ns, limited by at_most() for each rank */
 } host_copies;
 
-/* Returns the time of a rank's copies without concurrent computation. The sum over kinds counts
- * concurrent copies of several kinds more than once, so it is limited to the time of all copies
- * minus the largest overlap of a kind with computation. */
+/* Returns the time of a rank's copies without concurrent computation: own->alone_ns, with an upper
+ * limit, because it counts concurrent copies of several kinds more than once. The limit is the time
+ * in which any copy runs, minus @p overlap_ns: the time in which copies of the kind that overlaps
+ * computation most run beside it. */
 static int64_t at_most(const tm_facts *f, const host_copies *own, int64_t rank,
                        int64_t overlap_ns) {
     const tm_table *ranks = tm_tables_find(f->tables, "overlap.rank");

@@ -82,9 +82,10 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [OPENING] =
         {"opening_ns", TM_INT, "ns",
          "Time at the start of the rank's recording in which profilers of other ranks were still "
-         "starting; windows, steps and waits exclude it. It ends when the last rank arrives at a "
-         "collective in which a rank waited for ranks whose recordings had not started: for at "
-         "least half of its wait and 5 % of its recording. Null if nothing is left out."},
+         "starting; windows, steps and waits exclude it. It ends when the last rank arrives at the "
+         "collective that shows the late start: a rank waited there while another rank's recording "
+         "had not started, for at least half of its wait and at least 5 % of its own recording. "
+         "Null if nothing is left out."},
 };
 
 static const tm_table_def rank_def = {
