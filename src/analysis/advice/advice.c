@@ -609,7 +609,7 @@ static int worst_first(const void *a, const void *b) {
     return (int)x->rule - (int)y->rule; /* rules are numbered with causes before their effects */
 }
 
-/* Returns the words for the work that takes no time in the replay that gives a bound. */
+/* Returns the words for a kind of work, for the sentence "if hosts took no time". */
 static const char *left_out(const char *limit) {
     static const struct {
         const char *name, *what;

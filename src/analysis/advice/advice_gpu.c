@@ -342,7 +342,7 @@ static void say_call(const tm_facts *f, char *out, size_t size) {
                      : "");
 }
 
-/* Returns whether a gap has the given cause and, if there is a plan, a rank of the plan. */
+/* Returns whether a gap has the given cause and, if there is a plan, is on a rank of the plan. */
 static bool is_gap_of(const tm_table *gaps, size_t row, const char *cause, const tm_table *items,
                       size_t plan) {
     return strcmp(tm_table_cell(gaps, row, "cause")->value.text, cause) == 0 &&
