@@ -92,8 +92,8 @@ typedef struct host_copies {
 
 /* Returns the time of a rank's copies without concurrent computation: own->alone_ns, with an upper
  * limit, because it counts concurrent copies of several kinds more than once. The limit is the time
- * in which any copy runs, minus @p overlap_ns: the time in which copies of the kind that overlaps
- * computation most run beside it. */
+ * in which any copy runs, minus @p overlap_ns, the longest time in which copies of one kind overlap
+ * computation. */
 static int64_t at_most(const tm_facts *f, const host_copies *own, int64_t rank,
                        int64_t overlap_ns) {
     const tm_table *ranks = tm_tables_find(f->tables, "overlap.rank");
