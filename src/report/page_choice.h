@@ -11,7 +11,7 @@
 
 enum {
     TM_PAGE_RANKS_WHOLE = 1024, /* number of ranks of the largest job whose page has all ranks */
-    TM_PAGE_RANKS = 256,        /* number of ranks kept if the job has more */
+    TM_PAGE_RANKS = 256,        /* number of ranks that the page of a larger job has */
     TM_PAGE_STEPS_WHOLE = 512,
     TM_PAGE_STEPS = 384,
     TM_PAGE_CELLS_WHOLE = 5120, /* ranks * steps */

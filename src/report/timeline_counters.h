@@ -6,7 +6,8 @@
 
 /** Appends the number of the rank's series, without those that are always 0; then for each series:
  * - name of the counter, name of the series, number of points;
- * - the times: the first relative to the job's start, each other one to the previous point;
+ * - the times: of the first point relative to the job's start, of the others relative to the
+ *   previous point;
  * - the values, as little-endian IEEE 754 numbers of four bytes.
  *
  * A long series is divided into stretches, and each is reduced to its minimum and maximum.

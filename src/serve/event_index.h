@@ -57,7 +57,7 @@ typedef struct tm_serve_wish {
     int64_t from_ns, to_ns; /* on the job's clock, since the epoch; half open */
     size_t gpu_most, host_most;
     bool host;
-    bool launches; /* read host events from the first call on that launched one of the GPU events */
+    bool launches; /* host events start at the first call that launched one of the GPU events */
 } tm_serve_wish;
 
 /** Reads the events that overlap a window, with the selected attributes.

@@ -66,8 +66,7 @@ void tm_slow_close(tm_slow *s) {
     free(s);
 }
 
-/* Orders events by name, start and duration. If all are equal, the store's order stays, because the
- * sort is stable for input of a few sorted runs, such as tracks. */
+/* Orders events by name, start and duration. If all are equal, the order does not matter. */
 static int by_name(const void *a, const void *b) {
     const tm_serve_event *x = a, *y = b;
     int order = tm_order_u64(x->name, y->name);

@@ -38,14 +38,15 @@ static const tm_column columns[N_COLUMNS] = {
          "critical, warning or note. If saved_pct is known and exact: critical from 10 %, warning "
          "from 2 %. If it is unknown: by the rule's own thresholds. If it is an upper bound "
          "(at_most): the less severe of these two, and never critical for a pipeline's bubble."},
-    [SAVED] = {"saved_ns", TM_INT, "ns",
-               "Time by which the fix shortens a mean step, computed by replay (whatif.item). "
-               "straggler: the named ranks are fixed. late_ranks: the ranks of the plan in "
-               "whatif.item are fixed; what an item on named ranks saves is subtracted. imbalance: "
-               "each rank computes as long as the other ranks. uneven_stages, slow_network: see "
-               "whatif.split, whatif.network. Other rules give an upper bound (at_most), as if one "
-               "kind of work took no time, or twice as many micro-batches halved a pipeline's "
-               "bubble. Savings of several items do not add up. Null if unknown."},
+    [SAVED] =
+        {"saved_ns", TM_INT, "ns",
+         "Time by which the fix shortens a mean step, computed by replay (whatif.item). "
+         "straggler: the named ranks are fixed. late_ranks: the ranks of the plan in "
+         "whatif.item are fixed; what an item on named ranks saves is subtracted. imbalance: "
+         "each rank computes as long as the other ranks. uneven_stages, slow_network: see "
+         "whatif.split, whatif.network. Other rules give an upper bound (at_most): one kind of "
+         "work takes no time, or twice as many micro-batches halve a pipeline's bubble. Savings of "
+         "several items do not add up. Null if unknown."},
     [SAVED_PCT] = {"saved_pct", TM_REAL, "%",
                    "saved_ns as a share of the mean step: 100 saved_ns / whatif.job step_ns."},
     [AT_MOST] = {"at_most", TM_BOOL, "",
@@ -55,8 +56,8 @@ static const tm_column columns[N_COLUMNS] = {
               "explain: the mean over all ranks, or for straggler over the ranks that wait for it. "
               "Null if the problem does not cost time."},
     [BOUND] = {"bound", TM_TEXT, "",
-               "How exact cost_ns is. exact: GPUs were idle for all of it. upper: the fix saves "
-               "each rank at most cost_ns. Shorter waits for other ranks may save more."},
+               "How exact cost_ns is. exact: GPUs were idle for all of it. upper: the fix shortens "
+               "a rank's own work by at most cost_ns; waits for other ranks may get shorter, too."},
     [RANKS] = {"ranks", TM_TEXT, "", "Ranks that the finding is about, or the word all."},
     [TEXT] = {"text", TM_TEXT, "", "Advice: what to do about the finding."},
     [SAVES] = {"saves", TM_TEXT, "",
@@ -608,7 +609,7 @@ static int worst_first(const void *a, const void *b) {
     return (int)x->rule - (int)y->rule; /* rules are numbered with causes before their effects */
 }
 
-/* Returns the words for the work that takes no time in the replay that gives a bound. */
+/* Returns the words for a kind of work, for the sentence "if hosts took no time". */
 static const char *left_out(const char *limit) {
     static const struct {
         const char *name, *what;

@@ -90,9 +90,10 @@ typedef struct host_copies {
     int64_t exposed_ns;                 /* alone_ns, limited by at_most() for each rank */
 } host_copies;
 
-/* Returns the time of a rank's copies without concurrent computation. The sum over kinds counts
- * concurrent copies of several kinds more than once, so it is limited to the time of all copies
- * minus the largest overlap of a kind with computation. */
+/* Returns the time of a rank's copies without concurrent computation: own->alone_ns, with an upper
+ * limit, because it counts concurrent copies of several kinds more than once. The limit is the time
+ * in which any copy runs, minus @p overlap_ns, the longest time in which copies of one kind overlap
+ * computation. */
 static int64_t at_most(const tm_facts *f, const host_copies *own, int64_t rank,
                        int64_t overlap_ns) {
     const tm_table *ranks = tm_tables_find(f->tables, "overlap.rank");
@@ -341,7 +342,7 @@ static void say_call(const tm_facts *f, char *out, size_t size) {
                      : "");
 }
 
-/* Returns whether a gap has the given cause and, if there is a plan, a rank of the plan. */
+/* Returns whether a gap has the given cause and, if there is a plan, is on a rank of the plan. */
 static bool is_gap_of(const tm_table *gaps, size_t row, const char *cause, const tm_table *items,
                       size_t plan) {
     return strcmp(tm_table_cell(gaps, row, "cause")->value.text, cause) == 0 &&

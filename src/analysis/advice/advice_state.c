@@ -123,7 +123,7 @@ void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
     /* Subtracts the variation that other rules explain by late ranks, uneven work or input. */
     int64_t rest = llround(v.above_ns * (double)f->n_gpu) - f->costs[TM_RULE_STRAGGLER] -
                    tm_facts_uneven(f) - f->costs[TM_RULE_INPUT];
-    /* short steps vary by little time */
+    /* if steps take little of the GPU time, even large variation costs little */
     if (tm_facts_percent(rest, f->window_ns) < 1.0)
         return;
     tm_shown_text lengths[2];
@@ -337,7 +337,8 @@ void tm_look_memory_growth(const tm_facts *f, tm_advice *out) {
              tm_facts_int(f, "memory.device", worst, "growing_steps"), until);
 }
 
-/* Sets the peak of the spike on the device, and the highest peak of its other steps. */
+/* Sets *high to a device's peak in the step of its spike, and *other to its highest peak in other
+ * steps. */
 static void compare_steps(const tm_facts *f, size_t device, int64_t *high, int64_t *other) {
     const tm_table *devices = tm_tables_find(f->tables, "memory.device");
     const tm_table *steps = tm_tables_find(f->tables, "memory.step");

@@ -185,8 +185,8 @@ static bool is_named(const tm_facts *f, int64_t rank) {
     return row < ranks->n_rows && text_is(ranks, row, "verdict", "straggler");
 }
 
-/* Returns the time that @p n_lost ranks lose by all waits for the named ranks, also while their GPU
- * computes, because these waits delay later work. A rank loses at most the largest excess of a
+/* Returns the time that @p n_lost ranks lose by waiting for the named ranks. Counts waits during
+ * computation, too, because they delay later work. A rank loses at most the largest excess of a
  * finding. */
 static int64_t lost_behind(const tm_facts *f, double share, int64_t n_lost) {
     const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
@@ -296,8 +296,8 @@ static void mean_compute(const tm_facts *f, size_t plan, bool listed, char *out,
     tm_shown_duration(n > 0 ? sum / n : 0, out, size);
 }
 
-/* Writes advice on a slow stage, whose ranks are those of a plan. Names no single rank: which of
- * them computes most is chance. Gives no cause: durations of operations do not show it. */
+/* Writes advice on a slow stage, which has exactly the ranks of @p plan. Names no single rank:
+ * which of them computes most is chance. Gives no cause: durations of operations do not show it. */
 static void write_stage(const tm_facts *f, size_t plan, size_t stage, tm_advice *out) {
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
     const tm_table *ranks = tm_tables_find(f->tables, "overlap.rank");
@@ -388,7 +388,7 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
     int64_t lost = tm_facts_sum(f, "overlap.rank", "exposed_wait_ns") +
                    tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns") -
                    f->costs[TM_RULE_STRAGGLER];
-    /* a product that would overflow exceeds the loss */
+    /* if the product would overflow, it is larger than `lost` */
     if (u.above_ns < INT64_MAX / (f->n_gpu + 1))
         lost = u.above_ns * f->n_gpu < lost ? u.above_ns * f->n_gpu : lost;
     double percent = tm_facts_percent(u.above_ns, u.mean_ns);
@@ -564,9 +564,9 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
 }
 
 /* Returns the kind of collective with the most exposed time over all ranks, and sets that time.
- * Waits for late ranks may all be in one kind of collective, but not in transfers between two
- * ranks: so a transfer wins if it exceeds every other kind minus @p waiting_ns. Leaves out
- * transfers of a bubble, which have their own item. */
+ * All waits for late ranks (@p waiting_ns) may be in one kind of collective, but none are in
+ * transfers between two ranks. So a transfer wins if it has more exposed time than the worst
+ * collective without these waits. Leaves out transfers of a bubble, which have their own item. */
 static const char *worst_kind(const tm_facts *f, int64_t waiting_ns, int64_t *exposed_ns) {
     /* more than there are kinds */
     enum { KINDS = 24 };

@@ -18,9 +18,10 @@ typedef struct tm_transfer_line {
     double latency_ns;
     double bandwidth_gbps;
     bool found;         /* false if sizes are too similar, or times do not grow with size */
-    bool shows_latency; /* whether the latency is at least a tenth of the time of the smallest size
+    bool shows_latency; /* whether the latency is at least a tenth of the time at the smallest size
                          */
-    bool shows_bandwidth; /* whether moving takes at least half of the time of the largest size */
+    bool shows_bandwidth; /* whether moving the bytes takes at least half of the time at the largest
+                             size */
 } tm_transfer_line;
 
 /**

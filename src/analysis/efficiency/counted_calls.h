@@ -29,8 +29,8 @@ typedef struct tm_counted_call {
 typedef struct tm_counted_calls {
     tm_counted_call *list; /* [n] ascending by row; owned */
     size_t n;
-    uint32_t *of_operator; /* [operator calls] index into list of the counted call that owns the
-                              call's kernels; TM_NOT_COUNTED: none; NULL for XLA; owned */
+    uint32_t *of_operator; /* [operator calls] for each, the index in `list` of the counted call
+                              that owns its kernels; TM_NOT_COUNTED: none; NULL for XLA; owned */
     tm_work *works;        /* one for each distinct set of inputs; owned */
 } tm_counted_calls;
 

@@ -73,7 +73,7 @@ static const tm_column work_columns[] = {
      "otherwise the class whose words are in the kernel's name."},
     SUM_COLUMNS,
     {"share_pct", TM_REAL, "%",
-     "Share of the class in the time of all kernels, on level rank of the rank's kernels: 100 "
+     "Share of the class in the time of all kernels (on level rank: of the rank's kernels): 100 "
      "total_ns / the sum of total_ns over all classes."},
     {"bits16_pct", TM_REAL, "%",
      "Share of time in kernels that multiply 16-bit numbers: 100 bits16_ns / total_ns. Null for "

@@ -52,8 +52,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
          "Idle time for other reasons: the GPU waited for another process, another GPU, host "
          "memory, ... This is the sum of: gaps of at least 30 us whose next event was already "
          "queued; gaps whose next event has no launch in the trace; in gaps of host_wait_ns, the "
-         "time from 30 us (plus the rank's minimum lag) after the launch call; and time in which "
-         "the GPU may have run unrecorded work (job.integrity.hidden_ns)."},
+         "time more than 30 us (plus the rank's minimum lag) after the launch call; and time in "
+         "which the GPU may have run unrecorded work (job.integrity.hidden_ns)."},
     [R_INPUT] = {"input_ns", TM_INT, "ns",
                  "Part of host_wait_ns in which the host waited for the next batch "
                  "(enumerate(DataLoader)#... or DataPipe)."},

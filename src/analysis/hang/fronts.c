@@ -337,8 +337,8 @@ static bool holds_up(const tm_hang_world *w, const tm_hang_front *f) {
 }
 
 /* Returns the operation at which the group is stuck. In order of preference: the operation in which
- * ranks differ; an operation in which a rank waits that has not reached `top`; the first operation
- * that a rank has not issued; the first operation that has not ended; `top`. */
+ * ranks differ; the first operation in which a rank that has not reached `top` waits; the first
+ * operation that a rank has not issued; the first operation that has not ended; `top`. */
 static int64_t seq_of_front(const reach *r, int64_t mismatch) {
     if (mismatch < INT64_MAX)
         return mismatch;

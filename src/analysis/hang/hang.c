@@ -139,8 +139,8 @@ static bool lists(const char *ranks, int64_t rank) {
     return false;
 }
 
-/* If exactly one group of the same name contains the rank, returns that group's key; otherwise @p
- * key. */
+/* Returns the key of the group that has the same name as group @p unreported and contains the rank;
+ * @p key if there is no such group, or more than one. */
 static int64_t reported_key(const tm_table *groups, size_t unreported, int64_t rank, int64_t key) {
     const char *name = tm_hang_text(groups, unreported, HG_NAME);
     int64_t found = key;

@@ -253,8 +253,8 @@ static tm_status add_member(tm_table *t, const tm_ras_comm *c, const tm_ras_memb
 
 /* State while an answer is read: the only one, or the later one of two. */
 typedef struct reading {
-    tm_vec world, moves; /* of tm_hang_gpu, whose `number` is the GPU's global rank, or how much it
-                            launched between the answers */
+    tm_vec world, moves; /* of tm_hang_gpu; `number` is the GPU's global rank in `world`, and how
+                            many collectives it launched between the answers in `moves` */
     tm_hang_compared compared;
     int64_t apart_s; /* -1: unknown */
 } reading;

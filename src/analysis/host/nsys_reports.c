@@ -20,7 +20,8 @@ static const char *const words[TM_N_REPORTS] = {
     [TM_REPORT_CPU_FAULTS] = "um_cpu_page_faults_sum",
 };
 
-/* Kinds of copies: a part of the readers' name, and the name in nsys stats. */
+/* Kinds of copies: part of the name that tmerge's readers give a copy, and the name in nsys stats.
+ */
 static const struct {
     const char *part, *name;
 } copies[] = {

@@ -205,7 +205,8 @@ typedef struct program {
     int64_t rank;
     size_t first, n;
     size_t like;   /* index of an earlier program of the same set; its own index if there is none */
-    size_t opened; /* element i: index of the first program of set i */
+    size_t opened; /* in element i: index of the first program of set i (from 0), which need not be
+                      this program's set */
     int64_t set;   /* number of the program's set, from 1 */
 } program;
 

@@ -206,8 +206,8 @@ static void set_shares(tm_cell *row, const state *s, int64_t whole_ns) {
     const device_times d = devices_of(s->view);
     const int64_t late_ns = t.compute_ns - compute, odd_ns = t.busy_ns - busy;
     const int64_t window = d.n * t.window_ns, whole = d.n * whole_ns;
-    /* Hidden work may have run on any device. So it counts in the sum over devices, except when the
-     * device is busy anyway. */
+    /* Hidden work may have run on any device, so hidden time is limited to the idle time of all
+     * devices together. */
     const int64_t room = whole - d.busy_ns;
     const bool sampled = s->lost->sampled; /* any idle time may hide work */
     const int64_t hidden = s->lost->hidden_ns < room && !sampled ? s->lost->hidden_ns : room;

@@ -38,12 +38,13 @@ enum {
 
 static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
-    [HOST] = {"host", TM_TEXT, "",
-              "Name of the rank's host, from --host-map, the trace or its file name. If unknown, "
-              "host0, host1, ...: a rank is on the previous rank's host if its device number is "
-              "higher, and its rank is higher by 1 or by as much as the device number. If its "
-              "device number is unknown: if its rank is higher by 1. Null if there are several "
-              "ranks and no host or device is known."},
+    [HOST] =
+        {"host", TM_TEXT, "",
+         "Name of the rank's host, from --host-map, the trace or its file name. If unknown, "
+         "hosts are named host0, host1, ...: a rank is on the previous rank's host if its device "
+         "number is higher by some d, and its rank is higher by 1 or by d. If its device number is "
+         "unknown: if its rank is higher by 1. Null if there are several ranks and no host or "
+         "device is known."},
     [DEVICE] = {"device", TM_INT, "",
                 "Number, on its host, of the rank's device with the most busy time; null without "
                 "GPU events."},
@@ -82,9 +83,10 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [OPENING] =
         {"opening_ns", TM_INT, "ns",
          "Time at the start of the rank's recording in which profilers of other ranks were still "
-         "starting; windows, steps and waits exclude it. It ends when the last rank arrives at a "
-         "collective in which a rank waited for ranks whose recordings had not started: for at "
-         "least half of its wait and 5 % of its recording. Null if nothing is left out."},
+         "starting; windows, steps and waits exclude it. It ends when the last rank arrives at the "
+         "collective that shows the late start: a rank waited there while another rank's recording "
+         "had not started, for at least half of its wait and at least 5 % of its own recording. "
+         "Null if nothing is left out."},
 };
 
 static const tm_table_def rank_def = {

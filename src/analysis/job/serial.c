@@ -37,7 +37,7 @@ typedef struct waited {
 } waited;
 
 /* A recording of the rank. `over_ns` is the last end of a host event or the last start of a device
- * event. Only the last kernels can end later. */
+ * event, whichever is later. Only the last kernels can end after it. */
 typedef struct recorded {
     int64_t begin_ns, over_ns;
     size_t calls, kernels;

@@ -84,7 +84,7 @@ typedef struct tm_category_walk {
                                               up to that level's total */
 } tm_category_walk;
 
-/** @param blocks  NULL if unknown: the walk then has only its start */
+/** @param blocks  NULL if unknown: tm_category_walk_next must then not be called */
 tm_category_walk tm_category_walk_begin(const tm_timeline *timeline, const tm_device_levels *d,
                                         const tm_blocks *blocks);
 /** Moves to the next level. Returns false at the end. */
