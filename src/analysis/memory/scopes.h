@@ -14,8 +14,8 @@ typedef struct tm_scope {
     uint32_t module;    /* innermost module */
     uint32_t optimizer; /* optimizer step */
     bool backward;      /* within autograd */
-    bool loading; /* whether a data loader or the pinning of memory is around the call, so that it
-                     loads a batch */
+    bool loading;       /* whether the call loads a batch: a data loader or the pinning of memory is
+                           around it */
 } tm_scope;
 
 typedef struct tm_scopes {

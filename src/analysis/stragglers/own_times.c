@@ -131,9 +131,10 @@ static double *centred_places(const tm_own_times *times, size_t *candidate, tm_e
     return places;
 }
 
-/* Sums the scores of each member in each step. Returns the sum of the squares of these sums. Places
- * are counted from the end of a step, because the first step may lack its beginning. @param orders
- * [places][n][steps] step whose score is taken at each place; NULL: the step itself */
+/* Sums the scores of each member in each step. Returns the sum of the squares of these sums. The
+ * places of rows are counted from the end of a step, because the first step may lack its beginning.
+ * @param orders [places][n][steps] step whose score is taken at each place; NULL: the step itself
+ */
 static double step_squares(const double *scores, size_t n, const step_rows *steps, size_t n_steps,
                            const size_t *orders, size_t n_places) {
     double squares = 0.0;

@@ -44,13 +44,13 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
         {"collectives", TM_INT, "",
          "Number of complete, synchronising collectives in which the rank took part."},
     [R_LAST] = {"last_arrivals", TM_INT, "",
-                "Number of these collectives in which the rank, and no other, came last."},
+                "Number of complete, synchronising collectives in which only this rank came last."},
     [R_LAST_SHARE] = {"last_share", TM_REAL, "",
                       "Share of collectives in which the rank came last: last_arrivals / the "
                       "number of its collectives in which a single rank came last."},
     [R_TIED] = {"tied", TM_INT, "",
-                "Number of its collectives in which the rank shared the last place with another, "
-                "within clock uncertainty."},
+                "Number of complete, synchronising collectives in which the rank and others came "
+                "last, within clock uncertainty."},
     [R_WAIT] = {"wait_ns", TM_INT, "ns",
                 "Time that the rank waited in its collectives: from the start of its kernel until "
                 "the last rank started, at most until its kernel ended. Null if the rank has no "
