@@ -98,8 +98,8 @@ static const tm_column rank_columns[] = {
      "Share of all steps that the critical path is on the rank: path_ns / the sum of step_ns."},
     {"near_ns", TM_INT, "ns",
      "Time of the rank's compute kernels and copies that are nearly critical: their slack is under "
-     "1 % of the time of all steps. If many ranks have much of it, fixing one of them helps "
-     "little."},
+     "1 % of the time of all steps. If near_ns is large on many ranks, fixing one of them "
+     "helps little."},
     {"slack_ns", TM_INT, "ns",
      "Slack of the rank: by how much everything on it could be late without the job ending later. "
      "Null if no step's end depends on the rank."},

@@ -176,7 +176,7 @@ static void add_up_parts(tm_blames *t) {
     t->n_parts = n;
 }
 
-/* Merges both internal tables into a tm_blame for each rank, and one for each rank and step. */
+/* Merges the parts and the costs into a tm_blame for each rank, and one for each rank and step. */
 static tm_status read_parts(const tm_tables *tables, tm_blames *t, tm_error *err) {
     const tm_table *parts = tm_tables_find(tables, tm_blames_part.name);
     const tm_table *costs = tm_tables_find(tables, tm_blames_cost.name);

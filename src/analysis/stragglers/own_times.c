@@ -275,7 +275,7 @@ static int64_t longest_of(const int64_t *ns, size_t n) {
     return longest;
 }
 
-/* Adds a row to the last row. */
+/* Adds a row of `from` to the last row of `out`. */
 static void add_to_last(const tm_own_times *from, size_t row, tm_own_times *out) {
     size_t n = from->n, last = out->n_rows - 1;
     for (size_t i = 0; i < n; i++)
