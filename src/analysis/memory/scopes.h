@@ -5,7 +5,8 @@
 #include "analysis/shared/calls.h"
 #include "base/vec.h"
 
-/** Calls around a call, or the call itself: indices into tm_scopes.calls, or TM_NO_CALL. */
+/** The scope of a call. Indices into tm_scopes.calls: of the call itself or of a call around it;
+ * TM_NO_CALL: none. */
 typedef struct tm_scope {
     uint32_t node; /* outermost operator with a schema, or outermost autograd function: a unit of
                       computation for PyTorch's profiler */

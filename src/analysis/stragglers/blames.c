@@ -81,7 +81,7 @@ static const tm_column member_columns[] = {
 const tm_table_def tm_blames_member = TM_INTERNAL_TABLE(
     "stragglers.member", "A row for each process group and member rank.", member_columns, 2, 2);
 
-/* The cost that the rank caused through other ranks is in stragglers.cost. */
+/* Leaves out the waits that the rank caused through other ranks: stragglers.cost has them. */
 tm_status tm_blames_add_part(tm_tables *tables, const tm_blame *blame, tm_error *err) {
     tm_cell *row = tm_table_add_row(tm_tables_find(tables, tm_blames_part.name));
     if (!row)
