@@ -120,7 +120,7 @@ const tm_table_def tm_diff_operator_def = {
  * may lack operators. */
 enum { OPERATORS_LISTED = 1000, NONE = -1 };
 
-/* The columns to compare of a table. */
+/* The columns of a table that are compared. */
 typedef struct source {
     const char *table, *level;               /* level NULL: all rows */
     const char *device_column, *host_column; /* host_column NULL: none */

@@ -71,7 +71,7 @@ const tm_table_def tm_diff_rank_def = {
 typedef enum how {
     BY_STEP,  /* a sample */
     AS_IS,    /* the value of the only row */
-    A_STEP,   /* the sum of all rows / ranks and steps */
+    A_STEP,   /* the sum of all rows / the number of steps, summed over ranks */
     OF_A_GPU, /* the largest value of any GPU */
     RATE,     /* samples or tokens in a step / the step time */
 } how;

@@ -104,7 +104,7 @@ static const tm_column timeline_columns[N_TIMELINE] = {
                 "Bytes of the category at the time when the sum of all categories was largest."},
     [T_PEAK_PCT] =
         {"peak_pct", TM_REAL, "%",
-         "Share of the category at that time: 100 peak_bytes / the sum of all categories."},
+         "Share of the category in the sum of all categories at the time of peak_bytes."},
     [T_MOST] = {"most_bytes", TM_INT, "B", "Maximum of the category's bytes over time."},
     [T_END] = {"end_bytes", TM_INT, "B", "The category's bytes after the last record."},
     [T_TIME] = {"peak_time_ns", TM_INT, tm_epoch_ns,

@@ -126,7 +126,7 @@ static const tm_column columns[S_N] = {
     [S_TENSOR_TOTAL] = {"tensor_total_pct", TM_REAL, "%",
                         "Share of kernel time in device_total_ns in kernels that use tensor cores, "
                         "judged by their names."},
-    [S_RANKS] = {"ranks", TM_INT, "", "Number of ranks that have such calls."},
+    [S_RANKS] = {"ranks", TM_INT, "", "Number of ranks that have calls of this row."},
     [S_DEVICE_MIN] = {"device_min_ns", TM_INT, "ns", "Smallest device_self_ns on a rank."},
     [S_DEVICE_MEDIAN] = {"device_median_ns", TM_INT, "ns",
                          "Median of device_self_ns over the ranks."},

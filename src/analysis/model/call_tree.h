@@ -89,7 +89,8 @@ tm_status tm_tree_rows(const tm_rank_view *view, tm_tree_level level, const tm_c
 tm_status tm_tree_stack_rows(const tm_rank_view *view, const tm_calls *calls, tm_tables *out,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Merges the ranks' nodes into calls.tree, without numbers. Returns TM_OK; TM_ERR_FAULT. */
+/** Merges the ranks' nodes into calls.tree; tm_tree_number numbers them. Returns TM_OK;
+ * TM_ERR_FAULT. */
 tm_status tm_tree_merge(const tm_names *names, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 /** Numbers the nodes of each level: children follow their parent, longest first. Keeps the

@@ -191,8 +191,8 @@ static int by_time(const void *a, const void *b) {
                                       : tm_order_i64(y->path, x->path);
 }
 
-/* Adds an omitted row to the row of others. Totals include the row's children. If the parent is
- * omitted, too, its total includes the row; otherwise (`outermost`) the row's totals count. */
+/* Adds an omitted row to the row of others. Adds totals only if the row's parent is kept
+ * (`outermost`), because the totals of an omitted parent include this row. */
 static void leave_out(tm_cell *others, const tm_cell *row, bool outermost) {
     for (int c = TM_TREE_CALLS; c < TM_TREE_N; c++) {
         bool own = c == TM_TREE_CALLS || c == TM_TREE_HOST_SELF || c == TM_TREE_DEVICE_SELF;

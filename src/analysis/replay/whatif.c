@@ -94,8 +94,8 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_FIX_PCT] = {"fix_pct", TM_REAL, "%", "fix_ns as a share of a step: 100 fix_ns / step_ns."},
     [J_HEADLINE] = {"headline", TM_TEXT, "",
                     "Sentence on what fixing the ranks named in stragglers.finding saves, or on "
-                    "what else would help. If less work of some kind saves most, the sentence "
-                    "continues the headline of stragglers.job. Null if unknown."},
+                    "what else would help. If less work of some kind on all ranks saves most, the "
+                    "sentence continues the headline of stragglers.job. Null if unknown."},
     [J_EVIDENCE] = {"evidence", TM_TEXT, "",
                     "How the values of this row were computed, and how far they can be trusted."},
 };
@@ -671,7 +671,7 @@ static tm_status doubt_all(tm_tables *out, tm_cell *row, tm_error *err) {
     return tm_table_set_text(tm_tables_find(out, job_def.name), &row[J_EVIDENCE], text, err);
 }
 
-/* named by the job part of `stragglers`, which has run before */
+/* Reads which ranks are named: the job part of `stragglers` has run before. */
 static tm_status whatif_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, job_def.name);
     char headline[TM_SAVINGS_MAX];

@@ -336,8 +336,8 @@ static size_t sum_ranks(const tm_table *steps, int64_t from, int64_t to, sums *v
     return n;
 }
 
-/* Returns whether `own` is compared with `other`: `other` must have as many steps, and be in the
- * stage (-1: in any). */
+/* Returns whether `own` is compared with `other`: `other` must have as many steps, and be in
+ * @p stage (-1: in any). */
 static bool is_compared(const tm_tables *tables, const sums *other, const sums *own,
                         int64_t stage) {
     return other->n == own->n && (stage < 0 || stage_of(tables, other->rank) == stage);

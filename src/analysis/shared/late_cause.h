@@ -52,7 +52,7 @@ typedef struct tm_late_window {
     int64_t rank, late_ns; /* excess_ns; 0: unknown */
     bool throughout;
     bool steps;       /* whether from and to are steps; false: numbers of operations */
-    int64_t from, to; /* not set if throughout */
+    int64_t from, to; /* not set if `throughout` */
     const char *work; /* kind of work that takes longer, according to the replay; "" if unknown */
 } tm_late_window;
 

@@ -212,7 +212,8 @@ static bool look_at_thread(survey *s, const tm_track *track) {
                      .kind = (uint8_t)kind};
         made *last = s->calls.n > first ? (made *)s->calls.data + s->calls.n - 1 : NULL;
         if (kind == TM_CALL_KIND_CAPTURED && !capturing)
-            /* the capture began before the recording, so these calls were captured */
+            /* the capture began before the recording, so all calls of the thread so far
+             * were captured */
             s->calls.n = first;
         if (kind == TM_CALL_KIND_CAPTURE || kind == TM_CALL_KIND_CAPTURED)
             capturing = kind == TM_CALL_KIND_CAPTURE;

@@ -102,7 +102,7 @@ static void saves_text(const topic *t, size_t item, size_t beside, char *out, si
         return;
     }
     double most_pct = step_ns > 0.0 ? 100.0 * (double)most->value.i / step_ns : 0.0;
-    /* if the range is narrower, it is uncertain whether the fix saves time, not how much */
+    /* if `most` hardly exceeds `least`, it is uncertain whether the fix saves time, not how much */
     if (most->value.i <= least->value.i ||
         most_pct < saved_pct(t, item) + fmax(0.1, 0.02 * saved_pct(t, item))) {
         char more[96];
@@ -117,7 +117,8 @@ static void saves_text(const topic *t, size_t item, size_t beside, char *out, si
              least->value.i > 0 ? times[0].text : "0", times[1].text);
 }
 
-/* Names the work to improve in traces of operations, whose ideal is the same for all ranks. */
+/* Names the work to improve if the traces contain operations: then, the ideal of a kind of work is
+ * the same on all ranks. */
 static void operations_text(const topic *t, size_t item, char *out, size_t size) {
     const char *name = tm_table_cell(t->items, item, "name")->value.text;
     const char *what = strcmp(name, "compute") == 0    ? "computation"
@@ -143,7 +144,7 @@ static void network_text(const topic *t, char *out, size_t size) {
 }
 
 /* Returns words for the rank or step whose time is the goal of a fix, such as "on the median rank"
- * (see replay/job/peers.h). If there are two, the goal is the quicker one. */
+ * (see replay/job/peers.h). With two other ranks or steps, the goal is the quicker one. */
 static const char *usual_text(const topic *t) {
     static const char *const of[][2] = {{"on the median rank", "in the median step"},
                                         {"on the other rank", "in the other step"},

@@ -246,7 +246,7 @@ static size_t count_ranks(const load *loads, size_t n) {
     return ranks;
 }
 
-/* Counts the ranks that have a step. */
+/* Counts the ranks that have any step. */
 static tm_status total_ranks(const tm_vec *loads, size_t *out, tm_error *err) {
     tm_vec copy = TM_VEC(load);
     if (!tm_vec_append(&copy, loads->data, loads->n))

@@ -44,13 +44,13 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
         {"collectives", TM_INT, "",
          "Number of complete, synchronising collectives in which the rank took part."},
     [R_LAST] = {"last_arrivals", TM_INT, "",
-                "Number of these collectives in which the rank, and no other, came last."},
+                "Number of complete, synchronising collectives in which only this rank came last."},
     [R_LAST_SHARE] = {"last_share", TM_REAL, "",
                       "Share of collectives in which the rank came last: last_arrivals / the "
                       "number of its collectives in which a single rank came last."},
     [R_TIED] = {"tied", TM_INT, "",
-                "Number of its collectives in which the rank shared the last place with another, "
-                "within clock uncertainty."},
+                "Number of complete, synchronising collectives in which the rank and others came "
+                "last, within clock uncertainty."},
     [R_WAIT] = {"wait_ns", TM_INT, "ns",
                 "Time that the rank waited in its collectives: from the start of its kernel until "
                 "the last rank started, at most until its kernel ended. Null if the rank has no "
@@ -64,8 +64,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                         "indirect_ns) / the sum of direct_ns + indirect_ns over all ranks."},
     [R_DIRECT] =
         {"direct_ns", TM_INT, "ns",
-         "Part of caused_wait_ns that the rank caused by itself. In the rest, it was late because "
-         "it had waited for other ranks since the previous operation of the group."},
+         "Part of caused_wait_ns that the rank caused by itself. In the rest, the rank was late "
+         "because it had waited for other ranks since the previous operation of the group."},
     [R_INDIRECT] =
         {"indirect_ns", TM_INT, "ns",
          "Waits that the rank caused through other ranks: they came late because they had waited "
@@ -134,8 +134,8 @@ static const tm_column step_columns[N_STEP_COLUMNS] = {
      "Part of caused_wait_ns that the leading rank caused by itself, as in stragglers.rank."},
     {"indirect_ns", TM_INT, "ns",
      "Waits that the leading rank caused through other ranks in this step's operations, as in "
-     "stragglers.rank. Waits are followed back into earlier steps, so the first recorded steps "
-     "have less of it."},
+     "stragglers.rank. Waits are followed back into earlier steps, so indirect_ns is smaller in "
+     "the first recorded steps."},
     {"lateness_ns", TM_INT, "ns",
      "By how much the leading rank came last: time from the start of the second to last rank to "
      "its own start, summed over the step's collectives in which it came last."},

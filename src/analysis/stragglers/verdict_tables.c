@@ -35,8 +35,8 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
                  "largest excess."},
     [F_LEVEL] = {"level", TM_TEXT, "",
                  "What stands out. rank: one rank. host, group: at least 80 % of the ranks of a "
-                 "host or process group, and at least 2. job: nobody in particular, because it is "
-                 "a bubble, or an event without a single last rank."},
+                 "host or process group, and at least 2. job: nobody in particular, because the "
+                 "finding is a bubble, or an event without a single last rank."},
     [F_RANK] = {"rank", TM_INT, "",
                 "Rank that the finding names. For a host or group: its lowest rank. For an event: "
                 "the rank that came last in all of its operations; null if there are several."},

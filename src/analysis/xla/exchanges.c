@@ -189,7 +189,7 @@ static tm_status set_row(const tm_names *names, const tm_rank_rows *rows, tm_tab
     const tm_cell *one = tm_rank_rows_key(rows);
     tm_over_ranks total;
     tm_collective_kind kind = (tm_collective_kind)one[P_KIND].value.i;
-    /* a transfer: a member sends, and another receives */
+    /* kinds differ in a transfer: a member sends, and another receives */
     for (size_t i = rows->first + 1; i < rows->end; i++)
         if (tm_table_row(rows->part, i)[P_KIND].value.i != (int64_t)kind)
             kind = TM_COLL_SENDRECV;

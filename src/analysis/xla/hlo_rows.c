@@ -138,8 +138,9 @@ static const tm_column columns[N_SHOWN] = {
     [S_BOUND] =
         {"bound", TM_TEXT, "",
          "What limits the operation, by the roofline model: compute if flop_per_byte is at least "
-         "hlo.rank.ridge_flop_per_byte, otherwise memory; communication or copy if it is one. Null "
-         "if FLOP, bytes or peaks are unknown, for operations that only wait, and for programs."},
+         "hlo.rank.ridge_flop_per_byte, otherwise memory; communication or copy for operations "
+         "that communicate or copy. Null if FLOP, bytes or peaks are unknown, for operations that "
+         "only wait, and for programs."},
     [S_RANKS] = TM_OVER_RANKS_COLUMNS("self_ns"),
 };
 

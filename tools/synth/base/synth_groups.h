@@ -9,7 +9,7 @@
 #include "error.h"
 #include "placement.h"
 
-/* What a communicator does for a rank. A rank has at most one for each role. */
+/* What a communicator does for a rank. A rank has at most one communicator per role. */
 typedef enum tms_role {
     TMS_ROLE_DATA,
     TMS_ROLE_TENSOR,

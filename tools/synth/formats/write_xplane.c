@@ -69,7 +69,7 @@ typedef enum stat { STAT_NONE, STATS(NUMBER) STAT_COUNT } stat;
 
 static const char *const stat_names[] = {STATS(TEXT)};
 
-/* Names of events are numbered by kind; a release of memory has a separate one. */
+/* Names of events are numbered by kind; a release of memory has a separate number. */
 enum { EVENT_RELEASE = TMS_KIND_COUNT + 1 };
 
 /* The allocator's memory at the start of the recording, and the address of all allocations [B]. */

@@ -15,7 +15,7 @@ typedef struct tms_writer tms_writer;
 typedef struct tms_format {
     const char *ending; /* file name extension, without the point; NULL if name_file is set */
 
-    /* Makes the name of the file, in the job's folder, whose first rank is @p rank. If NULL, the
+    /* Makes the name, within the job's folder, of the file that starts with rank @p rank. NULL: the
      * name is profile_rank_R.ending. */
     void (*name_file)(char *name, size_t size, const tms_config *config, int64_t rank);
 

@@ -17,7 +17,7 @@
 #include "step.h"
 #include "synth/base/rng.h"
 
-/* Selects the network's random numbers; is not the number of a rank. */
+/* Selects the network's random numbers. It differs from all numbers of ranks. */
 #define NETWORK_STREAM UINT64_MAX
 
 /* Selects the random numbers that decide which rank of a pair lags. injected_faults.c and
@@ -63,8 +63,8 @@ static void draw(run *r, int64_t i, tms_rng *rng) {
     r->missing[i] = n;
     r->last_ns[i] = 0;
     for (int64_t p = 0; p < n; p++) {
-        /* NCCL's stream runs its kernels in order, with a gap that differs between ranks. If the
-         * network is slow, all ranks would arrive at the same time without the gap. */
+        /* The gap before the next kernel on NCCL's stream. It differs between ranks, because
+         * otherwise all ranks would arrive at the same time if the network is slow. */
         plan->begin_ns[at + (size_t)p] = tms_rng_range(rng, 600, 1400);
     }
     /* Sets the members' ends: all leave together, apart from end jitter, late ends and the bias
