@@ -139,7 +139,7 @@ static tm_status find(const tm_replay_ranks *r, decided *d, tm_vec boundaries[4]
     return tm_mpi_agree(r->comm, status, err);
 }
 
-/* Moves the pieces of the whole path, which come before those of the steps, to @p whole. */
+/* Moves the pieces of the whole path to @p whole. They come before the pieces of the steps. */
 static tm_status split_whole(tm_vec *pieces, tm_vec *whole, tm_error *err) {
     tm_path_piece *v = pieces->data;
     size_t n = 0;
