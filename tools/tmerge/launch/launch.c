@@ -119,7 +119,7 @@ static void set_up_processes(void) {
 /* Sets up MPI for a single process. Overwrites settings that the user made for several. By default
  * Open MPI would start a daemon, look for the launcher's daemon, for network interfaces, PCI
  * devices, GPUs and X servers, and make a session folder, in which simultaneous runs can collide.
- * Version 5 has no pmix "isolated". */
+ * Only version 4 has pmix "isolated". */
 static void set_up_alone(void) {
     static const char *const settings[][2] = {
         {"OMPI_MCA_ess", "singleton"},

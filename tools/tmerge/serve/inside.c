@@ -169,7 +169,8 @@ void tm_inside_same(const tm_inside *inside, tm_http_look *look, const void *que
 }
 
 /* Writes {"next": at or null, "step": number, "seen": ranks read of the step, "of": ranks,
- * "ranks": [[rank, begin, duration, millionths of the others' median, begin, ...], ...]}. */
+ * "ranks": [[rank, begin, duration, ratio, begin, ...], ...]}. A ratio is 10^6 x the duration / the
+ * median duration on other ranks. */
 static void put_slow(const tm_slow_answer *slow, tm_out *json) {
     const tm_slow_event *v = slow->events.data;
     put_next(json, slow->next, slow->next >= 0);
