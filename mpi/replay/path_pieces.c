@@ -7,11 +7,11 @@
 #include "mpi/exchange/agree.h"
 #include "mpi/exchange/shuffle.h"
 
-/* What tm_path_decide found for one graph at a time. */
+/* Results of tm_path_decide: of the last graph, and in `kept` of all graphs. */
 typedef struct decided {
     uint32_t *edges, *boundaries; /* owned; [n] */
     size_t n;
-    uint32_t **kept; /* owned; [ranks] `edges` of ranks with graphs of their own */
+    uint32_t **kept; /* owned; [ranks] `edges` of each rank; unused for ranks in batches */
 } decided;
 
 static void decided_free(decided *d) {

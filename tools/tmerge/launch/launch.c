@@ -92,7 +92,7 @@ static void leave_networks_out(void) {
         setenv("OMPI_MCA_btl_tcp_if_exclude", left_out, 0);
 }
 
-/* names of hwloc: components, then phases */
+/* hwloc's syntax: COMPONENT or COMPONENT:PHASE, excluded by a minus */
 void tm_launch_look_at_cores(void) {
     setenv("HWLOC_COMPONENTS", "-linux:pci,-linux:io,linux,stop", 0);
     setenv("HWLOC_PLUGINS_PATH", "/dev/null", 0);

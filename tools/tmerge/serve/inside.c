@@ -113,7 +113,7 @@ static void put_event(tm_out *json, const char *before, const tm_serve_event *ev
 
 /* Writes {"next": at or null, "step": number or null, "place", "times", "index", "all",
  * "median", "before": [begin, duration] or null, "behind", "longest": [rank, begin, duration],
- * "peers": [[rank, times, begin, duration] or [rank, times], ...]}. */
+ * "peers": [[rank, times, begin, duration] or [rank, times], ...]}, named as in tm_same. */
 static void put_same(const tm_same *same, tm_out *json) {
     const tm_same_peer *peers = same->peers.data;
     put_next(json, same->next, same->next < same->ranks);
