@@ -85,8 +85,8 @@ typedef struct tm_analysis {
     tm_status (*collectives)(const struct tm_collectives *own, tm_tables *out, tm_error *err);
 
     /**
-     * Merges the rows of all ranks that share a key into one row, so that process 0 need not
-     * receive a row for each rank and name. Each call gets all rows of some of the keys. The
+     * Merges the rows of all ranks into one row for each key, so that process 0 need not receive a
+     * row for each rank and name. Each call gets all rows of some of the keys. The
      * function reads the analysis's internal tables whose n_merged is not 0, sorted by key, and
      * adds rows to the shown tables. No communication. NULL: nothing to do.
      * @param names  the job's dictionary, with the same ids on every process

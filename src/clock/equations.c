@@ -109,8 +109,8 @@ static void add_priors(tm_fit_state *state) {
     }
 }
 
-/* Returns a domain's share in the common drift of its component: the smaller, the less certain its
- * drift is before the fit. */
+/* Returns a domain's share in the common drift of its component: small if the domain's drift is
+ * uncertain before the fit. */
 static double drift_share(const tm_fit_state *state, int32_t h, double least) {
     return isfinite(least) ? least / state->input->domains[h].drift_ppb *
                                  (least / state->input->domains[h].drift_ppb)

@@ -89,7 +89,7 @@ typedef struct tm_clock_model {
                            events span; valid if step_ns is not 0 */
 } tm_clock_model;
 
-/** Result of the causality check, for the events of all processes without suspect events. */
+/** Result of the causality check, for the events of all processes, except suspect events. */
 typedef struct tm_clock_check {
     int64_t events;
     int64_t before, after; /* number of events in which one domain ended before another had started:
