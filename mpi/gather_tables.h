@@ -21,9 +21,8 @@ typedef struct tm_key_part {
 } tm_key_part;
 
 /**
- * Distributes the rows of a table with n_merged over the processes: each row goes to the process
- * that owns its key. Rows arrive ordered by sending process; the caller must sort them by key.
- * Collective: over comm.
+ * Sends each row of a table whose n_merged is not 0 to the process that owns the row's key. Rows
+ * arrive ordered by sending process; the caller must sort them by key. Collective: over comm.
  * @param part   selects the rows to send. With several processes or parts, all rows of this
  *               process are packed before and stay packed; received rows are not packed
  * @param table  the same definition on every process; without text columns

@@ -51,7 +51,7 @@ typedef struct write_job {
     tm_error *err;
 } write_job;
 
-/* Returns the maximum size [B] of a group's packed chunks with their sizes. */
+/* Returns the maximum size [B] of a group's packed chunks, together with the list of sizes. */
 static size_t packed_bound(const write_job *job) {
     return tm_pack_bound(job->group_bytes) + job->chunks.cap * (tm_pack_bound(0) + sizeof(size_t));
 }

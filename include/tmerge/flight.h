@@ -28,8 +28,9 @@ typedef struct tm_flight_call {
     size_t group;        /* index into the dump's groups */
     int64_t seq;         /* for a collective: its number among the group's collectives; for a send
                             or receive: its number among the group's sends and receives */
-    int64_t other_seq;   /* for a collective: number of the last send or receive before; for a send
-                            or receive: number of the last collective before; -1 if not recorded */
+    int64_t other_seq;   /* for a collective: number of the last send or receive before it; for a
+                            send or receive: number of the last collective before it; -1 if not
+                            recorded */
     int64_t record;      /* number among all records of the rank */
     const char *backend; /* such as "nccl"; "" if the operation's name does not contain it */
     const char *op;      /* "all_reduce"; "send 0->1" */

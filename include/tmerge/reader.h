@@ -95,8 +95,8 @@ typedef struct tm_format {
 
     /**
      * Finds an event at or soon after the current position of an unread source. The result may be
-     * wrong: then the parts that tm_part_read reads do not fit together. NULL if the format cannot
-     * be read in parts, like the next two functions.
+     * wrong: then the parts that tm_part_read reads do not fit together. This and the next two
+     * functions are NULL if the format cannot be read in parts.
      * @param offset  first byte of the event; -1 if no event is found
      * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
      */
@@ -140,8 +140,8 @@ typedef struct tm_format {
 
     bool of_communicator; /* Traces of this format contain only communication. A trace is left out
                              if another format has a richer trace of the same rank. The rank in a
-                             trace is its number in its largest communicator, whose size is the
-                             job's size. */
+                             trace is the process's number in its largest communicator; the size
+                             of this communicator is the job's size. */
 
     bool units_are_copies; /* a file of several units was merged from files of one unit each, and is
                               left out if these files are present */

@@ -175,7 +175,7 @@ tm_status tm_store_begin_column(tm_store_writer *writer, const char *group,
 tm_status tm_store_put_chunk(tm_store_writer *writer, const void *packed, size_t size,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Writes rows that are not packed: collects them to chunks and packs the chunks. */
+/** Writes rows that are not packed: collects them into chunks and packs the chunks. */
 tm_status tm_store_put_rows(tm_store_writer *writer, const void *rows, size_t n,
                             tm_error *err) TM_MUST_CHECK;
 
@@ -257,7 +257,7 @@ tm_status tm_store_visit_table(const tm_store *store, tm_table *table,
 tm_status tm_store_read_slice(const tm_store *store, tm_table *table, size_t first, size_t n,
                               tm_error *err) TM_MUST_CHECK;
 
-/** Sets *n_rows to the number of rows of a result table. TM_OK; TM_ERR_INPUT: no such table. */
+/** Sets *n to the number of rows of a result table. TM_OK; TM_ERR_INPUT: no such table. */
 tm_status tm_store_table_rows(const tm_store *store, const char *name, size_t *n,
                               tm_error *err) TM_MUST_CHECK;
 

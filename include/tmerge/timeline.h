@@ -488,7 +488,7 @@ typedef struct tm_step {
 typedef struct tm_span {
     uint32_t source;                  /* name id of the path as given */
     int64_t begin_ns, end_ns;         /* from the first start to the last end of its duration
-                                         events, without those of category trace and of the
+                                         events, except events of category trace and of the
                                          operating system; [0, 0) without events */
     int64_t gpu_begin_ns, gpu_end_ns; /* from the first start to the last end of its GPU events;
                                          [0, 0) without GPU events */
@@ -539,7 +539,7 @@ typedef struct tm_rank_clock {
     double drift_ppb;
     int64_t uncertainty_ns;  /* standard deviation of the offset: its maximum over the time of
                                 the trace */
-    int64_t spread_ns;       /* robust standard deviation of the GPU clocks of the rank's domain */
+    int64_t spread_ns;       /* robust standard deviation between the clocks of the domain's GPUs */
     int64_t low_ns, high_ns; /* interval that certainly contains the offset; the int64 limits if
                                 unbounded */
     int64_t residual_ns;     /* if n_residuals > 0: median difference between this rank's ends of
@@ -680,7 +680,7 @@ int64_t tm_timeline_count(const tm_timeline *timeline, tm_diagnostic diagnostic)
 /** Returns one more than the largest name id of the timeline's events. */
 size_t tm_timeline_n_names(const tm_timeline *timeline);
 
-/** Sets *begin_ns and *end_ns to the first start and last end of duration events, without those of
+/** Sets *begin_ns and *end_ns to the first start and last end of duration events, except events of
  * category trace and of the operating system. Returns false if there are none. */
 bool tm_timeline_range(const tm_timeline *timeline, int64_t *begin_ns, int64_t *end_ns);
 

@@ -51,8 +51,9 @@ const tm_format *tm_entry_format(const tm_entry *entry) {
 }
 
 /* Adds entries for a trace file: one for each unit, or one for the file. Also sets the kind in
- * `entry`. A unit's rank comes from the rank map, which has the rank of the first unit (the other
- * units get the next ranks), from the name of a file with one unit, or from the content. */
+ * `entry`. A unit's rank comes from the rank map (which has the rank of the first unit; further
+ * units get the next ranks), else from the file's name if the file has one unit, else from the
+ * content. */
 static tm_status add_trace(const tm_input *input, const tm_file_info *info, tm_entry *entry,
                            tm_vec *found, bool *foreign, tm_error *err) {
     tm_entry file = {

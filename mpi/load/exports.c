@@ -140,7 +140,7 @@ static tm_status make_folder_at(const exporter *x, const char *place, int size_o
 }
 
 /* Makes the folder on the first process of each host. On other hosts, the path of the output may be
- * another disk. */
+ * on another disk. */
 static tm_status make_folder(const exporter *x, char **out, tm_error *err) {
     const char *beside = x->options->output ? x->options->output : "";
     TM_TRY(make_folder_at(x, beside, (int)(name_in(beside) - beside), out, err));

@@ -58,8 +58,8 @@ static bool list_ranks(const tm_replay_ranks *r, tm_vec *out) {
     return ok;
 }
 
-/* Returns whether a rank without a known stage may belong to one: it has unmatched sends or
- * receives. */
+/* Returns whether a rank without a known stage may belong to a stage: the rank has unmatched sends
+ * or receives. */
 static bool may_be_of_stage(const tm_timeline *t, int64_t stage) {
     const tm_collective_attr *attrs = t->attrs[TM_ATTR_COLLECTIVE];
     bool any = false;

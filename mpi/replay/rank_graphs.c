@@ -18,10 +18,9 @@
 #include "works.h"
 
 /* Places are compared in slices, to limit memory. Each slice takes a pass over all weights of
- * single ranks, so there are few slices. For n bytes of these weights there are
- * 1 + n / (SLICE_BYTES / SLICES) slices, but at most 1 + SLICES, unless the slices would then be
- * larger than SLICE_BYTES: then there are 1 + n / SLICE_BYTES. Weights of batches add one slice for
- * each SLICE_ROWS_BYTES, so that the rows of a slice fit into the caches. */
+ * single ranks, so there are few slices: one for each SLICE_BYTES / SLICES of these weights until
+ * there are 1 + SLICES; more only if slices would be larger than SLICE_BYTES. Weights of batches
+ * add one slice for each SLICE_ROWS_BYTES, so that the rows of a slice fit into the caches. */
 static const int64_t SLICE_BYTES = INT64_C(16) << 20, SLICE_ROWS_BYTES = INT64_C(4) << 20;
 enum { SLICES = 4 };
 
@@ -130,7 +129,7 @@ tm_status tm_replay_share_keys(MPI_Comm comm, tm_keys *keys, tm_error *err) {
 }
 
 /* Adds a rank's pairs of events and its counts of names. If ranks share recorded events, only their
- * leader adds counts, because all have the same ones. */
+ * leader adds counts, because their counts are equal. */
 static tm_status survey(const tm_replay_ranks *r, size_t i, const tm_draft *draft, tm_pairs *pairs,
                         tm_counts *counts, tm_error *err) {
     TM_TRY(tm_pairs_survey(draft, pairs, err));
@@ -454,8 +453,8 @@ static tm_status reduce_batch(const tm_replay_ranks *r, const tm_batch *batch, s
     TM_TRY(tm_reduce_batch(batch, r->workspace, &sets, &done, weigh->words, err));
     if (!done)
         TM_TRY(reduce_apart(r, batch, weigh, err));
-    /* Reserves as much memory for each batch that remains, so that the words are not copied again
-     * and again. */
+    /* Reserves memory as if each remaining batch needed as many words as this one, so that the
+     * words are not copied again and again. */
     const size_t left = (weigh->words->n - before) * n_left;
     if (!tm_vec_reserve(weigh->words, weigh->words->n + left))
         return tm_fail_memory(err);

@@ -89,8 +89,8 @@ static tm_status find_breaches(tm_fit_state *state, int64_t *worst, tm_error *er
 
 /**
  * Moves clocks until no event of a component violates causality. Each violation is split evenly
- * between its two domains, and each domain moves by its largest half in each direction. Leaves the
- * fit unchanged if this fails or would move a clock by more than PROJECT_SIGMAS uncertainties.
+ * between its two domains; in each direction, a domain moves by the largest of its halves. Leaves
+ * the fit unchanged if this fails or would move a clock by more than PROJECT_SIGMAS uncertainties.
  * @param models  uncertainties are read
  * @param moved   set to whether the fit has changed
  */

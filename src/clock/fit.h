@@ -89,12 +89,12 @@ typedef struct tm_clock_model {
                            events span; valid if step_ns is not 0 */
 } tm_clock_model;
 
-/** Result of the causality check, for the events of all processes without suspect events. */
+/** Result of the causality check, for the events of all processes, except suspect events. */
 typedef struct tm_clock_check {
     int64_t events;
     int64_t before, after; /* number of events in which one domain ended before another had started:
                               on recorded clocks, on fitted clocks */
-    /* number of those with more than TM_CLOCK_TOLERANCE_NS between end and start */
+    /* number of these events in which end and start are more than TM_CLOCK_TOLERANCE_NS apart */
     int64_t before_over, after_over;
     /* longest time between an end and a later start; 0 if there is none */
     int64_t worst_before_ns, worst_after_ns;

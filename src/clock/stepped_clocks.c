@@ -10,7 +10,7 @@ enum {
 };
 #define STEP_SIGMAS 5.0 /* minimum size of a step, in standard deviations of its estimate */
 #define STEP_NOISES 2.0 /* minimum size of a step, in uncertainties of the clock */
-/* larger distances, in noises, count as this, because they may be wrong matches */
+/* a distance of more noises than this counts as this many, because it may be a wrong match */
 #define FAR_NOISES 60.0
 
 /* The end of one domain relative to the ends of the other domains in its event. */

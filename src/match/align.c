@@ -51,7 +51,7 @@ static size_t align_to(alignment *a, size_t reference) {
     return n;
 }
 
-/* Returns the member with the most kernels that has not been a reference. */
+/* Of the members that have not been a reference, returns the member with the most kernels. */
 static size_t next_reference(const alignment *a) {
     size_t best = a->n;
     for (size_t r = 0; r < a->n; r++)
@@ -117,8 +117,8 @@ static bool loop_closes(const tm_member *x, const tm_member *y) {
                          llabs(at - mark->end_ns) / 10000 + tm_mark_noise(mark, mark);
 }
 
-/* Checks some pairs of members. If a pair contradicts, leaves out both members, because either may
- * be wrong. */
+/* Checks some pairs of members (see loop_closes). If a check fails, leaves out both members,
+ * because either may be wrong. */
 static void check_loops(alignment *a) {
     for (size_t k = 0; k < LOOPS; k++) {
         size_t x = k * a->n / LOOPS, y;

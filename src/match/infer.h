@@ -22,7 +22,7 @@ typedef struct tm_host_operation {
 typedef struct tm_host_member {
     uint64_t family;
     int64_t rank;
-    int64_t lane; /* number of the rank's stream among those without metadata */
+    int64_t lane; /* number of the stream: index of its track in the rank's timeline */
     int64_t spread_ns;
     double bits;
     int32_t host, cluster;

@@ -160,7 +160,7 @@ static tm_status list_fitting(const tm_join_with *with, const tm_timeline *timel
         status = list_groups(finder, timeline, out, err);
     if (status == TM_OK)
         fit(with->members, with->reported, out);
-    tm_group_finder_destroy(finder); /* the caller will add names, which makes it invalid */
+    tm_group_finder_destroy(finder); /* invalid once the caller adds names */
     return status;
 }
 

@@ -125,8 +125,9 @@ static bool breaks_causality(const weighing *w, size_t k, int64_t slack_ns) {
     return a->synchronises && (lead > slack_ns || other > slack_ns);
 }
 
-/* Returns the noise of ends that is due to the transfer: 6 % of its time. The shorter of the
- * clusters' times after their last arrival is an upper limit of this time. */
+/* Returns the noise of ends that is due to the transfer: 6 % of the transfer's time. As this time,
+ * takes the shorter of the two clusters' times from last arrival to end, which is an upper limit.
+ */
 static int64_t transfer_noise(const weighing *w, size_t k) {
     const tm_mark *a = &w->a->run.marks[w->index[k]];
     const tm_mark *b = &w->b->run.marks[w->partners[w->index[k]]];

@@ -258,7 +258,8 @@ static int64_t at_least_0(int64_t number) {
 }
 
 /* Writes {"next": [at, gpu, host] or null, "kinds": [[kind, count, sum, longest], ...], "of": limit
- * of "at", "once": [gpu, host], "events": [[rank, begin, duration, name, kind], ...]}. */
+ * of "at", "once": [time covered by events on GPUs, on the host], "events": [[rank, begin,
+ * duration, name, kind], ...]}. */
 static void put_found(const tm_found *found, tm_out *json) {
     const tm_found_event *events = found->events.data;
     bool more = found->next.block < found->blocks;

@@ -623,7 +623,8 @@ static void print_opening(const tm_table *ranks, const tm_colors *colors) {
     fputs(colors->off, stdout);
 }
 
-/* Names traces most of whose events could not be used, because their results rest on few events. */
+/* Names ranks whose traces have more unusable than usable events: their results rest on few events.
+ */
 static void print_mostly_skipped(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *diagnostics = tm_tables_find(tables, "job.remark");
     int n = 0;
@@ -646,8 +647,8 @@ static void print_diagnostics(const tm_tables *tables, const tm_colors *colors) 
         puts("  (show job.remark says in which traces)");
 }
 
-/* Warns of kernels that count as computation, but may communicate by their names, if they take at
- * least 1 % of all kernels' time. Names the kernel that takes most. */
+/* Warns of kernels that count as computation, but whose names suggest that they communicate, if
+ * they take at least 1 % of all kernels' time. Names the kernel that takes most. */
 static void print_suspects(const tm_table *kernels, const tm_colors *colors) {
     enum { PERCENT = 1 };
     const tm_cell *largest = NULL;
