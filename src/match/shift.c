@@ -20,7 +20,7 @@ enum {
     /* Minimum number of matching kernels. If more shifts are tried, more kernels match by
      * chance. */
     LEAST = 12,
-    LEAST_WITH_STEPS = 8,  /* the same, if step numbers leave only few shifts */
+    LEAST_WITH_STEPS = 8,  /* minimum if step numbers leave only few shifts */
     LEAST_OF_SHORT_RUN = 4 /* for runs of less than 16 kernels: half of the kernels, but at least
                               this many */
 };
@@ -58,7 +58,7 @@ typedef struct candidate {
     int64_t spread_ns;
     double badness; /* spread / sqrt(number of kernels that match, minus those that match by
                        chance). With more kernels, the spread of a wrong offset grows like a random
-                       walk, but that of the true offset does not */
+                       walk; the spread of the true offset does not */
     bool has_drift; /* drift is removed */
     bool coherent;  /* at least half of the samples match within the noise */
 } candidate;

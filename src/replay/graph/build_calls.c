@@ -20,9 +20,9 @@ static const int64_t PAGEABLE_NS = 20000;
 /* A launch waited for room in the queue if it took more than FULL_NS and more than FULL_TIMES the
  * usual length of calls of its name, and an event ended at most FULL_BEFORE_NS before the launch's
  * end. If many events ended during the launch, this may be a coincidence. Then the queue must also
- * have been nearly full: it held FULL_SHARE of its maximum. Its launches are counted in two ways,
- * and the larger number counts: launches whose work was not done at the launch's end, and launches
- * after the launch of the event (later launches on other streams may be done). */
+ * have been nearly full: it held FULL_SHARE of its maximum. The number of launches in the queue is
+ * the larger of two counts: launches whose work was not done when the waiting launch ended, and
+ * launches made after the launch of the event (some of these, on other streams, may be done). */
 static const int64_t FULL_NS = 20000, FULL_BEFORE_NS = 20000;
 enum { FULL_TIMES = 5, FULL_LEAST = 32 };
 static const double FULL_SHARE = 0.75, SHORT_SHARE = 0.02;

@@ -90,8 +90,8 @@ typedef struct tm_short_weight {
 
 #define TM_LONG INT32_MIN
 
-/** An edge holds weights with |ns| < TM_EDGE_NS and |peer_ns - ns| < TM_EDGE_MORE. The masks are of
- * its fields. */
+/** An edge holds weights with |ns| < TM_EDGE_NS and |peer_ns - ns| < TM_EDGE_MORE. The masks select
+ * the bits of its fields. */
 enum { TM_EDGE_NS = 1 << 27, TM_EDGE_MORE = 1 << 24 };
 #define TM_EDGE_NS_BITS 0xfffffffU
 #define TM_EDGE_KIND_BITS 0xfU

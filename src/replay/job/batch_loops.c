@@ -286,8 +286,8 @@ typedef struct slacks {
     row least, near;
 } slacks;
 
-/* Lowers the least slack to that of a node. Sets all bits of *near on ranks on which the node's
- * slack is below @p below_ns. */
+/* Lowers the least slack on each rank to a node's slack. Sets all bits of *near on ranks on which
+ * the node's slack is below @p below_ns. */
 static inline void find_node(const row *late, const row *ns, int64_t below_ns, slacks *out,
                              row *near) {
     for (size_t i = 0; i < PARTS; i++) {
@@ -509,7 +509,7 @@ static const tm_batch_loops *const all[] = {
 };
 
 const tm_batch_loops *const *tm_batch_loops_all(size_t *n) {
-    (void)tm_lanes_all(n); /* `all` has one element for each kind of lanes, in the same order */
+    (void)tm_lanes_all(n); /* `all` is parallel to the array that tm_lanes_all returns */
     return all;
 }
 
