@@ -150,7 +150,7 @@ static void layer(meeting *m, double *late) {
 }
 
 /* Computes the cost of each late rank, and the sums `waited` and `begun`: divided by the cost, they
- * are the means W and s of delay.h (s from the first arrival). */
+ * are the means W and s of delay.h. Here s counts from the first arrival. */
 static void set_means(meeting *m, const tm_visit *visits) {
     for (size_t i = 0; i < m->n; i++)
         m->weight[i] = 1.0;
