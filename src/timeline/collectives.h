@@ -212,7 +212,7 @@ typedef struct tm_collectives {
     int64_t n_waits;  /* number of the job's operations with known waits */
     tm_pipeline_use pipeline;
     bool first_process; /* this process reports for the whole job */
-    int64_t n_compared; /* number of members of groups with known own times, in the whole job */
+    int64_t n_compared; /* number of members, in the whole job, of the groups with own times */
     int64_t violations_before; /* number of operations in which, on recorded clocks, one rank ended
                                   before another had started; set by alignment */
     int64_t worst_before_ns;   /* largest such lead */

@@ -5,8 +5,7 @@
 #include "comm_calls.h"
 #include "host_comm.h"
 
-/* Returns a bare row, for a kernel that communicates according to its name and of which nothing
- * else is recorded. */
+/* Returns a bare row: the row of a kernel of which only the name shows that it communicates. */
 static tm_collective_attr bare_row(const tm_timeline *timeline, const tm_names *names,
                                    tm_classifier *classifier, size_t row) {
     tm_collective_attr bare = tm_collective_bare((uint32_t)row);

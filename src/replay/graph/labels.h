@@ -10,8 +10,8 @@
 #include "base/memory_pages.h"
 #include "base/simd_lanes.h"
 
-/** The ways from boundary nodes to a node. Labels of several nodes can share ways. The lengths are
- * then those to the first of these nodes, and each label adds its `plus`. */
+/** The ways from boundary nodes to a node. Labels of several nodes can share ways. The ways then
+ * lead to the first of these nodes, and each label adds its `plus` to their lengths. */
 typedef struct tm_ways {
     _Alignas(TM_LINE) struct tm_ways *next; /* free list */
     size_t n;

@@ -1,5 +1,5 @@
-/* Builds a rank's graph from its operations. Ranks first exchange when their steps end, and then
- * when they start operations that join ranks.
+/* Builds a rank's graph from its operations. Ranks first exchange the ends of their steps, and
+ * then the starts of operations that join ranks.
  *
  * A member arrives at an operation when all operations that it follows have ended. J is the last
  * arrival. The time from J to the operation's recorded start is unexplained (launches, loading of

@@ -43,7 +43,7 @@ static uint32_t part_at(const orderer *o, uint8_t type, uint32_t nth) {
     return o->types[type].first + nth;
 }
 
-/* Returns the part of the step's k-th pass. */
+/* Returns the index in `parts` of the step's k-th pass. */
 static uint32_t compute_at(const orderer *o, uint32_t k) {
     uint32_t number = ((const uint32_t *)o->shape.computes.data)[k];
     uint32_t n = o->types[TM_OPS_FORWARD].n;

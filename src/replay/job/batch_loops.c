@@ -243,7 +243,8 @@ static bool compare_extra(const tm_batch *batch, size_t item, const tm_peer_plac
     return any;
 }
 
-/* Sets the peers' times of an item whose place most ranks of the role lack, or all other ranks. */
+/* Sets the peers' times of an item whose place is missing on most ranks of the role, or on all
+ * other ranks. */
 static void set_rare(const tm_batch *batch, size_t item, const tm_peer_places *places,
                      const tm_extra_factors *const *of, tm_batch_workspace *workspace) {
     const uint32_t place = batch->items->places[item], known = places->known[place];

@@ -29,7 +29,7 @@ typedef struct kind_of_part {
 typedef struct place_of_edge {
     uint32_t place; /* index of the edge in the graph; TM_NO_ORIGIN if the graph lacks it, because
                        it leads to an earlier node */
-    uint32_t source, to; /* indices of source and target in what find_times returns */
+    uint32_t source, to; /* indices of source and target in the result of find_times */
     uint32_t slot;       /* slot of the target (see tm_batch_items) */
     uint32_t wide;       /* index of the wide row; TM_NO_SLOT if the weight is short */
 } place_of_edge;
@@ -252,7 +252,7 @@ static bool take_edges(const tm_model *model, const tm_maker *m, const int64_t *
 }
 
 /* Finds the edges with wide weights: those from the root, which span all the time since the root,
- * and those that are so long on the first rank that they may be too long on another one. */
+ * and those that are so long on the first rank that they may be too long on another rank. */
 static uint32_t *find_wide(tm_model *model) {
     const tm_graph *g = model->graph;
     const uint32_t n_edges = g->first[g->n_nodes];
