@@ -80,11 +80,11 @@ void tm_match_input_init(tm_match_input *input);
 void tm_match_input_free(tm_match_input *input);
 
 /**
- * Sets `agrees` of each sequence. The sequences of one group and lane agree if every rank has the
- * same count and digest, and all ranks of the group, or only one, have sequences. (If some ranks
- * have none, the others may have recorded different operations of equal kinds, unless kernels name
- * their operations.) They disagree if both their first and their last kernels are of different
- * steps, or if ends show that equal counts hide a shift: see tm_order_holds.
+ * Sets `agrees` of each sequence. The sequences of one group and lane agree if their counts and
+ * digests are equal, and if either every rank of the group has a sequence, or only a single rank.
+ * (If some ranks have none, the others may have recorded different operations of equal kinds,
+ * unless kernels name their operations.) They disagree if both their first and their last kernels
+ * are of different steps, or if ends show that equal counts hide a shift: see tm_order_holds.
  *
  * @param sequences  [n] in any order: of each group the sequences of all ranks
  * @param ends       [n_ends] in any order: ends of the same groups

@@ -47,8 +47,8 @@ int64_t tm_run_noise(int64_t a_ns, int64_t b_ns);
 
 /**
  * Finds the mark of @p other that belongs to the operation of mark @p i: it has the same token and
- * step, and the two ends are nearer than half of apart_ns of either mark. The clock of @p other is
- * ahead by @p offset_ns.
+ * step, and the distance of the two ends is below half of apart_ns of each mark. The clock of
+ * @p other is ahead by @p offset_ns.
  *
  * @param out  set if a partner exists
  */

@@ -65,9 +65,9 @@ static uint32_t bit_of(const tm_transfers *of, int64_t rank) {
     return bit;
 }
 
-/* Returns the transfers of @p peer that can be the other side of @p of: opposite direction, same
- * number, and the rank of @p of is a possible peer. Sets *n to how many such transfers there are.
- * NULL unless there is exactly one. */
+/* Returns the element of @p all that is the other side of @p of: transfers of @p peer in the
+ * opposite direction, equally many, with the rank of @p of as a possible peer. Sets *n to the
+ * number of such elements. NULL unless there is exactly one. */
 static tm_transfers *other_side(const tm_vec *all, const tm_transfers *of, int64_t peer,
                                 size_t *n) {
     tm_transfers *v = all->data, *found = NULL;

@@ -83,8 +83,8 @@ static size_t forward_from(const passes *p, size_t at, const numbered *key) {
 }
 
 /* Returns the last operator of a track that has the backward operator's number and started before
- * it. Of nested operators this is the innermost one, which made the graph node (like PyTorch's own
- * arrows). Must be called for backward rows in order, because *at only advances. */
+ * it. Of nested operators this is the innermost one, which made the graph node (PyTorch's own
+ * arrows start there, too). Call it for backward rows in order, because *at only advances. */
 static const numbered *forward_of(const passes *p, const numbered *backward, uint32_t track,
                                   size_t *at) {
     const numbered *v = p->forward.data;

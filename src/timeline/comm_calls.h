@@ -24,8 +24,8 @@ int64_t tm_comm_call_bytes(tm_text dimensions, tm_text types);
  * receive stays unchanged, because the call's name does not include the peer.
  *
  * Also sets call_bytes of all kernels. If a kernel's size is not recorded, and its call is a
- * TM_NCCL_RANGE that has recorded inputs and launched no other kernel, it is the size of these
- * inputs; else -1.
+ * TM_NCCL_RANGE that has recorded inputs and launched no other kernel, call_bytes is the size of
+ * these inputs; else -1.
  * @param rows  [n] all of TM_ATTR_COLLECTIVE; roles and launches are known
  * @return      TM_OK; TM_ERR_FAULT
  */

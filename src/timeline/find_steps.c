@@ -175,7 +175,7 @@ static void find_restarts(tm_timeline *timeline, annotation *v, size_t n) {
 }
 
 /* Returns whether an annotation that starts later belongs to the same step. Marks of an engine have
- * no numbers: one belongs to the step only if it lies within the step. */
+ * no numbers: a later mark belongs to the step only if it lies within the step. */
 static bool is_same_step(const annotation *first, const annotation *later) {
     return first->number == later->number && later->begin_ns < first->end_ns &&
            (first->trust != TM_STEP_ENGINE || later->end_ns <= first->end_ns);

@@ -369,7 +369,7 @@ const char *tm_step_phase_word(tm_step_phase phase) {
     return phase == TM_STEP_PHASE_NONE ? NULL : words[phase];
 }
 
-/* Converts up to 18 digits, more than any step number has. -1 if there are none, more, or other
+/* Converts up to 18 digits; no step number has more. -1 if the text is empty, longer, or has other
  * characters. */
 static int64_t number_of(const char *digits, size_t n) {
     int64_t number = 0;

@@ -218,8 +218,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the low bytes of a nu
 enum { BLOCK = 128, LANE = 4, HEAD = LANE + 1, LANES_MOST = 11 };
 
 typedef struct column {
-    size_t at;   /* offset of its pointer in tm_timeline */
-    size_t size; /* of an element [B] */
+    size_t at;   /* offset of the column's pointer in tm_timeline */
+    size_t size; /* size of an element [B] */
     size_t lanes;
     int attr; /* tm_attr; -1: a column of all events */
 } column;
@@ -331,7 +331,7 @@ tm_status tm_timeline_pack(tm_timeline *timeline, tm_error *err) {
     bool ok = tm_vec_reserve(&out, USUAL * timeline->n_events);
     for (size_t c = 0; c < N_COLUMNS && ok; c++)
         ok = pack_column(timeline, &columns[c], &out);
-    if (!ok || !tm_vec_append(&out, "\0\0\0", LANE)) { /* which unpack_lane may read */
+    if (!ok || !tm_vec_append(&out, "\0\0\0", LANE)) { /* unpack_lane may read these bytes */
         tm_vec_free(&out);
         return tm_fail_memory(err);
     }

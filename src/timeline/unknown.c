@@ -19,8 +19,8 @@
  * So an event that is a year away from the others has another clock, or no time. */
 #define YEAR_NS (366 * TM_DAY_NS)
 
-/* An event at the clock's zero is isolated if the other events begin more than ALONE_NS later and
- * also more than ALONE_TIMES their own time span later. No pause in a recording is that long. */
+/* An event at the clock's zero is isolated if the other events begin later by more than ALONE_NS
+ * and by more than ALONE_TIMES the time that they span. No pause in a recording is that long. */
 #define ALONE_NS INT64_C(1000000000)
 enum { ALONE_TIMES = 10 };
 

@@ -5,11 +5,11 @@
  * its group was last together. If two ranks were together, the difference of their arrivals is the
  * difference of their own work plus the difference of their waits. So the fraction (W_l - W) / (s_l
  * - s) of the cost of l, clamped to 0..1, is indirect. s_l is the start of l; W_l is the sum of its
- * waits in other groups since the group was together. s and W are the means over the early ranks of
- * start and of all waits, weighted by the ranks' shares in the cost. Indirect cost is passed back
- * to the operations in which l waited, in proportion to these waits. There the layered split
- * (blame.h) assigns it to the late ranks, and so on. Cost that is not passed on stays with its
- * rank.
+ * waits in other groups since the group was together. s and W are means over the early ranks: s of
+ * their starts, W of all their waits, both weighted by the ranks' shares in the cost. Indirect cost
+ * is passed back to the operations in which l waited, in proportion to these waits. There the
+ * layered split (blame.h) assigns it to the late ranks, and so on. Cost that is not passed on stays
+ * with its rank.
  *
  * An operation releases a rank if the rank computes because the operation ended: no compute kernel
  * runs at the operation's end, and no other operation that the rank had started ends between that

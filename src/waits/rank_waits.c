@@ -96,8 +96,8 @@ static int by_end(const void *a, const void *b) {
 }
 
 /* Sets `released` for n kernels of one rank, from the last end backwards. Several kernels may end
- * while the rank computes nothing. Such a kernel does not release the rank if a kernel that started
- * before its end ends later in this time. */
+ * during one time in which the rank computes nothing. Kernel a does not release the rank if kernel
+ * b, which started before a ended, ends later in this time. */
 static bool find_released(kernel *kernels, tm_visit *visits, size_t n,
                           const tm_intervals *compute) {
     kernel **order = malloc((n + 1) * sizeof *order);

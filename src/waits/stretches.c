@@ -98,7 +98,7 @@ static int64_t done_before(const tm_vec *compute, int64_t begin) {
 
 static bool follows(const tm_timeline *timeline, uint32_t event) {
     uint32_t first = tm_timeline_track(timeline, event)->first, before = event;
-    /* goes to the previous kernel on the stream, which may also contain annotations */
+    /* goes to the stream's previous kernel; the stream may also contain annotations */
     while (before > first && timeline->role[before - 1] == TM_ROLE_NONE)
         before--;
     if (before == first || timeline->role[before - 1] != TM_ROLE_COMMUNICATION)

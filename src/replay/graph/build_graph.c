@@ -82,7 +82,7 @@ static int by_operation(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->event, y->event);
 }
 
-/* Sorts the participations. Returns the new index of each old one; NULL when out of memory.
+/* Sorts the participations. Returns the new indices by old index; NULL when out of memory.
  * Overwrites `node` of each participation with its old index. Sets *moved to whether the order
  * changed. */
 static uint32_t *sort_visits(tm_vec *visits, bool *moved) {
@@ -203,9 +203,9 @@ static void cut_edge(tm_loose_edge *edge, tm_weight *weight, int64_t from_ns) {
     weight->ns = weight->peer_ns = ns > 0 ? ns : 0;
 }
 
-/* If an edge starts before the root and ends after it, its weight becomes the part after the root,
- * and its source the root. Work before the root belongs to no step, so no scenario may remove it
- * from a step. Only calls start before the root, never GPU events. */
+/* If an edge starts before the root and ends after it, only the part after the root remains: the
+ * root becomes the edge's source. Work before the root belongs to no step, so no scenario may
+ * remove it from a step. Only calls start before the root, never GPU events. */
 static void cut_at_root(tm_maker *m) {
     const tm_part_call *calls = m->draft->calls.data;
     const uint32_t first = tm_call_begin(m, 0);

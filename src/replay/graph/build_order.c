@@ -33,7 +33,7 @@ typedef struct part_time {
     uint32_t row;
 } part_time;
 
-/* Returns the number of parts with a single node: ends of steps, and the end of the warm-up. */
+/* Returns the number of items with a single node: ends of steps, and the end of the warm-up. */
 static size_t ends_of(const tm_maker *m) {
     return m->draft->timeline->n_steps + m->draft->warm_up;
 }

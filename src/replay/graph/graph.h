@@ -90,8 +90,8 @@ typedef struct tm_short_weight {
 
 #define TM_LONG INT32_MIN
 
-/** An edge holds weights with |ns| < TM_EDGE_NS and |peer_ns - ns| < TM_EDGE_MORE. The masks are of
- * its fields. */
+/** An edge holds weights with |ns| < TM_EDGE_NS and |peer_ns - ns| < TM_EDGE_MORE. The masks select
+ * the bits of its fields. */
 enum { TM_EDGE_NS = 1 << 27, TM_EDGE_MORE = 1 << 24 };
 #define TM_EDGE_NS_BITS 0xfffffffU
 #define TM_EDGE_KIND_BITS 0xfU
@@ -137,7 +137,7 @@ typedef struct tm_graph {
                            + 1] - 1] */
     tm_edge *edges;     /* each leads from an earlier node to a later one */
     tm_vec shorts;      /* of tm_short_weight: weights that do not fit into their edges */
-    tm_vec longs;       /* of tm_weight: weights that are too long for short ones */
+    tm_vec longs;       /* of tm_weight: weights that are too long for tm_short_weight */
     uint8_t *fixes;     /* [edges] part of the user's scenario that applies to the edge, counted
                            from 1; 0: none. NULL without a scenario */
     tm_vec visits;      /* of tm_graph_visit, ascending in (last_ns, operation) */

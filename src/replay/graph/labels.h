@@ -10,8 +10,8 @@
 #include "base/memory_pages.h"
 #include "base/simd_lanes.h"
 
-/** The ways from boundary nodes to a node. Labels of several nodes can share ways. The lengths are
- * then those to the first of these nodes, and each label adds its `plus`. */
+/** The ways from boundary nodes to a node. Labels of several nodes can share ways. The ways then
+ * lead to the first of these nodes, and each label adds its `plus` to their lengths. */
 typedef struct tm_ways {
     _Alignas(TM_LINE) struct tm_ways *next; /* free list */
     size_t n;
@@ -24,7 +24,7 @@ typedef struct tm_ways {
     uint64_t holds;   /* version of ways W that these ways contain: merging W changes nothing,
                          unless W is made longer by more than `most`; 0: none */
     int64_t *most;    /* [width] see `holds`; not set if holds is 0 */
-    bool news;        /* a way came or grew since tm_ways_known */
+    bool news;        /* a way came or grew after the last tm_ways_known */
     uint32_t *from; /* [n] keys of the ways' sources, ascending; the root (TM_FROM_ROOT) is last */
     int64_t *ns;    /* [n][width] */
     uint8_t *alive; /* [n] one bit for each rank: the rank has this way */

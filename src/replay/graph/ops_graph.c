@@ -179,7 +179,7 @@ static void add_causes(maker *m, size_t part, size_t *edge, size_t end, int64_t 
     int64_t arrival = parts[part].arrival_ns;
     bool bound = false;
     if (*edge == m->draft->edges.n || edges[*edge].to != part) {
-        /* Participation k, not yet sorted, is the end of step k. */
+        /* Until the participations are sorted, participation k is the end of step k. */
         uint32_t from = end > 0 ? TM_FROM_VISIT + (uint32_t)end - 1 : TM_FROM_ROOT;
         add_lag(m, from, ns - arrival);
         return;

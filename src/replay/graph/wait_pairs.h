@@ -31,10 +31,10 @@ tm_status tm_pairs_survey(const tm_draft *draft, tm_pairs *pairs, tm_error *err)
 
 /**
  * Infers the waits of a rank. An event may have waited if a call made a stream wait after the
- * launch of the previous event on the event's stream. It then waited, on each other stream, for the
- * latest event that was launched before it and had ended, unless the pair is in `broken`. If the
- * rank has no calls that make a stream wait, each event may have waited, but only if the pair is in
- * `tight`.
+ * launch of the previous event on the event's stream. It then waited for one event of every other
+ * stream: the latest one that was launched before it and had ended, unless the pair is in `broken`.
+ * If the rank has no calls that make a stream wait, each event may have waited, but only if the
+ * pair is in `tight`.
  * @param pairs  of all ranks
  * @param waits  of tm_part_wait, appended to, ascending in event
  * @return       TM_OK; TM_ERR_FAULT

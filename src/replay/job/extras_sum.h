@@ -65,8 +65,8 @@ tm_extra_factors tm_extras_compare(const tm_extra_sums *sums, const tm_keys *kno
                                    const tm_peer_others *others, bool *whole);
 
 /** If no other step has extra work, clears the factors of the first and the last recorded step:
- * recordings of other ranks may only have started later or ended earlier. Returns whether extra
- * work remains.
+ * the reason may be that recordings of other ranks started later or ended earlier. Returns whether
+ * extra work remains.
  * @param first,  last  tm_place_step */
 bool tm_extras_trust(const tm_extra_sums *sums, unsigned first, unsigned last,
                      tm_extra_factors *factors);

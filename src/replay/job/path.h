@@ -99,8 +99,8 @@ tm_status tm_path_boundaries(const tm_graph *graph, const uint32_t *boundaries, 
 tm_status tm_path_walk(tm_vec *arrivals, tm_vec *ends, int64_t n_ranks, tm_vec *steps, tm_vec *hops,
                        tm_error *err) TM_MUST_CHECK;
 
-/** Appends the pieces of a hop of this rank, in order of time. Their lengths add up to the hop's.
- * @p edges are those of tm_path_decide. TM_OK; TM_ERR_FAULT. */
+/** Appends the pieces of a hop of this rank, in order of time. Their lengths add up to the length
+ * of the hop. @p edges are those of tm_path_decide. TM_OK; TM_ERR_FAULT. */
 tm_status tm_path_fill(const tm_graph *graph, const tm_timeline *timeline, const uint32_t *edges,
                        const tm_path_hop *hop, tm_vec *pieces, tm_error *err) TM_MUST_CHECK;
 

@@ -291,8 +291,8 @@ tm_status tm_peers_list(const tm_peer_items *ranks, size_t n, const tm_peer_plac
 
 /* Which of n >= 2 sorted values give the median if one value is left out. The median is the mean of
  * the low-th and the high-th remaining value; of two remaining values, it is the smaller one. The
- * k-th remaining value is the k-th of all values or, if the value left out is at most that, the
- * next one. */
+ * k-th remaining value is the k-th of all values if the value left out is larger; otherwise, it is
+ * the next one. */
 typedef struct middle {
     size_t low, high;
 } middle;

@@ -35,12 +35,12 @@ static inline unsigned tm_place_step(uint64_t place) {
     return (unsigned)(place >> 56);
 }
 
-/** Returns whether the place is that of a call; if false, of an event. */
+/** Returns whether the place is of a call. If not, it is of an event. */
 static inline bool tm_place_is_call(uint64_t place) {
     return place >> 55 & 1;
 }
 
-/** Returns whether the place is that of a communication event, whose duration includes waits. */
+/** Returns whether the place is of a communication event, whose duration includes waits. */
 static inline bool tm_place_is_communication(uint64_t place) {
     return place >> 54 & 1;
 }
@@ -92,7 +92,7 @@ typedef struct tm_peer_places {
     tm_extras extras; /* places that most ranks of the role lack */
 } tm_peer_places;
 
-/** In place of a place number: the item is not compared. */
+/** Place number of an item that is not compared. */
 #define TM_NO_PLACE UINT32_MAX
 
 /** The weights of a rank that are compared, by item: events of tm_draft, then calls. */

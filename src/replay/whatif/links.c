@@ -157,8 +157,8 @@ static bool crosses(const field *f, uint64_t group, int64_t host) {
     return bsearch(&key, f->members->data, f->members->n, sizeof key, by_member) != NULL;
 }
 
-/* Returns the median time of those links in [first, end) that involve a host (@p across) or do not;
- * -1 if there are none. */
+/* Returns the median time of the links in [first, end) that involve a host if @p across, else of
+ * those that do not involve it; -1 if there are none. */
 static int64_t median_of(const field *f, size_t first, size_t end, int64_t host, bool across) {
     size_t n = 0;
     for (size_t i = first; i < end; i++)
@@ -167,8 +167,8 @@ static int64_t median_of(const field *f, size_t first, size_t end, int64_t host,
     return n > 0 ? tm_median_any(f->scratch, n) : -1;
 }
 
-/* Compares those links [first, end) of a class that involve a host with the others. False if there
- * is nothing to compare. */
+/* Among the links [first, end) of a class, compares those that involve a host with those that do
+ * not. False if there is nothing to compare. */
 static bool compare_class(const field *f, size_t first, size_t end, int64_t host,
                           tm_links_slow *out, bool *slow) {
     int64_t least_ns = INT64_MAX, most_ns = 0;

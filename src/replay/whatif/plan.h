@@ -1,4 +1,4 @@
-/* Finds the most useful fixes: how much earlier the job would end (at T) if some ranks had other
+/* Finds the most useful fixes: how much shorter the job's time T would be if some ranks had other
  * weights, and which ranks to fix one after another. A fix saves at most as much as it shortens the
  * job's critical path, because T cannot be below the new length of that path. So only fixes that
  * shorten the path are evaluated. A fix that shortens the path by less than another fix saves

@@ -55,11 +55,13 @@ extern const tm_fix_kind tm_fix_kinds[TM_N_FIX_KINDS];
 typedef struct tm_whatif_item {
     int64_t id; /* by `what`: rank, stage, index of tm_fix_kinds, position in the plan, name id of a
                    host or kernel, 0 for a scenario */
-    int64_t ranks;         /* number of ranks to which the fix applies */
-    int64_t path_ns;       /* time that the work to fix takes on the recorded critical path */
-    int64_t saved_ns;      /* T - T(fixed) */
+    int64_t ranks;    /* number of ranks to which the fix applies */
+    int64_t path_ns;  /* time that the work to fix takes on the recorded critical path; of PLAN:
+                         how much the fix of its last rank shortens the remaining path */
+    int64_t saved_ns; /* T - T(fixed) */
     int64_t saved_most_ns; /* saved_ns if unexplained time is left out */
-    int64_t ideal_ns;      /* T if everything else has its peers' weights; -1 unknown */
+    int64_t ideal_ns;      /* T if the work to fix is as recorded, and all other work has its peers'
+                              weights; -1 unknown */
     int64_t next_rank;     /* rank with most of the path that remains after the fix; -1 unknown */
     uint8_t what;          /* tm_whatif_what */
     bool tried; /* the fix was evaluated; false if it shortens the path by less than 0.05 % of T,

@@ -184,8 +184,8 @@ static int by_work(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Adds the kernel of one name and shape to the work of the n ranks, ordered by stage, that run
- * it. */
+/* Adds the kernel of one name and shape to the work of the n ranks that run it. @p v [n] is ordered
+ * by stage. */
 static bool add_kernel(const tm_split_kernel *v, size_t n, int64_t *means, tm_keys *ranks,
                        tm_vec *works) {
     for (size_t i = 0; i < n; i++)

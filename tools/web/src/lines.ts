@@ -29,7 +29,7 @@ const BUCKETS = 256;
 /** More lines than this are drawn as a band. */
 export const LINES_MAX = 12;
 
-/** Returns the lines and the band to draw: the chosen lines and, as thin lines or, if there are many, as a band, the other lines. `words`
+/** Returns the lines and the band to draw: the chosen lines, and the other lines as thin lines or, if there are many, as a band. `words`
  * say what is drawn besides the chosen lines. */
 export function amid(chosen: readonly Line[], others: readonly Line[], word: string) {
   const all = [...chosen.slice(0, 1), ...others],

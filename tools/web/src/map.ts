@@ -64,7 +64,7 @@ function cells(map: HeatMap, from: number, to: number): HTMLElement {
   const grid = h("div.map", { role: "grid", "aria-label": map.label });
   const narrow = map.columns.length > 24,
     { word, short } = headings(map.columns);
-  /* Labels on one line: only every n-th column has one. */
+  /* Labels on one line: only every n-th column has a label. */
   const line = narrow || word !== "",
     longest = short.reduce((most, label) => Math.max(most, label.length), 0),
     every = line ? Math.ceil((map.columns.length * (LABEL_WIDTH * longest + LABEL_GAP)) / LABELS_ROOM) : 1;

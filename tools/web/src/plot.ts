@@ -137,7 +137,7 @@ export function axisTicks(axis: Axis, n: number): number[] {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => (first + i) * by);
 }
 
-/* Returns a function that writes ticks with just as many digits as distinguish neighbours. */
+/* Returns a function that writes ticks with as few digits as distinguish neighbours. */
 function writerOf(axis: Axis, ticks: readonly number[]): (value: number) => string {
   const step = ticks.length > 1 ? ticks[1]! - ticks[0]! : 1,
     digits = Math.max(0, Math.min(9, -Math.floor(Math.log10(step) + 1e-9)));

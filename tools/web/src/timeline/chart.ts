@@ -658,7 +658,7 @@ export class Chart {
   joinInput() {
     const { scroll } = this.state,
       { ranks, pinned, inOrder } = this.#layout;
-    /* pinned rows do not scroll, so the scroll position is added to theirs */
+    /* pinned rows do not scroll, so the scroll position is added to their positions */
     const moved = (box: Box): Box => ({ y: box.y + scroll, height: box.height });
     const rows =
       pinned === 0 || scroll === 0

@@ -47,7 +47,7 @@ export class Controller {
     return this.data.job.duration;
   }
 
-  /** Requests a frame; several requests make one. */
+  /** Requests a frame. Several requests lead to a single frame. */
   draw(): void {
     if (this.#frame) return;
     this.#frame = requestAnimationFrame(() => {

@@ -10,7 +10,7 @@ import { decodeMeeting } from "./decode";
 import { decodeTile, type Shares, type Tile } from "./tile";
 import { type Reported, Column, columnsBy, RankReported, reportedOf } from "./event_details";
 
-/** Delay before a request [ms], so that turning the wheel does not send one per notch. */
+/** Delay before a request [ms], so that turning the wheel does not send a request per notch. */
 const PATIENCE = 60;
 /** Number of windows that are kept, including the shown one. */
 const KEPT = 12;

@@ -1,4 +1,4 @@
-/** Coverage at several resolutions, each half of the previous one, so that a column of any width is computed from a few buckets. */
+/** Coverage at several resolutions, each half as fine as the previous one, so that a column of any width is computed from a few buckets. */
 import { LANE_KINDS, type Span } from "./model";
 
 /** Level 0 has shares in the page's units, 1/255; the levels above have units of 1/FULL. */
@@ -118,7 +118,7 @@ export class Pyramid {
     if (width < this.width) this.finer?.columns(at, kind, from, width, n < out.length ? out.subarray(0, n) : out);
   }
 
-  /** Returns the time [ns] that a rank spent in a kind, from level 0. */
+  /** Returns the time [ns] that a rank spent in a kind, computed from level 0. */
   sum(at: number, kind: number, begin: number, end: number): number {
     const one = new Float32Array(1);
     let total = 0;

@@ -170,7 +170,7 @@ class Gathered {
   }
 
   /** Returns the matches found so far. Once the search is complete, lists the longest matches, ascending by begin. @param names texts by
-   * id; null while they are not loaded @param nested whether the times in which nested events count once are complete */
+   * id; null while they are not loaded @param nested whether the sums that count nested events once are complete */
   result(names: ReadonlyMap<number, string> | null, nested: boolean, failed: string | null = null) {
     const groups = GROUPS.map(([what, kinds]) => {
       const own = kinds.map((kind) => this.#kinds.get(kind) ?? { count: 0, sum: 0 }),

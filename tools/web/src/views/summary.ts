@@ -250,7 +250,7 @@ export function clockFinding(job: Job): Finding {
   };
 }
 
-/** What checks() examines. Of what is fine, the page shows only these words. */
+/** What checks() examines. If a check finds no problem, the page shows only its word. */
 const CHECKED = ["Overlap", "Load", "Clocks"] as const;
 
 function checks(job: Job): Finding[] {
