@@ -135,9 +135,9 @@ static void judge_instances(tm_aligner *a) {
     }
 }
 
-/* Marks operations as suspect, i.e. possibly matched wrongly: those that contradict the fit and in
- * which a member, on the fitted clocks, ends before another one starts. An end that is only late is
- * no reason. */
+/* Marks an operation as suspect, i.e. possibly matched wrongly, if it contradicts the fit and, on
+ * the fitted clocks, a member ends before another member starts. An operation that only ends late
+ * is not suspect. */
 static void mark_suspects(tm_aligner *a, const tm_vec *rows, const bool *suspect) {
     tm_instance *instances = a->out->instances.data;
     const tm_clock_end *ends = rows->data;

@@ -31,7 +31,7 @@ typedef struct tm_aligner {
     tm_clock_host *hosts;
     tm_clock_domain *domains;
     int32_t n_hosts, n_domains;
-    int64_t *leads; /* [instances] how long [ns] before another member's start a member ends, on
+    int64_t *leads; /* [instances] latest start minus earliest end [ns] of the members, on
                        recorded clocks */
 } tm_aligner;
 

@@ -8,9 +8,9 @@
 
 /**
  * Assigns recordings to runs of the job. If a rank lacks recordings of a run, its step numbers do
- * not show every restart. Each of its recordings then belongs to the same run as the nearest
- * recording in time, by the hosts' clocks, of the ranks with recordings of every run. The rank's
- * steps are numbered as on these ranks. Collective: over comm.
+ * not show every restart. Each of its recordings is then compared with the recordings of
+ * ranks that recorded every run: the nearest in time, by the hosts' clocks, is of the same run. The
+ * rank's steps are numbered as on these ranks. Collective: over comm.
  * @param timelines  [n] this process's
  * @return           TM_OK or TM_ERR_FAULT, the same on every process
  */

@@ -10,7 +10,7 @@
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
 
-/* Standard deviation of a clock's drift that is assumed before the fit. torch.profiler ties its
+/* Assumed standard deviation of a clock's drift before the fit. torch.profiler ties its
  * times to the system clock at both ends of a recording; other profilers only at its start. */
 #define TIED_DRIFT_PPB 2000.0
 #define FREE_DRIFT_PPB 20000.0
@@ -37,8 +37,8 @@ static bool is_tied(const tm_timeline *timeline) {
     return says(timeline, "\"baseTimeNanoseconds\"") && !says(timeline, "\"roctracer_version\"");
 }
 
-/* Returns the name id that ranks with the same clock have in common: that of the host or, if all
- * ranks in the rank's file have one clock, of the file. */
+/* Returns a name id that is equal for ranks with the same clock: the host's or, if all ranks in the
+ * rank's file have one clock, the file's. */
 static uint32_t clock_of(const tm_timeline *timeline) {
     bool file = timeline->n_spans > 0 && says(timeline, TM_FILE_CLOCK);
     return file ? timeline->spans->source : timeline->host;

@@ -55,9 +55,9 @@ tm_status tm_mpi_gather_tables(MPI_Comm comm, tm_tables *tables, tm_error *err) 
     return tm_mpi_agree(comm, status, err);
 }
 
-/* Size [B] of packed rows of which a part is made. Rows in transit take five times as much memory,
- * and unpacked rows another five times as much. More than eight parts would not help: every part
- * scans all packs, and the unpacked rows of an eighth already take less memory than all packs. */
+/* Size [B] of the packed rows of a part. Rows in transit and unpacked rows each take five times the
+ * memory of packed rows. More than eight parts would not help: every part scans all packs, and an
+ * eighth of the rows, unpacked, takes less memory than all packs. */
 static const size_t PART_BYTES = (size_t)6 << 20;
 enum { MOST_PARTS = 8 };
 

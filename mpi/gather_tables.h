@@ -21,9 +21,8 @@ typedef struct tm_key_part {
 } tm_key_part;
 
 /**
- * Distributes the rows of a table with n_merged over the processes: each row goes to the process
- * that owns its key. Rows arrive ordered by sending process; the caller must sort them by key.
- * Collective: over comm.
+ * Sends each row of a table whose n_merged is not 0 to the process that owns the row's key. Rows
+ * arrive ordered by sending process; the caller must sort them by key. Collective: over comm.
  * @param part   selects the rows to send. With several processes or parts, all rows of this
  *               process are packed before and stay packed; received rows are not packed
  * @param table  the same definition on every process; without text columns
@@ -33,9 +32,10 @@ tm_status tm_mpi_join_keys(MPI_Comm comm, tm_key_part part, tm_table *table,
                            tm_error *err) TM_MUST_CHECK;
 
 /**
- * For one analysis after another: brings rows with equal keys of the tables with n_merged together,
- * and runs the merge function on them. If an analysis has many rows, the keys are processed in
- * parts, so that only the rows of one part are unpacked at a time. Collective: over comm.
+ * For one analysis after another: in the tables whose n_merged is not 0, brings rows with equal
+ * keys to one process and runs the merge function on them. If an analysis has many rows, the keys
+ * are processed in parts, so that only the rows of one part are unpacked at a time. Collective:
+ * over comm.
  * @return  TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_merge_keys(MPI_Comm comm, const tm_names *names, tm_tables *tables,

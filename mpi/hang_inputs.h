@@ -32,8 +32,8 @@ tm_status tm_mpi_hang_split(MPI_Comm comm, const tm_input *inputs, size_t n, con
  * newest is read. An unreadable dump is left out with a row in job.left_out; nothing is known of
  * its rank. Collective: over comm.
  * @param inputs   the same on every process; its traces are not read
- * @param n_ranks  number of ranks of the job, given by the user; 0: unknown: dumps whose rank is
- *                 far above the ranks that dumps list are left out
+ * @param n_ranks  number of ranks of the job, given by the user; 0: unknown, so a dump is left out
+ *                 if its rank is far above the ranks that dumps list
  * @return         TM_OK; TM_ERR_INPUT: none can be read; TM_ERR_FAULT; the same on every process
  */
 tm_status tm_mpi_hang_read(MPI_Comm comm, const tm_hang_inputs *inputs, const tm_hosts *hosts,

@@ -146,8 +146,8 @@ static tm_status find_hosts(matcher *m, tm_vec *bare, int64_t *n_ranks, tm_error
     return tm_mpi_agree(m->comm, status, err);
 }
 
-/* Joins clusters of different hosts. One process joins all clusters of a family, and sends the
- * results to the processes of the hosts. */
+/* Joins clusters of different hosts. One process joins all clusters of a family (match/infer.h),
+ * and sends the results to the processes of the hosts. */
 static tm_status join_hosts(matcher *m, const tm_infer_options *how, tm_host_report *report,
                             tm_host_answers *out, tm_error *err) {
     tm_host_report here = tm_host_report_empty();

@@ -10,10 +10,11 @@
 
 /**
  * Excludes the opening: the time before the profilers of all ranks were running. An operation shows
- * an opening if a member waited in it before another member's recording started, for at least half
- * of its wait and at least 1/TM_OPENING_SHARE of its recording. The opening then ends when the last
- * member arrives: sets `open_ns` of all members' spans to that time, lets their steps start no
- * earlier, and removes the operation's waits. Collective: over comm.
+ * an opening if a member waited in it before another member's recording started, and if this part
+ * is at least half of the member's wait and at least 1/TM_OPENING_SHARE of its recording. The
+ * opening then ends when the last member arrives: sets `open_ns` of all members' spans to that
+ * time, lets their steps start no earlier, and removes the operation's waits. Collective: over
+ * comm.
  * @param timelines    [n] this process's
  * @param collectives  operations matched by this process, on the job's clock
  * @return             TM_OK or TM_ERR_FAULT, the same on every process

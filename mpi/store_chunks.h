@@ -37,8 +37,8 @@ static inline size_t tm_store_chunk_bytes(const tm_store_chunk *chunk) {
 /** The rows of one slot (rank) in a chunk. */
 typedef struct tm_store_piece {
     const tm_store_slot *slot;
-    size_t from;  /* row of the slot with which the piece starts */
-    size_t place; /* index in the chunk of the piece's first row */
+    size_t from;  /* first row of the piece, counted from the slot's first row */
+    size_t place; /* first row of the piece, counted from the chunk's first row */
     size_t n;     /* number of rows, not 0 */
 } tm_store_piece;
 

@@ -51,7 +51,7 @@ typedef struct write_job {
     tm_error *err;
 } write_job;
 
-/* Returns the maximum size [B] of a group's packed chunks with their sizes. */
+/* Returns the maximum size [B] of a group's packed chunks, together with the list of sizes. */
 static size_t packed_bound(const write_job *job) {
     return tm_pack_bound(job->group_bytes) + job->chunks.cap * (tm_pack_bound(0) + sizeof(size_t));
 }
@@ -335,7 +335,7 @@ static tm_status put_table(const write_job *job, const tm_table *table) {
     return status;
 }
 
-/* On process 0, which alone has them: writes names, results and attributes. */
+/* Writes names, results and attributes, which only process 0 has. */
 static tm_status write_rest(const write_job *job) {
     const tm_store_plan *plan = job->plan;
     TM_TRY(tm_store_put_names(job->writer, plan->names, job->err));

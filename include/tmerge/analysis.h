@@ -85,10 +85,10 @@ typedef struct tm_analysis {
     tm_status (*collectives)(const struct tm_collectives *own, tm_tables *out, tm_error *err);
 
     /**
-     * Merges the rows of all ranks that share a key into one row, so that process 0 need not
-     * receive a row for each rank and name. Each call gets all rows of some of the keys. It reads
-     * the analysis's internal tables with n_merged, sorted by key, and adds rows to the shown
-     * tables. No communication. NULL: nothing to do.
+     * Merges the rows of all ranks into one row for each key, so that process 0 need not receive a
+     * row for each rank and name. Each call gets all rows of some of the keys. The
+     * function reads the analysis's internal tables whose n_merged is not 0, sorted by key, and
+     * adds rows to the shown tables. No communication. NULL: nothing to do.
      * @param names  the job's dictionary, with the same ids on every process
      */
     tm_status (*merge)(const tm_names *names, tm_tables *tables, tm_error *err);
@@ -120,8 +120,9 @@ tm_status tm_analyse_collectives(const struct tm_collectives *own, tm_tables *ou
  * before the rows of all ranks are present. TM_OK; TM_ERR_FAULT. */
 tm_status tm_analyse_compress(tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** Sorts the n_merged tables of an analysis, which hold all rows of their keys, and runs the merge
- * function on them. Then removes their rows, except packed ones. TM_OK; TM_ERR_FAULT. */
+/** Runs an analysis's merge function on the tables whose n_merged is not 0, after sorting them. For
+ * each key in these tables, the job's rows must all be here. Afterwards removes the rows of these
+ * tables, except packed ones. TM_OK; TM_ERR_FAULT. */
 tm_status tm_analyse_merged(const tm_analysis *analysis, const tm_names *names, tm_tables *tables,
                             tm_error *err) TM_MUST_CHECK;
 

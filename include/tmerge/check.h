@@ -24,8 +24,8 @@ typedef struct tm_fault_sink {
  * Reads and verifies a whole store: its checksums, its structure against the schema (columns,
  * types, lengths, units), the order of names, ranks, tracks and events, and that every id and row
  * number exists. Takes memory for the structure, the names, the tracks and one result table.
- * @param known  definitions of result tables; their rows are not used. Only checksums are verified
- *               of a table that is not among them
+ * @param known  definitions of result tables; their rows are not used. For other tables, only
+ *               checksums are verified
  * @param out    set only on TM_OK
  * @return       TM_OK; TM_ERR_INPUT: @p sink received at least one fault; TM_ERR_FAULT with @p err
  */

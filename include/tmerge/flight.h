@@ -28,8 +28,9 @@ typedef struct tm_flight_call {
     size_t group;        /* index into the dump's groups */
     int64_t seq;         /* for a collective: its number among the group's collectives; for a send
                             or receive: its number among the group's sends and receives */
-    int64_t other_seq;   /* for a collective: number of the last send or receive before; for a send
-                            or receive: number of the last collective before; -1 if not recorded */
+    int64_t other_seq;   /* for a collective: number of the last send or receive before it; for a
+                            send or receive: number of the last collective before it; -1 if not
+                            recorded */
     int64_t record;      /* number among all records of the rank */
     const char *backend; /* such as "nccl"; "" if the operation's name does not contain it */
     const char *op;      /* "all_reduce"; "send 0->1" */
@@ -60,8 +61,8 @@ void tm_flight_destroy(tm_flight *flight);
  */
 tm_status tm_flight_read(tm_flight *flight, tm_source *source, tm_error *err) TM_MUST_CHECK;
 
-/** Whether a file is a dump. MAYBE: the file is empty, or JSON whose kind its first bytes do not
- * show. */
+/** Whether a file is a dump. MAYBE: the file is empty, or is JSON and its first bytes do not show
+ * its kind. */
 typedef enum tm_flight_guess { TM_FLIGHT_NO, TM_FLIGHT_MAYBE, TM_FLIGHT_YES } tm_flight_guess;
 
 /** Guesses from the first bytes of a file whether the file is a dump. */

@@ -29,7 +29,8 @@ tm_status tm_gate_parse(const char *text, tm_gate_limit *out, tm_error *err) TM_
  * Judges each limit. A figure fails if its change exceeds the limit by more than chance explains.
  * It passes if its change is within the limit and chance cannot hide a change beyond the limit.
  * @param sides  tables of the jobs before and after; a table that a store lacks is empty
- * @param out    of tm_gate_def: a row for each of the [n] limits, or for each kind of step
+ * @param out    of tm_gate_def: a row for each of the [n] limits or, if the figure is of steps, for
+ *               each limit and kind of step
  * @return       TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_gate_compare(const tm_tables *sides[2], const tm_gate_limit *limits, size_t n,

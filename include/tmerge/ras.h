@@ -66,8 +66,8 @@ tm_status tm_ras_read(tm_ras *ras, tm_source *source, tm_error *err) TM_MUST_CHE
 
 const tm_ras_comm *tm_ras_comms(const tm_ras *ras, size_t *n);
 const char *tm_ras_version(const tm_ras *ras); /* version of NCCL; "" if not recorded */
-const char *tm_ras_time(const tm_ras *ras);    /* the job's local time of the answer; "" if not
-                                                  recorded */
+const char *tm_ras_time(const tm_ras *ras);    /* when NCCL answered, in the local time of the
+                                                  job's host; "" if not recorded */
 int64_t tm_ras_left_out(const tm_ras *ras); /* number of entries skipped because their rank is not
                                                in their communicator */
 int64_t tm_ras_commas(const tm_ras *ras);   /* number of missing commas that were added: NCCL 2.28

@@ -66,8 +66,8 @@ typedef struct tm_format {
                                 although other formats do, and which results are missing for this
                                 reason; NULL: nothing */
 
-    /** NULL-terminated glob patterns, relative to a folder given by the user, of the paths at which
-     * the profiler leaves traces. Files directly in the folder are always tried. */
+    /** Where the profiler leaves traces in a folder that the user gives: glob patterns relative to
+     * the folder; NULL ends the list. Files directly in the folder are always tried. */
     const char *const *in_folders;
     bool by_path;    /* true: traces without a rank are numbered in the order of their paths (9
                         before 10) and, within a file, of their units; false: in the order of the
@@ -81,8 +81,8 @@ typedef struct tm_format {
     bool (*sniff)(const char *head, size_t size, bool whole);
 
     /** For formats that start with the same bytes, such as databases: returns whether a file that
-     * @p sniff accepted has this format. False if the file cannot be opened: the last of these
-     * formats has no such function, so that its reader opens the file and reports the error. */
+     * @p sniff accepted has this format. False if the file cannot be opened. For the last of
+     * these formats, this is NULL: its reader then opens the file and reports the error. */
     bool (*claims)(const char *path);
 
     /**
@@ -94,9 +94,9 @@ typedef struct tm_format {
     tm_status (*read)(tm_source *source, tm_names *names, struct tm_trace *out, tm_error *err);
 
     /**
-     * Finds an event at or soon after the current position of an unread source. The position may be
-     * wrong. It is right if the parts that tm_part_read reads fit together. NULL if the format
-     * cannot be read in parts, like the next two functions.
+     * Finds an event at or soon after the current position of an unread source. The result may be
+     * wrong: then the parts that tm_part_read reads do not fit together. This and the next two
+     * functions are NULL if the format cannot be read in parts.
      * @param offset  first byte of the event; -1 if no event is found
      * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
      */
@@ -140,8 +140,8 @@ typedef struct tm_format {
 
     bool of_communicator; /* Traces of this format contain only communication. A trace is left out
                              if another format has a richer trace of the same rank. The rank in a
-                             trace is its number in its largest communicator, whose size is the
-                             job's size. */
+                             trace is the process's number in its largest communicator; the size
+                             of this communicator is the job's size. */
 
     bool units_are_copies; /* a file of several units was merged from files of one unit each, and is
                               left out if these files are present */
@@ -165,9 +165,9 @@ typedef struct tm_format {
     const char *richer; /* a newer profiler, which records more about collectives: "a newer
                            PyTorch"; NULL: none */
 
-    /* Advice printed in brackets for collectives that stay unmatched: because the trace does not
-     * name their process group; because the trace names the group but not its ranks. A line has at
-     * most 76 characters; every line but the first starts with two blanks. */
+    /* Advice printed in brackets for collectives that stay unmatched: the first if the trace does
+     * not name their process group, the second if it names the group but not its ranks. A line has
+     * at most 76 characters; every line but the first starts with two blanks. */
     const char *advice_unnamed_group, *advice_unknown_group;
 } tm_format;
 
@@ -213,7 +213,7 @@ tm_status tm_file_list_units(const tm_file_info *info, bool known, struct tm_vec
 /** Selects a trace to read. */
 typedef struct tm_trace_file {
     const char *path;
-    const char *name;              /* path to report instead of the file's own; NULL: report that */
+    const char *name;              /* path that the results show for the trace; NULL: `path` */
     const tm_unit *unit;           /* unit to read; NULL: the only one in the file */
     size_t n_units;                /* number of units, for tm_trace_read_units */
     const char *device_categories; /* comma-separated event categories that also count as device

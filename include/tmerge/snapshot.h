@@ -19,9 +19,9 @@ typedef struct tm_snapshot_device {
                                                for, before rounding */
     int64_t pending_bytes;                  /* freed by the program but still in use by a stream */
     int64_t free_bytes, largest_free_bytes; /* reserved but not in use: sum, and largest block */
-    int64_t entries, ooms;                  /* number of entries of the snapshot's trace of the
-                                               allocator, and number of those that report that
-                                               memory ran out */
+    int64_t entries, ooms;                  /* number of entries of the allocator's trace, and
+                                               number of entries that report that memory ran
+                                               out */
     int64_t peak_bytes;                     /* maximum of allocated_bytes while the allocator's
                                                trace was recorded */
 } tm_snapshot_device;

@@ -102,8 +102,8 @@ const char *tm_source_encoding(const tm_source *source);
 /** Returns the offset [B] in the decoded content at which the next read starts. */
 int64_t tm_source_offset(const tm_source *source);
 
-/** Returns how many bytes of the file itself were read so far, for progress: up to a buffer more
- * than were decoded. */
+/** Returns how many bytes of the file itself were read so far, for progress. The last of these
+ * bytes, at most one buffer, may not be decoded yet. */
 int64_t tm_source_consumed(const tm_source *source);
 
 /** Returns the size of the file itself in bytes, -1 if unknown (a pipe). */

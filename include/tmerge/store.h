@@ -119,7 +119,7 @@ typedef struct tm_record_table {
     const tm_record_column *columns;
     int n_columns;
     bool one_row;   /* each rank has exactly one row; false: rows_at gives the number of rows */
-    size_t rows_at; /* offset [B] in tm_timeline of the rank's number of rows, a size_t */
+    size_t rows_at; /* offset [B] in tm_timeline of the size_t with the rank's number of rows */
 } tm_record_table;
 
 /** The record tables, by tm_record. */
@@ -128,8 +128,8 @@ extern const tm_record_table tm_record_tables[TM_N_RECORDS];
 /** Returns the number of rows that a rank has in a record table. */
 size_t tm_record_rows(const tm_record_table *table, const tm_timeline *timeline);
 
-/** Returns the number of rows of a chunk of a column of @p n_rows: at most @p n_rows, because HDF5
- * refuses larger chunks. */
+/** Returns how many rows a chunk has in a column with @p n_rows rows: at most @p n_rows, because
+ * HDF5 refuses larger chunks. */
 static inline size_t tm_store_chunk_rows(size_t chunk_rows, size_t n_rows) {
     return chunk_rows < n_rows ? chunk_rows : n_rows;
 }
@@ -175,7 +175,7 @@ tm_status tm_store_begin_column(tm_store_writer *writer, const char *group,
 tm_status tm_store_put_chunk(tm_store_writer *writer, const void *packed, size_t size,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Writes rows that are not packed: collects them to chunks and packs the chunks. */
+/** Writes rows that are not packed: collects them into chunks and packs the chunks. */
 tm_status tm_store_put_rows(tm_store_writer *writer, const void *rows, size_t n,
                             tm_error *err) TM_MUST_CHECK;
 
@@ -257,7 +257,7 @@ tm_status tm_store_visit_table(const tm_store *store, tm_table *table,
 tm_status tm_store_read_slice(const tm_store *store, tm_table *table, size_t first, size_t n,
                               tm_error *err) TM_MUST_CHECK;
 
-/** Sets *n_rows to the number of rows of a result table. TM_OK; TM_ERR_INPUT: no such table. */
+/** Sets *n to the number of rows of a result table. TM_OK; TM_ERR_INPUT: no such table. */
 tm_status tm_store_table_rows(const tm_store *store, const char *name, size_t *n,
                               tm_error *err) TM_MUST_CHECK;
 
@@ -358,8 +358,8 @@ typedef struct tm_store_visit_plan {
     bool spans_alone;   /* likewise */
     bool no_events;     /* true: do not read events and their attributes; tm_store_read_piece reads
                            them */
-    /* For pieces: returns whether to read a column. NULL: read all. The columns of attributes that
-     * are not read are 0, but the attributes' event rows are always read. */
+    /* For pieces: returns whether to read a column. NULL: read all. A column of attributes that is
+     * not read is 0; the attributes' event rows are always read. */
     bool (*takes)(int table, const tm_record_column *column);
     tm_store_visitor *visitor;
     void *context;

@@ -50,7 +50,7 @@ typedef struct tm_table_def {
                       this many leading columns are merged; 0: not merged */
     int n_prose;   /* number of last columns that hold sentences; a terminal prints the sentences in
                       full below their row */
-    tm_form form;  /* chart of the column top */
+    tm_form form;  /* chart of the column `top` */
 } tm_table_def;
 
 /* TM_INTERNAL_TABLE defines an internal table. TM_PART_TABLE defines an internal table whose rows
@@ -126,7 +126,7 @@ tm_table *tm_tables_find(const tm_tables *tables, const char *table);
 bool tm_table_is_named(const tm_table_def *def, const char *text);
 
 /** Returns whether a text is the name of the table or of its analysis ("overlap"). Accepts the
- * names of the last version, too. */
+ * names of the previous version, too. */
 bool tm_table_is_meant(const tm_table_def *def, const char *text);
 
 /** Returns the table of a name given by the user, or NULL. */
@@ -193,8 +193,8 @@ void tm_table_rank(tm_table *table, int column);
 void tm_table_order(tm_table *table, int column, bool smallest);
 
 /** Keeps the @p n rows with the largest values in the table's `top` column, or n rows of each level
- * if the table has levels. Sorts them: largest first, equal values in the order of the rows, nulls
- * last. */
+ * if the table's first column is `level`. Sorts them: largest first, equal values in the order of
+ * the rows, nulls last. */
 void tm_table_top(tm_table *table, size_t n);
 
 /** Sorts rows by a text column and keeps the first @p n rows of each text. */
@@ -239,8 +239,8 @@ tm_status tm_table_take_back(tm_table *table, tm_error *err) TM_MUST_CHECK;
  * sorted. Does nothing for few rows. TM_OK; TM_ERR_FAULT when out of memory. */
 tm_status tm_table_rest(tm_table *table, tm_error *err) TM_MUST_CHECK;
 
-/** Appends the rows of a table that tm_table_rest packed to another table of the same definition.
- * The first table stays packed. TM_OK; TM_ERR_FAULT when out of memory. */
+/** Appends to @p into the rows of @p table, which tm_table_rest packed and which stays packed. Both
+ * have the same definition. TM_OK; TM_ERR_FAULT when out of memory. */
 tm_status tm_table_copy_resting(const tm_table *table, tm_table *into, tm_error *err) TM_MUST_CHECK;
 
 /** Returns TM_ERR_FAULT if memory ran out while tm_tables_find unpacked a table, so that the table

@@ -488,13 +488,11 @@ typedef struct tm_step {
 typedef struct tm_span {
     uint32_t source;                  /* name id of the path as given */
     int64_t begin_ns, end_ns;         /* from the first start to the last end of its duration
-                                         events, without those of category trace and of the
+                                         events, except events of category trace and of the
                                          operating system; [0, 0) without events */
     int64_t gpu_begin_ns, gpu_end_ns; /* from the first start to the last end of its GPU events;
                                          [0, 0) without GPU events */
-    int64_t open_ns;                  /* time by which the profilers of the ranks with which this
-                                         rank first communicated had all started
-                                         (mpi/opening.h); at least begin_ns */
+    int64_t open_ns;                  /* end of the opening (mpi/opening.h); at least begin_ns */
     int64_t n_durations, n_gpu_events;
     int64_t counts[TM_N_COUNTS]; /* by tm_count, of the whole trace; only in the trace's first
                                     span */
@@ -530,8 +528,8 @@ typedef enum tm_clock_way {
     TM_CLOCK_UNKNOWN      /* not comparable with other clocks */
 } tm_clock_way;
 
-/** Largest product of time and drift that tm_rank_clock_true rounds by itself: below, adjacent
- * doubles are much less than 0.5 apart. */
+/** If the product of time and drift is smaller than this, tm_rank_clock_true does not call llround:
+ * adjacent doubles of this size are much less than 0.5 apart. */
 #define TM_SHORT_DRIFT_NS 1e15
 
 /** A rank's clock: true time = t + offset + drift x (t - middle). All 0 if used as recorded. */
@@ -539,9 +537,9 @@ typedef struct tm_rank_clock {
     int64_t offset_ns; /* offset at middle_ns, the middle of the rank's trace */
     int64_t middle_ns; /* recorded time */
     double drift_ppb;
-    int64_t uncertainty_ns;  /* standard deviation of the offset, at the time of the trace at
-                                which it is largest */
-    int64_t spread_ns;       /* robust standard deviation of the GPU clocks of the rank's domain */
+    int64_t uncertainty_ns;  /* standard deviation of the offset: its maximum over the time of
+                                the trace */
+    int64_t spread_ns;       /* robust standard deviation between the clocks of the domain's GPUs */
     int64_t low_ns, high_ns; /* interval that certainly contains the offset; the int64 limits if
                                 unbounded */
     int64_t residual_ns;     /* if n_residuals > 0: median difference between this rank's ends of
@@ -549,8 +547,8 @@ typedef struct tm_rank_clock {
     int64_t n_residuals;     /* number of ends from which residual_ns is computed */
     int64_t anchors;         /* number of collectives whose ends had weight in the fit of the
                                 rank's domain */
-    int64_t step_ns;         /* about how far the host's clock was set while the trace was
-                                recorded; 0: it was not set */
+    int64_t step_ns;         /* if the host's clock was set while the trace was recorded: by
+                                about how much; else 0 */
     int32_t domain, component; /* ranks of the same domain share a clock; clocks of the same
                                   component are comparable */
     bool bounded;
@@ -582,8 +580,7 @@ typedef enum tm_level_lane {
     TM_N_LEVEL_LANES
 } tm_level_lane;
 
-/** The finest level has at most one row per sub-track for this many events of the rank, plus one.
- */
+/** In the finest level, a sub-track has at most n_events / TM_LEVEL_EVENTS + 1 rows. */
 enum { TM_LEVEL_EVENTS = 12 };
 
 /** A sub-track of the timeline in one time bucket. Empty buckets have no row. */
@@ -683,7 +680,7 @@ int64_t tm_timeline_count(const tm_timeline *timeline, tm_diagnostic diagnostic)
 /** Returns one more than the largest name id of the timeline's events. */
 size_t tm_timeline_n_names(const tm_timeline *timeline);
 
-/** Sets *begin_ns and *end_ns to the first start and last end of duration events, without those of
+/** Sets *begin_ns and *end_ns to the first start and last end of duration events, except events of
  * category trace and of the operating system. Returns false if there are none. */
 bool tm_timeline_range(const tm_timeline *timeline, int64_t *begin_ns, int64_t *end_ns);
 
@@ -741,10 +738,9 @@ static inline int64_t tm_opened(const tm_timeline *timeline, int64_t recorded_ns
  * spans. */
 int64_t tm_timeline_middle(const tm_timeline *timeline);
 
-/** Gives host numbers to ranks without a recorded host, in ascending order of ranks. A rank counts
- * as on the host of the rank before if its device number is higher, and its rank is higher by 1 or
- * by as much as its device number. Without device numbers, ranks that differ by 1 are on one
- * host. */
+/** Gives host numbers to ranks without a recorded host, in ascending order of ranks. A rank
+ * counts as on the host of the previous rank if its device number is higher, by d, and its rank is
+ * higher by 1 or by d. Without device numbers, ranks that differ by 1 are on one host. */
 typedef struct tm_host_rule {
     int64_t rank, device; /* rank and device of the last rank; rank is -2 before the first */
     int32_t host;         /* number of the last host; -1 before the first */

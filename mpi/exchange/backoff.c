@@ -9,8 +9,8 @@ enum {
     AT_ONCE_NS = 10000, /* time that a message takes to a process that already waits for it */
     SHORTEST_NS = 10000,
     LONGEST_NS = 1000000,
-    LONGEST_OF_DATA_NS = 50000, /* short, because MPI transfers a large message only during its own
-                                   calls */
+    LONGEST_OF_DATA_NS = 50000, /* short: during a sleep, MPI transfers no part of a large
+                                   message */
     FEW = 1000 /* with more values, a transfer takes longer than waiting for other processes */
 };
 

@@ -12,8 +12,8 @@
  * comm.
  * @param records  this process's records; emptied
  * @param owner    returns the process, in [0, n_processes), that a record goes to
- * @param out      gets the records ordered by sending process, and within a process in its order;
- *                 same element size as @p records
+ * @param out      gets the records ordered by sending process; records of one process keep their
+ *                 order. Same element size as @p records
  * @return         TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_shuffle(MPI_Comm comm, tm_vec *records,

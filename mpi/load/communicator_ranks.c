@@ -16,8 +16,9 @@ static int process_of(const void *record, int n_processes) {
     return ((const tm_membership *)record)->process;
 }
 
-/* Gets the members of this process's communicators from all processes. Sets *n_alone, for the
- * communicators that this process owns, as tm_memberships_answer does. */
+/* Gets the members of this process's communicators from all processes. Among the communicators that
+ * this process owns, *n_alone is the number of communicators that a single rank uses and whose size
+ * no rank recorded. */
 static tm_status exchange(MPI_Comm comm, tm_vec *own, tm_vec *out, size_t *n_alone, tm_error *err) {
     tm_vec here = TM_VEC(tm_membership), answers = TM_VEC(tm_membership);
     tm_status status = tm_mpi_shuffle(comm, own, owner_of, &here, err);
@@ -44,9 +45,9 @@ bool tm_mpi_formats_differ(MPI_Comm comm, const tm_timeline *timelines, size_t n
     return ends[0] < ~ends[1];
 }
 
-/* Returns whether every rank of the job recorded its communicators: no rank seems to be missing,
- * all ranks name communicators in the same way, and no communicator has only one known rank. The
- * job has at least as many ranks as its highest rank number implies. */
+/* Returns whether every rank of the job recorded its communicators: the number of ranks that
+ * recorded communicators is the job's (world size, or highest rank + 1 if that is larger), all
+ * ranks name communicators in the same way, and no communicator has only one known rank. */
 static bool have_all_reported(MPI_Comm comm, const tm_loaded *loaded, size_t n_alone) {
     int64_t sums[2] = {0, (int64_t)n_alone}; /* number of ranks that recorded communicators; number
                                                 of communicators of which only one rank is known */
@@ -80,8 +81,8 @@ static tm_status join_groups(MPI_Comm comm, int self, tm_loaded *loaded, tm_vec 
     return tm_mpi_agree(comm, status, err);
 }
 
-/* If no trace gives the world size, raises it to the size that the largest communicator has at
- * least. */
+/* If no trace gives the world size, but a communicator certainly has more members than the highest
+ * rank implies: sets the world size to the communicator's minimum size. */
 static void raise_world(MPI_Comm comm, const tm_vec *own, tm_loaded *loaded) {
     const tm_membership *v = own->data;
     int64_t least = 1;

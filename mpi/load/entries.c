@@ -51,8 +51,9 @@ const tm_format *tm_entry_format(const tm_entry *entry) {
 }
 
 /* Adds entries for a trace file: one for each unit, or one for the file. Also sets the kind in
- * `entry`. A unit's rank comes from the rank map, which has the rank of the first unit (the other
- * units follow), from the name of a file with one unit, or from the content. */
+ * `entry`. A unit's rank comes from the rank map (which has the rank of the first unit; further
+ * units get the next ranks), else from the file's name if the file has one unit, else from the
+ * content. */
 static tm_status add_trace(const tm_input *input, const tm_file_info *info, tm_entry *entry,
                            tm_vec *found, bool *foreign, tm_error *err) {
     tm_entry file = {
@@ -168,8 +169,9 @@ tm_status tm_mpi_entries_sum(MPI_Comm comm, tm_entry *entries, size_t n, tm_erro
     return TM_OK;
 }
 
-/* Sets equal the measured epochs of sessions of the same host, which share its monotonic clock:
- * epochs less than a second apart, the resolution of start times, become the lowest one. */
+/* Sessions of one host share its monotonic clock, but start times have a resolution of a second, so
+ * their measured epochs differ. Sets epochs of a host that are less than a second apart to the
+ * lowest of them. */
 static void tie_clocks(tm_entry *entries, size_t n) {
     const int64_t apart_ns = 1000000000;
     for (size_t i = 0; i < n; i++) {
@@ -201,7 +203,7 @@ static int in_order(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->place, y->place);
 }
 
-/* Sorts those entries without a rank whose format has by_path by their paths. Other entries keep
+/* Sorts by path the entries that have no rank and whose format has by_path. Other entries keep
  * their places. */
 static tm_status order_by_path(tm_loader *l, tm_error *err) {
     tm_vec found = TM_VEC(by_path);

@@ -33,7 +33,7 @@ static const char *path_of(const exporter *x, size_t i) {
 }
 
 /* Returns the process that exports a report; -1 for other files. Reports have similar sizes, so
- * that the processes that can open them take turns. */
+ * the processes that can open them take turns. */
 static int exporter_of(const exporter *x, size_t *n_reports, size_t i) {
     if (!tm_converter_of(path_of(x, i)))
         return -1;
@@ -58,8 +58,8 @@ static const char *name_in(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* Returns the index of the input that is the export next to a report, and sets *info to the file's
- * stat data; n if no input is. */
+/* Finds the input that is the export next to a report. Returns its index, and sets *info to the
+ * file's stat data; returns n_inputs if there is none. */
 static size_t find_export(const exporter *x, const char *report, struct stat *info) {
     size_t n = x->options->n_inputs, i = 0;
     char path[TM_PATH_MAX * 4];
@@ -140,7 +140,7 @@ static tm_status make_folder_at(const exporter *x, const char *place, int size_o
 }
 
 /* Makes the folder on the first process of each host. On other hosts, the path of the output may be
- * another disk. */
+ * on another disk. */
 static tm_status make_folder(const exporter *x, char **out, tm_error *err) {
     const char *beside = x->options->output ? x->options->output : "";
     TM_TRY(make_folder_at(x, beside, (int)(name_in(beside) - beside), out, err));
@@ -159,8 +159,8 @@ static tm_status make_folder(const exporter *x, char **out, tm_error *err) {
                       strerror(reason));
 }
 
-/* If tmerge is killed, an export is removed, and SQLite's journal next to it if the export is a
- * database. */
+/* Registers an export, and the journal that SQLite may leave next to it, for removal if tmerge is
+ * killed. */
 static void guard_export(const tm_guard *guard, const char *path, size_t size) {
     static const char journal[] = "-journal";
     char *name = malloc(size + sizeof journal);

@@ -10,8 +10,7 @@ static bool may_claim(const tm_entry *e) {
     return e->kind == TM_FILE_TRACE || e->kind == TM_ENTRY_BAD;
 }
 
-/* Returns the rank, or what is known of it, for an entry. For a unit, the rank is known before
- * reading or never. */
+/* Returns what is known of an entry's rank. A unit's rank is known before reading or never. */
 static tm_claim claim_of(const tm_loader *l, size_t i) {
     const tm_entry *e = &l->entries[i];
     const tm_input *input = &l->options->inputs[e->input];

@@ -78,8 +78,8 @@ tm_status tm_mpi_list_fused(tm_loader *l, bool *any, tm_error *err) TM_MUST_CHEC
 /**
  * Decides the rank of each entry from the data of all entries. Leaves out entries that cannot have
  * a rank. Sets all fields of l->out about ranks except `ranks`. Collective: no.
- * @param were_read  the traces have been read and tm_loader_spread was called; if false, an entry
- *                   without a rank stays without
+ * @param were_read  the traces have been read and tm_loader_spread was called; if false, entries
+ *                   may stay without a rank
  * @return           TM_OK; TM_ERR_INPUT if an entry has no rank; TM_ERR_FAULT
  */
 tm_status tm_loader_decide_ranks(tm_loader *l, bool were_read, tm_error *err) TM_MUST_CHECK;

@@ -19,8 +19,8 @@ void tm_loader_drop_trace(tm_loader *l, size_t i) {
  * far. */
 typedef struct reading {
     tm_progress *progress;
-    tm_trace *const *traces; /* [n] traces of the file's units; for each, the progress counts the
-                                file's bytes once */
+    tm_trace *const *traces; /* [n] traces of the file's units; the progress counts the file's
+                                bytes n times */
     int64_t n;
     int64_t most; /* size of the part: of the bytes read, only this many are reported */
     int64_t bytes, events;
@@ -37,8 +37,8 @@ static void tell_progress(void *context, int64_t consumed_bytes) {
     r->events = events;
 }
 
-/* Fails if a trace has events but none that can be used, like an unreadable trace. A trace without
- * any events is valid if other traces have events: its rank did nothing. */
+/* Fails if a trace has events but none of them can be used. A trace without any events is valid if
+ * other traces have events: its rank did nothing. */
 static tm_status check_kept(const tm_loader *l, size_t i, tm_error *err) {
     const tm_trace *trace = l->traces[i];
     int64_t skipped = tm_trace_skipped(trace);
@@ -131,9 +131,9 @@ static tm_status make_batch(tm_loader *l, size_t i, bool alone, batch *b, tm_err
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns the expected number of rows of a trace, as a multiple of that of the last trace read.
- * Traces of one job have about as many events per byte. 0 if the files' sizes differ too much for
- * an estimate. */
+/* Estimates a trace's number of rows, because traces of one job have about as many events per byte.
+ * Returns it as a multiple of the rows of the last trace read; 0 if the files' sizes differ too
+ * much for an estimate. */
 static double times_last(const tm_loader *l, const tm_entry *e) {
     const double most = 2, slack = 1.03;
     const double size = (double)e->weight, last = (double)l->entries[l->last].weight;

@@ -20,7 +20,7 @@ typedef struct tm_change_more {
 /** The changes that are evaluated in addition to those chosen from the critical path. */
 typedef struct tm_changes_more {
     tm_vec changes;       /* of tm_change_more; the same on every process, except for factors */
-    const uint8_t *pairs; /* see tm_sets; NULL: not needed */
+    const uint8_t *pairs; /* by name id: 1 for kernels that send or receive; NULL: not needed */
 } tm_changes_more;
 
 /** All changes to evaluate, and the weights of the current batch of changes. */

@@ -58,8 +58,8 @@ static bool list_ranks(const tm_replay_ranks *r, tm_vec *out) {
     return ok;
 }
 
-/* Returns whether a rank without a known stage may belong to one: it has unmatched sends or
- * receives. */
+/* Returns whether a rank without a known stage may belong to a stage: the rank has unmatched sends
+ * or receives. */
 static bool may_be_of_stage(const tm_timeline *t, int64_t stage) {
     const tm_collective_attr *attrs = t->attrs[TM_ATTR_COLLECTIVE];
     bool any = false;
@@ -237,8 +237,8 @@ static tm_status send_rows(tm_replay_ranks *r, const tm_vec *ranks, tm_error *er
     return status;
 }
 
-/* Sums the work of this process's ranks, if some rank of the job has a place that another rank of
- * its role lacks. Sets *any to whether this is so. */
+/* Sets *any to whether some rank of the job has a place that another rank of its role lacks. If so,
+ * sums the work of this process's ranks. */
 static tm_status sum_ranks(const tm_replay_ranks *r, const tm_vec *ranks, tm_vec *sums, int *any,
                            tm_error *err) {
     const tm_extra_ranks *of = ranks->data;

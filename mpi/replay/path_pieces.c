@@ -7,11 +7,11 @@
 #include "mpi/exchange/agree.h"
 #include "mpi/exchange/shuffle.h"
 
-/* What tm_path_decide found for one graph at a time. */
+/* Results of tm_path_decide: of the last graph, and in `kept` of all graphs. */
 typedef struct decided {
     uint32_t *edges, *boundaries; /* owned; [n] */
     size_t n;
-    uint32_t **kept; /* owned; [ranks] `edges` of ranks with graphs of their own */
+    uint32_t **kept; /* owned; [ranks] `edges` of each rank; unused for ranks in batches */
 } decided;
 
 static void decided_free(decided *d) {
@@ -139,7 +139,7 @@ static tm_status find(const tm_replay_ranks *r, decided *d, tm_vec boundaries[4]
     return tm_mpi_agree(r->comm, status, err);
 }
 
-/* Moves the pieces of the whole path, which come before those of the steps, to @p whole. */
+/* Moves the pieces of the whole path to @p whole. They come before the pieces of the steps. */
 static tm_status split_whole(tm_vec *pieces, tm_vec *whole, tm_error *err) {
     tm_path_piece *v = pieces->data;
     size_t n = 0;

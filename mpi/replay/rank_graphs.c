@@ -18,10 +18,9 @@
 #include "works.h"
 
 /* Places are compared in slices, to limit memory. Each slice takes a pass over all weights of
- * single ranks, so there are few: at first one more for each SLICE_BYTES / SLICES of these weights,
- * but not more than SLICES; if slices get larger than SLICE_BYTES, as many as keep them below that.
- * Weights of batches add one slice for each SLICE_ROWS_BYTES, so that the rows of a slice fit into
- * the caches. */
+ * single ranks, so there are few slices: one for each SLICE_BYTES / SLICES of these weights until
+ * there are 1 + SLICES; more only if slices would be larger than SLICE_BYTES. Weights of batches
+ * add one slice for each SLICE_ROWS_BYTES, so that the rows of a slice fit into the caches. */
 static const int64_t SLICE_BYTES = INT64_C(16) << 20, SLICE_ROWS_BYTES = INT64_C(4) << 20;
 enum { SLICES = 4 };
 
@@ -130,7 +129,7 @@ tm_status tm_replay_share_keys(MPI_Comm comm, tm_keys *keys, tm_error *err) {
 }
 
 /* Adds a rank's pairs of events and its counts of names. If ranks share recorded events, only their
- * leader adds counts, because all have the same ones. */
+ * leader adds counts, because their counts are equal. */
 static tm_status survey(const tm_replay_ranks *r, size_t i, const tm_draft *draft, tm_pairs *pairs,
                         tm_counts *counts, tm_error *err) {
     TM_TRY(tm_pairs_survey(draft, pairs, err));

@@ -25,7 +25,7 @@ typedef struct tm_replay_ranks {
     tm_timebase base;     /* origin of times */
     int64_t n_ranks;      /* number of ranks in the job that have GPU events */
     int64_t comm_ns;      /* duration of this process's kernels of communication */
-    int64_t work_ns;      /* of its other GPU events in steps, on ranks with a graph */
+    int64_t work_ns;      /* duration of other GPU events in steps, on own ranks with a graph */
     bool is_ops;          /* the traces contain operations instead of kernels */
     bool warm_up;         /* graphs start with TM_STEP_LEAD_IN, the warm-up */
     tm_vec visits;        /* of tm_replay_visit: participations of this process's ranks, sorted by

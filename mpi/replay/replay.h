@@ -23,7 +23,7 @@ typedef struct tm_replay_plan {
  *
  * Collective: over comm. Memory: 40 bytes (15 in batches) for each edge of this process's ranks,
  * which have 1.3 edges for each event and call; and on every process 70 bytes for each link of the
- * job, which leads from one operation of a rank to the next.
+ * job (from one operation of a rank to the next).
  * @param collectives  matched, aligned and with waits
  * @param result       initialised; filled on process 0, partly on others; to be freed in either
  *                     case

@@ -180,8 +180,8 @@ static tm_status gather_slots(const tm_replay_ranks *r, tm_vec *slots, tm_error 
     return status;
 }
 
-/* Sets base_ns of each step to the step's replayed time. The recorded time that the replay does not
- * explain is subtracted from ideal_ns, too. */
+/* Sets base_ns of each step to the step's replayed time. Subtracts from ideal_ns the recorded time
+ * that the replay does not explain. */
 static void set_steps(tm_replay_result *result, const tm_replay *job, const int64_t *ends) {
     tm_whatif_step *steps = result->steps.data;
     for (size_t i = 0; i < result->steps.n; i++) {

@@ -7,8 +7,8 @@
 #include "replay/job/ops_figures.h"
 #include "replay/whatif/result.h"
 
-/** Returns whether the traces of all ranks contain operations, and the positions of the ranks in
- * the job. Collective: over ranks->comm. */
+/** Returns whether each rank's trace contains operations and the rank's position in the job.
+ * Collective: over ranks->comm. */
 bool tm_mpi_ops_is(const tm_replay_ranks *ranks);
 
 /**

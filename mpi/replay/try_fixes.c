@@ -18,7 +18,7 @@
 #include "slow_hosts.h"
 #include "waits/stages.h"
 
-/* The share of a job's ranks that are the worst ranks: those with the largest S_x. */
+/* Share of a job's ranks that count as the worst: they have the largest S_x (see `without`). */
 static const double WORST_SHARE = 0.03;
 
 /* A fix to evaluate: which ranks are fixed, and with which weights. */
@@ -71,8 +71,8 @@ static tm_status choose_changes(whatif *w, tm_error *err) {
     return TM_OK;
 }
 
-/* Reduces this process's ranks: with the sets that trials choose from for each rank, and with the
- * first batch of changes. */
+/* Reduces this process's ranks, once with the sets from which trials choose one for each rank, and
+ * once with the first batch of changes. */
 static tm_status reduce_ranks(whatif *w, tm_vec *words, tm_error *err) {
     const tm_replay_weigh weighs[2] = {
         {TM_N_RANK_SETS, tm_sets_weigh, tm_sets_weigh_batch(), NULL, NULL, words},
@@ -105,7 +105,7 @@ static const tm_replay_fact *fact_at(const whatif *w, size_t i) {
     return (const tm_replay_fact *)w->r->facts.data + i;
 }
 
-/* Returns the id of the trial that contains a rank: that of the rank, its host or its stage. */
+/* Returns the id of the trial that contains a rank: the id of the rank, its host or its stage. */
 static int64_t id_of(const tm_replay_fact *f, tm_whatif_what what) {
     return what == TM_WHATIF_RANK ? f->rank : what == TM_WHATIF_HOST ? (int64_t)f->host : f->stage;
 }
@@ -115,8 +115,8 @@ static bool is_named(const tm_replay_fact *f, tm_whatif_what what) {
            (what == TM_WHATIF_HOST ? f->host != TM_NO_NAME : f->stage >= 0);
 }
 
-/* Adds the members of all trials from index @p first on. Their n must be set; members are in the
- * order of ranks.
+/* Adds the members of all trials from index @p first on, in the order of ranks. The trials' n must
+ * be set.
  * @param of  [ranks] 1 + (index of the rank's trial - @p first); 0: no trial */
 static bool add_members(whatif *w, size_t first, const uint32_t *of) {
     trial *trials = (trial *)w->trials.data + first;

@@ -97,7 +97,7 @@ static int64_t number_of(const tm_replay_ranks *r, unsigned step) {
     return number;
 }
 
-/* Sets the order of the rows to that of step numbers, and out->steps. */
+/* Orders the rows by step number. Sets n_rows and steps of @p out. */
 static bool number_rows(const tm_replay_ranks *r, tm_works_shape *shape, tm_works *out) {
     int64_t numbers[TM_PLACE_STEPS + 1];
     int64_t sorted[TM_PLACE_STEPS + 1];

@@ -52,8 +52,8 @@ typedef struct rank_facts {
     unsigned made; /* bits of tm_reads: which of work, gaps, places and annotations exist */
 } rank_facts;
 
-/* Computes the inputs in @p reads that do not exist yet. TM_READS_WORK was computed with the host's
- * time. */
+/* Computes the inputs in @p reads that do not exist yet. TM_READS_WORK needs nothing here: it was
+ * computed with the host's time. */
 static tm_status make(const tm_rank_view *view, unsigned reads, rank_facts *facts, tm_error *err) {
     unsigned missing = reads & ~facts->made;
     facts->made |= missing;
@@ -178,8 +178,8 @@ tm_status tm_analyse_merged(const tm_analysis *analysis, const tm_names *names, 
     return status;
 }
 
-/* Compresses the tables that a job part decompressed if they take more than this, because in a
- * large job their rows need more memory than everything else. */
+/* If the tables that job parts decompressed take more than most_bytes, compresses them again: in a
+ * large job, their rows need more memory than everything else. */
 static tm_status rest(tm_tables *tables, size_t most_bytes, tm_error *err) {
     size_t bytes = 0;
     for (size_t t = 0; t < tables->n_tables; t++)

@@ -25,8 +25,8 @@ static struct tm_arena_block *add_block(tm_arena *arena, size_t size) {
         return NULL;
     block->used = 0;
     block->room = room;
-    if (arena->blocks && room == size) { /* a large piece gets its own block; the current one still
-                                            has room */
+    if (arena->blocks && room == size) { /* a large piece gets its own block; the current block is
+                                            still used for small ones */
         block->next = arena->blocks->next;
         arena->blocks->next = block;
     } else {

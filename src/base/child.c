@@ -104,8 +104,8 @@ static int spawn(const char *program, const char *const *arguments, const place 
 }
 
 /* Starts a shell that kills the child's process group as soon as this process ends, for whatever
- * reason: the shell's read then meets the end of the pipe `alive`, to which nobody writes. Returns
- * 0 if the shell cannot be started; that is not an error. */
+ * reason: the shell waits for the end of the pipe `alive`, which comes with the end of this
+ * process. Returns 0 if the shell cannot be started; that is not an error. */
 static pid_t watch_over(pid_t child, int alive) {
     static const char *const arguments[] = {"sh", "-c", "read -r x; kill -9 0", NULL};
     pid_t watcher = 0;

@@ -23,8 +23,8 @@ typedef struct tm_child_end {
 /**
  * Runs a program without a shell, in its own process group and without input, and waits for it
  * without a time limit. Then kills all processes of the group that still run. If this process ends
- * first, even by SIGKILL, a helper shell (/bin/sh) kills the group. Uses posix_spawn, because Open
- * MPI warns about fork, after which memory that is registered with the network is unsafe.
+ * first, even by SIGKILL, a helper shell (/bin/sh) kills the group. Uses posix_spawn, because after
+ * a fork, memory that is registered with the network is unsafe, and Open MPI warns about it.
  * @param program    its path
  * @param arguments  its name first, NULL last
  * @param out        set only if 0 is returned

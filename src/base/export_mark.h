@@ -9,11 +9,11 @@
 /** Key of the list of ranks. */
 #define TM_EXPORT_RANKS "tmerge_ranks"
 
-/** Key, after the events, of an object with the metadata of each rank's trace. */
+/** Key of an object with the metadata of each rank's trace. The object comes after the events. */
 #define TM_EXPORT_MEMBERS "tmerge_members"
 
-/** Prefix of a process's name, by which it belongs to a rank, and the maximum length [B] of the
- * original name after the prefix. */
+/** Start of a process's name: its rank. The original name follows, cut to TM_EXPORT_PROCESS_MAX
+ * bytes. */
 #define TM_EXPORT_PROCESS "rank %lld: "
 enum { TM_EXPORT_PROCESS_MAX = 40 };
 
@@ -26,8 +26,8 @@ enum { TM_EXPORT_SEQUENCE = 1 };
 
 /** Fields of track descriptors that Perfetto does not know and skips. The track of a rank's process
  * has the rank and its metadata: the content of TM_EXPORT_MEMBERS without braces, with a comma
- * after each member. Tracks of threads, streams and counters have what the store says about
- * them. */
+ * after each member. Tracks of threads, streams and counters have the fields from
+ * TM_EXPORT_TRACK_PID on, as the store records them. */
 enum {
     TM_EXPORT_TRACK_RANK = 9001,
     TM_EXPORT_TRACK_MEMBERS,
@@ -35,7 +35,7 @@ enum {
     TM_EXPORT_TRACK_TID,
     TM_EXPORT_TRACK_PROCESS_NAME,
     TM_EXPORT_TRACK_THREAD_NAME,
-    TM_EXPORT_TRACK_DEVICE, /* -1: this field and the next one are omitted */
+    TM_EXPORT_TRACK_DEVICE, /* omitted if -1, like the next field */
     TM_EXPORT_TRACK_STREAM,
     TM_EXPORT_TRACK_COUNTER, /* name of the counter's events */
     TM_EXPORT_TRACK_SERIES

@@ -11,8 +11,8 @@ typedef struct tm_guard {
     void (*hold)(void);
     void (*release)(void);
 
-    /** Registers a file, or a folder of registered files only, for removal. The last one registered
-     * is removed first.
+    /** Registers a file for removal, or a folder that contains only registered files. The last one
+     * registered is removed first.
      * @param path  copied; need not exist */
     void (*remove)(const char *path);
 

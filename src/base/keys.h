@@ -26,7 +26,7 @@ uint32_t tm_keys_find(const tm_keys *keys, const void *key);
 
 /**
  * Returns the value of a key, zeroed for a new key.
- * @param values  one per key, in their order; of one type, freed by the caller
+ * @param values  of any type: element i is the value of key i; freed by the caller
  * @return        borrowed, until the next key is added; NULL when out of memory
  */
 void *tm_keys_value(tm_keys *keys, tm_vec *values, const void *key);

@@ -1,4 +1,4 @@
-/* Tests of ASCII letters, independent of the locale, and of the ends of texts. */
+/* Tests for ASCII letters, independent of the locale, and for the end of a text. */
 #ifndef TMERGE_LETTERS_H
 #define TMERGE_LETTERS_H
 

@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 /**
- * Returns the number of cores in this process's affinity (set by taskset, or as the cpuset of a
- * batch system), or fewer if a control group limits CPU time (a container's --cpus): the whole
- * cores within the limit.
+ * Returns the number of cores in this process's affinity, which taskset or a batch system's cpuset
+ * may restrict. If a control group limits CPU time (a container's --cpus), returns at most the
+ * whole cores within that limit.
  * @param root  prefix of /proc and /sys: ""
  * @return      at least 1
  */

@@ -15,8 +15,8 @@ typedef struct tm_list {
     size_t n; /* number of parts; 0: no list was given, and every number counts as contained */
 } tm_list;
 
-/** Parses a list. Returns false if @p text is no list, or if it has more than TM_LIST_MAX parts; n
- * is TM_LIST_MAX only in the second case. */
+/** Parses a list. Returns false if @p text is no list (n is then 0) or has more than TM_LIST_MAX
+ * parts (n is then TM_LIST_MAX). */
 bool tm_list_read(const char *text, tm_list *out);
 bool tm_list_has(const tm_list *list, int64_t value);
 

@@ -1,4 +1,4 @@
-/* Memory for rows of times, which are filled completely. */
+/* Memory for rows of times. Rows are filled completely. */
 #ifndef TMERGE_MEMORY_PAGES_H
 #define TMERGE_MEMORY_PAGES_H
 
@@ -29,8 +29,8 @@ void tm_pages_free(tm_pages *pages);
 void tm_pages_make(void *memory, size_t bytes);
 
 /** Allocates a block that starts a cache line. From 1 MiB on it has pages of its own, which return
- * to the system when freed: between blocks that stay, it would leave a hole in the heap, which of
- * 1,024 small traces adds up to 150 MB.
+ * to the system when freed. In the heap it would leave a hole between blocks that stay: 150 MB in
+ * all for 1,024 small traces.
  * @return  NULL when out of memory; free it with tm_pages_apart_free */
 void *tm_pages_apart(size_t bytes);
 

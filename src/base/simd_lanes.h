@@ -11,7 +11,7 @@ enum { TM_LANES = 8 };
 #define TM_LANES_FAR (INT64_MAX / 4)
 
 typedef struct tm_lanes {
-    const char *name; /* of the instruction set */
+    const char *name; /* name of the instruction set */
     /** out[row][i] = ns[row][i] + by[i], for [rows] rows; out may be ns. by has a pointer for each
      * block of TM_LANES numbers */
     void (*add)(int64_t *out, const int64_t *ns, size_t rows, const int64_t *const *by,

@@ -6,8 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Maximum bytes by which a temporary name is longer than the final name, including its terminating
- * zero. */
+/** The buffer for a temporary name needs at most this many bytes more than the final name has. */
 enum { TM_DRAFT_LONGER = 64 };
 
 typedef struct tm_draft {

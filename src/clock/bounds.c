@@ -89,8 +89,8 @@ static tm_status find_breaches(tm_fit_state *state, int64_t *worst, tm_error *er
 
 /**
  * Moves clocks until no event of a component violates causality. Each violation is split evenly
- * between its two domains, and each domain moves by its largest half in each direction. Leaves the
- * fit unchanged if this fails or would move a clock by more than PROJECT_SIGMAS uncertainties.
+ * between its two domains; in each direction, a domain moves by the largest of its halves. Leaves
+ * the fit unchanged if this fails or would move a clock by more than PROJECT_SIGMAS uncertainties.
  * @param models  uncertainties are read
  * @param moved   set to whether the fit has changed
  */
@@ -185,8 +185,8 @@ static void tighten_by(const bounds *b, const tm_fit_event *event) {
     outermost most[2];
     if (!usable(state, event))
         return;
-    /* Given the bounds so far: the latest start at its earliest, and the (negated) earliest end at
-     * its latest. */
+    /* With all clocks moved down by their bounds so far: the latest start. With all clocks moved
+     * up: the earliest end, negated. */
     find_outermost(state, event, b->down, b->up, most);
     for (size_t i = 0; i < event->n; i++) {
         const tm_fit_row *row = state->rows + event->first + i;

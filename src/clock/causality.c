@@ -3,8 +3,9 @@
 
 /* an event is suspect if an end is more than this many noises before a start */
 #define SUSPECT_NOISES 5.0
-#define FAR_NOISES 10.0 /* number of noises from the median at which an end is far off */
-/* an event is also suspect if the ends of a larger share of its ranks are far off */
+/* an end is far off if it is more than this many noises from the median */
+#define FAR_NOISES 10.0
+/* an event is also suspect if more than this share of its ranks have ends that are far off */
 #define FAR_SHARE 0.3
 
 /* Converts a domain's time to true time. */

@@ -211,7 +211,7 @@ static double weighted_median(tm_fit_vote *votes, size_t n) {
 
 int32_t tm_fit_list(tm_fit_state *state, const int32_t *component) {
     int32_t n_lists = 0;
-    /* by list: in the last loop, where its next domain goes; after it, the end of the list */
+    /* by list: in the last loop, place of the list's next domain; after the loop, the list's end */
     size_t *next = state->list_first + 1;
     for (int32_t h = 0; h < state->n_domains; h++)
         if (component[h] == h)

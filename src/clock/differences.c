@@ -261,7 +261,7 @@ tm_status tm_clock_summarise(tm_clock_difference *differences, size_t n, tm_vec 
         for (to = from + 1; to < n && differences[to].rank == differences[from].rank; to++)
             ;
         const tm_clock_difference *own = &differences[from];
-        /* a single end is in both halves */
+        /* if m is odd, the middle end is in both halves */
         size_t m = to - from, half = (m + 1) / 2;
         tm_clock_late late = {
             .rank = own->rank,

@@ -160,8 +160,9 @@ static bool make_element(graph *g, uint32_t p, uint32_t stamp) {
     return ok;
 }
 
-/* Removes replaced elements from vertex u's list. Subtracts u's weight from `left` of its other
- * elements: the weight that an element has outside of the newest element. */
+/* Removes replaced elements from vertex u's list, and subtracts u's weight from `left` of the other
+ * elements in the list. After a call for each vertex of the newest element, `left` of an element is
+ * the weight of its vertices that the newest element lacks. */
 static void take_off(graph *g, uint32_t u, uint32_t stamp) {
     link *links = g->links.data;
     for (uint32_t *l = &g->v[u].links; *l != NONE;) {

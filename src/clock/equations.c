@@ -74,8 +74,9 @@ static void pin(tm_fit_state *state, size_t r) {
         tm_network_pin(&state->network, r);
 }
 
-/* Decides which drifts stay 0: those that the data determine worse than the prior. For this,
- * compares the drift's effect at the ends of the window with the uncertainty of the offset. */
+/* Decides which drifts stay 0: drifts that the data determine less accurately than the prior does,
+ * because at the ends of the window the prior drift moves the clock by less than the uncertainty of
+ * the offset. */
 static void hold_steady(tm_fit_state *state) {
     for (int32_t h = 0; h < state->n_domains; h++) {
         const tm_clock_domain *domain = state->input->domains + h;
@@ -108,8 +109,8 @@ static void add_priors(tm_fit_state *state) {
     }
 }
 
-/* Returns a domain's share in the common drift of its component: the smaller, the less certain its
- * drift is before the fit. */
+/* Returns a domain's share in the common drift of its component: small if the domain's drift is
+ * uncertain before the fit. */
 static double drift_share(const tm_fit_state *state, int32_t h, double least) {
     return isfinite(least) ? least / state->input->domains[h].drift_ppb *
                                  (least / state->input->domains[h].drift_ppb)
@@ -203,8 +204,8 @@ static void add_events(tm_fit_state *state, bool robust, const tm_network_scales
 
 /**
  * Sums the normal equations of the current fit over all processes, adds the priors and factorises.
- * @param robust  true: Tukey's weights, and the drifts that stay 0 are those of the last call;
- *                false: Huber's weights, and these drifts are chosen
+ * @param robust  true: Tukey's weights; the same drifts stay 0 as in the last call.
+ *                false: Huber's weights; the call chooses the drifts that stay 0
  */
 tm_status tm_fit_normal(tm_fit_state *state, bool robust, tm_error *err) {
     tm_normal *normal = &state->normal;

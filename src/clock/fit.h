@@ -74,8 +74,8 @@ typedef struct tm_clock_model {
     double begin_uncertainty_ns, uncertainty_ns,
         end_uncertainty_ns; /* at the window's start, middle and end */
     bool bounded;
-    /* If bounded: the offset is certainly in [low_ns, high_ns] if the clock of the component's
-     * reference, the domain with most anchors, is right. For the reference, both limits are its
+    /* If bounded, and if the clock of the component's reference (the domain with most anchors) is
+     * right: the offset is certainly in [low_ns, high_ns]. For the reference, both limits are its
      * offset. */
     int64_t low_ns, high_ns;
     /* number of the component, from 0; components ascend by their lowest domain */
@@ -89,12 +89,12 @@ typedef struct tm_clock_model {
                            events span; valid if step_ns is not 0 */
 } tm_clock_model;
 
-/** Result of the causality check, for the events of all processes without suspect events. */
+/** Result of the causality check, for the events of all processes, except suspect events. */
 typedef struct tm_clock_check {
     int64_t events;
     int64_t before, after; /* number of events in which one domain ended before another had started:
                               on recorded clocks, on fitted clocks */
-    /* number of those with more than TM_CLOCK_TOLERANCE_NS between end and start */
+    /* number of these events in which end and start are more than TM_CLOCK_TOLERANCE_NS apart */
     int64_t before_over, after_over;
     /* longest time between an end and a later start; 0 if there is none */
     int64_t worst_before_ns, worst_after_ns;

@@ -121,11 +121,11 @@ static inline double tm_fit_noise(const tm_fit_state *state, uint16_t noise_clas
  */
 size_t tm_fit_gather(tm_fit_state *state, const tm_fit_event *event, double *middle);
 
-/** Returns an anchor's distance from the median of the event's ends [ns], scaled to the distance of
- * one rank's end from the true middle. Ends are closer to their own median than to the true middle:
- * by a factor of sqrt(2) for two ends, by a simulated factor for larger even numbers, and not at
- * all for odd numbers if the median itself is left out. If an anchor is the median of several
- * ranks, it is closer by another factor of sqrt(`root`). */
+/** Returns the distance [ns] of one rank's end from the true middle of the event, estimated from
+ * the anchor's distance from the median of the ends. Ends are closer to their own median than to
+ * the true middle: by a factor of sqrt(2) for two ends, and by a simulated factor for larger even
+ * numbers. For odd numbers the factor is 1 if the median itself is left out. An anchor that is the
+ * median of several ranks is closer by another factor of sqrt(`root`). */
 static inline double tm_fit_distance(const tm_fit_state *state, const tm_anchor *anchor,
                                      double middle, size_t n) {
     double nearer = n == 2 ? 1.4142 : n % 2 == 0 ? 1.0 + 1.5 / (double)n : 1.0;
@@ -140,8 +140,7 @@ static inline double tm_fit_anchor_noise(const tm_fit_state *state, const tm_anc
 /**
  * Lists the domains of each component. Lists are ordered by their lowest domain. List k is
  * listed[list_first[k]] up to [list_first[k + 1]], ascending; list_of[h] is the list of domain h.
- * @param component  [n_domains] a domain of the domain's component, the same for all domains of the
- *                   component
+ * @param component  [n_domains] for each domain: the domain that stands for its component
  * @return           number of lists
  */
 int32_t tm_fit_list(tm_fit_state *state, const int32_t *component); /* components.c */

@@ -110,7 +110,7 @@ bool tm_ldl_create(tm_ldl *ldl, size_t n, const tm_ldl_place *places, size_t n_p
     return set_columns(ldl);
 }
 
-/* A pivot below this share of its diagonal counts as 0; the rest is a rounding error. */
+/* A pivot below `nothing` times its diagonal is a rounding error and counts as 0. */
 static double pivot_of(double left, double diagonal) {
     const double nothing = 1e-13, infinite = 1e300;
     return fabs(left) > nothing * fabs(diagonal) && (left > 0.0) == (diagonal > 0.0) ? left

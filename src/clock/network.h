@@ -87,8 +87,8 @@ void tm_network_init(tm_network *w);
 void tm_network_free(tm_network *w);
 
 /**
- * Adds an event. An event of many domains is added to the keys, and its domains to the members; of
- * an event of few domains, the pairs of domains are added to the links.
+ * Adds an event. An event of many domains is added to the keys, and its domains to the members; for
+ * an event of few domains, each pair of its domains is added to the links.
  * @param domains  [n] domains of its anchors, ascending
  * @param ends_ns  [n] recorded ends
  * @return         false if out of memory
@@ -106,10 +106,11 @@ tm_network_spot tm_network_spot_of(const tm_network *w, const int32_t *domains,
 
 /**
  * Plans the matrix. It is exact if no bin has more than one event. Otherwise
- * - for solving, the events of a bin are treated as if they had a common end. This subtracts (sum
- *   u)(sum u)' / sum s, which is at most the exact sum of u u' / s;
+ * - for solving, the events of a bin are treated as if they had a common end. With u = sum w J and
+ *   s = sum w of an event (see tm_normal_add), this subtracts (sum u)(sum u)' / sum s, which is at
+ *   most the exact sum of u u' / s;
  * - for bounding, a domain's ends in a bin are replaced by their mean and its variance, which hold
- *   less information. A domain without one of the bin's events is left out of the bin.
+ *   less information. A domain that lacks an event of the bin is left out of the bin.
  * @return  false if out of memory
  */
 bool tm_network_plan(tm_network *w, tm_network_aim aim);
@@ -138,8 +139,8 @@ void tm_network_expand(tm_network *w, const tm_network_scales *scales);
 /** Adds a prior to the diagonal and the right side of unknown @p r. */
 void tm_network_prior(tm_network *w, size_t r, double weight, double right);
 
-/** Adds to the minimised function: @p weight times the square of the sum over a component's domains
- * of @p shares times shift (@p which 0) or rate (1).
+/** Adds to the minimised function: @p weight (sum of shares[i] u[i])^2, where u[i] is the shift
+ * (@p which 0) or the rate (1) of domains[i].
  * @param domains  [n] all domains of a component with several domains */
 void tm_network_gauge(tm_network *w, const int32_t *domains, const double *shares, size_t n,
                       size_t which, double weight);

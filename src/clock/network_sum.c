@@ -50,7 +50,7 @@ static void add_few(tm_network *w, const tm_anchor *anchors, size_t n, double su
     }
 }
 
-/* Adds an event to the mean of its bin. The event has the same share for all domains. */
+/* Adds an event to the mean of its bin. The event's weight in the mean is equal for all domains. */
 static void add_to_mean(int64_t *bin, const tm_anchor *anchors, size_t n, double sum,
                         const tm_network_scales *scales) {
     double unit = scales->least_ns * scales->least_ns;

@@ -10,7 +10,7 @@ enum {
     FEW_RESIDUALS = 8
 };
 
-/* converged: shift plus change of drift at the reach is at most this for every domain */
+/* converged: |change of offset| + |change of drift| x reach is at most this for every domain */
 #define SETTLED_NS 10.0
 #define LEAST_NOISE_NS 300.0 /* lower limit of noise: no profiler has less */
 #define USUAL_NOISE_NS 10e3  /* noise of a class with too few ends for an estimate */

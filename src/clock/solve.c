@@ -105,7 +105,7 @@ static double dot(const double *a, const double *b, size_t n) {
 }
 
 void tm_normal_factor(tm_normal *normal) {
-    /* A pivot below this share of its diagonal counts as 0; the rest is a rounding error. */
+    /* A pivot below this share of its diagonal is a rounding error and counts as 0. */
     const double nothing = 1e-13, infinite = 1e150;
     for (size_t r = 0; r < 2 * (size_t)normal->n; r++) {
         double *row = tm_normal_at(normal, r, 0);

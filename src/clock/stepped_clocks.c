@@ -10,7 +10,7 @@ enum {
 };
 #define STEP_SIGMAS 5.0 /* minimum size of a step, in standard deviations of its estimate */
 #define STEP_NOISES 2.0 /* minimum size of a step, in uncertainties of the clock */
-/* larger distances, in noises, count as this, because they may be wrong matches */
+/* a distance of more noises than this counts as this many, because it may be a wrong match */
 #define FAR_NOISES 60.0
 
 /* The end of one domain relative to the ends of the other domains in its event. */
@@ -26,8 +26,9 @@ static double length_of(const tm_fit_state *state, const tm_anchor *anchor) {
 }
 
 /* Returns the event's time by a clock that was not stepped. One stepped clock does not affect the
- * middle of three or more ends. Of two ends, the domain with the shorter window gives the time: if
- * a step is longer than the recording, it makes the window much longer. */
+ * middle of three or more ends. A step that is longer than the recording makes the
+ * window much longer. So if one of two domains has a window more than twice as long, the other
+ * domain gives the time. */
 static double time_of(const tm_fit_state *state, double middle, size_t n) {
     const tm_anchor *a = state->anchors, *b = a + 1;
     if (n == 2 && length_of(state, a) > 2.0 * length_of(state, b))

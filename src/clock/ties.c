@@ -177,8 +177,7 @@ static size_t largest_free(const tm_fit_state *state, const ties *t) {
     return best;
 }
 
-/* Names each component after its lowest domain again: a tied domain may be lower than the one after
- * which it was named. */
+/* Names each component after its lowest domain again: tying may have added lower domains. */
 static void rename_components(tm_fit_state *state) {
     for (int32_t h = 0; h < state->n_domains; h++)
         state->parent[h] = -1;

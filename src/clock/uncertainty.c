@@ -78,8 +78,8 @@ static double common_bias(const tm_fit_state *state, const strata *sums) {
     return n_free > 0.0 ? squares / n_free : least * least;
 }
 
-/* Returns the uncertainty [ns] at time x, in units of the reach. The covariance of a drift that is
- * not estimated must be its prior variance. */
+/* Returns the uncertainty [ns] at time @p x, whose unit is the reach. If the drift is not
+ * estimated, @p covariance must have its prior variance. */
 static double at_time(const double covariance[3], double x, double floor) {
     double variance = covariance[0] + 2.0 * x * covariance[1] + x * x * covariance[2];
     return sqrt((variance > 0.0 ? variance : 0.0) + floor);

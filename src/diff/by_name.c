@@ -81,8 +81,8 @@ static const tm_column operator_columns[N_OPERATOR] = {
     {"name", TM_TEXT, "", "Name of the operator."},
     {"verdict", TM_TEXT, "",
      "As in diff.kernel; for operators without device time, from host times. Also unclear if a "
-     "store lacks the operator and has 1000 operators, the maximum: it may have left this one "
-     "out."},
+     "store lacks the operator and has the maximum of 1000 operators: it may have left out this "
+     "operator."},
     {"a_ns", TM_INT, "ns",
      "Device time of the operator in A (from calls.call.device_self_ns), per rank and step; per "
      "call if per is call."},
@@ -120,7 +120,7 @@ const tm_table_def tm_diff_operator_def = {
  * may lack operators. */
 enum { OPERATORS_LISTED = 1000, NONE = -1 };
 
-/* The columns to compare of a table. */
+/* The columns of a table that are compared. */
 typedef struct source {
     const char *table, *level;               /* level NULL: all rows */
     const char *device_column, *host_column; /* host_column NULL: none */
@@ -142,7 +142,7 @@ typedef struct pair {
     int64_t host_spread_ns;
 } pair;
 
-/* Of a device time: the noise of the difference between the sides, and the middle on each side. */
+/* Variation of a device time: `noise` of the difference between A and B; `middle` of each side. */
 typedef struct variation {
     double noise, middle[2];
     bool judges;
@@ -240,7 +240,7 @@ static void measure(const tm_diff *diff, const source *s, pair *p) {
         if (!s->host_column)
             continue;
         p->host_ns[side] = a_part(number(from, row, s->host_column), parts);
-        /* each of the two is the sum of one rank, so the range is divided by the steps of one rank
+        /* both are sums of a single rank, so their difference is divided by the steps of one rank
          */
         int64_t range = number(from, row, "host_max_ns") - number(from, row, "host_min_ns");
         int64_t spread = a_part(range, steps / ranks);
@@ -301,7 +301,7 @@ static const char *judge(const pair *p, bool judges, double noise) {
 }
 
 static bool is_communication(const tm_diff *diff, const source *s, const pair *p) {
-    /* from a side that has the name; both sides agree */
+    /* from a side that has the name; if both have it, they agree */
     int side = p->row[0] == NONE;
     const tm_table *from = tm_tables_find(diff->tables[side], s->table);
     if (tm_table_column(from->def, "communication") >= 0)

@@ -418,7 +418,7 @@ static tm_status diagnostic_kinds(const tm_table *sides, tm_table *out, tm_error
     for (int side = 0; side < 2; side++) {
         const tm_cell *here = &tm_table_row(sides, (size_t)side)[S_STRAGGLER_RANK];
         const tm_cell *there = &tm_table_row(sides, (size_t)!side)[S_STRAGGLER_RANK];
-        /* only if one of the jobs lacks the straggler */
+        /* only if the other job does not name this rank */
         if (here->null || (!there->null && there->value.i == here->value.i))
             continue;
         snprintf(text, sizeof text, "Rank %" PRId64 " makes the other ranks wait in %s, not in %s",

@@ -71,7 +71,7 @@ const tm_table_def tm_diff_rank_def = {
 typedef enum how {
     BY_STEP,  /* a sample */
     AS_IS,    /* the value of the only row */
-    A_STEP,   /* the sum of all rows / ranks and steps */
+    A_STEP,   /* the sum of all rows / the number of steps, summed over ranks */
     OF_A_GPU, /* the largest value of any GPU */
     RATE,     /* samples or tokens in a step / the step time */
 } how;
@@ -227,8 +227,8 @@ static const char *unit_of(const tm_diff *diff, const figure *f) {
     return tm_column_of(tm_tables_find(diff->tables[0], f->table)->def, f->column)->unit;
 }
 
-/* Sets the row of a figure from its samples. The figure's name is that of the column that defines
- * it. */
+/* Sets the row of a figure from its samples. The figure has the name of the column that defines it.
+ */
 static tm_status set_figure(const tm_diff *diff, tm_table *out, tm_cell *cells, const figure *f,
                             const char *kind, const tm_sample s[2]) {
     char name[64] = "";

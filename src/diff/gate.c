@@ -35,14 +35,17 @@ static const tm_column columns[N_G] = {
      "Kind of the steps (steps.kind), if the jobs have several kinds; otherwise null. A kind has "
      "no row if, in both jobs, it has under 5 steps and under 5 % of the steps' time."},
     {"a", TM_REAL, "",
-     "Value of the figure before. Figures by step: mean over ranks in each whole step, then "
-     "trimmed mean over steps, without the tenth (rounded up) with the smallest values and the "
-     "tenth with the largest. Peaks: the largest of any GPU."},
-    {"b", TM_REAL, "", "Value of the figure after, computed in the same way as the column a."},
-    {"a_steps", TM_INT, "", "Number of whole steps before; null for figures that are not by step."},
-    {"b_steps", TM_INT, "", "Number of whole steps after; null for figures that are not by step."},
+     "Value of the figure in the first job (before). Figures by step: mean over ranks in each "
+     "whole step, then trimmed mean over steps, without the tenth (rounded up) with the smallest "
+     "values and the tenth with the largest. Peaks: the largest of any GPU."},
+    {"b", TM_REAL, "",
+     "Value of the figure in the second job (after), computed in the same way as the column a."},
+    {"a_steps", TM_INT, "",
+     "Number of whole steps of the first job; null for figures that are not by step."},
+    {"b_steps", TM_INT, "",
+     "Number of whole steps of the second job; null for figures that are not by step."},
     {"change_pct", TM_REAL, "%",
-     "Change of the figure relative to the value before: 100 (b - a) / a."},
+     "Change of the figure relative to the first job: 100 (b - a) / a."},
     {"noise_pct", TM_REAL, "%",
      "How far change_pct may be off by chance, in percentage points. Two runs of the same job "
      "differ by more in 1 of 200 cases. It is Student's t times the standard error of the change, "
@@ -52,9 +55,9 @@ static const tm_column columns[N_G] = {
     {"limit_pct", TM_REAL, "%",
      "Limit of the change: above 0, the allowed increase; below 0, the allowed decrease."},
     {"verdict", TM_TEXT, "",
-     "Verdict on the change. fail: the change exceeds the limit; if noise_pct exceeds the limit, "
-     "the change exceeds the lower of limit + 2 (noise - limit) and limit + noise. pass: neither "
-     "the change nor noise_pct exceeds the limit. undecided: all other cases."},
+     "Verdict on the change. fail: the change exceeds the limit or, if noise_pct exceeds the "
+     "limit, the lower of limit + 2 (noise - limit) and limit + noise. pass: neither the change "
+     "nor noise_pct exceeds the limit. undecided: all other cases."},
     {"why", TM_TEXT, "", "Why the verdict is undecided. Null for other verdicts."},
 };
 
@@ -194,7 +197,7 @@ static bool is_rate(int name) {
     return strcmp(names[name].table, "overview.job") == 0;
 }
 
-/* Measures a rate. Its relative error is that of the step time. */
+/* Measures a rate. Its relative error is the relative error of the step time. */
 static tm_status measure_rate(const tm_tables *tables, int name, tm_sample_ranks of, tm_level *out,
                               tm_error *err) {
     double held = held_by_step(tables, name);

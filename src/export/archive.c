@@ -35,7 +35,7 @@ enum { MAGIC_AT = 257 };
 typedef struct member {
     int64_t rank;
     size_t span;
-    int64_t since_ns; /* time [ns] on the job's clock of the member's time 0 */
+    int64_t since_ns; /* the member's time 0, on the job's clock [ns] */
 } member;
 
 typedef struct archive {
@@ -197,8 +197,9 @@ static tm_status put_span(tm_export *x, const tm_timeline *timeline, size_t i, t
         return status;
     if (search.found)
         a->base_ns = (int64_t)search.number;
-    /* the trace ends before its base time, so it took the base time of another trace */ bool
-        adopted = span->counts[TM_COUNT_ADOPTED_BASE] > 0;
+    /* the file was cut off before its base time, so the reader used the base time of another trace
+     */
+    bool adopted = span->counts[TM_COUNT_ADOPTED_BASE] > 0;
     m.since_ns = (search.found || adopted ? a->base_ns : 0) + clock_offset(timeline, span);
     return tm_vec_append(&a->members, &m, 1) ? TM_OK : tm_fail_memory(err);
 }
@@ -212,8 +213,8 @@ static tm_status rank(tm_export *x, const tm_timeline *timeline, tm_error *err) 
     return TM_OK;
 }
 
-/* Returns the member whose clock is the reference for the others: the one whose time 0 is earliest,
- * because Perfetto drops events with negative times. */
+/* Returns the member whose clock is the reference for the others: the member whose time 0 is
+ * earliest, because Perfetto drops events with negative times. */
 static size_t reference_of(const archive *a) {
     const member *members = a->members.data;
     size_t first = 0;

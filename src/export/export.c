@@ -29,7 +29,7 @@ const tm_export_format *tm_export_format_find(const char *name) {
     return NULL;
 }
 
-/* Opens without blocking: the path may be a pipe that nobody reads. */
+/* Opens without blocking: the path may be a pipe to which nobody writes. */
 bool tm_export_is_one(const tm_export_format *format, const char *path) {
     char head[TM_EXPORT_BEGINS_MAX];
     int fd = format->begins_size == 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

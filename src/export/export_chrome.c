@@ -19,7 +19,7 @@ enum { SECOND_NS = 1000000000 };
 typedef struct chrome {
     int64_t base_ns;
     size_t n_ranks;          /* ranks to write */
-    bool begun;              /* the members before the events are written */
+    bool begun;              /* the file's start is written, up to its events */
     bool any;                /* at least one entry of traceEvents is written */
     tm_export_survey survey; /* events of the current rank */
     tm_out members;          /* metadata of all ranks so far, if there are several ranks */

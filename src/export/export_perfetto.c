@@ -51,8 +51,8 @@ static tm_status begin(tm_export *x, tm_error *err) {
     return tm_perfetto_pack_begin(p, err);
 }
 
-/* Flow ids, unique in the trace. The id of an arrow contains the job-wide row of the launched
- * event; that of an operation, the row of its first member. */
+/* Flow ids, unique in the trace. An arrow's id contains the job-wide row of the launched event. An
+ * operation's id contains the job-wide row of its first member. */
 
 static uint64_t launch_flow(int64_t first_row, uint32_t row) {
     return (uint64_t)(first_row + row + 1) * 2;
@@ -151,8 +151,8 @@ static tm_status put_on_lane(tm_export *x, const tm_timeline *timeline, const tm
     return TM_OK;
 }
 
-/* Writes the events of a track. Writes values of counters and memory totals on separate tracks, and
- * an event that reports memory also on the track of the event. */
+/* Writes the events of a track. Counters and memory totals get separate tracks. An event that
+ * reports memory is on the track of the events, too. */
 static tm_status put_track(tm_export *x, tm_export_walk *walk, const tm_track *track,
                            tm_error *err) {
     tm_perfetto *p = x->state;

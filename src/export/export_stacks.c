@@ -12,7 +12,8 @@
 typedef struct stacks {
     const tm_table *table;
     int depth, name;
-    uint32_t *path;  /* owned; [depth] row of the open node at each depth, or number of its name */
+    uint32_t *path;  /* owned; [depth] the open node at each depth: its row or, for speedscope, the
+                        number of its name */
     uint32_t *frame; /* owned; [rows] number of each row's name; NULL until names are numbered */
 } stacks;
 

@@ -100,8 +100,8 @@ void tm_perfetto_begin_rank(tm_export *x, const tm_timeline *timeline) {
     tm_proto_end(&p->block, packet);
 }
 
-/* Starts a track descriptor with the fields that all of a rank's tracks have. The caller ends the
- * descriptor and its packet. */
+/* A track descriptor that begin_track has started and end_track will end: offsets of its packet and
+ * of the descriptor. */
 typedef struct open_track {
     size_t packet, track;
 } open_track;

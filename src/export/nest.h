@@ -25,7 +25,7 @@ typedef struct tm_nest {
 void tm_nest_restart(tm_nest *nest);
 
 /** Returns the first sub-track on which the event crosses no other event, or a new one.
- * @param begin_ns at least that of the event placed last
+ * @param begin_ns not before the begin_ns of the event placed last
  * @return valid until the next call; NULL when out of memory */
 tm_lane *tm_nest_place(tm_nest *nest, int64_t begin_ns, int64_t end_ns);
 

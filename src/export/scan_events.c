@@ -1,5 +1,5 @@
-/* Scans a rank's events before they are written: finds those in the window, and those that calls
- * launched. */
+/* Scans a rank's events before they are written: finds the events in the window, and the events
+ * that calls launched. */
 #include <string.h>
 
 #include "base/sorted.h"

@@ -20,7 +20,7 @@ void tm_environment_init(tm_environment *environment);
 void tm_environment_take(tm_environment *environment, const char *name, size_t size,
                          const char *value);
 
-/** Returns the value of the first variable that was recorded; -1 if none was. */
+/** Return the rank and the world size; -1 if none of their variables was recorded. */
 int64_t tm_environment_rank(const tm_environment *environment);
 int64_t tm_environment_world_size(const tm_environment *environment);
 

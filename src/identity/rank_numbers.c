@@ -54,7 +54,7 @@ static int64_t stage_of(const tm_rank_label *label) {
  * number. */
 tm_status tm_rank_labels_number(const tm_rank_label *labels, size_t n, int64_t least, int64_t *out,
                                 tm_error *err) {
-    tm_vec pairs = TM_VEC(pair); /* of (number in the label, number by replica and stage) */
+    tm_vec pairs = TM_VEC(pair); /* own number, and number by replica and stage */
     int64_t n_own = 1, n_stages = 1;
     bool ok = true;
     for (size_t i = 0; i < n; i++) {
@@ -238,7 +238,7 @@ static int by_move(const void *a, const void *b) {
 }
 
 /* Sets each trace's replica, and adds moves for the replicas whose reported ranks differ from the
- * job's. Without @p sound, adds none. */
+ * job's. Adds no moves unless @p sound is set. */
 static tm_status add_moves(slot *v, size_t n, bool sound, tm_vec *moves, tm_error *err) {
     for (size_t i = 0; i < n; i++) {
         bool moved = !sound;
@@ -254,7 +254,7 @@ static tm_status add_moves(slot *v, size_t n, bool sound, tm_vec *moves, tm_erro
     return TM_OK;
 }
 
-/* Returns the largest number of job ranks whose traces report the same rank. */
+/* For each reported rank, counts the job ranks that report it; returns the largest count. */
 static int64_t most_of_one(const slot *v, size_t n) {
     int64_t most = 0;
     for (size_t i = 0; i < n; i++) {
@@ -353,7 +353,7 @@ static tm_claim_fate fate_of_some(const decider *d, const tm_claim *c) {
     return TM_CLAIM_KEPT;
 }
 
-/* Sets the fate of traces with events whose rank, if any, comes only from a communicator. */
+/* Sets the fate of traces that have events, but no rank or only a rank in a communicator. */
 static void find_worlds(decider *d) {
     for (size_t i = 0; i < d->n; i++) {
         tm_claim *c = &d->v[i];

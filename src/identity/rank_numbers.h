@@ -25,7 +25,7 @@ typedef enum tm_claim_fate {
     TM_CLAIM_COVERED,  /* left out: a copy of data that another trace of the rank contains */
     TM_CLAIM_NO_RANK,  /* left out: reports no rank, and other traces cover all ranks */
     TM_CLAIM_NO_WORLD, /* left out: its communicators do not show its rank in the job */
-    TM_CLAIM_SMALLER,  /* left out: its communicator has fewer ranks than that of another trace */
+    TM_CLAIM_SMALLER,  /* left out: its communicator has fewer ranks than another trace reports */
     TM_CLAIM_TWICE     /* left out: another trace reports the same rank at the same time */
 } tm_claim_fate;
 
@@ -48,8 +48,8 @@ typedef struct tm_claim {
     bool by_place; /* whether the trace reports no rank and got a free rank by its position */
     tm_claim_fate fate;
     int64_t rank;    /* rank in the job; set if the trace is kept */
-    int64_t replica; /* replica whose own numbers (from 0) its process groups use, see
-                        tm_rank_moved; -1: they use the job's ranks */
+    int64_t replica; /* number of the replica, if the trace's process groups count ranks within it
+                        from 0, see tm_rank_moved; -1: they use the job's ranks */
 } tm_claim;
 
 /** Maps a rank within a replica (from 0) to a rank in the job. */
@@ -61,9 +61,9 @@ typedef struct tm_rank_move {
  * Decides the rank of each trace: by the map, else by the reported rank, else by its name, else the
  * next free rank by position. If traces with different names report the same rank, as replicas do,
  * names take precedence, provided each name stands for one rank. If some traces contain device
- * work, a trace without any belongs to a helper when it reports no rank, when another trace has its
- * rank at the same time, when the job has no such rank, or when only its name calls it a worker and
- * a trace with device work is named differently.
+ * work, a trace without device work belongs to a helper in four cases: it reports no rank; another
+ * trace has its rank at the same time; the job does not have its rank; it has its rank only from
+ * the word "worker" in its name, and a trace with device work is named differently.
  *
  * @param claims  [n] in the order of the arguments; decisions are set
  * @param moves   of tm_rank_move, appended to and sorted, as tm_rank_moved needs them

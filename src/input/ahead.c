@@ -28,7 +28,7 @@ typedef struct ahead_decoder {
     tm_status status; /* status of the inner decoder's last read */
     tm_error error;
     size_t at;        /* offset in the current block */
-    int64_t consumed; /* raw bytes consumed up to the current block */
+    int64_t consumed; /* raw bytes consumed when the current block had been decoded */
     block blocks[BLOCKS];
     uint8_t bytes[BLOCKS][BLOCK_BYTES];
 } ahead_decoder;

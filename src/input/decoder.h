@@ -23,7 +23,7 @@ typedef struct tm_decoder {
                       tm_error *err);
     void (*close)(struct tm_decoder *decoder); /* closes and frees the decoder */
     tm_raw *raw;                               /* borrowed */
-    bool cut_short; /* set before failing on a stream that ends before its end mark */
+    bool cut_short; /* the stream ends before its end mark; set before read fails */
 } tm_decoder;
 
 /** One encoding. */

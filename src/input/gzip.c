@@ -13,8 +13,8 @@ typedef struct gzip_decoder {
     gzip_place place;
     bool no_more_input;
     bool had_member;
-    struct isal_gzip_header header; /* state of reading a header, kept because two pieces may
-                                       contain its parts */
+    /* state of reading a header, kept because a header may extend over two pieces */
+    struct isal_gzip_header header;
     struct inflate_state state;
 } gzip_decoder;
 

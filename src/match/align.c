@@ -51,7 +51,7 @@ static size_t align_to(alignment *a, size_t reference) {
     return n;
 }
 
-/* Returns the member with the most kernels that has not been a reference. */
+/* Of the members that have not been a reference, returns the member with the most kernels. */
 static size_t next_reference(const alignment *a) {
     size_t best = a->n;
     for (size_t r = 0; r < a->n; r++)
@@ -86,9 +86,9 @@ static bool next_common(const tm_member *x, const tm_member *y, size_t *i, size_
     return false;
 }
 
-/* Collects the end differences of up to COMMON operations that both members have: of the last ones
- * up to COMMON / 2 marks after x's mark @p centre. If x has synchronising kernels, uses only these.
- * Sets *at_ns to the end of the last operation examined. */
+/* Collects the end differences of up to COMMON operations that both members have, around x's mark
+ * @p centre: the last of these operations is about COMMON / 2 marks after it. If x has
+ * synchronising kernels, uses only these. Sets *at_ns to the end of the last operation examined. */
 static size_t common_offsets(const tm_member *x, const tm_member *y, size_t centre,
                              int64_t offsets[COMMON], int64_t *at_ns) {
     const bool met = tm_run_synchronises(&x->run);
@@ -117,8 +117,8 @@ static bool loop_closes(const tm_member *x, const tm_member *y) {
                          llabs(at - mark->end_ns) / 10000 + tm_mark_noise(mark, mark);
 }
 
-/* Checks some pairs of members. If a pair contradicts, leaves out both members, because either may
- * be wrong. */
+/* Checks some pairs of members (see loop_closes). If a check fails, leaves out both members,
+ * because either may be wrong. */
 static void check_loops(alignment *a) {
     for (size_t k = 0; k < LOOPS; k++) {
         size_t x = k * a->n / LOOPS, y;

@@ -18,7 +18,8 @@ typedef struct tm_member {
  * Numbers the operations of one group and stream. Pairs each member's kernels with those of a
  * reference: the member with the most kernels (of several, the lowest rank). If fewer than half of
  * the members correspond to the reference, tries another one. For some pairs of members that
- * correspond to the reference, checks that the offset between the two agrees.
+ * correspond to the reference, checks that their ends in common operations differ by the offset
+ * that is fitted directly between the two members.
  *
  * @param members  [n] at least one, each with a kernel, in rank order; sets their `apart_ns`
  * @return         TM_OK; TM_ERR_FAULT

@@ -13,8 +13,7 @@ typedef struct band {
     int64_t offset_ns; /* as last measured */
     int64_t at_ns;     /* time on the reference's clock at which offset_ns was measured */
     double drift;
-    bool met; /* by their ends, pair only synchronising kernels; false: pair all kernels by their
-                 ends */
+    bool met; /* pair only synchronising kernels by their ends; false: all kernels */
     size_t n_pairs;
     size_t n_expected; /* number of marks of the reference that should have a partner, because they
                           are inside the other run's recording */

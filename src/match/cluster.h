@@ -9,8 +9,8 @@
 typedef struct tm_cluster_op {
     int64_t first_end_ns; /* the earliest end */
     int32_t n;            /* number of ranks that have the operation */
-    bool telling; /* an early rank leaves together with the last one, so that differences of starts
-                     show who was late */
+    bool telling; /* ranks leave the operation together, so that differences of starts show who was
+                     late */
     bool bare;    /* without metadata */
 } tm_cluster_op;
 

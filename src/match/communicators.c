@@ -87,7 +87,7 @@ static bool answer_run(const tm_vec *members, size_t first, size_t end, tm_vec *
     return ok;
 }
 
-/* Returns whether only one rank uses a communicator of unknown size, so that other ranks did not
+/* Returns whether only one rank uses a communicator of unknown size. If so, other ranks did not
  * report all of their communicators. */
 static bool is_alone(const tm_membership *run, size_t n) {
     bool used = false;

@@ -22,8 +22,8 @@ typedef struct tm_growth {
  * Work: clusters^2 x operations; for many clusters, groups x clusters x operations. Memory:
  * clusters^2.
  *
- * @param clusters  of tm_cluster, in an order that depends only on their content; merged clusters
- *                  replace those they were made of
+ * @param clusters  of tm_cluster, in an order that depends only on their content; a merged
+ *                  cluster replaces the clusters it was made of
  * @return          TM_OK; TM_ERR_FAULT: the caller still frees the clusters
  */
 tm_status tm_clusters_grow(tm_vec *clusters, const tm_growth *growth, tm_error *err) TM_MUST_CHECK;

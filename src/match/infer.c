@@ -98,7 +98,7 @@ static tm_status add_cluster(const tm_comm_record *records, size_t n, tm_member 
     return status;
 }
 
-/* Joins the ranks of one host. Their streams are those from index @p first on. */
+/* Joins the ranks of one host. Their streams are the lanes from index @p first on. */
 static tm_status grow_host(tm_inference *v, size_t first, tm_error *err) {
     static const tm_growth growth = {.one_clock = true};
     const tm_comm_record *records = v->records.data;
@@ -272,7 +272,7 @@ static tm_status finish_kernel(const finisher *f, tm_comm_record *record,
                                const tm_operation_answer *answer, tm_error *err) {
     const tm_group_answer *group = f->group;
     if (record->way != TM_MATCH_INFERRED)
-        return TM_OK; /* its metadata have already matched it */
+        return TM_OK; /* the kernel is already matched by its metadata */
     if (group->size < 2)
         return tm_left_out_add(f->left_out, "", -1, TM_UNMATCHED_ORDER, err);
     if (!answer || answer->alone)

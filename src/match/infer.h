@@ -22,7 +22,7 @@ typedef struct tm_host_operation {
 typedef struct tm_host_member {
     uint64_t family;
     int64_t rank;
-    int64_t lane; /* number of the rank's stream among those without metadata */
+    int64_t lane; /* number of the stream: index of its track in the rank's timeline */
     int64_t spread_ns;
     double bits;
     int32_t host, cluster;
@@ -48,7 +48,7 @@ typedef struct tm_operation_answer {
     bool alone; /* no other rank has the operation */
 } tm_operation_answer;
 
-/** What a process knows about the hosts that it has to infer. */
+/** What a process knows about the hosts whose groups it infers. */
 typedef struct tm_inference {
     tm_vec records;  /* of tm_comm_record: of all ranks of the hosts, as in tm_match_input.bare */
     tm_vec lanes;    /* of lane: the range of records of each rank and stream */

@@ -30,7 +30,7 @@ static bool is_kernel(const tm_timeline *timeline, const tm_collective_attr *att
            attr->group != TM_NO_NAME;
 }
 
-/* Lists those groups of the rank's kernels of which all ranks are recorded. */
+/* Lists the groups of the rank's kernels. Leaves out groups of which not all ranks are recorded. */
 static tm_status list_groups(tm_group_finder *finder, const tm_timeline *timeline, tm_vec *out,
                              tm_error *err) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
@@ -160,7 +160,7 @@ static tm_status list_fitting(const tm_join_with *with, const tm_timeline *timel
         status = list_groups(finder, timeline, out, err);
     if (status == TM_OK)
         fit(with->members, with->reported, out);
-    tm_group_finder_destroy(finder); /* the caller will add names, which makes it invalid */
+    tm_group_finder_destroy(finder); /* invalid once the caller adds names */
     return status;
 }
 

@@ -125,8 +125,9 @@ static bool breaks_causality(const weighing *w, size_t k, int64_t slack_ns) {
     return a->synchronises && (lead > slack_ns || other > slack_ns);
 }
 
-/* Returns the noise of ends that is due to the transfer: 6 % of its time. The shorter of the
- * clusters' times after their last arrival is an upper limit of this time. */
+/* Returns the noise of ends that is due to the transfer: 6 % of the transfer's time. As this time,
+ * takes the shorter of the two clusters' times from last arrival to end, which is an upper limit.
+ */
 static int64_t transfer_noise(const weighing *w, size_t k) {
     const tm_mark *a = &w->a->run.marks[w->index[k]];
     const tm_mark *b = &w->b->run.marks[w->partners[w->index[k]]];
@@ -159,8 +160,8 @@ static bool is_contradicted(const tm_link_test *link_test) {
 }
 
 /* Decides on the pairing. A stream belongs to one communicator, so that its kernels with metadata
- * are evidence for those without. But kernels without metadata must not contradict the pairing more
- * than once. */
+ * are evidence for those without. But the pairing does not hold if the kernels without metadata,
+ * taken by themselves, contradict it more than once. */
 static void judge(const weighing *w, tm_link_test *link_test) {
     tm_link_test bare = {.noise_ns = link_test->noise_ns};
     double against = weigh(w, false, link_test), bare_against = weigh(w, true, &bare);

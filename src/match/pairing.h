@@ -18,8 +18,8 @@ typedef enum tm_pairing {
  * directly, on different clocks with the offset of tm_shift_find.
  *
  * The pairing is proven if ends are five times closer, by median or mean, than at any other shift.
- * On different clocks, offset and drift are removed before. Other shifts count whatever their
- * tokens, unless they contradict the step numbers.
+ * On different clocks, offset and drift are removed before. A shift counts even if tokens do
+ * not agree at it, but not if it pairs kernels of different steps.
  *
  * @param a,        b      prepared
  * @param partners  [a->n] index of b's kernel, ascending, or -1

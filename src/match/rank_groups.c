@@ -12,8 +12,8 @@
 #include "base/sorted.h"
 #include "timeline/metadata.h"
 
-/* What gives a group's ranks: a list, or start and stride. A process reads each list once, for all
- * of its ranks. */
+/* Describes a group's ranks: by a list, or by start and stride. A process reads each list once, for
+ * all of its ranks. */
 typedef struct set_key {
     int64_t start, stride; /* used if there is no list: `size` ranks from `start` on */
     int32_t size;
@@ -23,7 +23,7 @@ typedef struct set_key {
 typedef struct group_key {
     uint32_t name;
     int32_t size;
-    uint32_t set; /* number; TM_NO_KEY: unknown */
+    uint32_t set; /* index in sets; TM_NO_KEY: unknown */
 } group_key;
 
 typedef struct shared_group {
@@ -49,8 +49,8 @@ struct tm_group_finder {
     const tm_names *names;
     int64_t world_size;
     tm_keys set_keys, group_keys; /* of set_key, group_key */
-    tm_vec sets;                  /* of tm_rank_list, by number */
-    tm_vec groups;                /* of shared_group, by number */
+    tm_vec sets;                  /* of tm_rank_list, parallel to set_keys */
+    tm_vec groups;                /* of shared_group, parallel to group_keys */
     /* of the current rank */
     const tm_timeline *timeline;
     tm_vec known;   /* of known_group */
@@ -166,7 +166,7 @@ static bool read_set(const tm_group_finder *finder, const set_key *key, tm_rank_
     return ok;
 }
 
-/* Sets *out to the number of the set of ranks that a key describes, and makes the set if necessary.
+/* Sets *out to the index of the set of ranks that a key describes, and makes the set if necessary.
  * Leaves *out unchanged if the key describes no ranks. False if out of memory. */
 static bool find_set(tm_group_finder *finder, const set_key *key, uint32_t *out) {
     tm_rank_list *set = tm_keys_value(&finder->set_keys, &finder->sets, key);
@@ -194,7 +194,7 @@ static bool find_regular(tm_group_finder *finder, const tm_collective_attr *attr
     return find_set(finder, &key, out);
 }
 
-/* If the group is as large as the job: sets *out to the number of the set of all ranks. False if
+/* If the group is as large as the job: sets *out to the index of the set of all ranks. False if
  * out of memory. */
 static bool find_all(tm_group_finder *finder, const tm_collective_attr *attr, uint32_t *out) {
     const set_key key = {0, 1, attr->group_size, TM_NO_NAME};
@@ -261,7 +261,7 @@ static tm_group make_group(const tm_group_finder *finder, const group_key *key,
     return group;
 }
 
-/* Sets *out to the number of the set of ranks of a kernel's group; TM_NO_KEY if the ranks are
+/* Sets *out to the index of the set of ranks of a kernel's group; TM_NO_KEY if the ranks are
  * unknown. False if out of memory. */
 static bool find_ranks(tm_group_finder *finder, const tm_collective_attr *attr, uint32_t *out) {
     tm_text name = tm_names_text(finder->names, attr->group);

@@ -72,7 +72,7 @@ bool tm_match_has_steps(const tm_timeline *timeline) {
     return !tm_timeline_lacks_compute(timeline);
 }
 
-/* Also if the launch has no step, the event may start in a window. */
+/* If the launch is in no step, the step in which the event starts counts. */
 int64_t tm_match_step(const tm_timeline *timeline, uint32_t row) {
     if (timeline->step[row] != TM_NO_STEP)
         return timeline->steps[timeline->step[row]].number;
@@ -83,8 +83,8 @@ int64_t tm_match_step(const tm_timeline *timeline, uint32_t row) {
     return -1;
 }
 
-/* Returns the step that shows whether the recordings of two ranks start at different operations. -1
- * for programs that name their operations, because these count steps from the start of the
+/* Returns the record's step. Steps show whether the recordings of two ranks start at different
+ * operations. -1 for programs that name their operations: their steps count from the start of the
  * recording. */
 static int64_t step_of(const tm_comm_record *record) {
     return record->operation ? -1 : record->step;
@@ -317,8 +317,8 @@ static tm_status add_bare(collector *c, const tm_collective_attr *attr, tm_error
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* If a stream also has kernels without metadata: adds a kernel with metadata to the input of
- * inference, as evidence for those. Its token includes the group. */
+/* Adds a kernel with metadata to the input of inference if its stream also has kernels without
+ * metadata, for which it is evidence. Its token includes the group. */
 static tm_status add_context(collector *c, const tm_comm_record *record, tm_error *err) {
     uint64_t token[2] = {record->process_group,
                          token_of(tm_names_text(c->names, c->timeline->name[record->event]))};
@@ -348,7 +348,7 @@ static tm_status add_kernel(collector *c, const tm_collective_attr *attr, tm_err
 typedef struct ordered {
     int64_t launch_ns; /* time of the launch; the kernel's start if the launch is unknown */
     int64_t begin_ns;
-    uint32_t attr; /* index of the kernel's attributes, which decides if times are equal */
+    uint32_t attr; /* index of the kernel's attributes; breaks ties */
 } ordered;
 
 static int by_begin(const void *a, const void *b) {

@@ -30,8 +30,7 @@ typedef struct tm_end {
     int64_t rank;
     int64_t begin_ns, end_ns;
     bool synchronises;
-    bool on_host; /* run by a host thread, which may leave later than the last rank, when it gets a
-                     core */
+    bool on_host; /* run by a host thread, which may leave late because it must first get a core */
 } tm_end;
 
 /** What matching gets from the ranks of a process. */
@@ -73,19 +72,19 @@ int64_t tm_match_bytes(const tm_names *names, const tm_collective_attr *attr);
  * Searches the metadata, so call it once per rank. */
 bool tm_match_has_steps(const tm_timeline *timeline);
 
-/** Returns the number of the step that launched an event; without one, of the step whose window
- * contains the event's start; -1 if there is neither. */
+/** Returns the number of the step that launched an event. If none did, returns the number of the
+ * step whose window contains the event's start, or -1. */
 int64_t tm_match_step(const tm_timeline *timeline, uint32_t row);
 
 void tm_match_input_init(tm_match_input *input);
 void tm_match_input_free(tm_match_input *input);
 
 /**
- * Sets `agrees` of each sequence. The sequences of one group and lane agree if every rank has the
- * same count and digest, and all ranks of the group, or only one, have sequences. (If some ranks
- * have none, the others may have recorded different operations of equal kinds, unless kernels name
- * their operations.) They disagree if both their first and their last kernels are of different
- * steps, or if ends show that equal counts hide a shift: see tm_order_holds.
+ * Sets `agrees` of each sequence. The sequences of one group and lane agree if their counts and
+ * digests are equal, and if either every rank of the group has a sequence, or only a single rank.
+ * (If some ranks have none, the others may have recorded different operations of equal kinds,
+ * unless kernels name their operations.) They disagree if both their first and their last kernels
+ * are of different steps, or if ends show that equal counts hide a shift: see tm_order_holds.
  *
  * @param sequences  [n] in any order: of each group the sequences of all ranks
  * @param ends       [n_ends] in any order: ends of the same groups

@@ -38,8 +38,8 @@ size_t tm_run_nearest(const tm_run *run, int64_t end_ns);
 bool tm_mark_fits(const tm_mark *a, const tm_mark *b);
 
 /** Returns how far [ns] the ends of two marks of one operation may differ: five times the largest
- * measured noise, 5 us + 6 % of the transfer's time. This time is at most the duration of the
- * shorter kernel, which is used instead. */
+ * measured noise, which is 5 us + 6 % of the transfer's time. The duration of the shorter kernel,
+ * an upper bound, stands for the transfer's time. */
 int64_t tm_mark_noise(const tm_mark *a, const tm_mark *b);
 
 /** Returns tm_mark_noise of two kernels with these durations. */
@@ -47,8 +47,8 @@ int64_t tm_run_noise(int64_t a_ns, int64_t b_ns);
 
 /**
  * Finds the mark of @p other that belongs to the operation of mark @p i: it has the same token and
- * step, and the two ends are nearer than half of apart_ns of either mark. The clock of @p other is
- * ahead by @p offset_ns.
+ * step, and the distance of the two ends is below half of apart_ns of each mark. The clock of
+ * @p other is ahead by @p offset_ns.
  *
  * @param out  set if a partner exists
  */

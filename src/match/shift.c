@@ -9,7 +9,7 @@
 enum {
     SECTION = 512, /* number of marks of the reference, around a centre, that are compared */
     SAMPLES = 64,  /* samples per section */
-    EDGES = 10,    /* number of samples before changes of the rhythm, and again after them */
+    EDGES = 10,    /* number of changes of the rhythm with a sample before and a sample after */
     RARE = 16,     /* number of samples with rare tokens */
     ROUGH = 16,    /* number of samples for the quick test */
     CENTRES = 5,
@@ -20,8 +20,9 @@ enum {
     /* Minimum number of matching kernels. If more shifts are tried, more kernels match by
      * chance. */
     LEAST = 12,
-    LEAST_WITH_STEPS = 8,  /* the same, if step numbers leave only few shifts */
-    LEAST_OF_SHORT_RUN = 4 /* for runs of less than 16 kernels: half the run, at least this */
+    LEAST_WITH_STEPS = 8,  /* minimum if step numbers leave only few shifts */
+    LEAST_OF_SHORT_RUN = 4 /* for runs of less than 16 kernels: half of the kernels, but at least
+                              this many */
 };
 
 static const double drift_limit = 100e-6;
@@ -57,7 +58,7 @@ typedef struct candidate {
     int64_t spread_ns;
     double badness; /* spread / sqrt(number of kernels that match, minus those that match by
                        chance). With more kernels, the spread of a wrong offset grows like a random
-                       walk, but that of the true offset does not */
+                       walk; the spread of the true offset does not */
     bool has_drift; /* drift is removed */
     bool coherent;  /* at least half of the samples match within the noise */
 } candidate;
@@ -264,7 +265,7 @@ static tm_unmatched judge(const search *s, candidate *c) {
     c->coherent = all * 2 >= n;
     if (wrong > 1 && wrong * 50 > n)
         return TM_UNMATCHED_TOKENS;
-    if (wrong > 0) /* an offset without wrong tokens is better */
+    if (wrong > 0) /* prefer an offset without wrong tokens */
         c->badness *= confidence;
     for (int sort = SCARCE; sort < N_SORTS; sort++)
         if (n_in[sort] > 1 && n_meet[sort] * 4 < n_in[sort] && c->coherent)
@@ -333,8 +334,8 @@ static bool is_tried(const size_t *guesses, size_t which, size_t j) {
     return false;
 }
 
-/* Returns whether the first anchor already tried about this offset. About is enough, because an
- * offset is replaced by the median difference. */
+/* Returns whether the first anchor already tried an offset near this one. Near is enough, because
+ * an offset is replaced by the median difference. */
 static bool is_guessed(const search *s, int64_t offset_ns, int64_t apart_ns) {
     size_t next = tm_lower_bound(s->tried, s->n_tried, offset_ns);
     return (next < s->n_tried && s->tried[next] - offset_ns < apart_ns / 4) ||
@@ -375,8 +376,8 @@ static size_t try_anchor(search *s, size_t anchor, candidate *best, size_t n,
     return n;
 }
 
-/* Returns the most isolated mark in the k-th part of the section: it is the least likely one to get
- * a neighbour of its partner. */
+/* Returns the most isolated mark in the k-th part of the section, if possible one that
+ * synchronises. An isolated mark is unlikely to be paired with a neighbour of its partner. */
 static size_t choose_anchor(const search *s, size_t k) {
     size_t from = s->from + s->n * k / ANCHORS, to = s->from + s->n * (k + 1) / ANCHORS;
     size_t best = from;

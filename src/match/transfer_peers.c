@@ -65,9 +65,9 @@ static uint32_t bit_of(const tm_transfers *of, int64_t rank) {
     return bit;
 }
 
-/* Returns the transfers of @p peer that can be the other side of @p of: opposite direction, same
- * number, and the rank of @p of is a possible peer. Sets *n to how many such transfers there are.
- * NULL unless there is exactly one. */
+/* Returns the element of @p all that is the other side of @p of: transfers of @p peer in the
+ * opposite direction, equally many, with the rank of @p of as a possible peer. Sets *n to the
+ * number of such elements. NULL unless there is exactly one. */
 static tm_transfers *other_side(const tm_vec *all, const tm_transfers *of, int64_t peer,
                                 size_t *n) {
     tm_transfers *v = all->data, *found = NULL;
@@ -84,8 +84,7 @@ static bool is_one(uint32_t bits) {
     return bits != 0 && (bits & (bits - 1)) == 0;
 }
 
-/* Returns whether @p of is the only possible other side of transfers of a rank other than @p
- * peer. */
+/* Returns whether a rank except @p peer has transfers whose only possible other side is @p of. */
 static bool is_claimed(const tm_vec *all, const tm_transfers *of, int64_t peer) {
     const tm_transfers *v = all->data;
     bool claimed = false;
@@ -98,8 +97,8 @@ static bool is_claimed(const tm_vec *all, const tm_transfers *of, int64_t peer) 
     return claimed;
 }
 
-/* Excludes peers that have no possible other side. If one peer is left, excludes all other peers
- * from the other side of the transfers, unless a third rank needs that side. Returns whether
+/* Excludes peers that have no possible other side. If one peer is left, with a single possible
+ * other side that no third rank needs, makes this rank the only peer of that side. Returns whether
  * anything changed. */
 static bool exclude(const tm_vec *all, tm_transfers *own) {
     const uint32_t before = own->alive;

@@ -1,7 +1,7 @@
 /* Finds the peers of transfers between hosts (gloo's isend and irecv) whose group was not recorded.
- * A call names its peer by its place in the group, so that the peer is at this place in one of the
- * rank's groups. The peer is found if only one assignment of peers makes the numbers of sends and
- * receives equal on both sides. */
+ * A call names its peer by the peer's place in the group. So the peer is at this place in one of
+ * the rank's groups. The peer is found if only one assignment of peers makes the numbers of sends
+ * and receives equal on both sides. */
 #ifndef TMERGE_TRANSFER_PEERS_H
 #define TMERGE_TRANSFER_PEERS_H
 

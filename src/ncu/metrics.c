@@ -43,9 +43,9 @@ static const struct row {
     {"dram__cycles_elapsed" PER_SECOND, NULL, NULL, TM_SLOT_DRAM_CYCLES_PER_S, 1},
 };
 
-/* Operation counters, and the number of operations per count. Some tensor core counters are sums of
- * others, so the list has only the counters that name source and destination type, and those
- * without such variants. */
+/* Operation counters, and the number of operations per count. A tensor core counter without a
+ * destination type is the sum of the counters with one, so it is listed only if its source type has
+ * no others. */
 static const struct counter {
     const char *name;
     double operations;
@@ -92,7 +92,7 @@ static tm_metric find_counter(const char *name) {
     return (tm_metric){-1, 0};
 }
 
-/* Returns whether a value of a metric above 0 shows floating-point work of the tensor cores. This
+/* Returns whether values above 0 of this metric show floating-point work of the tensor cores. This
  * excludes peaks and counters of imma (integer). */
 static bool is_tensor_use(const char *name) {
     return strstr(name, "pipe_tensor") && !strstr(name, "imma") &&

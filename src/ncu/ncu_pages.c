@@ -4,7 +4,7 @@
 
 #include "ncu/metrics.h"
 
-/* Key of a rule or a section's line of one launch. */
+/* Key of a metric or a rule on the details page: its launch, section and name. */
 typedef struct line_key {
     uint32_t launch, section, name;
 } line_key;

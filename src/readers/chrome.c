@@ -97,7 +97,7 @@ static bool is_closed(chrome_reader *reader, char bracket) {
 }
 
 /* If the window is exactly at the stop, where this part ends, sets `arrived`. Fails if the window
- * is beyond the stop: no element starts there then, and what the next part read is invalid. */
+ * is beyond the stop: then no element starts at the stop, and the next part read invalid data. */
 static tm_status check_stop(chrome_reader *reader, tm_error *err) {
     const tm_window *window = &reader->window;
     int64_t at = window->buffer_offset + (window->p - window->buffer);
@@ -202,9 +202,9 @@ static bool read_base_time(chrome_reader *reader, const char *text, size_t size)
            *base_ns <= TM_CHROME_TIME_MAX_NS;
 }
 
-/* Whether a member of the outermost object, or its end, follows a string. If not, the string may
- * contain an unescaped quote. At the end of the window, true only if the content ends there:
- * otherwise the repair asks for more text. */
+/* Whether the outermost object continues or ends after a string. If not, the string may contain an
+ * unescaped quote. At the end of the window, true only if the content ends there: otherwise the
+ * repair asks for more text. */
 static bool ends_member(const tm_window *window, const char *end) {
     const char *next = tm_json_space(end);
     if (next >= window->cursor.end)
@@ -229,7 +229,7 @@ static tm_status read_metadata(chrome_reader *reader, tm_json_text *key, tm_erro
             end = repair_value(reader, keep + value);
             repaired = end != NULL;
             if (!end && window->cursor.fail < window->cursor.end)
-                end = strict; /* the value itself is valid; report the error after it */
+                end = strict; /* keep a valid value: the error after it is reported later */
             /* incomplete: the value is read again from its start */
             state = (tm_json_skip_state){0};
             resume = keep + value;
@@ -335,9 +335,8 @@ static tm_status read_start(chrome_reader *reader, tm_error *err) {
     return tm_window_fail(window, window->p, "a trace must start with { or [", err);
 }
 
-/* Reads a part that starts with an event. Whether events are in an object or in a bare array is
- * seen only after the last one; if the first part saw something else, the parts do not fit
- * together. */
+/* Reads a part that starts with an event. The text after the last event shows whether the events
+ * are in an object or a bare array; parts that disagree do not fit together. */
 static tm_status read_rest(chrome_reader *reader, tm_error *err) {
     tm_window *window = &reader->window;
     bool more = false;

@@ -226,8 +226,8 @@ static inline unsigned known_slot(const char *p, unsigned hash) {
     return (hash ^ (unsigned)(word * UINT64_C(0x9E3779B97F4A7C15) >> 48)) % TM_CHROME_KNOWN;
 }
 
-/* If the cache slot of an array was reused for another array of the same event, removes the
- * reference to the slot, which would give the other array's id. */
+/* Call after an array was put into a cache slot. Removes references to the slot from other arrays
+ * of the same event, which would get the new array's id. */
 static __attribute__((noinline)) void forget(const tm_chrome_keys *keys, unsigned slot,
                                              tm_chrome_event *event) {
     for (unsigned f = 0; event->present >> f; f++)
@@ -344,7 +344,7 @@ static const char *real_value(tm_json_cursor *cursor, const char *p, double *out
     return p;
 }
 
-/* "stream": "0x0" of HIP's host calls: a pointer, where CUDA's have a number. */
+/* Whether a value is a pointer: "stream": "0x0" in HIP's host calls; CUDA's have a number. */
 static bool is_pointer(const char *p) {
     if (strncmp(p, "\"0x", 3) != 0)
         return false;
@@ -404,8 +404,8 @@ enum { UNKNOWN_FIELD = TM_CHROME_FIELDS_MAX, M_END };
 typedef struct walk {
     tm_chrome_keys *keys;
     bool args, first;
-    unsigned at; /* offset [bytes] in the keys' gaps of the gap to try next, which depends on the
-                    members so far */
+    unsigned at; /* offset [bytes] of the gap to try next, in event_gaps or args_gaps of the keys;
+                    depends on the members so far */
     int member;  /* member whose value comes next; M_END: none, p is at the closing brace */
 } walk;
 

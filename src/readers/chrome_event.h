@@ -14,7 +14,7 @@
 
 enum { TM_CHROME_FIELDS_MAX = 64 }; /* one word has a bit for each field of an event */
 
-/** An arg to keep. Its key must be equal, byte by byte. */
+/** An arg to keep. The key in the trace must equal `key` byte by byte. */
 typedef struct tm_chrome_field {
     uint8_t type; /* tm_chrome_type */
     uint8_t size; /* of the key */
@@ -54,11 +54,11 @@ typedef struct tm_chrome_event {
     int64_t duration_ns;
     tm_json_text name, category;
     tm_json_text pid, tid;
-    tm_json_text id;     /* id of a flow: a number or a string; size 0 if absent */
-    const char *args;    /* the opening brace of the args, or NULL */
-    uint32_t *known_ids; /* [text.known of an ARRAY] id that the caller interned the text as; 0 if
-                            the text is new */
-    uint64_t present;    /* bit f is set if fields[f] has a value */
+    tm_json_text id;  /* id of a flow: a number or a string; size 0 if absent */
+    const char *args; /* the opening brace of the args, or NULL */
+    uint32_t *
+        known_ids; /* [text.known of an ARRAY] name id of the text, set by the caller; 0: not set */
+    uint64_t present; /* bit f is set if fields[f] has a value */
     tm_chrome_value fields[TM_CHROME_FIELDS_MAX];
 } tm_chrome_event;
 

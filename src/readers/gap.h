@@ -20,7 +20,7 @@
 typedef struct tm_gap {
     uint32_t spare;      /* bit i is set if byte i, of the first 32, need not match */
     uint16_t spare_high; /* the same for the bytes from 32 on */
-    uint16_t key;        /* hash of the key: several keys may have the same member, M_OTHER */
+    uint16_t key;        /* hash of the key: several keys may share the member M_OTHER */
     uint8_t size;
     uint8_t member; /* member whose value comes next */
     char bytes[54]; /* fewer than 48 are used; the rest pads the struct to 64 bytes */

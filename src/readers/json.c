@@ -147,9 +147,9 @@ static const char *many_numbers(const char *p) {
 }
 #endif
 
-/* Skips an array of strings, integers and arrays of these fast, without a state. Returns NULL if
- * the array contains anything else, is malformed or does not end in the window: it must then be
- * skipped in the general way. Sets *looked_at to where it stopped. */
+/* Fast way to skip an array, without a state. Its elements may be strings, integers, and arrays of
+ * these. Returns NULL if the array contains anything else, is malformed or does not end in the
+ * window: it must then be skipped in the general way. Sets *looked_at to where it stopped. */
 static const char *usual_array(tm_json_cursor *cursor, const char *p, const char **looked_at) {
     int depth = 0;
     do {

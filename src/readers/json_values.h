@@ -14,7 +14,7 @@ typedef struct tm_json_lapses {
 /**
  * Reads one JSON document of at most 2^28 bytes. Reads a truncated document to its end.
  * @param lax     also reads objects whose members have no comma between them
- * @param out     TM_PICKLE, or one that was read before
+ * @param out     TM_PICKLE, or a pickle that was read before: its values are replaced
  * @param lapses  set on TM_OK
  * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */

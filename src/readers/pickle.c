@@ -14,7 +14,7 @@ enum { LONGEST = 10 }; /* bytes of the longest opcode with its argument: an inte
  * what the opcode does. */
 #define OPCODES(X)                                                                                 \
     X(0x80, PROTO, 1, *ARGUMENT <= 5 ? NULL : "the protocol of this pickle is unknown")            \
-    X(0x95, FRAME, 8, NULL) /* ignored: frames only help when reading from files */                \
+    X(0x95, FRAME, 8, NULL) /* ignored: frames only help readers to prefetch */                    \
     X(0x2e, STOP, 0, stop(m))                                                                      \
     X(0x28, MARK, 0, push_row(m))                                                                  \
     X(0x4e, NONE, 0, push_row(m))                                                                  \
@@ -415,8 +415,8 @@ static inline const char *make_marked_tuple(machine *m) {
     return items ? push_tuple(m, items, n) : no_mark;
 }
 
-/* Fills the memo up to @p n values. Writers count the memo's indices up, so an index above the
- * offset in the file is invalid. */
+/* Fills the memo up to @p n values. Writers use the indices 0, 1, 2, ... in turn, so an index above
+ * the offset in the file is invalid. */
 static const char *skip_in_memo(machine *m, uint64_t n) {
     tm_vec *memo = &m->out->memo;
     if (n > (uint64_t)offset(m) || n >= VALUES_MAX)

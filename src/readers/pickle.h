@@ -51,8 +51,8 @@ typedef struct tm_pickle {
 
 /**
  * Reads one pickle of any protocol, which must be the whole content.
- * @param out  TM_PICKLE, or one that was read before: its values are replaced, and its memory is
- *             reused
+ * @param out  TM_PICKLE, or a pickle that was read before: its values are replaced, and its
+ *             memory is reused
  * @return     TM_OK; TM_ERR_INPUT (an opcode that plain data does not need, an opcode with wrong
  *             values, end of file, over 2^25 values in lists and dicts; with the opcode's offset);
  *             TM_ERR_FAULT

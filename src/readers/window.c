@@ -115,9 +115,9 @@ tm_status tm_window_skip_value(tm_window *window, tm_error *err) {
     }
 }
 
-/* Reads a key that contains unescaped quotes. The quote before a colon ends it, if nothing before
- * that quote can be the end of the key. Returns the position after it, or NULL; the cursor's
- * position shows if more text is needed. */
+/* Reads a key that contains unescaped quotes. The first quote before a colon ends the key. Returns
+ * the position after it; NULL if a comma, bracket, backslash, line end or other colon comes first.
+ * Also NULL if the window ends first; cursor->fail is then the window's end. */
 static const char *quoted_key(tm_json_cursor *cursor, const char *start, tm_json_text *key) {
     enum { KEY_MAX = 256 };
     const char *p = start;

@@ -160,7 +160,7 @@ tm_status tm_wire_field_head(tm_wire *wire, int64_t end, tm_wire_field *out, boo
     *more = at < end;
     if (wire->end - wire->p < HEAD_MAX)
         TM_TRY(tm_wire_peek(wire, HEAD_MAX, err));
-    /* the fields are those of the whole content, whose size may be unknown */
+    /* the message is the whole content, whose size is not known before its end */
     if (wire->p == wire->end && end == INT64_MAX)
         *more = false;
     if (!*more)

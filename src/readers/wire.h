@@ -161,8 +161,8 @@ tm_status tm_wire_peek(tm_wire *wire, size_t n, tm_error *err) TM_MUST_CHECK;
 tm_status tm_wire_seek(tm_wire *wire, int64_t offset, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Takes the next field of a message that may be larger than the window: its number, or for bytes
- * their length, after which wire->p is at the bytes.
+ * Takes the next field of a message that may be larger than the window. Reads a number; of bytes
+ * reads only the length, and wire->p is then at the bytes.
  * @param end   offset of the message's end
  * @param more  false at the end of the message
  * @return      TM_OK; TM_ERR_INPUT, also for a field that ends after @p end; TM_ERR_FAULT

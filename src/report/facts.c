@@ -49,7 +49,7 @@ static tm_status put_attributes(const tm_store *store, tm_out *out, int64_t *wor
     return TM_OK;
 }
 
-/* Returns the last part of a path; "" if it starts with a dot or is too long. */
+/* Returns the last part of a path; "" if that part starts with a dot or is too long. */
 static void last_part(const char *path, size_t size, char out[TM_PAGE_NAME_MAX + 1]) {
     while (size > 0 && path[size - 1] == '/')
         size--;

@@ -10,8 +10,8 @@ enum {
     SPREAD_RANKS = 64 /* number of ranks chosen at even distances */
 };
 
-/* A rule that chooses ranks or steps: those of the n_most rows with the largest measure, and those
- * of the n_least rows with the smallest. */
+/* A rule that chooses ranks or steps: from the n_most rows with the largest measure, and from the
+ * n_least rows with the smallest measure. */
 typedef struct criterion {
     const char *table;
     const char *number_column;  /* column with the number of the rank or step */
@@ -180,7 +180,7 @@ static bool wish_list(wishes *w, const char *text) {
     return ok;
 }
 
-/* Chooses the ranks of the whole plan: those that the last row with "plan" as "what" names. */
+/* Chooses the ranks of the whole plan. The last row whose "what" is "plan" lists them. */
 static bool wish_plan(wishes *w, const tm_table *items) {
     const char *plan = "";
     for (size_t row = 0; row < items->n_rows; row++) {
@@ -267,8 +267,8 @@ static tm_status choose_steps(const tm_store *store, const tm_tables *tables,
     tm_vec longest = TM_VEC(int64_t);
     bool ok = wish_ends(w);
     tm_status status = ok ? apply_all(store, tables, w, of_steps, n, err) : tm_fail_memory(err);
-    /* Starts with few stretches. If the steps chosen last are dropped, those of the few stretches
-     * still cover the whole recording. */
+    /* Divides the recording first into few stretches, then into more. If later steps are dropped,
+     * the first ones still cover the whole recording. */
     for (size_t runs = 12; runs <= STEP_RUNS && status == TM_OK; runs *= 4) {
         ok = tm_step_sums_longest(sums, runs, &longest);
         for (size_t i = 0; i < longest.n && ok; i++)

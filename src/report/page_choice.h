@@ -11,7 +11,7 @@
 
 enum {
     TM_PAGE_RANKS_WHOLE = 1024, /* number of ranks of the largest job whose page has all ranks */
-    TM_PAGE_RANKS = 256,        /* number of ranks kept if the job has more */
+    TM_PAGE_RANKS = 256,        /* number of ranks that the page of a larger job has */
     TM_PAGE_STEPS_WHOLE = 512,
     TM_PAGE_STEPS = 384,
     TM_PAGE_CELLS_WHOLE = 5120, /* ranks * steps */
@@ -34,11 +34,16 @@ typedef struct tm_page_choice {
 
 /** Chooses ranks and steps by the result tables of a store.
  *
- * Ranks: those named by the verdict, the plan and the worst operations; those with the largest and
- * smallest cost, wait, compute and idle time; those with a truncated trace; the first and last
- * ones; and ranks at even distances. Steps: those with the most wait, the longest, the most
- * imbalanced; the first and last step of findings; the first and last ones; and the longest step of
- * each stretch, if the job is divided into stretches of equally many steps.
+ * Ranks:
+ * - named by the verdict, the plan or the worst operations;
+ * - with the largest or smallest cost, wait, compute or idle time;
+ * - with a truncated trace;
+ * - the first and last ranks, and ranks at even distances.
+ *
+ * Steps:
+ * - with the most wait, the longest, and the most imbalanced;
+ * - the first and last step of findings, and of the job;
+ * - if the job is divided into stretches of equally many steps, the longest step of each.
  *
  * @param tables  definitions without rows; empty again on return
  * @param out     freed by tm_page_choice_free, also after a failure

@@ -15,7 +15,8 @@ enum { TM_PAGE_BYTES = 6000000 /* maximum size of a whole page */ };
  * @param path   final name of the file, which tm_page_commit gives it
  * @param title  any bytes
  * @param out    set only on TM_OK; ended by tm_page_commit or tm_page_abandon
- * @return       TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT, as the functions below return */
+ * @return       TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT. The functions below return the same statuses.
+ */
 tm_status tm_page_create(const char *path, const char *title, tm_page **out,
                          tm_error *err) TM_MUST_CHECK;
 

@@ -5,7 +5,7 @@
 #include "base/sorted.h"
 #include "base/vec.h"
 
-/* A step, and the total length [ns] and number of its pieces. */
+/* A step, with the number and the total length [ns] of its pieces. */
 typedef struct path_step {
     int64_t number, ns;
     size_t n;

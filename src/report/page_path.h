@@ -1,4 +1,5 @@
-/* The critical path in the page: all of it, or in long jobs that of the longest steps. */
+/* The critical path in the page. If it has too many pieces, the page has only its part in the
+ * longest steps. */
 #ifndef TMERGE_REPORT_PAGE_PATH_H
 #define TMERGE_REPORT_PAGE_PATH_H
 

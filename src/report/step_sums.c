@@ -80,7 +80,7 @@ static void add_times(const tm_vec *steps, const tm_table *overview, const tm_ve
     }
 }
 
-/* Takes the lengths of the job's steps from whatif.step, from which the charts take them, too. */
+/* Takes the lengths of the job's steps from whatif.step, as the charts do. */
 static void take_lengths(const tm_vec *steps, const tm_table *whatif) {
     for (size_t row = 0; row < whatif->n_rows; row++) {
         tm_step_sum *sum = sum_of(steps, int_of(whatif, row, "step", -1));

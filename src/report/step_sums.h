@@ -14,8 +14,8 @@ typedef struct tm_step_sums {
     tm_vec steps; /* of tm_step_sum, ascending by number */
 } tm_step_sums;
 
-/** Median, shortest and longest of the mean step times over ranks. Partly recorded steps do not
- * count. */
+/** Median, minimum and maximum over steps. A step's time is its mean over ranks. Partly recorded
+ * steps do not count. */
 typedef struct tm_step_time {
     bool known;
     double median_ns, least_ns, most_ns;

@@ -110,7 +110,7 @@ static bool same_kind(const groups *g, const tm_cell *a, const tm_cell *b) {
     return true;
 }
 
-/* Returns the group of a row; NULL if there are too many groups or if out of memory. */
+/* Returns the group of a row; NULL if there are too many groups, or when out of memory. */
 static group *group_of(groups *g, const tm_cell *row) {
     for (size_t i = 0; i < g->n; i++)
         if (same_kind(g, g->list[i].first, row))
@@ -123,8 +123,8 @@ static group *group_of(groups *g, const tm_cell *row) {
     return &g->list[g->n++];
 }
 
-/* Sums rows by group. Returns false if there are too many groups to be useful, or if out of memory.
- */
+/* Sums rows by group. Returns false if there are too many groups to be useful, or when out of
+ * memory. */
 static bool sum_groups(groups *g) {
     const tm_table_def *def = g->table->def;
     for (size_t row = 0; row < g->table->n_rows; row++) {

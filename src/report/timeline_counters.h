@@ -4,11 +4,13 @@
 
 #include "timeline_events.h"
 
-/** Appends the number of the rank's series, without those that are always 0. Then appends for each
- * series: the name of its counter, its own name, the number of points, their times (the first
- * relative to the job's start, each other to the previous point), and their values as little-endian
- * IEEE 754 numbers of four bytes. A long series is divided into stretches, and each is reduced to
- * its minimum and maximum.
+/** Appends the number of the rank's series, without those that are always 0; then for each series:
+ * - name of the counter, name of the series, number of points;
+ * - the times: of the first point relative to the job's start, of the others relative to the
+ *   previous point;
+ * - the values, as little-endian IEEE 754 numbers of four bytes.
+ *
+ * A long series is divided into stretches, and each is reduced to its minimum and maximum.
  * @return TM_OK; TM_ERR_FAULT */
 tm_status tm_counters_put(const tm_event_writer *writer, const tm_timeline *timeline,
                           tm_event_draft *out, tm_error *err) TM_MUST_CHECK;

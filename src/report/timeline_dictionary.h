@@ -10,7 +10,7 @@ typedef struct tm_dictionary {
     uint32_t *number; /* owned; [number of name ids] the number of the name + 1; 0: the page does
                          not use it */
     tm_vec used;      /* of uint32_t: name id by number */
-    size_t room;      /* maximum size of all texts that are still added [B] */
+    size_t room;      /* room that is left for further texts [B] */
     size_t cut;       /* maximum size of one text [B]; longer ones are cut */
 } tm_dictionary;
 

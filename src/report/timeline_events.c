@@ -109,7 +109,8 @@ static uint8_t kind_of(const tm_timeline *timeline, uint32_t row, tm_shown_track
                                                           : NULL);
 }
 
-/* Collects the chosen rows of a track that tracks of kind @p shown show. */
+/* Collects the chosen events of a track for the page's track of kind @p shown: annotations, or
+ * other events. */
 static bool gather(tm_event_writer *w, const tm_timeline *timeline, const tm_card *card,
                    const tm_track *track, tm_shown_track shown) {
     tm_plan_walk walk = {w->plan, card, 0};

@@ -4,9 +4,9 @@
 
 #include "timeline_operations.h"
 
-/** Kinds of events in the page, numbered after the kinds of lanes: compute, transfer (communication
- * with a known wait, maybe 0), unmatched (other communication) and copies. The page decodes the
- * values. */
+/** Kinds of events in the page, which decodes the values. The first values are the kinds of lanes:
+ * compute, transfer (communication with a known wait, maybe 0), unmatched (other communication) and
+ * copies. */
 typedef enum tm_shown_kind {
     TM_SHOWN_GPU_ANNOTATION = TM_N_LANE_KINDS,
     TM_SHOWN_OPERATOR,
@@ -83,10 +83,11 @@ typedef struct tm_event_writer {
 tm_event_writer tm_event_writer_make(void);
 void tm_event_writer_free(tm_event_writer *writer);
 
-/** Appends the tracks of the next rank on which an event is chosen. For each track: place of the
- * rank, tm_shown_track, device and stream + 1, thread id, name, number of events; then the columns
- * begin (relative to the previous event, the first to the job's start), duration, name, kind, depth
- * (not for streams), and for communication wait + 1 and operation + 1.
+/** Appends the tracks of the next rank on which an event is chosen. For each track:
+ * - place of the rank, tm_shown_track, device and stream + 1, thread id, name, number of events;
+ * - the columns begin (relative to the previous event, the first to the job's start), duration,
+ * name, kind, and depth (not for streams);
+ * - for its communication events the columns wait + 1 and operation + 1.
  *
  * @param at  the rank's index among all ranks
  * @return    TM_OK; TM_ERR_FAULT */

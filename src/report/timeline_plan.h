@@ -1,4 +1,5 @@
-/* Chooses the events for a job's page: all of them, or those of the most informative windows. */
+/* Chooses the events for a job's page: all of them or, if they are too many, the events of the most
+ * informative windows. */
 #ifndef TMERGE_REPORT_TIMELINE_PLAN_H
 #define TMERGE_REPORT_TIMELINE_PLAN_H
 
@@ -90,9 +91,14 @@ typedef struct tm_plan_wishes {
     size_t n_events;
 } tm_plan_wishes;
 
-/** Chooses parts until the budget is used up: the worst step on all ranks, first on the blamed rank
- * and its host; the median step by length; the blamed rank's host threads in both steps; further
- * steps by wait; then the host threads of the worst step. Parts that do not fit are skipped.
+/** Chooses parts until the budget is used up, in this order:
+ * - the worst step on all ranks, first on the blamed rank and its host;
+ * - the step of median length;
+ * - the blamed rank's host threads in both steps;
+ * - further steps, longest wait first;
+ * - the host threads of the worst step.
+ *
+ * Parts that do not fit are skipped.
  * @return  TM_OK; TM_ERR_FAULT */
 tm_status tm_plan_choose(tm_plan *plan, const tm_plan_wishes *wishes, tm_error *err) TM_MUST_CHECK;
 

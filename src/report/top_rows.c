@@ -76,8 +76,8 @@ static bool begins_level(const tm_table *table, size_t row) {
            !tm_row_has_level(tm_table_row(table, row), tm_table_row(table, row - 1)->value.text);
 }
 
-/* Keeps the rows with the largest values in the column of measured_by. If the table has levels,
- * keeps equally many rows of each level; if it has no such column, its first rows. */
+/* Keeps the rows with the largest values in the column of measured_by; without such a column, the
+ * first rows. If the table has levels, keeps equally many rows of each level. */
 static bool keep_top(rows *r, size_t most) {
     int top = measured_by(r->table->def);
     const bool levels = tm_table_has_levels(r->table->def) && top == r->table->def->top;

@@ -29,8 +29,8 @@ static int64_t part_of(const tm_area_wish *wish, const tm_serve_event *e) {
     return to - from;
 }
 
-/* Finds the innermost open operator, and subtracts from its self time the time of the operator
- * nested in it. */
+/* Closes the operators that end before @p e starts, and opens @p e. Subtracts @p ns, the time of @p
+ * e, from the self time of the operator around it. */
 static bool nest(adder *a, const tm_serve_event *e, uint32_t own, int64_t ns) {
     opened *open = a->open.data;
     if (a->track != a->walk.track)

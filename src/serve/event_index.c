@@ -91,8 +91,8 @@ tm_status tm_serve_events_want(tm_serve_events *e, unsigned attrs, tm_error *err
     return records ? tm_serve_events_pieces(e, &plan, TM_SERVE_BLOCK_ROWS, &e->more, err) : TM_OK;
 }
 
-/* Copies the arrays of the timelines that were read, and the numbers of rows, which show at which
- * row each rank starts. Reading has set the numbers in `ranks` to 0. */
+/* Gives `counts` the tracks and steps that were read. Only `counts` still has the ranks' numbers of
+ * rows, from which each rank's first row follows: reading has set these numbers in `ranks` to 0. */
 static void keep_counts(tm_serve_events *e) {
     for (size_t i = 0; i < e->n; i++) {
         e->counts[i].tracks = e->ranks[i].tracks;
@@ -193,7 +193,7 @@ typedef struct reader {
     size_t next;     /* end of the rows that were read last; 0: none read */
     tm_vec rows;     /* of uint32_t: the rank's rows that were taken, ascending */
     tm_vec attrs[TM_N_ATTRS]; /* attributes of the taken rows; they refer to rows of the rank */
-    tm_vec shapes;            /* of tm_launch_shape: those of the kernels taken */
+    tm_vec shapes;            /* of tm_launch_shape: launch shapes of the taken kernels */
 } reader;
 
 size_t tm_serve_gpu_rows(const tm_timeline *rank) {
@@ -270,8 +270,7 @@ static bool take_shape(reader *r, const tm_timeline *piece) {
     return tm_vec_append(&r->shapes, shape, 1) != NULL;
 }
 
-/* Copies the attributes of the rows taken from a piece. Their row numbers are still those of the
- * rank. */
+/* Copies the attributes of the rows taken from a piece. They still refer to rows of the rank. */
 static tm_status take_attrs(reader *r, const tm_timeline *piece, size_t first_taken,
                             tm_error *err) {
     const uint32_t *rows = r->rows.data;
@@ -337,7 +336,7 @@ static size_t place_of(const reader *r, uint32_t row) {
     return low;
 }
 
-/* Returns the row in the window of the rank's row @p row; TM_NO_EVENT if that row was not taken. */
+/* Converts a row of the rank to a row of the window; TM_NO_EVENT if the row was not taken. */
 static uint32_t row_of(const reader *r, uint32_t row) {
     size_t place = row == TM_NO_EVENT ? r->rows.n : place_of(r, row);
     bool here = place < r->rows.n && ((const uint32_t *)r->rows.data)[place] == row;

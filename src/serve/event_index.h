@@ -44,9 +44,9 @@ size_t tm_serve_gpu_rows(const tm_timeline *rank);
 tm_status tm_serve_find_rank(const tm_serve_events *events, int64_t rank, size_t *at,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Chooses the attributes that later reads return instead of those that a timeline shows. They take
- * memory: pass 0 after the answer that needs them.
- * @param attrs bits 1 << tm_attr; 0: those that a timeline shows */
+/** Makes later reads return these attributes instead of the attributes that a timeline shows. They
+ * take memory, so pass 0 after the answer that needs them.
+ * @param attrs bits 1 << tm_attr; 0: the attributes that a timeline shows */
 tm_status tm_serve_events_want(tm_serve_events *events, unsigned attrs,
                                tm_error *err) TM_MUST_CHECK;
 
@@ -57,7 +57,7 @@ typedef struct tm_serve_wish {
     int64_t from_ns, to_ns; /* on the job's clock, since the epoch; half open */
     size_t gpu_most, host_most;
     bool host;
-    bool launches; /* read host events from the first call on that launched one of the GPU events */
+    bool launches; /* host events start at the first call that launched one of the GPU events */
 } tm_serve_wish;
 
 /** Reads the events that overlap a window, with the selected attributes.

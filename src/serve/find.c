@@ -216,7 +216,7 @@ static tm_status look_on(search *s, tm_error *err) {
             s->out->next.block = (int64_t)block;
             s->first = (block - f->first_block[s->at]) * TM_SERVE_BLOCK_ROWS;
             const tm_track *track = tm_timeline_track(&f->ranks[s->at], (uint32_t)s->first);
-            bool begins = !s->track; /* the search continues in this block from the previous call */
+            bool begins = !s->track; /* the first block of this call */
             if (begins)
                 s->track = track;
             enter_track(s, track);

@@ -24,8 +24,8 @@ const uint32_t *tm_finder_counts(const tm_finder *finder);
 /** Where a search continues: always at the start of a block. */
 typedef struct tm_find_place {
     int64_t block; /* number of the block (of 1024 rows), counted over all ranks */
-    /* latest end [ns from the job's start] of the events before this block on the track that
-     * continues in it: [0] of GPU annotations, [1] of host events */
+    /* if a track continues in this block: latest end [ns from the job's start] of the track's
+     * events before the block; [0] of GPU annotations, [1] of host events */
     int64_t reach[2];
 } tm_find_place;
 
@@ -37,7 +37,7 @@ typedef struct tm_find_wish {
     int64_t above, below; /* exclusive limits of the duration [ns] */
     int64_t longer;       /* only longer events are listed [ns] */
     tm_find_place from;
-    int64_t budget_ns; /* the search pauses before the first block that starts after this time */
+    int64_t budget_ns; /* time limit [ns]: the search starts no further block after it */
 } tm_find_wish;
 
 typedef struct tm_found_event {

@@ -132,14 +132,15 @@ static bool is_fitted(const tm_meetings *m) {
     return all;
 }
 
-/* Finds all participations. They usually run at the same time; if some are missing, searches a
- * wider time, and at last all of it, because a clock may be off by days. */
+/* Finds all participations. They usually run at the same time. If some are missing, searches a
+ * longer time, and finally the whole job, because a clock may be off by days. */
 static tm_status find_all(search *s, tm_error *err) {
     static const int64_t reach_ns[] = {1000000, 64000000, INT64_MAX / 4};
     const kernel first = *(const kernel *)s->kernels.data;
     const bool pair = tm_collective_is_transfer(first.attr.kind);
     const size_t reported = first.attr.group_size > 0 ? (size_t)first.attr.group_size : s->m->n;
-    /* a send and its receive are two participations, but their group_size is that of the group */
+    /* a send and its receive are two participations, but their group_size is the size of the whole
+     * group */
     const size_t group = pair ? 2 : reported;
     const size_t expected = group < s->m->n ? group : s->m->n;
     s->named = true;

@@ -13,10 +13,11 @@ typedef struct tm_meetings tm_meetings;
 tm_status tm_meetings_open(const tm_tiler *tiler, tm_meetings **out, tm_error *err) TM_MUST_CHECK;
 void tm_meetings_close(tm_meetings *meetings);
 
-/** Writes the operation of a kernel (tools/web/src/timeline/decode.ts reads it): the number of
- * participating ranks and their numbers; names; the operations as the page encodes them
- * (report/timeline_operations.h): one, or none if the kernel was not matched. In this encoding,
- * ranks are indices among the participating ranks.
+/** Writes the operation of a kernel, which tools/web/src/timeline/decode.ts reads:
+ * - the number of participating ranks, and the ranks;
+ * - names;
+ * - the operations as the page encodes them (report/timeline_operations.h): one, or none if the
+ * kernel was not matched. A rank in them is an index among the participating ranks.
  *
  * @param rank      rank of the kernel
  * @param begin_ns  the kernel's start, from the job's start

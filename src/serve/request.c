@@ -50,8 +50,8 @@ static bool is_own_host(const tm_serve_door *door, const char *host) {
     return is_host(host, door->address);
 }
 
-/* Returns whether a request comes from the server's own page: its origin has the host in the Host
- * header. */
+/* Returns whether a request comes from the server's own page: its Origin header names the same host
+ * as its Host header. */
 static bool is_own_origin(const char *origin, const char *host) {
     static const char scheme[] = "http://";
     return strncmp(origin, scheme, sizeof scheme - 1) == 0 &&

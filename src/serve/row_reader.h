@@ -50,7 +50,7 @@ typedef struct tm_serve_walk {
     bool host;                /* true: threads; false: streams */
     int64_t from_ns, to_ns;   /* [from, to) from the job's start */
     size_t next;              /* next row to read; 0 at first */
-    const tm_timeline *piece; /* the rows read last; first: row number of the first of them */
+    const tm_timeline *piece; /* the rows read last; `first` is the number of their first row */
     size_t first;
     size_t i;              /* index of the next row in the piece */
     const tm_track *track; /* track of the current event */

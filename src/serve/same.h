@@ -1,5 +1,5 @@
-/* Finds other runs of a kernel or call: those before and after it on its own rank, and the one at
- * the same place on each other rank. */
+/* Finds other runs of a kernel or call: the previous and the next run on its own rank, and the run
+ * at the same place on each other rank. */
 #ifndef TMERGE_SERVE_SAME_H
 #define TMERGE_SERVE_SAME_H
 

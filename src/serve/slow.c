@@ -12,7 +12,7 @@ enum { STEPS_KEPT = 8 };
 /* A rank's events of one name in a step. */
 typedef struct list {
     uint32_t name, n;
-    size_t first; /* index of the first one's value in `values` */
+    size_t first; /* index of the first event's value in `values` */
 } list;
 
 /* A step in the cache: the durations of its events, and how far the comparison has come. */
@@ -66,8 +66,7 @@ void tm_slow_close(tm_slow *s) {
     free(s);
 }
 
-/* Orders events by name, start and duration. If all are equal, the store's order stays, because the
- * sort is stable for input of a few sorted runs, such as tracks. */
+/* Orders events by name, start and duration. If all are equal, the order does not matter. */
 static int by_name(const void *a, const void *b) {
     const tm_serve_event *x = a, *y = b;
     int order = tm_order_u64(x->name, y->name);
@@ -147,8 +146,8 @@ static int by_times(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->first, y->first);
 }
 
-/* Returns element @p place of a sorted array [n >= 2] without @p own, which is one of its values.
- */
+/* Returns element @p place of a sorted array [n >= 2], as if @p own, one of its values, were
+ * removed. */
 static double without(const double *sorted, size_t place, double own) {
     return own > sorted[place] ? sorted[place] : sorted[place + 1];
 }

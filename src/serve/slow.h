@@ -38,10 +38,10 @@ typedef struct tm_slow_answer {
     int64_t step, seen, of; /* the current step; of its `of` ranks, `seen` were read */
 } tm_slow_answer;
 
-/** Finds the kernels and copies of a window, and the ratio of each duration to those on other
- * ranks. In each step, compares the k-th event of a name, by start, with the k-th event of that
- * name on the other ranks. Compares only ranks that have equally many events of the name in the
- * step, and no events that start outside of steps.
+/** Finds the kernels and copies of a window, and divides each duration by the median duration on
+ * other ranks. In each step, compares the k-th event of a name, by start, with the k-th event of
+ * that name on the other ranks. Compares only ranks that have equally many events of the name in
+ * the step, and no events that start outside of steps.
  *
  * @param out  its events are owned by the caller, also after a failure
  * @return     TM_OK; TM_ERR_USAGE: a step has more kernels and copies than can be held;

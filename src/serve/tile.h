@@ -27,13 +27,18 @@ typedef struct tm_tile_wish {
     bool shares; /* write only shares and no events, as maps and folded hosts need */
 } tm_tile_wish;
 
-/** Makes a tile (tools/web/src/timeline/tile.ts reads it): version, number of ranks; for each rank
- * whether its GPU and host events are included, number of buckets and, if not 0, exponent of their
- * width, start of the first, and shares (serve_levels.h); names; number of events; number of bytes
- * and events in the page's encoding (report/timeline_events.h), where a rank's place is its index
- * in the tile, and no operation has a number; number of bytes and details of the events
- * (report/timeline_details.h). Host events include the earlier calls that launched the window's GPU
- * events, unless there are too many.
+/** Makes a tile, which tools/web/src/timeline/tile.ts reads:
+ * - version, number of ranks;
+ * - for each rank: whether its GPU events and its host events are included, number of buckets and,
+ * if not 0, log2 of their width, start of the first one, and shares (serve_levels.h);
+ * - names;
+ * - number of events;
+ * - size [B] of the events, then the events in the page's encoding (report/timeline_events.h), in
+ * which a rank's place is its index in the tile, and no operation has a number;
+ * - size [B] of the events' details, then the details (report/timeline_details.h).
+ *
+ * Host events include the earlier calls that launched the window's GPU events, unless there are too
+ * many.
  *
  * @param out  empty; freed by the caller, also after a failure
  * @return     TM_OK; TM_ERR_USAGE: the store does not have a rank; TM_ERR_INPUT; TM_ERR_FAULT */

@@ -76,7 +76,10 @@ typedef struct tm_sql_range {
  */
 int tm_sql_plan(sqlite3_index_info *info, const int *columns, int n, int *n_equal, int *n_other);
 
-/** Computes the ranges of a plan of tm_sql_plan. @param ranges  [n] initially full */
+/**
+ * Computes the ranges of a plan of tm_sql_plan.
+ * @param ranges  [n] initially from INT64_MIN to INT64_MAX
+ */
 void tm_sql_ranges(const char *plan, int n_values, sqlite3_value **values, tm_sql_range *ranges);
 
 #endif

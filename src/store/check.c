@@ -75,7 +75,7 @@ static bool check_columns(tm_check *check) {
     bool good = true;
     for (int t = 0; t < TM_N_RECORDS; t++)
         for (int i = 0; i < tm_record_tables[t].n_columns; i++)
-            /* a check that ended because it was out of memory found no good column */
+            /* if memory ran out, the column counts as not valid */
             good = check->status == TM_OK &&
                    (tm_store_is_later(check->store, t, &tm_record_tables[t].columns[i]) ||
                     check_column(check, (tm_record)t, &tm_record_tables[t].columns[i])) &&
@@ -112,8 +112,8 @@ static bool has_line(const char *lines, int line, const char *expected) {
     return lines && size == strlen(expected) && memcmp(lines, expected, size) == 0;
 }
 
-/* Checks the units in the store. Units of older stores are elsewhere. A column that the store lacks
- * is read as null and has no unit. */
+/* Checks the units in the store. Does nothing for an older store without the attribute "units", or
+ * for a column that the store lacks. */
 static void check_units(tm_check *check, hid_t dataset, const tm_table_def *def) {
     char *units = text_of(check, dataset, "units");
     hid_t type = H5Dget_type(dataset);
@@ -127,8 +127,8 @@ static void check_units(tm_check *check, hid_t dataset, const tm_table_def *def)
     free(units);
 }
 
-/* Checks a result table. Only opens a table that this program does not know: a newer version may
- * have added it. */
+/* Checks a result table. If this program does not know the table, which a newer version may have
+ * added, only opens it. */
 static void check_table(tm_check *check, const tm_tables *known, const char *name) {
     char path[TM_TABLE_PATH_MAX];
     size_t n_rows = 0;

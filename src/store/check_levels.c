@@ -48,8 +48,8 @@ static tm_status check_rank(void *context, tm_timeline *timeline, size_t at, tm_
     const tm_event_rows rows = {read_piece, v};
     stored_levels stored = {timeline->levels, timeline->n_levels, 0, false};
     const tm_level_sink sink = {compare, &stored};
-    /* Computes the levels from the stored finest one on: another version may start with a finer or
-     * coarser one. */
+    /* Starts with the finest level in the store: another version may have started with a
+     * finer or coarser level. */
     int finest = stored.n > 0 ? stored.rows[0].exponent : -1;
     v->at = at;
     tm_status status = tm_levels_each(timeline, &rows, finest, &sink, err);

@@ -220,8 +220,8 @@ static bool check_rank(tm_check *check, const owners *o, size_t rank, size_t *tr
     return true;
 }
 
-/* Checks that each rank's tracks start where those of the previous rank end, and each track's
- * events where those of the previous track end. So each event is on exactly one track, and each
+/* Checks that each rank's tracks start where the previous rank's tracks end, and each track's
+ * events where the previous track's events end. So each event is on exactly one track, and each
  * track belongs to exactly one rank. */
 static bool check_cover(tm_check *check, const owners *o) {
     size_t track = 0, row = 0, n_ranks = check->n_rows[TM_RECORD_RANKS];

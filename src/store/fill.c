@@ -52,7 +52,7 @@ void tm_fill_shape(const tm_record_column *column, const tm_timeline *timeline,
     }
 }
 
-/* Returns whether every number is valid, in a column of numbers that stand for words. */
+/* If a column has numbers in place of words, returns whether each number has a word; else true. */
 static bool has_words(const tm_record_column *column, const void *rows, size_t n) {
     const uint8_t *numbers = rows;
     for (size_t i = 0; column->words && i < n; i++)

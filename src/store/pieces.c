@@ -52,8 +52,9 @@ static bool is_of_shape(const tm_record_column *column) {
     return column->array_at == offsetof(tm_timeline, shapes);
 }
 
-/* Makes room in the arrays of a table. Each column of /events has its own array. All columns of an
- * attribute table share one array, except those of launch shapes, which share another. */
+/* Makes room in the arrays of a table. Each column of /events has its own array. The columns of an
+ * attribute table share one array, except the columns of launch shapes, which share a second array.
+ */
 static tm_status make_room(tm_store_pieces *p, int table, size_t n, tm_error *err) {
     const tm_record_table *record = &tm_record_tables[table];
     piece_table *t = &p->tables[table];

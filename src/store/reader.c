@@ -150,8 +150,7 @@ static bool lacks_table(const tm_store *store, int table) {
            !is_there(store, tm_record_tables[TM_RECORD_RANKS].path, "n_", own->path + 1);
 }
 
-/* Returns whether a column of /ranks or /spans is a count that the store, written by an older
- * tmerge, lacks. */
+/* Returns whether a column of /ranks or /spans is a count that stores of an older tmerge lack. */
 static bool lacks_count(const tm_store *store, const tm_record_column *column) {
     for (int c = 0; c < TM_N_COUNTS; c++) {
         const char *word = tm_count_info((tm_count)c)->word;
@@ -228,7 +227,7 @@ static tm_status list_members(hid_t file, const char *path, const char *prefix, 
     tm_status status = group >= 0 && H5Gget_info(group, &info) >= 0 ? TM_OK : TM_ERR_INPUT;
     for (hsize_t i = 0; status == TM_OK && i < info.nlinks; i++) {
         char name[TM_TABLE_PATH_MAX], full[2 * TM_TABLE_PATH_MAX];
-        /* HDF5 returns the names sorted, in whatever order they were written. */
+        /* HDF5 returns the names sorted, not in the order in which they were written. */
         ssize_t size = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name,
                                           sizeof name, H5P_DEFAULT);
         if (size <= 0 || (size_t)size >= sizeof name) {
@@ -299,7 +298,7 @@ tm_status tm_store_open(const char *path, tm_store **out, tm_error *err) {
 void tm_store_close(tm_store *store) {
     if (!store)
         return;
-    /* First, because HDF5 reads through the verified file until it is closed. */
+    /* HDF5 reads through the verified file, so HDF5's file is closed first. */
     if (store->file >= 0)
         H5Fclose(store->file);
     tm_verified_file_close(store->verified);

@@ -145,7 +145,7 @@ static tm_status get_cell(tm_table *table, tm_cell *cell, tm_type type, const ch
         tm_cell_set_real(cell, real); /* sets null if the value is NaN */
         return TM_OK;
     case TM_BOOL:
-        /* Every other byte is null. */
+        /* Any other byte than 0 and 1 means null. */
         if (*from == 0 || *from == 1)
             tm_cell_set_bool(cell, *from == 1);
         return TM_OK;

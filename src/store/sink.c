@@ -43,8 +43,8 @@ static H5FD_t *sink_open(const char *name, unsigned flags, hid_t access, haddr_t
     return &file->base;
 }
 
-/* Appends the checksums after HDF5 has written everything. The sink reports failures, as it reports
- * those of writes. */
+/* Appends the checksums after HDF5 has written everything. HDF5 sees no failure: sink->error has
+ * it, as after failed writes. */
 static herr_t sink_close(H5FD_t *base) {
     sink_file *file = (sink_file *)base;
     if (file->sink->error == 0)
@@ -150,7 +150,7 @@ static herr_t sink_truncate(H5FD_t *base, hid_t transfer, hbool_t closing) {
 static const H5FD_class_t sink_class = {
     TM_H5_DRIVER(TM_H5_SINK),
     .name = "tmerge_sink",
-    /* larger than any file, but plus a size it still fits an off_t */
+    /* larger than any file, but small enough that adding a size does not exceed an off_t */
     .maxaddr = ((haddr_t)1 << 62) - 1,
     /* Closing the file closes all of its objects, which an abandoned file still has open. */
     .fc_degree = H5F_CLOSE_STRONG,

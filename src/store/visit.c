@@ -8,8 +8,8 @@
  * they share would be unpacked again and again. */
 enum { BATCH_EVENTS = 1 << 19 };
 
-/* Frees a rank's arrays. Restores its numbers of rows, because the rows of other ranks are found by
- * them. */
+/* Frees a rank's arrays. Restores its numbers of rows, from which the rows of other ranks are
+ * found. */
 static void drop(tm_timeline *timeline, const tm_timeline *bare) {
     tm_timeline_destroy(timeline);
     *timeline = *bare;

@@ -23,8 +23,8 @@ tm_status tm_store_done(const tm_store_writer *writer, bool done, const char *wh
     return TM_OK;
 }
 
-/* Frees the writer. The caller closes the HDF5 file before, because HDF5 needs the driver until
- * then, and the driver the temporary file. */
+/* Frees the writer. The caller closes the HDF5 file first: until then, HDF5 needs the driver, and
+ * the driver needs the temporary file. */
 static void destroy(tm_store_writer *writer) {
     if (writer->driver >= 0)
         H5FDunregister(writer->driver);

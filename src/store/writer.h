@@ -52,10 +52,10 @@ tm_status tm_store_done(const tm_store_writer *writer, bool done, const char *wh
 bool tm_store_put_text(const tm_store_writer *writer, hid_t object, const char *name,
                        const char *text);
 
-/** Keeps @p group, which the writer then owns, open as the group that was used last. */
+/** Keeps @p group, which the writer then owns, open. Closes the group that was open before. */
 bool tm_store_use_group(tm_store_writer *writer, const char *path, hid_t group);
 
-/** Returns whether a group is the one that was used last. */
+/** Returns whether the open group is the group at @p path. */
 bool tm_store_uses_group(const tm_store_writer *writer, const char *path);
 
 #endif

@@ -79,8 +79,8 @@ tm_status tm_store_begin_column(tm_store_writer *writer, const char *group,
     return tm_store_done(writer, done, "make a dataset", err);
 }
 
-/* Writes a packed chunk unchanged. If HDF5 packed the chunks, it would pack those of all processes
- * one after another in this process. */
+/* Writes a packed chunk unchanged. If HDF5 packed the chunks, it would pack the chunks of all
+ * processes one after another in this process. */
 tm_status tm_store_put_chunk(tm_store_writer *writer, const void *packed, size_t size,
                              tm_error *err) {
     hsize_t at = writer->next_row;

@@ -35,10 +35,10 @@ static bool print_whole(double value, char out[TM_DIGITS_MAX]) {
 __extension__ typedef unsigned __int128 wide;
 
 /* A real as an exact ratio of integers, mantissa / 2^shift, and the power of ten that yields 17
- * digits: digits = floor(mantissa power / 2^shift), rest = remainder. */
+ * digits: digits = floor(mantissa * power / 2^shift), rest = remainder. */
 typedef struct decimal {
     uint64_t mantissa, power, digits;
-    wide scaled, rest; /* scaled = mantissa power, below 2^53 10^19 */
+    wide scaled, rest; /* scaled = mantissa * power, below 2^53 * 10^19 */
     int shift, places; /* power = 10^places */
 } decimal;
 
@@ -74,7 +74,7 @@ static bool reads_back(const decimal *d, uint64_t digits) {
 }
 
 /* Prints common reals quickly: with printf and strtod, the 16 or 17 digits of ratios would take
- * half the time of a document. */
+ * half the time of writing a document. */
 static bool print_usual(double value, char out[TM_DIGITS_MAX]) {
     const double size = fabs(value);
     if (!(size >= 1e-3 && size < 1e15))

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Former names. Tables that became levels of one table are in the order of its rows. */
+/* Former names. Former tables that are now levels of one table are in the order of its levels. */
 const tm_renamed tm_renames[] = {
     {"modules", "calls", NULL, NULL},
     {"operators", "calls", NULL, NULL},

@@ -9,9 +9,8 @@
 
 typedef struct tm_renamed {
     const char *was, *now; /* former and present name of a table or an analysis */
-    const char *level;     /* if the table `was` became a level of `now`: its text in the column
-                              `level`; NULL: it became all of `now` */
-    const char *name_was;  /* name that the column `name` had in `was`; NULL: `name` */
+    const char *level; /* level of the table `now` that the table `was` became; NULL: not a level */
+    const char *name_was; /* former name of the column `name`; NULL: it was `name`, too */
 } tm_renamed;
 
 extern const tm_renamed tm_renames[];
@@ -21,7 +20,7 @@ extern const size_t tm_n_renames;
  * there is none. */
 const tm_renamed *tm_renamed_find(const char *text);
 
-/** Returns the name that a column of the present table had in the former one. */
+/** Returns the name that a column of the present table had in the former table. */
 const char *tm_renamed_column(const tm_renamed *renamed, const char *present);
 
 /** A column whose name in the last version was `was`. */

@@ -36,7 +36,7 @@ tm_shown_unit tm_shown_choose(const tm_column *column, tm_shown_range range) {
                                            : (tm_shown_unit){column->unit, 0};
 }
 
-/* Whether a column's values are single events, not sums ("max_rank_ns" is a sum: a rank's). */
+/* Whether a column's values are single events, not sums ("max_rank_ns" is the sum of one rank). */
 static bool is_of_events(const tm_column *column) {
     static const char *const words[] = {"mean_", "median_", "min_", "max_", "p95_", "stddev_"};
     bool of_events = false;
@@ -45,8 +45,8 @@ static bool is_of_events(const tm_column *column) {
     return of_events && !strstr(column->name, "_rank_");
 }
 
-/* Returns the range of a group with a further column, for a unit that shows at least the first
- * decimal of the column's largest value. */
+/* Returns the range of a group (a) and one more column (b) together. It also includes a tenth of
+ * the column's largest value: a unit that suits the range then shows this value as 0.1 or more. */
 static tm_shown_range join(tm_shown_range a, tm_shown_range b) {
     const double least = fmin(b.least, b.most > 0.0 ? b.most / 10.0 : HUGE_VAL);
     return (tm_shown_range){fmax(a.most, b.most), fmin(a.least, least)};
@@ -64,7 +64,8 @@ static size_t next_largest(const tm_column *columns, size_t n, const tm_shown_ra
     return found;
 }
 
-/* Gives one unit to the column `first`, with the largest values, and to all that it suits. */
+/* Gives one unit to the column `first`, which has the largest values, and to all columns that this
+ * unit suits. */
 static void choose_group(const tm_column *columns, size_t n, const tm_shown_range *ranges,
                          size_t first, tm_shown_unit *units) {
     const tm_shown_unit open = {"", -1};

@@ -27,9 +27,9 @@ typedef struct tm_shown_range {
 #define TM_SHOWN_RANGE ((tm_shown_range){0.0, HUGE_VAL})
 
 /**
- * Returns the common unit of numbers that are compared: that of the largest, or a finer one if the
- * smallest would otherwise show fewer than two digits and the largest keeps at most five digits
- * before the point.
+ * Returns the common unit of numbers that are compared: the unit of the largest; or a finer one if
+ * the smallest would otherwise show fewer than two digits, and the largest then has at most five
+ * digits before the point.
  */
 tm_shown_unit tm_shown_unit_of(tm_shown_range range);
 
@@ -43,8 +43,8 @@ tm_shown_unit tm_shown_choose(const tm_column *column, tm_shown_range range);
  * own unit if it would show no digit before the second decimal.
  *
  * @param ranges  [n] ranges of the columns' values
- * @param units   [n] set for columns that are not times, and for points in time; this function sets
- *                the others, which have no name yet
+ * @param units   [n] set by the caller for columns that are not times, and for points in time; this
+ *                function sets the others, which have no name yet
  */
 void tm_shown_choose_all(const tm_column *columns, size_t n, const tm_shown_range *ranges,
                          tm_shown_unit *units);
@@ -78,8 +78,8 @@ void tm_shown_cell(const tm_column *column, tm_shown_unit unit, const tm_cell *c
 /** Whether a text is longer than @p points code points. */
 bool tm_shown_is_cut(const char *text, size_t points);
 
-/** Formats a text with at most TM_SHOWN_POINTS @p points. The cut contains @p tag, to tell apart
- * texts that would look the same. */
+/** Formats a text with at most @p points code points, up to TM_SHOWN_POINTS. The cut contains @p
+ * tag, to tell apart texts that would look the same. */
 void tm_shown_tagged(const char *text, size_t points, const char *tag, char out[TM_SHOWN_MAX]);
 
 /** A text passed by value, e.g. as an argument of printf. */

@@ -137,7 +137,7 @@ static void sort_by_insertion(const tm_table *table, const order *by) {
         }
 }
 
-#define UNREPORTED INT64_MAX /* entry.first that decides nothing: compare the whole rows */
+#define UNREPORTED INT64_MAX /* entry.first if it decides nothing: compare the whole rows */
 
 /* A row during sorting. Its first key is copied here, because it usually decides, without access to
  * the row. */

@@ -83,8 +83,8 @@ static size_t forward_from(const passes *p, size_t at, const numbered *key) {
 }
 
 /* Returns the last operator of a track that has the backward operator's number and started before
- * it. Of nested operators this is the innermost one, which made the graph node (like PyTorch's own
- * arrows). Must be called for backward rows in order, because *at only advances. */
+ * it. Of nested operators this is the innermost one, which made the graph node (PyTorch's own
+ * arrows start there, too). Call it for backward rows in order, because *at only advances. */
 static const numbered *forward_of(const passes *p, const numbered *backward, uint32_t track,
                                   size_t *at) {
     const numbered *v = p->forward.data;
@@ -94,9 +94,10 @@ static const numbered *forward_of(const passes *p, const numbered *backward, uin
     return found ? &v[i - 1] : NULL;
 }
 
-/* Finds the track of the thread to which autograd gives a number, which is not the trace's number.
- * Each thread has its own sequence of numbers. So it is the track that has most of the sequence
- * numbers of the backward rows [first, end); of several such tracks, the first one. */
+/* The backward rows [first, end) have autograd's number of their forward thread, which is not the
+ * trace's number. Finds the track of this thread. Each thread has its own sequence numbers, so it
+ * is the track that has most of the rows' sequence numbers; of several such tracks, the first one.
+ */
 static uint32_t track_of(const passes *p, size_t first, size_t end) {
     const numbered *v = p->forward.data, *b = p->backward.data;
     uint32_t best = UINT32_MAX;

@@ -10,7 +10,7 @@
 #include "restarts.h"
 #include "sort_events.h"
 
-/* State between the events of the traces and the finished columns. */
+/* State while the events of traces become the columns of a timeline. */
 typedef struct builder {
     const tm_build_context *context;
     tm_trace *all;    /* every event of the rank, in file order; launches linked */
@@ -100,7 +100,7 @@ static tm_status measure(tm_trace *const *traces, size_t n, tm_span *spans, tm_e
 }
 
 /* Returns whether both traces record NCCL's communicators but have none in common. A communicator
- * with an unknown hash (0) may be any. */
+ * with an unknown hash (0) may be in both. */
 static bool are_strangers(const tm_trace *a, const tm_trace *b) {
     const tm_communicator *x = a->communicators.data, *y = b->communicators.data;
     for (size_t i = 0; i < a->communicators.n; i++)

@@ -48,8 +48,8 @@ tm_status tm_timeline_find_roles(tm_timeline *timeline, const tm_names *names,
 tm_status tm_timeline_find_steps(tm_timeline *timeline, const tm_names *names,
                                  const tm_step_names *step_names, tm_error *err) TM_MUST_CHECK;
 
-/** Returns whether an event counts for the time that a span covers, in which something of the
- * program was recorded. Events of the profiler itself, and those of the operating system about
+/** Returns whether an event counts for the time that a span covers, i.e. the time in which the
+ * program was recorded. Events of the profiler itself, and events of the operating system about
  * threads, do not count: they last from the profiler's start to its end. */
 static inline bool tm_span_counts(uint8_t kind, uint8_t category) {
     return kind == TM_DURATION && category != TM_CAT_TRACE && category != TM_CAT_OS_RUNTIME &&

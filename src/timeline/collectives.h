@@ -39,7 +39,8 @@ static inline const char *tm_match_word(uint8_t way) {
     X(AMBIGUOUS, "ambiguous")        /* several alignments have a constant end difference */       \
     X(ALONE, "no counterpart")       /* the kernel ends when nothing ends on the                   \
                                         other ranks */                                             \
-    X(PLACE, "ends need not meet")   /* only position could match it, but a rank lacks kernels */
+    X(PLACE, "ends need not meet")   /* ranks may leave its kind early, so only its position       \
+                                        could match it; but a rank lacks kernels */
 
 typedef enum tm_unmatched {
     TM_UNMATCHED_NOT, /* the kernel is matched */
@@ -62,7 +63,7 @@ typedef struct tm_comm_record {
     uint64_t group; /* id of the kernel's process group or, for a transfer, of the pair of ranks in
                        the group; equal on all ranks */
     uint64_t key;   /* id of the operation within group and way; equal on all ranks */
-    int64_t begin_ns, end_ns;   /* as recorded. After alignment on the job's clock: the aligned
+    int64_t begin_ns, end_ns;   /* as recorded; after alignment, on the job's clock: the aligned
                                    begin, and this begin + the recorded duration */
     int64_t gained_ns;          /* correction of the duration due to drift; 0 before alignment */
     int64_t exposed_ns;         /* as in tm_collective_attr; set by tm_mpi_exposed */
@@ -112,8 +113,8 @@ typedef enum tm_instance_state {
 typedef struct tm_instance {
     size_t first, n; /* records in tm_collectives, ascending by rank */
     int64_t last_ns; /* L: the latest start */
-    bool waits;      /* the operation's waits are known: it has several ranks, it is of a kind that
-                        synchronises or an exchange, and it is complete or a barrier of which the
+    bool waits;      /* the operation's waits are known. This needs several ranks; a kind that
+                        synchronises, or an exchange; and a complete operation, or a barrier whose
                         last rank is known */
     bool transfers;  /* the operation is a complete transfer from one rank to another. Alignment
                         clears `waits` and `transfers` if the starts cannot be compared */
@@ -198,9 +199,9 @@ typedef struct tm_collectives {
     tm_vec records;   /* of tm_comm_record; those of an instance are adjacent */
     tm_vec instances; /* of tm_instance: matched by this process */
     tm_vec values;    /* of tm_instance_value: of groups that this process owns */
-    tm_vec worst;     /* of tm_worst: those of the job's operations with the largest waits that this
-                         process matched */
-    /* of tm_worst: those of the job's most exposed operations that this process matched */
+    tm_vec worst;     /* of tm_worst: the job's operations with the largest waits; only those that
+                         this process matched */
+    /* of tm_worst: the job's most exposed operations; only those that this process matched */
     tm_vec exposed;
     tm_vec pairs;     /* of tm_pair: pairs whose late rank this process owns */
     tm_vec left_out;  /* of tm_left_out: unmatched kernels that this process counted */
@@ -211,7 +212,7 @@ typedef struct tm_collectives {
     int64_t n_waits;  /* number of the job's operations with known waits */
     tm_pipeline_use pipeline;
     bool first_process; /* this process reports for the whole job */
-    int64_t n_compared; /* number of members of groups with known own times, in the whole job */
+    int64_t n_compared; /* number of members, in the whole job, of the groups with own times */
     int64_t violations_before; /* number of operations in which, on recorded clocks, one rank ended
                                   before another had started; set by alignment */
     int64_t worst_before_ns;   /* largest such lead */

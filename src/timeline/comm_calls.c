@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "counted.h"
 
-/* Beginnings of names of calls and ranges that the kind of collective follows. */
+/* Beginnings of names of calls and ranges. The rest of the name gives the kind of collective. */
 static const char *const beginnings[] = {
     "nccl",   /* NCCL's and RCCL's calls, and PyTorch's ranges around them (ncclAllToAll,
                  nccl:all_to_all) */
@@ -57,7 +57,7 @@ static tm_text next_type(tm_text *list) {
     return (tm_text){.bytes = begin + 1, .size = (size_t)(stop - begin - 1)};
 }
 
-/* Returns the number of elements of "8, 16]", and moves *at behind the bracket; -1 if invalid or
+/* Returns the number of elements of "8, 16]", and moves *at past the bracket; -1 if invalid or
  * huge. */
 static int64_t next_elements(const char **at, const char *end) {
     enum { MOST_DIGITS = 15 };

@@ -23,8 +23,9 @@ int64_t tm_comm_call_bytes(tm_text dimensions, tm_text types);
  * of the innermost call in which the kernel was launched. A kernel launched in a single send or
  * receive stays unchanged, because the call's name does not include the peer.
  *
- * Also sets call_bytes of all kernels. It is -1 unless the kernel's size is not recorded, and its
- * call is a TM_NCCL_RANGE with recorded inputs that launched no other kernel.
+ * Also sets call_bytes of all kernels. If a kernel's size is not recorded, and its call is a
+ * TM_NCCL_RANGE that has recorded inputs and launched no other kernel, call_bytes is the size of
+ * these inputs; else -1.
  * @param rows  [n] all of TM_ATTR_COLLECTIVE; roles and launches are known
  * @return      TM_OK; TM_ERR_FAULT
  */

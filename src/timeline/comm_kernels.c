@@ -114,7 +114,7 @@ static bool add_mangled(words *w, const char *bytes, size_t size) {
         if (length > size - i)
             break; /* truncated */
         bool unnamed = length >= 7 && memcmp(bytes + i, "_GLOBAL", 7) == 0;
-        if (!unnamed) { /* the name of an anonymous namespace contains the file's name */
+        if (!unnamed) { /* an anonymous namespace is named after the file: left out */
             add_all(w, bytes + i, length);
             end_part(w);
         }

@@ -33,8 +33,8 @@ static int by_begin(const void *a, const void *b) {
     return tm_order_i64(y->end_ns, x->end_ns); /* the outer annotation first */
 }
 
-/* Finds the annotations that may be steps. Marks in no_step, by name id, the names that are
- * certainly not those of steps, because most names are not. */
+/* Finds the annotations that may be steps. Sets no_step of each name id that is certainly not the
+ * name of a step, so that further events with this name are skipped. */
 static tm_status find_annotations(const tm_timeline *timeline, const tm_names *names,
                                   const tm_step_names *steps, bool *no_step, candidates *out,
                                   tm_error *err) {
@@ -175,7 +175,7 @@ static void find_restarts(tm_timeline *timeline, annotation *v, size_t n) {
 }
 
 /* Returns whether an annotation that starts later belongs to the same step. Marks of an engine have
- * no numbers: one belongs to the step only if it lies within the step. */
+ * no numbers: a later mark belongs to the step only if it lies within the step. */
 static bool is_same_step(const annotation *first, const annotation *later) {
     return first->number == later->number && later->begin_ns < first->end_ns &&
            (first->trust != TM_STEP_ENGINE || later->end_ns <= first->end_ns);

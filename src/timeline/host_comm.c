@@ -151,12 +151,13 @@ typedef struct pauses {
 typedef void pause_visit(finder *f, operation *at, size_t n, tm_interval pause, pauses *of);
 
 /* PAUSE_NS: minimum idle time of a thread. An event is prompt if an operation ended within
- * PROMPT_NS before it. PROMPT_LEAST prompt events, and one in PROMPT_TIMES, are hardly chance. */
+ * PROMPT_NS before it. If at least PROMPT_LEAST events and one in PROMPT_TIMES are prompt, this is
+ * hardly chance. */
 enum { PAUSE_NS = 100000, PROMPT_NS = 200000, PROMPT_LEAST = 2, PROMPT_TIMES = 8 };
 
 /* On a busy machine, both the thread that waits and the thread that records the end get their core
- * late. So ends within a quarter of the pause count, too: by chance, 6 of 8 would hardly be so near
- * (0.4 %). */
+ * late. So ends within a quarter of the pause count, too, if there are at least NEAR_LEAST pauses:
+ * the probability that 6 of 8 ends are so near by chance is 0.4 %. */
 enum { NEAR_LEAST = 8 };
 
 /* Returns whether the thread continued immediately after one of n operations ended. */

@@ -26,7 +26,7 @@ typedef struct tm_join_from {
 } tm_join_from;
 
 /**
- * Adds those tracks and shapes of the source to @p into that it lacks.
+ * Adds to @p into the tracks and shapes of the source that @p into lacks.
  * @param out  free with tm_join_end in any case
  * @return     TM_OK; TM_ERR_FAULT
  */

@@ -9,8 +9,8 @@
 
 enum {
     EXPONENT_MAX = 60, /* largest exponent of a bucket's width that fits an int64 */
-    FINER_MAX = 6      /* how much finer a level can be requested than the number of events suggests
-                          [exponent] */
+    FINER_MAX = 6      /* maximum number of exponents by which a requested level is finer than the
+                          default, which depends on the number of events */
 };
 
 /* One level, of all sub-tracks. */
@@ -69,8 +69,7 @@ static void sort(tm_vec *rows) {
     put_together(rows);
 }
 
-/* Adds the busy time of each interval to the interval's buckets. They are few, because long
- * intervals go to coarse levels. */
+/* Adds the busy time of each interval to all buckets that the interval overlaps. */
 static bool add_busy(level *l, tm_level_lane lane, const tm_intervals *set) {
     const tm_interval *v = set->data;
     const int64_t width = (int64_t)1 << l->exponent;

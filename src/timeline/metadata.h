@@ -22,7 +22,7 @@ bool tm_metadata_cut(const char *text, size_t size, tm_names *names, tm_vec *own
 tm_text tm_timeline_metadata(const tm_timeline *timeline);
 
 /** Returns the start of the value of a key in a JSON object; NULL if the object does not have the
- * key. The object must not contain white space, like a rank's own metadata. */
+ * key. The object must not contain white space; a rank's own metadata has none. */
 const char *tm_metadata_member(const char *object, const char *key);
 
 /** Returns the number of the first list at or after *p that is a value of this key, and moves *p

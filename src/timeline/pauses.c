@@ -37,12 +37,12 @@ static bool find_skipped(const tm_timeline *timeline, tm_vec *out) {
     return true;
 }
 
-/* Collects the intervals within these times in which something was recorded. */
+/* Collects the intervals within @p times in which something was recorded. */
 static bool find_recorded(const tm_timeline *timeline, const tm_vec *times, tm_intervals *out) {
     const tm_interval *v = times->data;
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];
-        /* index of the first of these times that ends after the row's begin; rows are sorted by
+        /* index of the first of the times that ends after the row's begin; rows are sorted by
          * begin */
         size_t first = 0;
         for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {
@@ -77,7 +77,7 @@ static bool add_gaps(tm_interval time, const tm_intervals *recorded, int64_t lea
     }
 }
 
-/* Finds the pauses of the profiler within these times. */
+/* Finds the pauses of the profiler within @p times. */
 static bool find_pauses(const tm_timeline *timeline, const tm_vec *times, tm_vec *pauses) {
     tm_intervals recorded = TM_INTERVALS();
     int64_t step_ns = 0;

@@ -21,7 +21,7 @@ const char *tm_timeline_frame_fault(tm_timeline *timeline, size_t n_names);
 /** A piece of a rank's rows, as a timeline of its own. */
 typedef struct tm_sanity_check_rows {
     tm_timeline *rows; /* NULL columns are not checked; attributes refer to rows of the rank */
-    size_t first;      /* row of the rank with which the piece starts */
+    size_t first;      /* the rank's row at which the piece starts */
     int64_t begin_before_ns; /* start of the previous row on the track of the piece's first row;
                                 INT64_MIN: unknown */
 } tm_sanity_check_rows;

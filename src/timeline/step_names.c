@@ -115,7 +115,7 @@ static void add_word(word_list *w, const char *word, size_t n) {
     }
 }
 
-/* Adds the words of a text; words that are followed by numbers only if @p keys. */
+/* Adds the words of a text. Unless @p keys, leaves out words that a number follows. */
 static void add_words(word_list *w, const char *text, size_t n, bool keys) {
     for (size_t i = 0; i < n;) {
         size_t end = word_end(text, n, i);
@@ -369,7 +369,7 @@ const char *tm_step_phase_word(tm_step_phase phase) {
     return phase == TM_STEP_PHASE_NONE ? NULL : words[phase];
 }
 
-/* Converts up to 18 digits, more than any step number has. -1 if there are none, more, or other
+/* Converts up to 18 digits; no step number has more. -1 if the text is empty, longer, or has other
  * characters. */
 static int64_t number_of(const char *digits, size_t n) {
     int64_t number = 0;

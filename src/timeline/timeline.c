@@ -212,13 +212,14 @@ const tm_count_def *tm_count_info(tm_count count) {
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the low bytes of a number come first");
 
-/* A column is packed in blocks of BLOCK elements. An element is several lanes, numbers of 32 bits.
- * Of each lane, a block stores the least number, and for each element its difference to it. */
+/* A column is packed in blocks of BLOCK elements. An element consists of lanes, which are 32-bit
+ * numbers. For each lane, a block stores the minimum, and then each element's difference from the
+ * minimum. */
 enum { BLOCK = 128, LANE = 4, HEAD = LANE + 1, LANES_MOST = 11 };
 
 typedef struct column {
-    size_t at;   /* offset of its pointer in tm_timeline */
-    size_t size; /* of an element [B] */
+    size_t at;   /* offset of the column's pointer in tm_timeline */
+    size_t size; /* size of an element [B] */
     size_t lanes;
     int attr; /* tm_attr; -1: a column of all events */
 } column;
@@ -262,7 +263,8 @@ static void set_data(tm_timeline *t, const column *c, char *data) {
     memcpy((char *)t + c->at, &data, sizeof data);
 }
 
-/* Packs a lane of [n] elements; returns the end of what it wrote. May write LANE bytes more. */
+/* Packs a lane of [n] elements; returns the end of what it wrote. May overwrite up to LANE bytes
+ * after that. */
 static uint8_t *pack_lane(const char *lane, size_t size, size_t n, uint8_t *out) {
     const char *const end = lane + n * size;
     uint32_t least = UINT32_MAX, most = 0, value;
@@ -324,12 +326,12 @@ static const uint8_t *unpack_column(const uint8_t *in, const tm_timeline *t, con
 }
 
 tm_status tm_timeline_pack(tm_timeline *timeline, tm_error *err) {
-    enum { USUAL = 12 }; /* bytes of an event */
+    enum { USUAL = 12 }; /* usual size of a packed event [B] */
     tm_vec out = TM_VEC(uint8_t);
     bool ok = tm_vec_reserve(&out, USUAL * timeline->n_events);
     for (size_t c = 0; c < N_COLUMNS && ok; c++)
         ok = pack_column(timeline, &columns[c], &out);
-    if (!ok || !tm_vec_append(&out, "\0\0\0", LANE)) { /* which unpack_lane may read */
+    if (!ok || !tm_vec_append(&out, "\0\0\0", LANE)) { /* unpack_lane may read these bytes */
         tm_vec_free(&out);
         return tm_fail_memory(err);
     }

@@ -11,8 +11,8 @@ _Static_assert(sizeof(tm_launch_shape) == 44, "without padding: shapes are told 
 static const struct {
     size_t size; /* bytes of a row */
     int n_refs;
-    size_t refs[REFS_MAX]; /* offsets in a row of the indices of events: of the row's own event,
-                              then of other events to which the row refers */
+    size_t refs[REFS_MAX]; /* offsets of a row's indices of events: first its own event, then the
+                              other events that it refers to */
 } layouts[TM_N_ATTRS] = {
 #define EVENT_ALONE(type)                                                                          \
     {                                                                                              \

@@ -27,7 +27,7 @@ bool tm_trace_holds_transfers_alone(tm_text metadata);
 #define TM_DEVICE_KIND "\"device_kind\":\""
 #define TM_OTHER_CATEGORIES "\"other_categories\":\""
 
-/** A further such entry: the profiler's own program that prints summaries of calls, kernels and
+/** Another of these entries: the profiler's own program that prints summaries of calls, kernels and
  * ranges by name. */
 #define TM_REPORTED_BY "\"reported_by\":\""
 

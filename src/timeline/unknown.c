@@ -19,8 +19,8 @@
  * So an event that is a year away from the others has another clock, or no time. */
 #define YEAR_NS (366 * TM_DAY_NS)
 
-/* An event at the clock's zero is isolated if the other events begin more than ALONE_NS later and
- * also more than ALONE_TIMES their own time span later. No pause in a recording is that long. */
+/* An event at the clock's zero is isolated if the other events begin later by more than ALONE_NS
+ * and by more than ALONE_TIMES the time that they span. No pause in a recording is that long. */
 #define ALONE_NS INT64_C(1000000000)
 enum { ALONE_TIMES = 10 };
 
@@ -170,8 +170,8 @@ static bool is_unknown(const tm_trace *trace, const extent *x, const tm_raw_even
            (e->begin_ns <= x->zero_ns && is_alone(trace, x, e));
 }
 
-/* Returns each event's new index; TM_NO_EVENT for an event to remove. Counts these. NULL if out of
- * memory. */
+/* Returns each event's new index; TM_NO_EVENT for an event to remove. Counts the events to remove.
+ * NULL if out of memory. */
 static uint32_t *number_kept(tm_trace *trace, const extent *x, size_t *n_kept) {
     const tm_raw_event *events = trace->events.data;
     uint32_t *row_of = malloc((trace->events.n + 1) * sizeof *row_of);

@@ -9,7 +9,8 @@ typedef struct tm_answer_reply {
     tm_comm_answer answer;
     int64_t rank;
     uint32_t event, first_event;
-    int32_t first_rank; /* lowest rank of the operation; first_event: its row there */
+    int32_t first_rank; /* lowest rank of the operation. first_event is the row of this rank's
+                           kernel */
     int32_t origin;     /* process that holds the rank */
 } tm_answer_reply;
 

@@ -149,7 +149,8 @@ static void layer(meeting *m, double *late) {
     }
 }
 
-/* Computes the cost of each late rank, and the means weighted by it that delay.h explains. */
+/* Computes the cost of each late rank, and the sums `waited` and `begun`: divided by the cost, they
+ * are the means W and s of delay.h. Here s counts from the first arrival. */
 static void set_means(meeting *m, const tm_visit *visits) {
     for (size_t i = 0; i < m->n; i++)
         m->weight[i] = 1.0;
@@ -273,7 +274,7 @@ static int64_t weigh_shares(meeting *m, const tm_comm_record *members, const sha
                             size_t n) {
     int64_t total = 0;
     for (size_t i = 0; i < m->n; i++)
-        m->begun[i] = 0.0; /* by member, not in the order of arrival */
+        m->begun[i] = 0.0; /* indexed by member, not by arrival */
     for (size_t i = 0; i < n; i++) {
         int64_t wait = tm_member_wait(&members[shares[i].member], shares[i].instance->last_ns);
         m->begun[shares[i].member] = (double)shares[i].ns / (double)wait;

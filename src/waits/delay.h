@@ -5,11 +5,11 @@
  * its group was last together. If two ranks were together, the difference of their arrivals is the
  * difference of their own work plus the difference of their waits. So the fraction (W_l - W) / (s_l
  * - s) of the cost of l, clamped to 0..1, is indirect. s_l is the start of l; W_l is the sum of its
- * waits in other groups since the group was together. s and W are the means over the early ranks of
- * start and of all waits, weighted by the ranks' shares in the cost. Indirect cost is passed back
- * to the operations in which l waited, in proportion to these waits. There the layered split
- * (blame.h) assigns it to the late ranks, and so on. Cost that is not passed on stays with its
- * rank.
+ * waits in other groups since the group was together. s and W are means over the early ranks: s of
+ * their starts, W of all their waits, both weighted by the ranks' shares in the cost. Indirect cost
+ * is passed back to the operations in which l waited, in proportion to these waits. There the
+ * layered split (blame.h) assigns it to the late ranks, and so on. Cost that is not passed on stays
+ * with its rank.
  *
  * An operation releases a rank if the rank computes because the operation ended: no compute kernel
  * runs at the operation's end, and no other operation that the rank had started ends between that
@@ -60,8 +60,8 @@ typedef struct tm_visit {
     uint8_t arrival; /* set by the owner: tm_arrival */
 } tm_visit;
 
-/** Cost of a rank's lateness in one operation that has to be passed back. Sent to the process that
- * holds the rank. */
+/** Cost of a rank's lateness in one operation, to be passed back. Sent to the process that holds
+ * the rank. */
 typedef struct tm_pending_cost {
     int64_t rank, step; /* step: step of the operation in which other ranks waited */
     int64_t ns;
@@ -125,7 +125,8 @@ tm_status tm_delay_begin(const tm_collectives *collectives, const tm_visit *visi
 tm_status tm_delay_split(const tm_collectives *collectives, const double *fractions,
                          tm_vec *cost_shares, tm_delay_flow *flow, tm_error *err) TM_MUST_CHECK;
 
-/** Lets the ranks that cost has reached keep it: empties pending_costs. TM_OK; TM_ERR_FAULT. */
+/** Ends propagation: ranks keep the costs that have reached them. Empties pending_costs. TM_OK;
+ * TM_ERR_FAULT. */
 tm_status tm_delay_end(tm_delay_flow *flow, tm_error *err) TM_MUST_CHECK;
 
 /** Sums the costs by rank and step, in ascending order. */

@@ -26,7 +26,7 @@ static int by_kind_and_longest(const void *a, const void *b) {
     return order ? order : by_place(a, b);
 }
 
-/* Sorts n keys in this order, and appends the first TM_EXPOSED_MAX of each kind. */
+/* Sorts n keys by @p order, and appends the first TM_EXPOSED_MAX of each kind. */
 static bool take_first(tm_exposed_key *keys, size_t n, int (*order)(const void *, const void *),
                        tm_vec *out) {
     size_t taken = 0;
@@ -39,8 +39,9 @@ static bool take_first(tm_exposed_key *keys, size_t n, int (*order)(const void *
     return true;
 }
 
-/* Keeps each key that is among the first of its kind by either measure, once, in order. Processes
- * may do this with their own operations first: the result for all operations is the same. */
+/* Keeps the keys that are among the first of their kind by either measure, sorts them by place, and
+ * removes duplicates. Processes may do this with their own operations first: the result for all
+ * operations is the same. */
 static tm_status cut(tm_vec *keys, tm_error *err) {
     tm_vec kept = TM_VEC(tm_exposed_key);
     const bool ok = keys->n == 0 || (take_first(keys->data, keys->n, by_kind, &kept) &&

@@ -32,7 +32,7 @@ tm_status tm_exposed_find(const tm_collectives *collectives, tm_vec *out,
                           tm_error *err) TM_MUST_CHECK;
 
 /**
- * Keeps those of the job's most exposed operations that this process matched.
+ * Finds the job's most exposed operations, and keeps the ones that this process matched.
  *
  * @param all          of tm_exposed_key from all processes, in any order; reduced to the job's most
  *                     exposed operations

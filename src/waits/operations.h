@@ -27,7 +27,7 @@ tm_status tm_worst_find(const tm_collectives *collectives, tm_worst_key out[TM_W
                         tm_error *err) TM_MUST_CHECK;
 
 /**
- * Keeps those of the job's operations with the largest waits that this process matched.
+ * Finds the job's operations with the largest waits, and keeps the ones that this process matched.
  *
  * @param all          [n] of all processes, in any order; the call sorts them
  * @param collectives  operations matched by this process; `worst` gets a tm_worst for each

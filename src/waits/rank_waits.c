@@ -95,9 +95,9 @@ static int by_end(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->event, y->event);
 }
 
-/* Sets `released` for n kernels of one rank, from the last end backwards. A kernel does not release
- * the rank if another one, which started before the kernel's end, ends later in the same time
- * without computation. */
+/* Sets `released` for n kernels of one rank, from the last end backwards. Several kernels may end
+ * during one time in which the rank computes nothing. Kernel a does not release the rank if kernel
+ * b, which started before a ended, ends later in this time. */
 static bool find_released(kernel *kernels, tm_visit *visits, size_t n,
                           const tm_intervals *compute) {
     kernel **order = malloc((n + 1) * sizeof *order);
@@ -237,7 +237,7 @@ static void sum_group(const rank_view *v, const kernel *const *kernels, size_t n
 }
 
 /* Returns how much of the sorted waits is between two moments. Only the first wait can begin before
- * @p from_ns; only the part after counts. */
+ * @p from_ns; its part before @p from_ns does not count. */
 static int64_t length_between(const wait *waits, size_t n, int64_t from_ns, int64_t until_ns) {
     size_t first = first_behind(waits, n, from_ns), end = first_behind(waits, n, until_ns);
     if (end <= first)
@@ -320,7 +320,7 @@ tm_status tm_rank_waits_since(tm_rank_waits *held, tm_visit *visits, tm_error *e
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Cost of a kernel that has to be passed back. */
+/* Cost of a kernel, to be passed back. */
 typedef struct owed {
     const kernel *kernel;
     int64_t step, ns;

@@ -22,7 +22,7 @@ tm_status tm_stages_edges(const tm_collectives *collectives, tm_vec *edges, tm_e
         const tm_comm_record *receiver = &members[sender == members];
         tm_stage_edge edge = {sender->rank, receiver->rank, sender->begin_ns, receiver->end_ns};
         tm_stage_edge *known = edges->data;
-        /* The transfers of a pair are adjacent, in both directions together. */
+        /* All transfers of a pair of ranks, in either direction, are adjacent. */
         if (members->group != group)
             first = edges->n;
         group = members->group;

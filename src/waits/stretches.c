@@ -12,8 +12,9 @@ static const int64_t FOLLOWS_NS = 5000;
  * communication kernel. */
 static const int64_t INSIDE_NS = 1000;
 
-/* A compute kernel. until_ns: the latest end of all kernels that had started by its start, on the
- * stream until_track. other_ns: the latest end on all other streams. */
+/* A compute kernel. Among the kernels that had started by its start, including itself, until_ns is
+ * the latest end, until_track the stream on which this end is, and other_ns the latest end on all
+ * other streams. */
 typedef struct span {
     int64_t begin_ns, end_ns;
     uint32_t track; /* first row of the kernel's stream */
@@ -97,7 +98,7 @@ static int64_t done_before(const tm_vec *compute, int64_t begin) {
 
 static bool follows(const tm_timeline *timeline, uint32_t event) {
     uint32_t first = tm_timeline_track(timeline, event)->first, before = event;
-    /* goes to the previous kernel on the stream, which may also contain annotations */
+    /* goes to the stream's previous kernel; the stream may also contain annotations */
     while (before > first && timeline->role[before - 1] == TM_ROLE_NONE)
         before--;
     if (before == first || timeline->role[before - 1] != TM_ROLE_COMMUNICATION)

@@ -4,12 +4,12 @@
  * A meeting is an operation inside which no member computes. That is: on each member's rank, no
  * compute kernel starts after the operation's start and ends 1 us or more before the operation's
  * end, and no compute kernel of another stream still runs 1 us before the operation's end. (A
- * compute kernel of the same stream that was launched early starts before the operation's end, but
- * cannot end before.) A member arrives when its kernel starts. Exception: a kernel that follows
- * another communication kernel of its stream within 5 us started when the stream was free, not when
- * its rank arrived. If a member has such a kernel: at a
- * meeting, each member arrives when its last compute kernel before ends; at other operations, or if
- * a member's computation is not recorded, arrivals are unknown.
+ * compute kernel of the same stream that was launched early may start before the operation's end,
+ * but cannot end before it.) A member arrives when its kernel starts. Exception: a kernel that
+ * follows another communication kernel of its stream within 5 us started when the stream was free,
+ * not when its rank arrived. If a member has such a kernel: at a meeting, each member arrives at
+ * the end of its last compute kernel before the operation; at other operations, or if a member's
+ * computation is not recorded, arrivals are unknown.
  *
  * A stretch of a group runs from a known arrival, or from the end of a meeting, to the next known
  * arrival. A rank's own time is the length of the stretch on the rank's own clock, minus the waits

@@ -1,5 +1,7 @@
 /* The job reduced to operations and steps has the same times as the full graphs of its ranks. */
+#include "analysis/analyses.h"
 #include "replay/job/each.h"
+#include "replay/whatif/result.h"
 #include "replay_fixture.h"
 
 enum { TARGETS = REPLAY_OPERATIONS + REPLAY_STEPS };
@@ -359,6 +361,36 @@ TEST(a_path_takes_the_lowest_rank_then_the_latest_source) {
     tm_vec_free(&hops);
     tm_replay_free(&job);
     replay_free(&c);
+}
+
+TEST(pieces_of_a_path_that_are_merged_have_the_name_of_the_longest) {
+    /* One more piece than the rows of a step: the 2 ns of rank 1 are merged into the 1 ns of rank 0
+     * before. All others take 3 ns. */
+    enum { N = 2001 };
+    static tm_path_piece v[N];
+    tm_path_step step = {0};
+    tm_whatif_rank ranks[] = {{.rank = 0}, {.rank = 1}};
+    tm_names *names = tm_names_create();
+    const uint32_t ids[] = {tm_names_intern_string(names, "short"),
+                            tm_names_intern_string(names, "long")};
+    for (int i = 0; i < N; i++)
+        v[i] = (tm_path_piece){.ns = i < 2 ? i + 1 : 3, .rank = i % 2, .name = ids[i % 2]};
+    tm_replay_result replay = {.names = names,
+                               .pieces = {.data = v, .n = N, .size = sizeof *v},
+                               .path_steps = {.data = &step, .n = 1, .size = sizeof step},
+                               .ranks = {.data = ranks, .n = 2, .size = sizeof *ranks}};
+    tm_tables tables;
+    tm_error err;
+    assert_ok(tm_analysis_tables(&tables, &err));
+    assert_ok(
+        tm_analysis_criticalpath.collectives(&(tm_collectives){.replay = &replay}, &tables, &err));
+    const tm_table *rows = tm_tables_find(&tables, "criticalpath.piece");
+    assert_int_equal(rows->n_rows, 2000);
+    assert_int_equal(tm_table_cell(rows, 0, "duration_ns")->value.i, 3);
+    assert_int_equal(tm_table_cell(rows, 0, "rank")->value.i, 1);
+    assert_string_equal(tm_table_cell(rows, 0, "name")->value.text, "long");
+    tm_tables_destroy(&tables);
+    tm_names_destroy(names);
 }
 
 TEST(no_rank_is_a_job) {

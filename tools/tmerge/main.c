@@ -86,8 +86,8 @@ static bool answer(int argc, char **argv, tm_status *status, tm_error *err) {
 }
 
 /* Reports an error. Process 0 must report before any process exits, because mpirun may end the
- * others when one exits with an error. With MPI, the processes agree on the error of the lowest one
- * that failed, and MPI_Finalize waits until it is reported. */
+ * others when one exits with an error. With MPI, the processes agree on the error of the lowest
+ * process that failed, and MPI_Finalize waits until it is reported. */
 static void speak(const tm_error *err) {
     int started = 0;
     MPI_Initialized(&started);

@@ -115,8 +115,7 @@ tm_status tm_pipeline_restore(tm_pipeline *p, tm_pipeline_store *from, tm_error 
                                       .step_pattern = p->step_pattern};
     tm_table *left_out = tm_tables_find(&p->tables, "job.left_out");
     tm_status status = tm_mpi_restore(p->comm, from->store, &patterns, left_out, &p->loaded, err);
-    tm_store_close(
-        from->store); /* closed before the new store is written, because that may replace it */
+    tm_store_close(from->store); /* now, because the new store may replace this one */
     from->store = NULL;
     return status;
 }
@@ -326,7 +325,7 @@ static void warn_of_communication(const tm_pipeline *p) {
     regex_t pattern;
     bool any = false;
     if (tm_pattern_compile(p->comm_pattern, REG_NOSUB, &pattern, NULL) != TM_OK)
-        return; /* the readers have compiled the pattern, so memory is lacking */
+        return; /* out of memory: the readers have already compiled the same pattern */
     for (size_t i = 0; i < tm_names_count(p->names) && !any; i++)
         any = regexec(&pattern, tm_names_text(p->names, (uint32_t)i).bytes, 0, NULL, 0) == 0;
     regfree(&pattern);

@@ -83,8 +83,8 @@ typedef struct tm_pipeline_input {
 } tm_pipeline_input;
 
 /** Starts MPI, reads the input, matches, analyses, writes the store and prints the summary. Uses
- * the command's options output, comm-pattern, step-pattern and peak, and those of TM_OPTIONS_CLOCKS
- * and TM_OPTIONS_STORE (options.h).
+ * the command's options output, comm-pattern, step-pattern and peak, and the options of
+ * TM_OPTIONS_CLOCKS and TM_OPTIONS_STORE (options.h).
  *
  * @param output  the default store to write; NULL: none
  * @return status, the same on every process; main reports the error and exits with the status */

@@ -18,9 +18,10 @@
 
 /* Measured on traces of tmerge-synth: starting processes costs 0.1 s, plus 0.06 s of a core for
  * each (on two cores 0.18 s for two, 0.52 s for eight), while one process takes 2.8 ms for 1 MB of
- * JSON, and 16 to 35 ms for 1 MB of a packed format (SQLite 16, gzip and stores 32 to 35). So from
- * 256 MB of JSON or 21 MB of other formats there is one process per 128 MB of JSON: a second
- * process saves more than starting it costs, and each further one takes over 0.36 s of work. */
+ * JSON, and 16 to 35 ms for 1 MB of a packed format (SQLite 16, gzip and stores 32 to 35). So
+ * tmerge starts one process for every 128 MB of JSON or 11 MB of other formats, if that makes at
+ * least two: starting the second process then costs less than it saves, and each process has at
+ * least 0.36 s of work. */
 #define EACH_BYTES (INT64_C(128) << 20)
 enum { PACKED = 12 };
 

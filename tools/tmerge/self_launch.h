@@ -4,8 +4,8 @@
 
 #include "arguments/command.h"
 
-/** If -j asks for it, or the operands are large enough to benefit, executes mpirun, which runs the
- * same command in several processes on this machine, and does not return. If mpirun cannot run,
+/** If -j asks for it, or the operands are large enough to benefit, executes mpirun, and does not
+ * return: mpirun runs the same command in several processes on this machine. If mpirun cannot run,
  * warns and returns: this process then does all the work. Under a launcher, only checks that -j, if
  * given, is the number of processes. Call it before MPI starts.
  * @param arguments of a command that has the option jobs

@@ -38,14 +38,15 @@ static const tm_column columns[N_COLUMNS] = {
          "critical, warning or note. If saved_pct is known and exact: critical from 10 %, warning "
          "from 2 %. If it is unknown: by the rule's own thresholds. If it is an upper bound "
          "(at_most): the less severe of these two, and never critical for a pipeline's bubble."},
-    [SAVED] = {"saved_ns", TM_INT, "ns",
-               "Time by which the fix shortens a mean step, computed by replay (whatif.item). "
-               "straggler: the named ranks are fixed. late_ranks: the ranks of the plan in "
-               "whatif.item are fixed, without what another item on named ranks already saves. "
-               "imbalance: each rank computes as long as the other ranks. uneven_stages, "
-               "slow_network: see whatif.split, whatif.network. Other rules give an upper bound "
-               "(at_most): one kind of work takes no time, or twice as many micro-batches halve a "
-               "pipeline's bubble. Savings of several items do not add up. Null if unknown."},
+    [SAVED] =
+        {"saved_ns", TM_INT, "ns",
+         "Time by which the fix shortens a mean step, computed by replay (whatif.item). "
+         "straggler: the named ranks are fixed. late_ranks: the ranks of the plan in "
+         "whatif.item are fixed; what an item on named ranks saves is subtracted. imbalance: "
+         "each rank computes as long as the other ranks. uneven_stages, slow_network: see "
+         "whatif.split, whatif.network. Other rules give an upper bound (at_most): one kind of "
+         "work takes no time, or twice as many micro-batches halve a pipeline's bubble. Savings of "
+         "several items do not add up. Null if unknown."},
     [SAVED_PCT] = {"saved_pct", TM_REAL, "%",
                    "saved_ns as a share of the mean step: 100 saved_ns / whatif.job step_ns."},
     [AT_MOST] = {"at_most", TM_BOOL, "",
@@ -55,9 +56,8 @@ static const tm_column columns[N_COLUMNS] = {
               "explain: the mean over all ranks, or for straggler over the ranks that wait for it. "
               "Null if the problem does not cost time."},
     [BOUND] = {"bound", TM_TEXT, "",
-               "How exact cost_ns is. exact: GPUs were idle for all of it. upper: cost_ns is an "
-               "upper bound of what the fix saves each rank, not counting waits for other ranks "
-               "that also get shorter."},
+               "How exact cost_ns is. exact: GPUs were idle for all of it. upper: the fix shortens "
+               "a rank's own work by at most cost_ns; waits for other ranks may get shorter, too."},
     [RANKS] = {"ranks", TM_TEXT, "", "Ranks that the finding is about, or the word all."},
     [TEXT] = {"text", TM_TEXT, "", "Advice: what to do about the finding."},
     [SAVES] = {"saves", TM_TEXT, "",
@@ -118,14 +118,14 @@ static const struct {
                            "named",
                            "",
                            TM_OF_ANY},
-    [TM_RULE_UNEVEN_STAGES] = {"uneven_stages", /* saving of a step */
+    [TM_RULE_UNEVEN_STAGES] = {"uneven_stages", /* share of a step that the fix saves */
                                {1, 2, 10},
                                tm_look_uneven_stages,
                                "whatif.split",
                                "split",
                                "",
                                TM_OF_ANY},
-    [TM_RULE_SLOW_NETWORK] = {"slow_network", /* saving of a step */
+    [TM_RULE_SLOW_NETWORK] = {"slow_network", /* share of a step that the fix saves */
                               {1, 2, 10},
                               tm_look_slow_network,
                               "whatif.network, groups.link",
@@ -372,7 +372,7 @@ static const struct {
                                NULL,
                                NULL,
                                TM_OF_ANY},
-    /* by how much the peak exceeds that of the other steps */
+    /* by how much the step's peak exceeds the highest peak of other steps */
     [TM_RULE_MEMORY_SPIKE] = {"memory_spike",
                               {10, NEVER, NEVER},
                               tm_look_memory_spike,
@@ -463,7 +463,7 @@ static int64_t cost_by_rank(const tm_facts *facts, const tm_advice *advice) {
 }
 
 /* Minimum saving [% of a step] for a note, a warning, a critical item. A finding below the first is
- * dropped: when GPUs wait less, steps may still wait for other work. */
+ * dropped: its fix shortens waits, but steps then wait for other work. */
 static const double worth[N_SEVERITIES] = {0.05, 2, 10};
 
 /* Returns whether an item names ranks and has a known saving. */
@@ -584,8 +584,9 @@ static bool stops(const item *i) {
     return i->advice.cost_ns < 0 && i->severity == N_SEVERITIES - 1;
 }
 
-/* Returns the sort key within a class [ns]. Halves bounds and costs, because a fix rarely removes
- * all of it; not for waits for batches, which a fix can remove completely. */
+/* Returns the sort key within a class [ns]: a saving or cost. Bounds and costs count half, because
+ * a fix rarely removes all of the problem. Waits for batches count in full, because a fix can
+ * remove all of them. */
 static double removable(const item *i) {
     const char *limit = limit_of(&i->advice, i->rule);
     const double ns = (double)(class_of(i) < 2 ? i->saving.time.value.i : i->advice.cost_ns);
@@ -602,13 +603,13 @@ static int worst_first(const void *a, const void *b) {
     if (class_of(x) != class_of(y))
         return class_of(x) - class_of(y);
     if (class_of(x) == 2 && (x->rule == TM_RULE_STRAGGLER) != (y->rule == TM_RULE_STRAGGLER))
-        return x->rule == TM_RULE_STRAGGLER ? -1 : 1; /* as in the summary */
+        return x->rule == TM_RULE_STRAGGLER ? -1 : 1; /* straggler first, as in the summary */
     if (removable(x) != removable(y))
         return removable(x) > removable(y) ? -1 : 1;
     return (int)x->rule - (int)y->rule; /* rules are numbered with causes before their effects */
 }
 
-/* Returns the words for the work that takes no time in the replay of a bound. */
+/* Returns the words for a kind of work, for the sentence "if hosts took no time". */
 static const char *left_out(const char *limit) {
     static const struct {
         const char *name, *what;

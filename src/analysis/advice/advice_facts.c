@@ -88,7 +88,7 @@ bool tm_facts_is_whole(const tm_facts *facts, int64_t step) {
     return at == facts->n_partial || facts->partial_steps[at] != step;
 }
 
-/* A null saving counts as 0: the replay was skipped because it could not have saved much. */
+/* A null saving counts as 0: the replay was skipped because the fix could not save much. */
 static tm_facts_saving saving_of(const tm_cell *time, const tm_cell *share) {
     tm_facts_saving found = {*time, *share};
     if (found.time.null) {
@@ -98,8 +98,8 @@ static tm_facts_saving saving_of(const tm_cell *time, const tm_cell *share) {
     return found;
 }
 
-/* Returns the saving of a row of whatif.item. A row for a limit has two savings; returns the larger
- * one as the upper bound. */
+/* Returns the saving of a row of whatif.item. A row for a kind of work ("limit") has two savings;
+ * returns the larger one as the upper bound. */
 static tm_facts_saving saving_at(const tm_facts *facts, const tm_table *items, size_t row) {
     tm_facts_saving found =
         saving_of(tm_table_cell(items, row, "saved_ns"), tm_table_cell(items, row, "saved_pct"));

@@ -90,9 +90,10 @@ typedef struct host_copies {
     int64_t exposed_ns;                 /* alone_ns, limited by at_most() for each rank */
 } host_copies;
 
-/* Returns the time of a rank's copies without concurrent computation. Copies of several kinds may
- * be concurrent, so their sum is limited to the time of all copies minus the largest overlap of a
- * kind with computation. */
+/* Returns the time of a rank's copies without concurrent computation: own->alone_ns, with an upper
+ * limit, because it counts concurrent copies of several kinds more than once. The limit is the time
+ * in which any copy runs, minus @p overlap_ns, the longest time in which copies of one kind overlap
+ * computation. */
 static int64_t at_most(const tm_facts *f, const host_copies *own, int64_t rank,
                        int64_t overlap_ns) {
     const tm_table *ranks = tm_tables_find(f->tables, "overlap.rank");
@@ -252,8 +253,8 @@ static const struct {
     const char *column, *what, *text;
     const char *torch;  /* advice if the program runs PyTorch; NULL: the general text */
     const char *serves; /* advice for inference engines; NULL: the general text */
-    const char *limit;  /* `name` of the row of whatif.item with the saving: hosts, copies, ... take
-                           no time */
+    const char *limit;  /* `name` of the row of whatif.item with the saving: the kind of work that
+                           takes no time */
 } idle_causes[] = {
     {"host_work_ns", "the host launches too late",
      "Let the host run ahead of the GPU: CUDA or HIP graphs, less work between launches, more work "
@@ -341,7 +342,7 @@ static void say_call(const tm_facts *f, char *out, size_t size) {
                      : "");
 }
 
-/* Returns whether a gap has the given cause and, if there is a plan, a rank of the plan. */
+/* Returns whether a gap has the given cause and, if there is a plan, is on a rank of the plan. */
 static bool is_gap_of(const tm_table *gaps, size_t row, const char *cause, const tm_table *items,
                       size_t plan) {
     return strcmp(tm_table_cell(gaps, row, "cause")->value.text, cause) == 0 &&
@@ -387,8 +388,9 @@ static void say_gaps(const tm_facts *f, char *out, size_t size) {
                  f->torch ? ": record with with_stack=True to see the line" : "");
 }
 
-/* Returns the kernel after the longest gaps of a cause, if gaps before this kernel have at least
- * half of their time; otherwise NULL. Sets *one if a single gap makes up more than half. */
+/* Returns the kernel that ends most of the longest gaps of a cause: gaps before it have at least
+ * half of the time of all these gaps. NULL if there is none. Sets *one if a single gap has more
+ * than half of the time. */
 static const char *held_kernel(const tm_facts *f, const char *cause, bool *one) {
     const tm_table *gaps = tm_tables_find(f->tables, "idle.gap");
     int64_t all_ns = 0, most_ns = 0, longest_ns = 0;
@@ -540,8 +542,8 @@ void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
 }
 
 /* Finds matrix products in FP32 and TF32, in jobs that also have products in 16 bits on tensor
- * cores (the previous rule covers the other jobs). TF32 has half the peak of 16 bits, so a change
- * from TF32 to 16 bits gains a third of a change from FP32. */
+ * cores (the previous rule covers the other jobs). A share of TF32 counts a third, because TF32
+ * already has half the peak of 16 bits. */
 void tm_look_precision(const tm_facts *f, tm_advice *out) {
     const double least_tf32 = 30.0;
     int64_t compute = tm_facts_sum(f, "overlap.rank", "compute_ns"),

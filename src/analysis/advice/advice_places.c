@@ -1,4 +1,4 @@
-/* Where in the program kernels are launched, as far as it was recorded. */
+/* Where in the program kernels are launched, if recorded. */
 #include "advice_rules.h"
 
 #include <stdio.h>

@@ -83,8 +83,8 @@ typedef struct tm_advice {
     int64_t cost_ns; /* GPU time lost, over all ranks; -1 if the finding does not cost time */
     int64_t n_lost;  /* number of ranks that lose cost_ns; 0: all ranks */
     bool exact;      /* true: only this cause costs the time; false: cost_ns is an upper bound */
-    bool apart; /* no saving is known: the rule's row of whatif.item would also remove other causes
-                 */
+    bool apart;      /* no saving is known, because the replay of the rule's row of whatif.item also
+                        removes other causes */
     /* `what` of the row of whatif.item with the saving; NULL: as in the table of rules */
     const char *item;
     /* `name` of that row, such as a kind of work; NULL: as in the table of rules */
@@ -130,8 +130,8 @@ int64_t tm_facts_sum_others(const tm_facts *facts, const char *table, const char
  * or JAX, not of PyTorch. */
 bool tm_facts_is_of(const tm_facts *facts, tm_whose whose);
 
-/** Returns whether all traces are of TensorFlow or JAX: XSpaces, or trace viewer files, whose data
- * is not enough for XProf's thresholds. */
+/** Returns whether all traces are of TensorFlow or JAX: XSpaces, or trace viewer files (which lack
+ * data for XProf's thresholds). */
 bool tm_facts_speaks_xla(const tm_facts *facts);
 
 /** Returns a column's sum over pod.rank. If some ranks have steps, sums only these ranks. */
@@ -175,8 +175,8 @@ bool tm_facts_is_whole(const tm_facts *facts, int64_t step);
  * count. If none does, each rank counts, and the recording is its only step. */
 bool tm_facts_has_steps(const tm_facts *facts, int64_t rank);
 
-/** How much the durations of whole steps vary, without each rank's first step: for the kind of
- * steps with the most time above its mean. */
+/** How much the durations of whole steps vary, without each rank's first step. If steps are of
+ * several kinds: for the kind with the most time above its mean. */
 typedef struct tm_facts_variation {
     const char *kind; /* name of the kind; NULL if all steps are of one kind */
     double percent;   /* standard deviation / mean */
@@ -205,9 +205,12 @@ bool tm_facts_marks_steps(const tm_facts *facts);
 /** Returns whether the verdict of stragglers.job equals @p word. */
 bool tm_facts_verdict_is(const tm_facts *facts, const char *word);
 
-/** Returns the call in which hosts spend most of the time of a cause's longest gaps (idle.gap); ""
- * if hosts are mostly in no recorded call; NULL if neither has most of the time. Borrowed. @param
- * plan row of whatif.item whose ranks count; if there is no such row, all ranks count */
+/**
+ * Returns the call in which hosts spend at least half of the time of a cause's longest gaps
+ * (idle.gap). Returns "" if hosts spend at least half of it in no recorded call; otherwise NULL.
+ * Borrowed.
+ * @param plan  row of whatif.item whose ranks count; if there is no such row, all ranks count
+ */
 const char *tm_facts_host_in_gaps(const tm_facts *facts, const char *cause, size_t plan);
 
 /** Adds to the evidence what twice as many micro-batches save of a pipeline's bubble, and sets
@@ -217,8 +220,7 @@ void tm_facts_bubble(const tm_facts *facts, tm_advice *out);
 /** Returns the noun for what shares refer to: "steps", or "recording" if no steps are marked. */
 const char *tm_facts_whole(const tm_facts *facts);
 
-/** Writes the mean over ranks with GPU events of the GPU time that all ranks lost: "3.00 ms a
- * rank". */
+/** Writes @p ns, a sum over ranks, as a mean over the ranks with GPU events: "3.00 ms a rank". */
 void tm_facts_by_rank(const tm_facts *facts, int64_t ns, char out[TM_ADVICE_TIME]);
 
 /** A kernel that takes less than this is short, as in kernels.kernel. */

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the largest number of any rank's first step. Work from before the recording may lengthen
- * first steps. */
+/* Returns the latest step that is the first step of a rank. Work from before the recording may
+ * lengthen first steps. */
 static int64_t last_begun(const tm_facts *f) {
     const tm_table *steps = tm_tables_find(f->tables, "overlap.step");
     int64_t last = INT64_MIN, rank = -1;
@@ -123,7 +123,7 @@ void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
     /* Subtracts the variation that other rules explain by late ranks, uneven work or input. */
     int64_t rest = llround(v.above_ns * (double)f->n_gpu) - f->costs[TM_RULE_STRAGGLER] -
                    tm_facts_uneven(f) - f->costs[TM_RULE_INPUT];
-    /* short steps vary by little time */
+    /* if steps take little of the GPU time, even large variation costs little */
     if (tm_facts_percent(rest, f->window_ns) < 1.0)
         return;
     tm_shown_text lengths[2];
@@ -155,10 +155,11 @@ static int64_t given_back(const tm_facts *f, int64_t rank) {
     return n;
 }
 
-/* Returns how full a device is [%]. Guides call 85 to 95 % ideal and over 98 % about to fail: above
- * 95 % there is no room for memory outside of the allocator, such as NCCL's buffers and the
- * context, a GiB or two. Returns at least `crowded` from 85 % on if the allocator returns memory
- * during steps: PyTorch's does so when an allocation fails, before it tries again. */
+/* Returns how full a device is [%]. Guides call 85 to 95 % ideal and over 98 % about to fail. Above
+ * 95 % there is no room for memory outside of the allocator, such as NCCL's buffers and the context
+ * (a GiB or two). If the device is at least 85 % full and its allocator returns memory during
+ * steps, returns at least `crowded`: PyTorch's allocator returns memory when an allocation fails,
+ * before it tries again. */
 static double crowding(const tm_facts *f, size_t row, double crowded) {
     double used = tm_facts_real(f, "memory.device", row, "capacity_pct");
     bool retries = used >= 85.0 && given_back(f, tm_facts_int(f, "memory.device", row, "rank")) > 0;
@@ -172,7 +173,7 @@ static bool is_limited(const tm_facts *f, size_t row) {
            tm_facts_int(f, "memory.device", row, "peak_reserved_bytes") == 0;
 }
 
-/* The ratio of these two sizes is capacity_pct: memory in use, and its limit [GiB]. */
+/* Memory in use, and its limit [GiB]. Their ratio is memory.device.capacity_pct. */
 static double held_gib(const tm_facts *f, size_t row) {
     const char *column = is_limited(f, row) ? "peak_bytes" : "peak_reserved_bytes";
     return (double)tm_facts_int(f, "memory.device", row, column) / 0x1p30;
@@ -336,7 +337,8 @@ void tm_look_memory_growth(const tm_facts *f, tm_advice *out) {
              tm_facts_int(f, "memory.device", worst, "growing_steps"), until);
 }
 
-/* Sets the peak of the spike on the device, and the highest peak of its other steps. */
+/* Sets *high to a device's peak in the step of its spike, and *other to its highest peak in other
+ * steps. */
 static void compare_steps(const tm_facts *f, size_t device, int64_t *high, int64_t *other) {
     const tm_table *devices = tm_tables_find(f->tables, "memory.device");
     const tm_table *steps = tm_tables_find(f->tables, "memory.step");
@@ -424,8 +426,8 @@ static int64_t worst_clock(const tm_facts *f, bool *set, bool *several) {
 void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
     /* used for problems that cannot be counted in collectives; gives a warning */
     const double poor = 1.0;
-    const int64_t noise_ns = 10000; /* usual on good clocks: in some collectives, a rank seems to
-                                       end before another rank starts */
+    const int64_t noise_ns = 10000; /* even with good clocks, a rank may seem to end a collective
+                                       this long before another rank starts it */
     size_t kinds = tm_tables_find(f->tables, "collectives.kind")->n_rows;
     int64_t matched = tm_facts_int(f, "clock.check", 0, "matched"), skew = -1;
     int64_t broken = tm_facts_int(f, "clock.check", 0, "violations_after");

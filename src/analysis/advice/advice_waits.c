@@ -185,8 +185,9 @@ static bool is_named(const tm_facts *f, int64_t rank) {
     return row < ranks->n_rows && text_is(ranks, row, "verdict", "straggler");
 }
 
-/* Returns the time that the other ranks lose by waits while their GPU computes, because such waits
- * delay later work. A rank loses at most the largest excess of a finding. */
+/* Returns the time that @p n_lost ranks lose by waiting for the named ranks. Counts waits during
+ * computation, too, because they delay later work. A rank loses at most the largest excess of a
+ * finding. */
 static int64_t lost_behind(const tm_facts *f, double share, int64_t n_lost) {
     const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
     double waits = share * (double)tm_facts_sum(f, "stragglers.rank", "wait_ns");
@@ -295,8 +296,8 @@ static void mean_compute(const tm_facts *f, size_t plan, bool listed, char *out,
     tm_shown_duration(n > 0 ? sum / n : 0, out, size);
 }
 
-/* Writes advice on a slow stage, whose ranks are those of a plan. Names no single rank: which of
- * them computes most is chance. Gives no cause: durations of operations do not show it. */
+/* Writes advice on a slow stage, which has exactly the ranks of @p plan. Names no single rank:
+ * which of them computes most is chance. Gives no cause: durations of operations do not show it. */
 static void write_stage(const tm_facts *f, size_t plan, size_t stage, tm_advice *out) {
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
     const tm_table *ranks = tm_tables_find(f->tables, "overlap.rank");
@@ -387,7 +388,7 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
     int64_t lost = tm_facts_sum(f, "overlap.rank", "exposed_wait_ns") +
                    tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns") -
                    f->costs[TM_RULE_STRAGGLER];
-    /* false if the product overflows, because it is then more than the loss */
+    /* if the product would overflow, it is larger than `lost` */
     if (u.above_ns < INT64_MAX / (f->n_gpu + 1))
         lost = u.above_ns * f->n_gpu < lost ? u.above_ns * f->n_gpu : lost;
     double percent = tm_facts_percent(u.above_ns, u.mean_ns);
@@ -563,9 +564,9 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
 }
 
 /* Returns the kind of collective with the most exposed time over all ranks, and sets that time.
- * Waits for late ranks may all be in one kind of collective, but not in transfers between two
- * ranks: so a transfer wins if it exceeds every other kind minus @p waiting_ns. Leaves out
- * transfers of a bubble, which have their own item. */
+ * All waits for late ranks (@p waiting_ns) may be in one kind of collective, but none are in
+ * transfers between two ranks. So a transfer wins if it has more exposed time than the worst
+ * collective without these waits. Leaves out transfers of a bubble, which have their own item. */
 static const char *worst_kind(const tm_facts *f, int64_t waiting_ns, int64_t *exposed_ns) {
     /* more than there are kinds */
     enum { KINDS = 24 };
@@ -596,9 +597,10 @@ static const char *worst_kind(const tm_facts *f, int64_t waiting_ns, int64_t *ex
     return n > 0 ? kinds[worst] : "none";
 }
 
-/* Compares the operations of a row of collectives.kind with larger ones of the same kind and group.
- * Returns by how much longer they take, summed over operations and ranks [ns]; 0 if they do not.
- * Sets @p larger to the row of the larger operations. Rows of a group are adjacent. */
+/* Finds larger operations of the same kind and group that are far faster than the operations of a
+ * row of collectives.kind. Returns by how much longer the operations of the row take, summed over
+ * operations and ranks [ns]; 0 if there are no such larger operations. Sets @p larger to their row.
+ * Rows of a group are adjacent. */
 static int64_t find_excess(const tm_facts *f, size_t row, size_t *larger) {
     const tm_table *kinds = tm_tables_find(f->tables, "collectives.kind");
     const char *kind = tm_table_cell(kinds, row, "kind")->value.text;
@@ -625,8 +627,8 @@ static bool has_all_ranks(const tm_facts *f) {
     return f->job->world_size > 0 && (int64_t)f->job->n_ranks >= f->job->world_size;
 }
 
-/* Writes advice if operations that take longer than larger ones have most of the time: they wait
- * for something, so faster communication does not help. */
+/* Writes advice if most of the time is in operations that take far longer than larger operations:
+ * the slow operations wait for something, so faster communication does not help. */
 static void write_excess(const tm_facts *f, const char *kind, tm_advice *out) {
     out->apart = true; /* the replay mistakes these waits for transfers */
     snprintf(out->text, sizeof out->text,
@@ -706,8 +708,8 @@ static void add_doubt(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
                  share, least);
 }
 
-/* Sets cost, measure and evidence for two rules: poorly hidden communication (@p well_hidden is
- * false), and too much communication. Returns the kind with the most exposed time; NULL if this
+/* Sets cost, measure and evidence for one of two rules: poorly hidden communication (@p well_hidden
+ * is false) or too much communication. Returns the kind with the most exposed time; NULL if the
  * rule does not apply. */
 static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm_advice *out) {
     int64_t waiting =

@@ -171,8 +171,8 @@ void tm_look_xla_device_copies(const tm_facts *f, tm_advice *out) {
              "program needs, and donate buffers that are not used again%s.",
              f->jax ? " (donate_argnums of jax.jit)" : "");
     snprintf(out->evidence, sizeof out->evidence,
-             "For %s of the %s (%s), GPUs only copy or set memory, their own or another's. XProf "
-             "has no limits for this part; tmerge uses those for collectives.",
+             "For %s of the %s (%s), GPUs only copy or set memory, on one GPU or between GPUs. "
+             "XProf has no limits for this part; tmerge uses XProf's limits for collectives.",
              s.share, s.whole, s.time);
 }
 

@@ -264,7 +264,7 @@ typedef struct loads {
     double sum, most, n;
 } loads;
 
-/* Adds a rank's rows [first, end) of overlap.step to @p of, whose index is the row of
+/* Adds a rank's rows [first, end) of overlap.step to @p of, which has an element for each row of
  * imbalance.step. Both tables are sorted by step. */
 static void add_loads(const tm_facts *f, size_t first, size_t end, loads *of) {
     const tm_table *steps = tm_tables_find(f->tables, "imbalance.step");

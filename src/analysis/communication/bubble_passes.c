@@ -9,8 +9,8 @@
 #include "bubble.h"
 #include "dimension.h"
 
-/* A pass has at least this fraction of the kernel time of the longest pass of its rank, step and
- * direction. If it has less, it is other work, such as clearing gradients. */
+/* A pass has at least 1 / PART_OF_LONGEST of the kernel time of the longest pass of its rank, step
+ * and direction. Shorter work, such as clearing gradients, is not a pass. */
 enum { PART_OF_LONGEST = 10 };
 
 typedef enum what { FORWARD, BACKWARD, EITHER, BORDER, N_WHAT } what;
@@ -133,8 +133,8 @@ static void extend(pass *p, int64_t begin_ns, int64_t end_ns, int64_t kernels_ns
     p->kernels_ns = tm_sum(p->kernels_ns, kernels_ns);
 }
 
-/* Joins kernels into passes. A kernel without an operator belongs to a pass if a later kernel does.
- */
+/* Joins kernels into passes. A kernel of unknown direction (EITHER) belongs to a pass if kernels of
+ * the pass come before and after it. */
 static bool join(const tm_vec *items, tm_vec *passes) {
     static const pass none = {.begin_ns = INT64_MAX, .end_ns = INT64_MIN};
     const item *it = items->data;

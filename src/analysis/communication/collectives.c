@@ -237,9 +237,10 @@ static const tm_column unmatched_columns[N_UNMATCHED_COLUMNS] = {
          "reasons concern kernels without a sequence number whose order differs between ranks. too "
          "few: a match could be chance. tokens differ: no match has equal kinds, sizes and steps "
          "on all ranks. incoherent: in no match do the ends of two ranks differ by a constant "
-         "time. ambiguous: several matches fit. no counterpart: no kernel of the other ranks ends "
-         "at that time. ends need not meet: a rank lacks kernels, and ends do not show which, "
-         "because ranks leave this kind of collective (such as a broadcast) at different times."},
+         "time. ambiguous: several matches fit. no counterpart: when the kernel ends, no kernel "
+         "of the other ranks ends. ends need not meet: a rank lacks kernels, and ends do not "
+         "show which, because ranks leave this kind of collective (such as a broadcast) at "
+         "different times."},
     [U_COUNT] = {"count", TM_INT, "", "Number of unmatched kernels."},
 };
 
@@ -385,7 +386,8 @@ static int64_t last_rank(const tm_comm_record *members, const tm_instance *insta
     return last->rank;
 }
 
-/* Adds an operation that is among the worst of the job; @p place is its number there. */
+/* Adds an operation that is among the worst of the job; @p place is its number in
+ * collectives.worst. */
 static tm_status add_worst(const tm_comm_record *members, const tm_instance *instance,
                            int64_t place, tm_table *table, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);

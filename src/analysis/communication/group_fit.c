@@ -6,7 +6,8 @@
 #include "base/median.h"
 #include "base/sorted.h"
 
-/* In a run, the largest size is at most this many times the smallest. */
+/* A run is a series of transfers of similar size: the largest is at most this many times the
+ * smallest. */
 #define RUN_RATIO 1.25
 
 /* maximum number of runs: sizes are from half a byte to 2^63 bytes */

@@ -18,15 +18,16 @@ typedef struct tm_transfer_line {
     double latency_ns;
     double bandwidth_gbps;
     bool found;         /* false if sizes are too similar, or times do not grow with size */
-    bool shows_latency; /* whether the latency is at least a tenth of the time of the smallest size
+    bool shows_latency; /* whether the latency is at least a tenth of the time at the smallest size
                          */
-    bool shows_bandwidth; /* whether moving takes at least half of the time of the largest size */
+    bool shows_bandwidth; /* whether moving the bytes takes at least half of the time at the largest
+                             size */
 } tm_transfer_line;
 
 /**
  * Fits the line with the smallest sum of relative deviations. Sizes that differ by up to a quarter
- * make one point: the medians of their sizes and times, weighted with the square root of their
- * number. Thus a few slow operations do not move the line, and many large operations do not
+ * make one point: the medians of their sizes and times, weighted with the square root of the number
+ * of operations. Thus a few slow operations do not move the line, and many large operations do not
  * outweigh the few small ones that determine the latency. There is no line if the largest size is
  * less than four times the smallest.
  *

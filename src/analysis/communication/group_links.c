@@ -114,7 +114,6 @@ static int by_peers(const link *x, const link *y) {
                  : tm_order_i64(x->class[TM_GC_BYTES].value.i, y->class[TM_GC_BYTES].value.i);
 }
 
-/* Sorts peers by time. */
 static int by_time(const void *a, const void *b) {
     const link *x = a, *y = b;
     int found = by_peers(x, y);
@@ -180,7 +179,7 @@ static size_t collect(const tm_group_survey *s, link *links) {
     for (size_t i = 0, g = 0; i < classes->n_rows && s->n_groups > 0; i++) {
         const tm_cell *class = tm_table_row(classes, i);
         int64_t ends[2] = {class[TM_GC_FROM].value.i, class[TM_GC_TO].value.i}, scratch[2];
-        /* both are sorted by group id, and every class belongs to a group */
+        /* groups and classes are sorted by group id, and every class belongs to a group */
         while (s->groups[g].part[TM_GP_ID].value.i < class[TM_GC_ID].value.i)
             g++;
         link it = {&s->groups[g], class, s->groups[g].n_hosts, s->groups[g].n_ranks, ends[0] >= 0};

@@ -52,8 +52,8 @@ static const tm_column class_columns[TM_N_GC] = {
     [TM_GC_FIT] = {"times_fit", TM_REAL, "", "As in groups.link."},
 };
 
-/* From the process that owns the group. The job compares classes of all groups to find slow links.
- */
+/* The process that owns a group adds its rows. The job compares the rows of all groups to find slow
+ * links. */
 const tm_table_def tm_group_class_def = TM_INTERNAL_TABLE(
     "groups.class", "A row for each process group, pair of ranks, kind and size class.",
     class_columns, TM_N_GC, TM_GC_SIZE_CLASS + 1);
@@ -124,7 +124,7 @@ static tm_status fit(portrait *p, tm_error *err) {
         p->busbw = tm_median_real(rates, n_rates);
     for (size_t i = 0; i < n && status == TM_OK && p->line.found; i++) {
         double usual = tm_line_at(&p->line, transfers[i].moved_bytes);
-        /* ignores differences that clocks cannot resolve, as for links */
+        /* ignores differences that clocks cannot resolve */
         p->n_slow +=
             transfers[i].time_ns > 1.5 * usual && transfers[i].time_ns > usual + TM_SLOW_NS;
     }

@@ -77,7 +77,7 @@ static const tm_column group_columns[N_GROUP_COLUMNS] = {
     [G_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s",
                  "Bus bandwidth: median of bytes x f / time over complete operations of at least 1 "
                  "MiB, with the factor f of collectives.kind.busbw_gbps. Time is from the latest "
-                 "start to the latest end on any rank, or in groups that only send and receive, "
+                 "start to the latest end on any rank; in groups that only send and receive, it is "
                  "the duration of the shorter of the two kernels."},
     [G_LATENCY] = {"latency_ns", TM_INT, "ns",
                    "Latency of the group's operations, from a fitted line: time = latency + bytes "

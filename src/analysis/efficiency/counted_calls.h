@@ -18,8 +18,8 @@ typedef struct tm_counted_call {
     uint32_t name, shapes; /* name ids */
     uint8_t number; /* tm_number: of the inputs, or the more exact type that kernel names show (tf32
                        or fp32) */
-    bool forward;   /* only the forward pass runs this operator (such as linear), or the operator
-                       around it; false for other matmuls, which either pass may run */
+    bool forward;   /* only the forward pass runs this operator or the operator around it (such as
+                       linear); false for matmuls that either pass may run */
     bool recomputed;    /* a forward operator that the backward pass runs again */
     uint32_t first;     /* event row of its first kernel; TM_NO_EVENT: no kernel */
     int64_t kernel_ns;  /* duration of all its kernels */
@@ -29,8 +29,8 @@ typedef struct tm_counted_call {
 typedef struct tm_counted_calls {
     tm_counted_call *list; /* [n] ascending by row; owned */
     size_t n;
-    uint32_t *of_operator; /* [operator calls] index into list of the counted call that owns the
-                              call's kernels; TM_NOT_COUNTED: none; NULL for XLA; owned */
+    uint32_t *of_operator; /* [operator calls] for each, the index in `list` of the counted call
+                              that owns its kernels; TM_NOT_COUNTED: none; NULL for XLA; owned */
     tm_work *works;        /* one for each distinct set of inputs; owned */
 } tm_counted_calls;
 

@@ -80,8 +80,8 @@ static int64_t bytes_of(const call *c, int input) {
     return t < 0 || c->d[input].n < 0 ? -1 : times(product(&c->d[input], 0), types[t].bytes);
 }
 
-/* Returns the size of inputs [0, n) plus @p output elements of the type of input @p like [bytes];
- * -1 if unknown. */
+/* Returns the size of inputs [0, n) and of the output together [bytes]; -1 if unknown. The output
+ * has @p output elements of the type of input @p like. */
 static int64_t moved(const call *c, int n, int64_t output, int like) {
     int t = type_of(c, like);
     int64_t bytes = t < 0 ? -1 : times(output, types[t].bytes);
@@ -272,8 +272,8 @@ static bool packed_values(tm_text list, bool dropout, tm_text out[N_VALUES]) {
     return n == N_VALUES && (*out[CAUSAL].bytes == 'T' || *out[CAUSAL].bytes == 'F');
 }
 
-/* Returns the maximum number of tokens that a token attends to: all, or in a window back + ahead +
- * 1 (-1: no limit on that side). */
+/* Returns the maximum number of tokens that a token attends to: back + ahead + 1 if a window limits
+ * both sides (-1: no limit), otherwise all tokens. */
 static int64_t seen_tokens(const tm_text values[N_VALUES]) {
     tm_dims longest, back, ahead;
     if (!tm_inputs_ints(values[LONGEST_K], &longest) || !tm_inputs_ints(values[BACK], &back) ||

@@ -50,7 +50,7 @@ const tm_table_def tm_efficiency_number_part =
     TM_INTERNAL_TABLE("efficiency.number", "A row for each rank, step and type of numbers.",
                       number_columns, N_COLUMNS, 3);
 
-/* Columns after the keys that the tables by rank and by step share. */
+/* Columns that the tables by rank and by step share. They follow the keys. */
 enum {
     E_STEP,
     E_WINDOW,
@@ -137,8 +137,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     {"type", TM_TEXT, "", "Number type in which the rank computes the most FLOP."},
     {"peak_tflops", TM_REAL, "TFLOP/s",
      "Peak rate of a device for this number type, without sparsity: from --peak, or else by device "
-     "name (for mixed, which is XLA's without types, the 16-bit peak that the trace reports). Null "
-     "if unknown."},
+     "name (for mixed, i.e. XLA's work without recorded types: the 16-bit peak that the trace "
+     "reports). Null if unknown."},
     FIGURE_COLUMNS,
     {"reason", TM_TEXT, "", "Why mfu_pct is null. Null if mfu_pct has a value."},
 };
@@ -225,8 +225,8 @@ static void sum_compute(rank_sums *s) {
     }
 }
 
-/* step_marks has one bit for each event: whether it marks a step. Skips zero bytes, which most are.
- */
+/* step_marks has one bit for each event: whether it marks a step. Skips bytes that are zero,
+ * because most are. */
 static void sum_marks(rank_sums *s) {
     const tm_timeline *timeline = s->timeline;
     for (size_t row = 0; timeline->step_marks && row < timeline->n_events; row++) {

@@ -73,7 +73,7 @@ static const tm_column work_columns[] = {
      "otherwise the class whose words are in the kernel's name."},
     SUM_COLUMNS,
     {"share_pct", TM_REAL, "%",
-     "Share of the class in the time of all kernels, on level rank of the rank's kernels: 100 "
+     "Share of the class in the time of all kernels (on level rank: of the rank's kernels): 100 "
      "total_ns / the sum of total_ns over all classes."},
     {"bits16_pct", TM_REAL, "%",
      "Share of time in kernels that multiply 16-bit numbers: 100 bits16_ns / total_ns. Null for "
@@ -197,7 +197,7 @@ static void set_sums(tm_cell *cells, const int64_t *sums) {
         tm_cell_set_int(&cells[s], sums[s]);
 }
 
-/* Sets the columns of either level that follow from the row's sums. */
+/* Sets the columns of a row of either level (class or rank) that follow from its sums. */
 static tm_status set_class(tm_table *table, tm_cell *row, const char *level, tm_class work,
                            tm_error *err) {
     const tm_cell *sums = row + W_SUMS;
@@ -286,7 +286,7 @@ static tm_status classes_job(const tm_job *job, tm_tables *out, tm_error *err) {
     int64_t total = 0;
     (void)job;
     tm_table_level(table, "class", &n);
-    table->n_rows = n; /* hides the rows of ranks, which are after them */
+    table->n_rows = n; /* hides the rows of level rank, which come last */
     for (size_t i = 0; i < table->n_rows; i++)
         total = tm_sum(total, tm_table_row(table, i)[W_SUMS + TOTAL].value.i);
     for (size_t i = 0; i < table->n_rows; i++) {

@@ -53,7 +53,8 @@ static bool stay(walk *w, uint32_t name, int64_t until_ns) {
     return ok;
 }
 
-/* Closes the calls that end by until_ns, and moves at_ns there. */
+/* Closes the calls that end by until_ns. Adds the time until then to the innermost open calls, and
+ * sets at_ns to until_ns. */
 static bool advance(walk *w, int64_t until_ns) {
     bool ok = true;
     while (ok && w->open.n > 0) {
@@ -131,7 +132,7 @@ tm_status tm_gap_hosts(const tm_rank_view *view, const tm_gap *gaps, size_t n, t
     for (size_t i = 0; i < n; i++)
         out[i] = (tm_gap_host){.known = thread_of(timeline, &gaps[i]) != NULL};
     bool ok = true;
-    /* Walks each thread that kept the GPU idle once, for all its gaps. */
+    /* Walks each thread that kept the GPU idle; one walk covers all gaps of the thread. */
     for (size_t t = 0; t < timeline->n_tracks && ok; t++) {
         bool any = false;
         for (size_t i = 0; i < n; i++) {

@@ -52,8 +52,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
          "Idle time for other reasons: the GPU waited for another process, another GPU, host "
          "memory, ... This is the sum of: gaps of at least 30 us whose next event was already "
          "queued; gaps whose next event has no launch in the trace; in gaps of host_wait_ns, the "
-         "time from 30 us (plus the rank's minimum lag) after the launch call; and time in which "
-         "the GPU may have run unrecorded work (job.integrity.hidden_ns)."},
+         "time more than 30 us (plus the rank's minimum lag) after the launch call; and time in "
+         "which the GPU may have run unrecorded work (job.integrity.hidden_ns)."},
     [R_INPUT] = {"input_ns", TM_INT, "ns",
                  "Part of host_wait_ns in which the host waited for the next batch "
                  "(enumerate(DataLoader)#... or DataPipe)."},
@@ -375,14 +375,15 @@ static tm_status add_gaps(const tm_rank_view *view, const tm_gaps *gaps, tm_tabl
     for (size_t i = 0; i < n; i++)
         TM_TRY(add_gap(view, gaps, &longest[i], &hosts[i], table, err));
     if (table->n_rows >= LISTED) {
-        tm_table_sort(table); /* by rank and time, so that the first of equal gaps stay, as in the
-                                 job's table */
+        tm_table_sort(table); /* sorts by rank and time, so that of equally long gaps the first
+                                 stay, as in the job's table */
         tm_table_top(table, LISTED);
     }
     return TM_OK;
 }
 
-/* If a rank has several devices, sets how much longer they are idle than the rank, as a mean. */
+/* If several devices of the rank work: sets their mean idle time minus the idle time of the rank.
+ */
 static void set_turns(const tm_rank_view *view, tm_cell *cell) {
     const tm_device_busy *v = view->devices->data;
     int64_t sum = 0, n = 0;

@@ -18,7 +18,8 @@ static bool in_word(char c) {
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Returns the start of the parameter list: the parenthesis that matches the last one. */
+/* Returns the start of the parameter list: the "(" that matches the ")" at the end of the name.
+ * Returns the end if the name does not end in ")". */
 static const char *parameters(rest r) {
     int depth = 0;
     if (r.at == r.end || r.end[-1] != ')')

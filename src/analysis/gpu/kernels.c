@@ -218,8 +218,8 @@ static int64_t larger(int64_t a, int64_t b) {
 
 /* Adds @p t to @p sum, which may be all zeros. */
 static void add_tally(tally *sum, const tally *t) {
-    /* the zeros of an empty `sum` are not values: 0 would be the minimum, and replace -1 (not
-     * recorded) */
+    /* the zeros of an empty `sum` are not values: they must neither become minimum nor replace -1
+     * (not recorded) */
     bool first = sum->calls == 0;
     sum->min_ns = first || t->min_ns < sum->min_ns ? t->min_ns : sum->min_ns;
     sum->max_ns = larger(sum->max_ns, t->max_ns);

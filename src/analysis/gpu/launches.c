@@ -44,9 +44,10 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                   "Number of calls that launched the events. The launch of a graph is one call."},
     [PER_EVENT] = {"launches_per_event", TM_REAL, "",
                    "Number of calls per event: launches / events. 1 without graphs."},
-    [CALL] = {"call_ns", TM_INT, "ns",
-              "Time that host threads spent in the calls that launched the events. Null if only "
-              "the starts of calls are recorded, as are all columns derived from it."},
+    [CALL] =
+        {"call_ns", TM_INT, "ns",
+         "Time that host threads spent in the calls that launched the events. Null if only the "
+         "starts of calls are recorded; all columns derived from call_ns are then null, too."},
     [MEAN_CALL] = {"mean_call_ns", TM_INT, "ns",
                    "Mean duration of a launch call: call_ns / launches."},
     [MEAN_LATENCY] = {"mean_latency_ns", TM_INT, "ns",
@@ -62,8 +63,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
         {"max_latency_ns", TM_INT, "ns",
          "Largest latency: time from the end of the launch call to the start on the GPU."},
     [MEAN_QUEUE] = {"mean_queue", TM_REAL, "",
-                    "Mean number of events that were launched but had not started: the sum over "
-                    "events of the time from the start of the call to the start on the GPU, / the "
+                    "Mean number of events that were launched but had not started: time from the "
+                    "start of the call to the start on the GPU, summed over events, divided by the "
                     "rank's window (overlap.rank.window_ns)."},
     [MAX_QUEUE] = {"max_queue", TM_INT, "",
                    "Largest number of events on a stream that were launched but had not started."},
@@ -158,8 +159,8 @@ static void count_event(tally *t, size_t row, uint32_t call) {
     t->shorter += !graph && timeline->duration_ns[row] < timeline->duration_ns[call];
 }
 
-/* Updates the maximum with a stream's queue: after i + 1 calls, i + 1 events are launched, minus
- * those that have started. */
+/* Updates max_queue with a stream's queue: at the start of call i (from 0), i + 1 events are
+ * launched, and n_begun of them have started. */
 static void count_queue(tally *t, size_t n) {
     size_t n_begun = 0;
     for (size_t i = 1; i < n; i++)
@@ -178,7 +179,7 @@ static void count_queue(tally *t, size_t n) {
 /* Counts the events of a stream. Each stream has its own queue. */
 static void count_stream(tally *t, const tm_track *track) {
     const tm_timeline *timeline = t->timeline;
-    int64_t ended = INT64_MAX; /* no event ended before the first */
+    int64_t ended = INT64_MAX; /* INT64_MAX: no previous event */
     size_t n = 0;
     for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {
         if (timeline->role[row] == TM_ROLE_NONE)

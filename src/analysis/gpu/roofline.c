@@ -79,10 +79,11 @@ static const tm_column columns[N_COLUMNS] = {
     [DRAM_ROOF] =
         {"roof_bw_gbps", TM_REAL, "GB/s",
          "Peak bandwidth of DRAM: the peak of dram__bytes per cycle, times cycles per second."},
-    [TENSOR_ROOF] = {"tensor_roof_gflops", TM_REAL, "GFLOP/s",
-                     "Peak rate of the tensor cores: the peak of sm__ops_path_tensor_* per cycle, "
-                     "times cycles per second. The number format is the one that the kernel uses "
-                     "most on tensor cores; if it uses none, the fastest format in the file."},
+    [TENSOR_ROOF] =
+        {"tensor_roof_gflops", TM_REAL, "GFLOP/s",
+         "Peak rate of the tensor cores: the peak of sm__ops_path_tensor_* per cycle, times cycles "
+         "per second. The peak is for the number format that the kernel uses most on tensor cores; "
+         "if it uses none, for the fastest format in the file."},
     [BOUND] = {"bound", TM_TEXT, "",
                "What limits the kernel. latency: sm_pct and memory_pct are both under 60, the "
                "threshold of Nsight Compute's SpeedOfLight rule. Otherwise compute if sm_pct is at "
@@ -154,7 +155,7 @@ static const char *text_of(const tm_cell *cell) {
 }
 
 /* Adds the calls of a shape to the group of this shape, and to the group of this name without
- * shape. Keys that were not measured have ids above those of all groups. */
+ * shape. A key that was not measured has no group: its id is above the number of groups. */
 static bool add_calls(groups *g, const tm_table *shapes, size_t row) {
     const char *text = text_of(tm_table_cell(shapes, row, "name"));
     const char *grid = text_of(tm_table_cell(shapes, row, "grid"));

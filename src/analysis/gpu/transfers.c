@@ -42,7 +42,7 @@ static const tm_column kind_columns[N_KIND_COLUMNS] = {
     [MEMORY] = {"host_memory", TM_TEXT, "", MEMORY_DOC},
     [COUNT] = {"count", TM_INT, "", "Number of copies or sets of this kind and memory."},
     [BYTES] = {"bytes", TM_INT, "B",
-               "Sum of the sizes of the copies, as far as known; null if no size is known."},
+               "Sum of the known sizes of the copies; null if no size is known."},
     [TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of the copies on the GPU."},
     [BANDWIDTH] =
         {"bw_gbps", TM_REAL, "GB/s",

@@ -93,8 +93,8 @@ static size_t front_that_misses(const tm_hang_world *w, const tm_vec *ranks) {
 }
 
 /* Returns the front where more than half of @p n_waiting ranks wait; fronts.n if there is none. If
- * ranks call two groups in different orders, most ranks wait in one group's operation, and the rest
- * in the other group's operation, which most have not reached. */
+ * ranks call the operations of two groups in different orders, most ranks wait at one group's
+ * front; the others wait at the other group's front, which most ranks have not reached. */
 static size_t front_of_most(const tm_hang_world *w, size_t n_waiting) {
     const tm_hang_front *f = w->fronts.data;
     size_t most = 0;
@@ -139,8 +139,8 @@ static bool mark_circle(const tm_hang_world *w, unsigned char *roles) {
     return left > 0;
 }
 
-/* Returns whether a rank is missing at the front where most ranks wait, and waits at another front
- * for one of those ranks. */
+/* Returns whether a rank is missing at front @p most, and waits at another front for a rank that
+ * waits at front @p most. */
 static bool is_crosswise(const tm_hang_world *w, size_t most, int64_t rank) {
     const tm_hang_front *f = w->fronts.data;
     bool found = false;
@@ -182,8 +182,8 @@ static size_t front_of(const tm_hang_world *w, tm_hang_problem problem) {
     return i;
 }
 
-/* Returns the front to report if no rank is named: preferably one that all members have reached,
- * and where a rank waits that is missing at another front. */
+/* Returns the front to report if no rank is named: a front that all members have reached,
+ * preferably with a waiting rank that is missing at another front. */
 static size_t front_of_root(const tm_hang_world *w, const unsigned char *roles) {
     const tm_hang_front *f = w->fronts.data;
     for (size_t i = 0; i < w->fronts.n; i++)

@@ -336,8 +336,9 @@ static bool holds_up(const tm_hang_world *w, const tm_hang_front *f) {
                                 tm_hang_synchronises(tm_hang_text(w->calls, f->call, HC_OP)));
 }
 
-/* Returns the operation at which the group is stuck: the last one, or an earlier one in which ranks
- * wait whose last operation is below `top`. */
+/* Returns the operation at which the group is stuck. In order of preference: the operation in which
+ * ranks differ; the first operation in which a rank that has not reached `top` waits; the first
+ * operation that a rank has not issued; the first operation that has not ended; `top`. */
 static int64_t seq_of_front(const reach *r, int64_t mismatch) {
     if (mismatch < INT64_MAX)
         return mismatch;
@@ -438,9 +439,9 @@ static bool peers_of(const tm_hang_world *w, const members *m, size_t row, bool 
     return *peer < w->n_ranks;
 }
 
-/* Finds the peer's call that belongs to a send or receive. If as many operations of the same name
- * came before both calls, the match is sure. Otherwise takes the peer's first open call. Returns
- * false if the peer's list is complete and has no open call. */
+/* Finds the peer's call that belongs to a send or receive. The match is sure if both calls have the
+ * same number of earlier calls of their own name (HC_BEFORE). Otherwise takes the peer's first open
+ * call. Returns false if the peer's list is complete and has no open call. */
 static bool find_answer(const tm_hang_world *w, const members *m, tm_hang_front *f, bool sends,
                         int64_t peer) {
     const int64_t key = tm_hang_int(w->groups, f->group, HG_GROUP, 0);

@@ -35,9 +35,10 @@ typedef struct tm_hang_front {
     size_t call; /* row of hang.call: the call of one rank; TM_HANG_NO_ROW: none */
     /* for a send or receive, row of hang.call: the peer's call; TM_HANG_NO_ROW: none */
     size_t answer;
-    bool sure;            /* whether `call` and `answer` certainly belong together */
-    int64_t first_ns;     /* first arrival of a rank [ns since the epoch]; 0: unknown */
-    tm_vec came, waiting; /* ranks that came; those of them on which the operation has not ended */
+    bool sure;        /* whether `call` and `answer` certainly belong together */
+    int64_t first_ns; /* first arrival of a rank [ns since the epoch]; 0: unknown */
+    /* ranks that came; ranks in `came` on which the operation has not ended */
+    tm_vec came, waiting;
     tm_vec absent, no_dump, perhaps;
     bool reported; /* whether the members of the group are known */
     bool cause;

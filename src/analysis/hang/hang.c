@@ -115,7 +115,7 @@ static const tm_table_def *const tables[] = {
     &tm_hang_dump_def, &tm_hang_group_def,      &tm_hang_lane_def, &tm_hang_call_def,
     &tm_hang_seen_def, &tm_hang_answer_def,     &tm_hang_move_def};
 
-/* Removes rows whose key equals that of the row before: further dumps of a rank, and groups that
+/* Keeps the first row of each key. Removes further dumps of a rank, and repetitions of a group that
  * several dumps list. */
 static void leave_doubles(tm_table *table) {
     const size_t width = (size_t)table->def->n_columns;
@@ -139,8 +139,8 @@ static bool lists(const char *ranks, int64_t rank) {
     return false;
 }
 
-/* If exactly one group of the same name contains the rank, returns that group's key; otherwise @p
- * key. */
+/* Returns the key of the group that has the same name as group @p unreported and contains the rank;
+ * @p key if there is no such group, or more than one. */
 static int64_t reported_key(const tm_table *groups, size_t unreported, int64_t rank, int64_t key) {
     const char *name = tm_hang_text(groups, unreported, HG_NAME);
     int64_t found = key;

@@ -89,9 +89,9 @@ static const tm_track *main_thread(const tm_timeline *t) {
     return found;
 }
 
-/* Finds the thread's calls that were open at the end, outermost first, at most DEEP. Finds none
- * unless one is a Python function, which ends when the profiler stops: other traces may end when
- * their last call returns. */
+/* Finds the thread's calls that were open at the end, outermost first, at most DEEP. Returns 0 if
+ * none of them is a Python function: a trace without Python functions may end where its last call
+ * returned. */
 static size_t find_open(const tm_timeline *t, const tm_track *thread, int64_t end, uint32_t *rows) {
     size_t n = 0;
     bool python = false;

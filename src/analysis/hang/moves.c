@@ -148,8 +148,8 @@ static bool add_members(const tm_ras_comm *before, const tm_ras_comm *after, tm_
     return ok;
 }
 
-/* Sorts the GPUs, and sums their launches over communicators. Omits GPUs without known launches
- * that are in a communicator whose launches are unknown. */
+/* Sorts the GPUs, and sums their launches over communicators. Omits a GPU if its known launches sum
+ * to 0 and its launches in another communicator are unknown. */
 static void join(tm_vec *gpus) {
     tm_hang_gpu *v = gpus->data;
     size_t w = 0;

@@ -116,8 +116,8 @@ static bool take_gpus(const tm_ras_comm *c, tm_vec *out) {
     return true;
 }
 
-/* Returns whether @p world contains the GPUs of all communicators, and gives them the same ranks as
- * every other communicator of its size. */
+/* Returns whether @p world contains the GPUs of all communicators, and all communicators of the
+ * same size as @p world give the GPUs the same ranks. */
 static bool is_world(const tm_vec *world, const tm_ras_comm *comms, size_t n) {
     for (size_t c = 0; c < n; c++)
         for (size_t i = 0; i < comms[c].n_members; i++) {
@@ -183,7 +183,7 @@ static int64_t count_of(const tm_ras_member *m, const char *operation) {
     return 0;
 }
 
-/* How a member's counts differ from those of the member with the most launches. */
+/* How a member's counts differ from the counts of the member with the most launches. */
 typedef struct lag {
     const char *operation; /* the operation whose count differs most; NULL: all counts are equal */
     int64_t own, other;
@@ -253,8 +253,8 @@ static tm_status add_member(tm_table *t, const tm_ras_comm *c, const tm_ras_memb
 
 /* State while an answer is read: the only one, or the later one of two. */
 typedef struct reading {
-    tm_vec world, moves; /* of tm_hang_gpu, whose `number` is the GPU's global rank, or how much it
-                            launched between the answers */
+    tm_vec world, moves; /* of tm_hang_gpu; `number` is the GPU's global rank in `world`, and how
+                            many collectives it launched between the answers in `moves` */
     tm_hang_compared compared;
     int64_t apart_s; /* -1: unknown */
 } reading;

@@ -66,8 +66,8 @@ static bool is_like(const tm_cell *a, const tm_cell *b) {
            strcmp(a[HR_STATE].value.text, b[HR_STATE].value.text) == 0;
 }
 
-/* Adds the ranks of the same communicator whose state is that of row @p first. Returns false if out
- * of memory. */
+/* Adds the ranks that have the communicator and state of row @p first. Returns false if out of
+ * memory. */
 static bool add_lagging(tm_hang_words *t, const tm_table *rows, const tm_cell *first) {
     const int column = first[HR_RANK].null ? HR_MEMBER : HR_RANK;
     tm_vec ranks = TM_VEC(int64_t);

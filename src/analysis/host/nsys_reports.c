@@ -20,7 +20,8 @@ static const char *const words[TM_N_REPORTS] = {
     [TM_REPORT_CPU_FAULTS] = "um_cpu_page_faults_sum",
 };
 
-/* Part of the name that readers give a kind of copies, and nsys stats' name of this kind. */
+/* Kinds of copies: part of the name that tmerge's readers give a copy, and the name in nsys stats.
+ */
 static const struct {
     const char *part, *name;
 } copies[] = {

@@ -241,7 +241,7 @@ static tm_status stats_rank(const tm_rank_view *view, tm_tables *out, tm_error *
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns value @p place of all values, if they are sorted. Each row stands for several equal
+/* Returns the value at @p place (from 0) in ascending order. Each row stands for several equal
  * values; rows ascend by value. */
 static double value_at(tm_rank_rows values, int64_t place) {
     size_t row = values.first;
@@ -363,7 +363,7 @@ static bool same_report(const tm_table *table, size_t a, size_t b) {
  */
 static tm_status finish(tm_table *table, tm_error *err) {
     size_t kept = 0;
-    tm_table_rank(table, COUNT); /* for reports whose times are null */
+    tm_table_rank(table, COUNT); /* orders rows without a total by count */
     tm_table_rank(table, TOTAL);
     tm_table_order(table, REPORT, true);
     for (size_t first = 0, end; first < table->n_rows; first = end) {

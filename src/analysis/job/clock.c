@@ -59,7 +59,7 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
          "How the clock was aligned. fit: fitted to ends of collectives that several clocks share. "
          "wall: taken as recorded. none: cannot be compared with other clocks."},
     [R_ANCHORS] = {"anchors", TM_INT, "",
-                   "Number of collectives to whose ends this clock was fitted: they link it to "
+                   "Number of collectives whose ends the fit of this clock used. They link it to "
                    "another clock."},
     [R_DOMAIN] = {"domain", TM_INT, "",
                   "Number of the clock domain. Ranks of the same domain share a clock: all ranks "
@@ -110,8 +110,8 @@ static const tm_column check_columns[N_CHECK_COLUMNS] = {
                     "Number of communication kernels without metadata whose collective was "
                     "inferred from the waits between ranks."},
     [C_TRANSFERS] = {"transfers_alone", TM_INT, "",
-                     "Number of communication kernels in traces in which kernels start only when "
-                     "the last rank has arrived. Such traces do not show who waited."},
+                     "Number of communication kernels whose traces record them only from the "
+                     "arrival of the last rank on. Such traces do not show who waited."},
     [C_SUSPECT] = {"suspect", TM_INT, "",
                    "Number of collectives that may be mismatched: members differ in kind or size, "
                    "a rank occurs twice, or the collective violates causality on aligned clocks by "
@@ -152,7 +152,7 @@ static const tm_table_def *const defs[] = {&rank_def, &check_def, &part_def};
 static const char *const method_words[] = {
     [TM_CLOCK_AS_RECORDED] = "wall", [TM_CLOCK_FITTED] = "fit", [TM_CLOCK_UNKNOWN] = "none"};
 
-/* Without a value, leaves the cell null. */
+/* Leaves cells without a value null. */
 static void set_clock(tm_cell *row, const tm_rank_clock *clock) {
     tm_cell_set_int(&row[R_DOMAIN], clock->domain);
     if (clock->step_ns != 0)
@@ -194,7 +194,8 @@ static tm_status clock_rank(const tm_rank_view *view, tm_tables *out, tm_error *
                              method_words[timeline->clock.way], err);
 }
 
-/* Counts violations after alignment. Those before were counted during alignment. */
+/* Counts violations on aligned clocks. Violations on clocks as recorded were counted during
+ * alignment. */
 static tm_status clock_own(const tm_collectives *own, tm_tables *out, tm_error *err) {
     const tm_comm_record *records = own->records.data;
     const tm_instance *instances = own->instances.data;

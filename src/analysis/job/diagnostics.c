@@ -69,7 +69,7 @@ static tm_status add_rows(const tm_rank_view *view, uint32_t source, const int64
     return TM_OK;
 }
 
-/* If a count of the rank is larger than that of its traces, the rest is from traces that were left
+/* If a count of the rank exceeds the sum over its spans, the rest is from traces that were left
  * out. */
 tm_status tm_diagnostic_rows(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;

@@ -205,7 +205,8 @@ typedef struct program {
     int64_t rank;
     size_t first, n;
     size_t like;   /* index of an earlier program of the same set; its own index if there is none */
-    size_t opened; /* element i: index of the first program of set i */
+    size_t opened; /* in element i: index of the first program of set i (from 0), which need not be
+                      this program's set */
     int64_t set;   /* number of the program's set, from 1 */
 } program;
 
@@ -379,8 +380,8 @@ static bool is_of_lower(const void *row, const void *rank) {
     return ((const listing *)row)->rank < *(const int64_t *)rank;
 }
 
-/* Returns whether a member of a row's list lists other members itself. Checks only the first row
- * that has a list. */
+/* Returns whether a rank in the list of a row has a different list itself. If several rows have the
+ * same list, checks only the first of them. */
 static bool is_denied(const group_lists *g, size_t row) {
     const listing *rows = g->rows.data, *own = &rows[row];
     const tm_vec *members = members_of(g, own->members);

@@ -5,8 +5,8 @@
 
 #include "tmerge/analysis.h"
 
-/** Maximum number of kernels that are kept for a rank. They are those with the smallest hashes, so
- * ranks of one program keep the same kernels. */
+/** Maximum number of kernels that are kept for a rank: the kernels with the smallest hashes, so
+ * that ranks of one program keep the same kernels. */
 enum { TM_DIFFERS_KERNELS = 128 };
 
 extern const tm_table_def tm_differs_table;

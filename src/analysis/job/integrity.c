@@ -54,8 +54,9 @@ static const tm_column columns[N_COLUMNS] = {
          "Number of launches whose GPU events were not recorded. Includes a launch of a graph that "
          "has no recorded compute kernel if only copies were recorded, or if the GPU was idle for "
          "over 200 us and over half of the time from the launch to the end of the graph's "
-         "communication. Losses in the first and last tenth of the recording count only if at "
-         "least 1 % of the launches between recorded ones are lost."},
+         "communication. Losses at the edges of the recording (before the first and after the last "
+         "launch with recorded GPU events, at most a tenth of the recording each) count only if at "
+         "least 1 % of all launches are lost elsewhere."},
     [GRAPHS_LOST] = {"graphs_lost", TM_INT, "", "Number of graph launches among launches_lost."},
     [RECORDED_PCT] = {"recorded_pct", TM_REAL, "%",
                       "Share of launches whose GPU events were recorded: 100 (launches - "
@@ -138,9 +139,9 @@ static const tm_column columns[N_COLUMNS] = {
                 "in late_kernels; null if late_kernels is 0. Above some 30 us, the clocks of GPU "
                 "and host differ, or ends of kernels are wrong."},
     [CUT] = {"cut_pct", TM_REAL, "%",
-             "Share of the launches, or of device_ns, that a trace that is cut short lacks (the "
-             "larger of both): compared with the median of the ranks whose traces are whole. Null "
-             "for whole traces, and if no trace is whole."},
+             "For a trace that is cut short: share of the launches or of device_ns that it lacks, "
+             "whichever is larger, compared with the median of the ranks whose traces are whole. "
+             "Null for whole traces, and if no trace is whole."},
 };
 
 const tm_table_def tm_integrity_table = {
@@ -205,8 +206,8 @@ static void set_shares(tm_cell *row, const state *s, int64_t whole_ns) {
     const device_times d = devices_of(s->view);
     const int64_t late_ns = t.compute_ns - compute, odd_ns = t.busy_ns - busy;
     const int64_t window = d.n * t.window_ns, whole = d.n * whole_ns;
-    /* Hidden work may have run on any device. So it counts in the sum over devices, except when the
-     * device is busy anyway. */
+    /* Hidden work may have run on any device, so hidden time is limited to the idle time of all
+     * devices together. */
     const int64_t room = whole - d.busy_ns;
     const bool sampled = s->lost->sampled; /* any idle time may hide work */
     const int64_t hidden = s->lost->hidden_ns < room && !sampled ? s->lost->hidden_ns : room;
@@ -290,8 +291,9 @@ static int64_t amount(const tm_table *table, size_t row, int column) {
     return cell->null ? 0 : cell->value.i;
 }
 
-/* Sets cut_pct of the ranks whose traces are cut short to at least the share of a column that they
- * lack. `room` has a place for each rank. */
+/* Raises cut_pct of each trace that is cut short to the share of a column that it lacks, compared
+ * with the median of whole traces. Raises moves_pct and between_pct to cut_pct. `room` has a place
+ * for each rank. */
 static void compare_cut(const tm_table *ranks, tm_table *table, int column, int64_t *room) {
     size_t n = 0;
     for (size_t i = 0; i < table->n_rows; i++)

@@ -41,13 +41,13 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [HOST] =
         {"host", TM_TEXT, "",
          "Name of the rank's host, from --host-map, the trace or its file name. If unknown, "
-         "host0, host1, ...: a rank is on the previous rank's host if its device number is "
-         "higher, and its rank is higher by 1 or by the same amount; without a device number, if "
-         "its rank is higher by 1. Null if there are several ranks and no host or device is "
-         "known."},
+         "hosts are named host0, host1, ...: a rank is on the previous rank's host if its device "
+         "number is higher by some d, and its rank is higher by 1 or by d. If its device number is "
+         "unknown: if its rank is higher by 1. Null if there are several ranks and no host or "
+         "device is known."},
     [DEVICE] = {"device", TM_INT, "",
-                "Number (on its host) of the device of the rank with the most busy time; null "
-                "without GPU events."},
+                "Number, on its host, of the rank's device with the most busy time; null without "
+                "GPU events."},
     [SOURCE] = {"source", TM_TEXT, "",
                 "Paths of the rank's traces as given, in order of start, separated by commas."},
     [FORMAT] = {"format", TM_TEXT, "", "Format of the rank's traces."},
@@ -75,17 +75,18 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                      "Kind of the rank's devices: GPU, NPU, TPU, XPU, ...; null if the trace has "
                      "neither the kind nor device events."},
     [UNRECOGNISED] = {"unrecognised", TM_TEXT, "",
-                      "Event categories of which tmerge does not know whether they are device or "
-                      "host work, with their number of events."},
+                      "Event categories that tmerge does not recognise as device or host work, "
+                      "with their numbers of events."},
     [PROFILER_ERROR] = {"profiler_error", TM_TEXT, "",
                         "Why CUPTI did not record the device, from the profiler's log in the "
                         "trace. Null if the log has no error, or if the rank has device events."},
     [OPENING] =
         {"opening_ns", TM_INT, "ns",
-         "Time at the start of the rank's recording that windows, steps and waits exclude, because "
-         "profilers of other ranks were still starting. It ends at a collective in which a rank "
-         "waited for a rank whose recording had not started (for at least half of its wait and 5 % "
-         "of its recording), when the last rank arrives. Null if nothing is left out."},
+         "Time at the start of the rank's recording in which profilers of other ranks were still "
+         "starting; windows, steps and waits exclude it. It ends when the last rank arrives at the "
+         "collective that shows the late start: a rank waited there while another rank's recording "
+         "had not started, for at least half of its wait and at least 5 % of its own recording. "
+         "Null if nothing is left out."},
 };
 
 static const tm_table_def rank_def = {
@@ -255,7 +256,8 @@ static tm_status set_device_kind(const tm_rank_view *view, tm_table *table, tm_c
     return tm_table_set_text(table, cell, any ? "GPU" : NULL, err);
 }
 
-/* Returns the error with which a call of CUPTI failed; of several errors, one that is a cause. */
+/* Returns the error of a failed call of CUPTI; of several errors, the first other than
+ * NOT_INITIALIZED, which is only a consequence. */
 static tm_text profiler_error(tm_text metadata) {
     static const char failed[] = "failed with error CUPTI_";
     tm_text found = {"", 0};

@@ -8,8 +8,9 @@
 #include "base/sorted.h"
 #include "timeline/build_timeline.h"
 
-/* So many kernels of a stream cannot begin and end during another kernel. None did in the real
- * traces that were checked (NVIDIA and AMD). */
+/* If at least this many kernels begin and end during another kernel of their stream, that kernel's
+ * recorded end is wrong. The real traces that were checked (NVIDIA and AMD) have no such kernels.
+ */
 enum { FOLLOWERS_LEAST = 3 };
 
 /* Maximum depth of nested kernels of a stream; deeper kernels are ignored. */
@@ -36,7 +37,7 @@ typedef struct waited {
 } waited;
 
 /* A recording of the rank. `over_ns` is the last end of a host event or the last start of a device
- * event. Only the last kernels can end later. */
+ * event, whichever is later. Only the last kernels can end after it. */
 typedef struct recorded {
     int64_t begin_ns, over_ns;
     size_t calls, kernels;
@@ -113,9 +114,9 @@ static bool survey(search *s) {
     return ok;
 }
 
-/* Returns whether a kernel lasts longer after the end of everything else in its recording than
- * everything else took. This is impossible: profilers write a kernel after it has ended, and stop
- * with the device. */
+/* Returns whether a kernel more than doubles its recording: the kernel ends after everything else,
+ * by more than the duration of everything else. This is impossible: profilers write a kernel after
+ * it has ended, and stop with the device. */
 static bool is_beyond_all(const search *s, const cover *c) {
     const recorded *r = recording_of(s, s->recordings, s->view->timeline->begin_ns[c->row]);
     return s->n_recordings > 0 && r->calls > 0 && r->kernels >= RECORDED_LEAST &&

@@ -4,8 +4,8 @@
 #include "analysis/shared/passes.h"
 #include "base/sorted.h"
 
-/* The time of an outermost operator: an operator of autograd that is not within another one of
- * autograd, or another operator that is not within any operator. */
+/* The time of an outermost operator: an operator of autograd that is not nested in an operator of
+ * autograd, or any other operator that is not nested. */
 typedef struct mark {
     int64_t begin_ns, end_ns;
 } mark;
@@ -23,7 +23,7 @@ static bool add_mark(const tm_timeline *timeline, uint32_t row, tm_vec *marks) {
 }
 
 /* Sets @p marks to the outermost operators of autograd on all threads, and @p main to the other
- * outermost operators of the main thread. The main thread is the one with the most of these. Calls
+ * outermost operators of the main thread, which is the thread with the most such operators. Calls
  * are grouped by thread. */
 static bool find_marks(const tm_rank_view *view, tm_vec *marks, tm_vec *main) {
     const tm_timeline *timeline = view->timeline;

@@ -14,7 +14,7 @@ typedef struct tm_backward_pass {
 
 /**
  * Finds the backward passes. A pass is a series of autograd operators, on any thread, between which
- * the main thread calls no other operator, because it waits. The main thread is the one with the
+ * the main thread calls no other operator, because it waits. The main thread is the thread with the
  * most other operators.
  * @param out  of tm_backward_pass, ascending; the caller frees it, also on failure
  * @return     TM_OK; TM_ERR_FAULT

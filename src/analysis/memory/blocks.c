@@ -74,7 +74,7 @@ void tm_blocks_free(tm_blocks *blocks) {
 }
 
 /* Returns the memory that a TPU's programs hold at a level [bytes]. Before the first record, it is
- * that of the first record. */
+ * the same as at the first record. */
 static int64_t stack_at(const tm_device_levels *d, size_t level) {
     const tm_memory_level *v = d->levels.data;
     return d->stacks && v[level].reserved_bytes > 0 ? v[level].reserved_bytes : 0;

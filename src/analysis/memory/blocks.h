@@ -40,8 +40,8 @@ const char *tm_memory_category_word(tm_memory_category category);
 /** As an index: no block. As tm_block.freed: the block is never freed. */
 #define TM_NO_BLOCK UINT32_MAX
 
-/** An allocated block, which lasts until the next release at its address. Records have the numbers
- * of the device's levels. */
+/** An allocated block, which lasts until the next release at its address. Record i of a device
+ * leads to its level i. */
 typedef struct tm_block {
     int64_t bytes;
     /* levels of the records; freed is TM_NO_BLOCK if the block outlives the trace */
@@ -84,7 +84,7 @@ typedef struct tm_category_walk {
                                               up to that level's total */
 } tm_category_walk;
 
-/** @param blocks  NULL if unknown: the walk then has only its start */
+/** @param blocks  NULL if unknown: tm_category_walk_next must then not be called */
 tm_category_walk tm_category_walk_begin(const tm_timeline *timeline, const tm_device_levels *d,
                                         const tm_blocks *blocks);
 /** Moves to the next level. Returns false at the end. */

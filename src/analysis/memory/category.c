@@ -42,8 +42,7 @@ static bool is_before_optimizer(const block_view *b, int64_t pass_ns) {
 static tm_memory_category of_forward(const block_view *b, const tm_vec *passes) {
     size_t i = tm_backward_pass_at(passes, b->taken_ns);
     const tm_backward_pass *pass = (const tm_backward_pass *)passes->data + i;
-    /* this thread does not use the block in the pass that is running, because another thread runs
-     * the pass */
+    /* a pass that is running is on another thread and does not use the block */
     if (i == passes->n || pass->begin_ns <= b->taken_ns || is_before_optimizer(b, pass->begin_ns))
         return TM_MEMORY_OTHER;
     return b->freed_ns >= pass->begin_ns ? TM_MEMORY_ACTIVATION : TM_MEMORY_FORWARD_ONLY;

@@ -361,8 +361,8 @@ static void free_found(rank_memory *m) {
     tm_vec_free(&m->passes);
 }
 
-/* Adds the rows of the curve and, if the device's records have addresses, those that need blocks.
- */
+/* Adds the rows of the curve. If the device's records have addresses, also adds the rows that need
+ * blocks. */
 static tm_status add_blocks(rank_memory *m, const tm_device_levels *d, tm_tables *out,
                             tm_error *err) {
     const tm_timeline *timeline = m->view->timeline;

@@ -40,8 +40,8 @@ tm_status tm_memory_levels_find(const tm_timeline *timeline, tm_vec *out,
 void tm_memory_levels_free(tm_vec *devices);
 
 /**
- * Chooses all levels; of more than 384, at most 384: in each 128th of the time, those with the
- * minimum allocated, the maximum allocated and the maximum reserved bytes.
+ * Chooses all levels if there are at most 384. Otherwise chooses up to three in each 128th of the
+ * time: with the minimum allocated, the maximum allocated and the maximum reserved bytes.
  * @param levels  of tm_memory_level; at least one
  * @param out     of size_t: receives the indexes of the chosen levels, ascending
  * @return        false if out of memory

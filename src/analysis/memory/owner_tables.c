@@ -82,7 +82,8 @@ static const char *const level_words[TM_N_OWNER_LEVELS] = {
 tm_owner_class *const tm_owner_classes[TM_N_OWNER_LEVELS] = {
     [TM_OWNERS_MODULE] = tm_is_owning_module, [TM_OWNERS_OPERATOR] = tm_is_owning_operator};
 
-/* Adds an owner's rows by type of device: the ranks' device numbers differ. */
+/* Adds a row for each owner and type of device. Device numbers do not count, because they differ
+ * between ranks. */
 tm_status tm_memory_add_owners(const tm_timeline *timeline, tm_owner_level level,
                                const tm_owners *owners, tm_table *part, tm_error *err) {
     const tm_owner_key *keys = owners->keys.keys.data;

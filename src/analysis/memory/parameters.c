@@ -193,8 +193,8 @@ static bool look_at_names(const tm_rank_view *view, training *t) {
     return looked != NULL;
 }
 
-/* Sets the minimum and maximum size of the optimizer's state, a multiple of the parameters' size
- * that is known for a few optimizers. */
+/* Sets the minimum and maximum size of the optimizer's state. For a few optimizers, both are known
+ * multiples of the parameters' size. */
 static void set_state(tm_cell *row, const training *t, int64_t bytes) {
     static const struct {
         const char *name;

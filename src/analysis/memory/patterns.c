@@ -4,8 +4,8 @@
 
 #include "base/median.h"
 
-/* Counts how often a value falls by at least a threshold from its maximum since the last such fall.
- */
+/* Counts falls of a value by at least `threshold` from its maximum. After a fall, the value must
+ * rise by `threshold` from its minimum before the next fall counts. */
 typedef struct falls {
     int64_t threshold, high, low, n;
     bool begun, falling;
@@ -25,7 +25,7 @@ static void follow(falls *f, int64_t value) {
     }
 }
 
-/* smaller changes, relative to the maximum, are ignored */
+/* Returns a counter of falls by at least 1 / 20 of the maximum. */
 static falls falls_of(int64_t most) {
     return (falls){.threshold = most / 20 > 0 ? most / 20 : 1};
 }
@@ -33,7 +33,7 @@ static falls falls_of(int64_t most) {
 static int64_t mean_of(const tm_device_levels *d) {
     const tm_memory_level *v = d->levels.data;
     int64_t length = v[d->levels.n - 1].time_ns - v[0].time_ns;
-    double integral = 0.0; /* [byte ns], whose sum exceeds 64 bits */
+    double integral = 0.0; /* [byte ns]; may exceed 64 bits */
     for (size_t i = 0; i + 1 < d->levels.n; i++)
         integral += (double)v[i].allocated_bytes * (double)(v[i + 1].time_ns - v[i].time_ns);
     return length > 0 ? llround(integral / (double)length) : v[0].allocated_bytes;
@@ -48,11 +48,11 @@ static int64_t falls_of_reserve(const tm_device_levels *d) {
     return f.n;
 }
 
-/* Steps that have records, and counts of those except the first: */
+/* Counts of steps that have records. All but `n` and `falls` leave out the first step. */
 typedef struct walk {
     int64_t n;       /* all steps */
     int64_t growing; /* steps that end with more allocated bytes than the step before */
-    int64_t falls;   /* number of falls of the bytes allocated at the end of steps (see falls) */
+    int64_t falls;   /* how often the allocated bytes at the ends of steps fall */
     int64_t high;    /* steps with a peak over 20 % above the median */
     int64_t uneven;  /* steps with a peak over 5 % off the median */
     size_t highest;  /* index of the step with the highest peak */

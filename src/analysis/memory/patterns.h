@@ -13,8 +13,8 @@ typedef struct tm_memory_pattern {
 } tm_memory_pattern;
 
 /**
- * Classifies how memory changes over steps that have records, except the first step, in which
- * caches fill and optimizers create their states. Needs three more steps.
+ * Classifies how memory changes over the steps that have records. Leaves out the first step, in
+ * which caches fill and optimizers create their states. Needs at least three other steps.
  * @param d  not thinned yet
  * @return   TM_OK; TM_ERR_FAULT
  */

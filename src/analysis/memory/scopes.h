@@ -5,7 +5,8 @@
 #include "analysis/shared/calls.h"
 #include "base/vec.h"
 
-/** Calls around a call, or the call itself: indices into tm_scopes.calls, or TM_NO_CALL. */
+/** The scope of a call. Indices into tm_scopes.calls: of the call itself or of a call around it;
+ * TM_NO_CALL: none. */
 typedef struct tm_scope {
     uint32_t node; /* outermost operator with a schema, or outermost autograd function: a unit of
                       computation for PyTorch's profiler */
@@ -14,8 +15,8 @@ typedef struct tm_scope {
     uint32_t module;    /* innermost module */
     uint32_t optimizer; /* optimizer step */
     bool backward;      /* within autograd */
-    bool loading; /* whether a data loader or the pinning of memory is around the call, so that it
-                     loads a batch */
+    bool loading;       /* whether the call loads a batch: a data loader or the pinning of memory is
+                           around it */
 } tm_scope;
 
 typedef struct tm_scopes {

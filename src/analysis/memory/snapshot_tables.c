@@ -70,7 +70,7 @@ static const tm_column site_columns[N_SITE] = {
     [S_SITE] = {"site", TM_TEXT, "",
                 "Innermost line of the user's own Python code on the stack of the allocation; "
                 "without such a line, the innermost frame. Null if no stack was recorded, and in "
-                "row 51, which sums the rest."},
+                "row 51, which sums all other places."},
     [S_BLOCKS] = {"blocks", TM_INT, "", "Number of blocks that were allocated at this place."},
     [S_BYTES] = {"bytes", TM_INT, "B",
                  "Sum of the sizes of the blocks. The rows of a device add up to "
@@ -97,14 +97,14 @@ enum { T_FILE, T_CATEGORY, T_PEAK, T_PEAK_PCT, T_MOST, T_END, T_TIME, T_MOMENTS,
 
 static const tm_column timeline_columns[N_TIMELINE] = {
     [T_FILE] = {"file", TM_TEXT, "", FILE_DOC},
-    [T_CATEGORY] = {"category", TM_TEXT, "",
-                    "Category that PyTorch's profiler, which knows the tensors, gave the memory. "
-                    "parameter includes buffers."},
+    [T_CATEGORY] =
+        {"category", TM_TEXT, "",
+         "Category that PyTorch's profiler gave the memory. parameter includes buffers."},
     [T_PEAK] = {"peak_bytes", TM_INT, "B",
                 "Bytes of the category at the time when the sum of all categories was largest."},
     [T_PEAK_PCT] =
         {"peak_pct", TM_REAL, "%",
-         "Share of the category at that time: 100 peak_bytes / the sum of all categories."},
+         "Share of the category in the sum of all categories at the time of peak_bytes."},
     [T_MOST] = {"most_bytes", TM_INT, "B", "Maximum of the category's bytes over time."},
     [T_END] = {"end_bytes", TM_INT, "B", "The category's bytes after the last record."},
     [T_TIME] = {"peak_time_ns", TM_INT, tm_epoch_ns,

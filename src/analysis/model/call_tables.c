@@ -126,7 +126,7 @@ static const tm_column columns[S_N] = {
     [S_TENSOR_TOTAL] = {"tensor_total_pct", TM_REAL, "%",
                         "Share of kernel time in device_total_ns in kernels that use tensor cores, "
                         "judged by their names."},
-    [S_RANKS] = {"ranks", TM_INT, "", "Number of ranks that have such calls."},
+    [S_RANKS] = {"ranks", TM_INT, "", "Number of ranks that have calls of this row."},
     [S_DEVICE_MIN] = {"device_min_ns", TM_INT, "ns", "Smallest device_self_ns on a rank."},
     [S_DEVICE_MEDIAN] = {"device_median_ns", TM_INT, "ns",
                          "Median of device_self_ns over the ranks."},
@@ -140,21 +140,21 @@ static const tm_column columns[S_N] = {
     [S_HOST_MAX_RANK] =
         {"host_max_rank", TM_INT, "",
          "Rank with the largest host_self_ns (host_max_ns); the lowest if there are several."},
-    [S_FITS] =
-        {"tensor_cores_fit", TM_BOOL, "",
-         "Whether tensor cores could do the operator's work: libraries have such kernels for this "
-         "operator or for one nested in it, or it used one. Null for modules and annotations."},
+    [S_FITS] = {"tensor_cores_fit", TM_BOOL, "",
+                "Whether tensor cores could do the operator's work: libraries have tensor-core "
+                "kernels for the operator or for a nested operator, or the operator launched such "
+                "a kernel. Null for modules and annotations."},
     [S_BACKWARD_SELF] =
         {"backward_device_self_ns", TM_INT, "ns",
          "For modules, GPU time of the backward pass of the module's own work, without nested "
-         "modules, if autograd's numbers show it. device_self_ns includes this time only if a "
-         "module was open during the backward pass. Null for other levels."},
+         "modules. Found by autograd's sequence numbers. device_self_ns includes this time only if "
+         "a module was open during the backward pass. Null for other levels."},
     [S_BACKWARD_TOTAL] = {"backward_device_total_ns", TM_INT, "ns",
                           "For modules, GPU time of the backward pass of the module and its nested "
-                          "modules, if autograd's numbers show it. Null for other levels."},
+                          "modules. Found by autograd's sequence numbers. Null for other levels."},
     [S_BACKWARD_HOST] = {"backward_host_ns", TM_INT, "ns",
                          "For modules, host time of the backward pass of the module and its nested "
-                         "modules, if autograd's numbers show it. Null for other levels."},
+                         "modules. Found by autograd's sequence numbers. Null for other levels."},
 };
 
 const tm_table_def tm_call_table = {
@@ -374,8 +374,8 @@ static void find_backward(summing *s) {
     }
 }
 
-/* Finds for which keys tensor cores could do work of a call or of a nested call. Looks at each name
- * once. */
+/* Finds the keys with a call, or a nested call, whose work tensor cores could do. Looks at each
+ * name once. */
 static void find_fitting(const summing *s, const grouping *g) {
     for (uint32_t k = 0; k < g->sums.n; k++) {
         tm_text name = tm_names_text(s->view->names, ((const call_key *)g->keys.keys.data)[k].name);
@@ -428,8 +428,8 @@ static bool add_rows(const summing *s, const grouping *g, tm_table *part) {
     return true;
 }
 
-/* Finds the keys first: then self times go directly to the sums of keys, and calls need memory only
- * for totals. */
+/* Finds the keys before times are summed: then self times are added directly to the sums of keys,
+ * and calls need memory only for totals. */
 static bool make_groups(summing *s) {
     bool ok = true;
     for (int i = 0; i < s->n_groupings && ok; i++) {
@@ -527,8 +527,9 @@ static tm_status set_row(const tm_names *names, const tm_rank_rows *rows, tm_tab
 tm_status tm_call_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
     tm_table *shown = tm_tables_find(tables, tm_call_table.name);
     TM_TRY(tm_over_ranks_merge(&tm_call_part, &tm_call_table, names, tables, set_row, err));
-    /* A process has all rows of its keys, so the job's rows are among the first TM_CALL_ROWS of the
-     * processes. Sorts by key first, so that ties are cut as in the job's table. */
+    /* A process has all rows of its keys, so the job needs only the first TM_CALL_ROWS rows of a
+     * level from each process. Sorts by key first, so that rows with equal cost are cut in the same
+     * order as in the job's table. */
     tm_table_sort(shown);
     tm_call_order(shown);
     return TM_OK;

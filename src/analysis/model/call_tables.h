@@ -8,7 +8,7 @@
  * names as calls. */
 enum { TM_CALL_ROWS = 1000 };
 
-/** Levels, in the order of their words. */
+/** Levels, in alphabetical order of their words. */
 typedef enum tm_call_level {
     TM_CALLS_ANNOTATION,
     TM_CALLS_MODULE,
@@ -29,9 +29,10 @@ tm_status tm_call_rows(const tm_rank_view *view, tm_call_level level, const tm_c
  * TM_OK; TM_ERR_FAULT. */
 tm_status tm_call_merge(const tm_names *names, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** Sorts the rows of each level by cost: by device_self_ns (annotations by device_total_ns), then
- * by the host column of the same kind. Keeps TM_CALL_ROWS rows of a level. The sort is stable: the
- * caller sorts by key before, for a fixed order of ties. */
+/** Sorts the rows of each level by device_self_ns, then by host_self_ns; annotations by
+ * device_total_ns, then by host_total_ns. Keeps the first TM_CALL_ROWS rows of a level. The sort is
+ * stable: if the caller sorts by key before, rows with equal times stay in the order of their keys.
+ */
 void tm_call_order(tm_table *shown);
 
 #endif

@@ -12,11 +12,11 @@ struct tm_passes;
 #define TM_TREE_NODES 10000
 
 /* Special values of a name id: work launched outside of all calls of the level; work with an
- * unrecorded launch; rows that a long table omits. For a value v <= TM_TREE_STACK, the node is a
- * function of call stack number TM_TREE_STACK - v: the one at the node's depth. */
+ * unrecorded launch; rows that a long table omits. A value v <= TM_TREE_STACK is a function: the
+ * function at the node's depth in call stack number TM_TREE_STACK - v. */
 enum { TM_TREE_OUTSIDE = -1, TM_TREE_UNKNOWN = -2, TM_TREE_OTHERS = -3, TM_TREE_STACK = -4 };
 
-/** Levels, in the order of their words. */
+/** Levels, in alphabetical order of their words. */
 typedef enum tm_tree_level {
     TM_TREE_FUNCTIONS,
     TM_TREE_MODULES,
@@ -89,12 +89,13 @@ tm_status tm_tree_rows(const tm_rank_view *view, tm_tree_level level, const tm_c
 tm_status tm_tree_stack_rows(const tm_rank_view *view, const tm_calls *calls, tm_tables *out,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Merges the ranks' nodes into calls.tree, without numbers. Returns TM_OK; TM_ERR_FAULT. */
+/** Merges the ranks' nodes into calls.tree; tm_tree_number numbers them. Returns TM_OK;
+ * TM_ERR_FAULT. */
 tm_status tm_tree_merge(const tm_names *names, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** Numbers the nodes of each level: children follow their parent, those with the most time first.
- * Keeps the TM_TREE_NODES nodes with the largest host_total_ns, and thereby their ancestors. Merges
- * the rest into one node. Returns TM_OK; TM_ERR_FAULT. */
+/** Numbers the nodes of each level: children follow their parent, longest first. Keeps the
+ * TM_TREE_NODES nodes with the largest host_total_ns; their ancestors are among them, because a
+ * parent takes at least as long. Merges the rest into one node. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_tree_number(tm_table *shown, tm_error *err) TM_MUST_CHECK;
 
 /** A name without the first address in it, such as " at 0x7f5c2c0b1d30": the text before it, and

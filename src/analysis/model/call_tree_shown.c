@@ -49,7 +49,7 @@ static const tm_column columns[TM_TREE_N] = {
          "Rank with the largest device_total_ns (device_max_ns); the lowest if there are several."},
     [TM_TREE_FORWARD] = {"forward_device_ns", TM_INT, "ns",
                          "Part of device_total_ns that the forward pass launched; in rows in "
-                         "brackets, all work except that of the backward pass. forward_device_ns + "
+                         "brackets, all work outside of the backward pass. forward_device_ns + "
                          "recomputed_device_ns + backward_device_ns = device_total_ns. Only for "
                          "modules; otherwise null, like the next three columns."},
     [TM_TREE_RECOMPUTED] = {"recomputed_device_ns", TM_INT, "ns",
@@ -191,8 +191,8 @@ static int by_time(const void *a, const void *b) {
                                       : tm_order_i64(y->path, x->path);
 }
 
-/* Adds an omitted row to the row of others. Totals include the row's children. If the parent is
- * omitted, too, its total includes the row; otherwise (`outermost`) the row's totals count. */
+/* Adds an omitted row to the row of others. Adds totals only if the row's parent is kept
+ * (`outermost`), because the totals of an omitted parent include this row. */
 static void leave_out(tm_cell *others, const tm_cell *row, bool outermost) {
     for (int c = TM_TREE_CALLS; c < TM_TREE_N; c++) {
         bool own = c == TM_TREE_CALLS || c == TM_TREE_HOST_SELF || c == TM_TREE_DEVICE_SELF;
@@ -202,8 +202,8 @@ static void leave_out(tm_cell *others, const tm_cell *row, bool outermost) {
     }
 }
 
-/* Keeps the first n of rows [first, end), and those of the other rows that are not calls. Moves
- * later rows of the table up. Appends a row with the sums of the removed rows. */
+/* Of rows [first, end), keeps the first n and all rows that are not calls. Moves later rows of the
+ * table up. Appends a row with the sums of the removed rows. */
 static tm_status cut(tm_table *shown, size_t first, size_t end, size_t n, tm_error *err) {
     tm_cell others[TM_TREE_N];
     int64_t *paths = malloc((n + 1) * sizeof *paths);

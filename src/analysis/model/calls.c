@@ -17,7 +17,8 @@ static bool is_module(void *context, const tm_timeline *timeline, uint32_t row) 
     return tm_call_kinds_at(context, timeline->name[row]) == TM_CALL_KIND_MODULE;
 }
 
-/* Adds the calls of modules. Ignores calls between nested modules. */
+/* Adds the calls of modules. The parent of a module is the innermost module around it, even if
+ * other calls are in between. */
 static tm_status add_modules(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_call_class modules = {TM_CALL_IN(TM_CAT_PYTHON), is_module, view->call_kinds};
     tm_calls calls;

@@ -66,8 +66,9 @@ static const tm_column step_columns[] = {
     {"step_ns", TM_INT, "ns",
      "Duration of the step over all ranks: from the end of the last GPU event of all previous "
      "steps to the end of the last GPU event of this step. The first step starts at the job's "
-     "first GPU event, or when the last rank first launches work of the step, if all earlier GPU "
-     "work has ended by then. The parts of the critical path add up to step_ns."},
+     "first GPU event or, if there was a warm-up (GPU work that ends before the step starts), when "
+     "the last rank launches its first work of the step. The parts of the critical path add up to "
+     "step_ns."},
     {"hops", TM_INT, "",
      "Number of stretches of the step's critical path on one rank: 1 + the number of times that it "
      "moves to another rank."},
@@ -75,7 +76,7 @@ static const tm_column step_columns[] = {
     {"rank", TM_INT, "",
      "Rank that has most of the step's critical path; the lowest if there are several."},
     {"rank_share", TM_REAL, "",
-     "Share of the step that the critical path is on that rank: its time there / step_ns."},
+     "Share of the step in which the critical path is on the rank named in column rank."},
     PARTS(PART_COLUMN)};
 
 static const tm_table_def step_def = {
@@ -97,8 +98,8 @@ static const tm_column rank_columns[] = {
      "Share of all steps that the critical path is on the rank: path_ns / the sum of step_ns."},
     {"near_ns", TM_INT, "ns",
      "Time of the rank's compute kernels and copies that are nearly critical: their slack is under "
-     "1 % of the time of all steps. If many ranks have much of it, fixing one of them helps "
-     "little."},
+     "1 % of the time of all steps. If near_ns is large on many ranks, fixing one of them "
+     "helps little."},
     {"slack_ns", TM_INT, "ns",
      "Slack of the rank: by how much everything on it could be late without the job ending later. "
      "Null if no step's end depends on the rank."},
@@ -124,10 +125,11 @@ static const tm_column name_columns[N_NAME_COLUMNS] = {
                 "the call after it. Null if it has no name."},
     [N_PATH] = {"path_ns", TM_INT, "ns",
                 "Time on the critical path in pieces of this kind and name: sum over all steps."},
-    [N_SHARE] = {"path_share", TM_REAL, "",
-                 "Share of these pieces in all steps: path_ns / the sum of step_ns."},
-    [N_COUNT] = {"count", TM_INT, "", "Number of these pieces."},
-    [N_RANKS] = {"ranks", TM_INT, "", "Number of ranks that have such pieces."},
+    [N_SHARE] =
+        {"path_share", TM_REAL, "",
+         "Share of all steps in pieces of this kind and name: path_ns / the sum of step_ns."},
+    [N_COUNT] = {"count", TM_INT, "", "Number of pieces of this kind and name."},
+    [N_RANKS] = {"ranks", TM_INT, "", "Number of ranks that have pieces of this kind and name."},
 };
 
 static const tm_table_def name_def = {
@@ -148,8 +150,8 @@ static const tm_column piece_columns[N_PIECE_COLUMNS] = {
     [P_RANK] = {"rank", TM_INT, "", "Rank that the path is on in this piece."},
     [P_KIND] = {"kind", TM_TEXT, "", "Kind of edge, as in the parts of criticalpath.step."},
     [P_NAME] = {"name", TM_TEXT, "",
-                "Name of the event or call, as in criticalpath.name. If pieces were merged, the "
-                "name of the longest piece."},
+                "Name of the event or call, as in criticalpath.name. If pieces were merged, rank, "
+                "kind and name are those of the longest piece."},
     [P_EVENT] =
         {"event", TM_INT, "",
          "Row of the event or call in the rank's events in the store; null if the piece has none."},
@@ -385,8 +387,19 @@ static size_t pieces_of_a_step(const tm_replay_result *r) {
     return share > PIECES_MAX ? PIECES_MAX : share < PIECES_LEAST ? PIECES_LEAST : share;
 }
 
-/* Joins adjacent pieces of a step that are alike. Keeps the longest pieces, and merges each other
- * piece into a neighbour. */
+/* Merges a piece into the row before it. The row is about the longest of its pieces. */
+static void merge_piece(tm_path_piece *row, tm_path_piece piece, int64_t *longest_ns) {
+    const int64_t begin_ns = row->begin_ns, ns = row->ns + piece.ns;
+    if (piece.ns > *longest_ns) {
+        *longest_ns = piece.ns;
+        *row = piece;
+    }
+    row->begin_ns = begin_ns;
+    row->ns = ns;
+}
+
+/* Joins adjacent pieces of a step that are alike. If too many remain, keeps the first and the
+ * longest pieces, and merges the others into the kept piece before them. */
 static bool join_pieces(const tm_replay_result *r, size_t first, size_t behind, tm_vec *out) {
     for (size_t i = first; i < behind; i++) {
         const tm_path_piece *p = piece_at(r, i);
@@ -408,11 +421,14 @@ static bool join_pieces(const tm_replay_result *r, size_t first, size_t behind, 
     int64_t least = tm_select(lengths, out->n, out->n - most);
     free(lengths);
     size_t kept = 1;
+    int64_t longest_ns = v[0].ns;
     for (size_t i = 1; i < out->n; i++) {
-        if (v[i].ns > least)
+        if (v[i].ns > least) {
+            longest_ns = v[i].ns;
             v[kept++] = v[i];
-        else
-            v[kept - 1].ns += v[i].ns;
+        } else {
+            merge_piece(&v[kept - 1], v[i], &longest_ns);
+        }
     }
     out->n = kept;
     return true;

@@ -94,8 +94,8 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_FIX_PCT] = {"fix_pct", TM_REAL, "%", "fix_ns as a share of a step: 100 fix_ns / step_ns."},
     [J_HEADLINE] = {"headline", TM_TEXT, "",
                     "Sentence on what fixing the ranks named in stragglers.finding saves, or on "
-                    "what else would help. If less work of some kind saves most, the sentence "
-                    "continues the headline of stragglers.job. Null if unknown."},
+                    "what else would help. If less work of some kind on all ranks saves most, the "
+                    "sentence continues the headline of stragglers.job. Null if unknown."},
     [J_EVIDENCE] = {"evidence", TM_TEXT, "",
                     "How the values of this row were computed, and how far they can be trusted."},
 };
@@ -138,9 +138,9 @@ static const tm_column item_columns[N_ITEM_COLUMNS] = {
     [I_NAME] = {"name", TM_TEXT, "",
                 "Name of the item. network: the host, or several hosts if no operation shows which "
                 "of them is slow. split: the stages that differ. Among the kinds: stall, host time "
-                "over 1 ms and over 5 times that of the other ranks; input, the host waiting in "
-                "the data loader; gc, Python's garbage collection; launch, the lag from a launch "
-                "call, or from the end of an event, to the start of the next event."},
+                "over 1 ms and over 5 times the host time of the other ranks; input, the host "
+                "waiting in the data loader; gc, Python's garbage collection; launch, the lag from "
+                "a launch call, or from the end of an event, to the start of the next event."},
     [I_RANKS] = {"ranks", TM_INT, "", "Number of ranks that the item is about."},
     [I_SAVED] = {"saved_ns", TM_INT, "ns",
                  "Time by which a mean step gets shorter if the item performs as on the other "
@@ -153,18 +153,20 @@ static const tm_column item_columns[N_ITEM_COLUMNS] = {
                 "how much its fix shortens the remaining path."},
     [I_SAVED_PCT] = {"saved_pct", TM_REAL, "%",
                      "saved_ns as a share of a step: 100 saved_ns / whatif.job.step_ns."},
-    [I_SLOWDOWN] = {"slowdown", TM_REAL, "",
-                    "How much the item alone slows the job: duration of a mean step in which the "
-                    "item is as slow as recorded and all other work is as in ideal_ns, / ideal_ns. "
-                    "A diagnosis, not a saving. Only for ranks, hosts and stages; for a rank of a "
-                    "trace of operations, the lower of the values of its data rank and its stage."},
+    [I_SLOWDOWN] =
+        {"slowdown", TM_REAL, "",
+         "How much the item alone slows the job: (duration of a mean step if the item is as slow "
+         "as recorded and all other work takes its ideal time) / ideal_ns. A diagnosis, not a "
+         "saving. Only for ranks, hosts and stages. For a rank of a trace of operations, the lower "
+         "of two values: for its data-parallel rank, and for its stage."},
     [I_HOURS] = {"gpu_hours_per_day", TM_REAL, "",
                  "GPU hours saved per day: 24 x the job's ranks x saved_ns / step_ns."},
     [I_NEXT] = {"next_rank", TM_INT, "", "Rank that has most of the critical path after the fix."},
-    [I_SURE] = {"sure", TM_BOOL, "",
-                "Whether saved_ns can be trusted: whatif.job.sure is true, saved_most_ns differs "
-                "from saved_ns by at most 5 % of step_ns, and saved_ns exceeds twice the clock "
-                "uncertainty for each change of rank on the path."},
+    [I_SURE] =
+        {"sure", TM_BOOL, "",
+         "Whether saved_ns can be trusted: whatif.job.sure is true, saved_most_ns differs from "
+         "saved_ns by at most 5 % of step_ns, and saved_ns is at least twice the clock uncertainty "
+         "times the number of changes of rank on the critical path of a mean step."},
 };
 
 static const tm_table_def item_def = {
@@ -216,13 +218,13 @@ static const tm_column split_columns[N_SPLIT_COLUMNS] = {
                  "median of its name and launch shape over the job's ranks."},
     [P_OWN] = {"own_ns", TM_INT, "ns", "Part of usual_ns in kernels that no other stage runs."},
     [P_LAYERS] = {"layers", TM_INT, "",
-                  "Number of repetitions of a sequence of kernels in a pass, which is the work "
-                  "that the host launches between two transfers. Null unless four fifths of the "
-                  "stage's passes agree."},
+                  "How often a sequence of kernels repeats in a pass. A pass is the work that the "
+                  "host launches between two transfers. Null unless four fifths of the stage's "
+                  "passes agree on the number."},
     [P_DIFFERS] =
         {"differs", TM_BOOL, "",
          "Whether the stage has more work than the others: its excess over the mean is at least "
-         "half of the largest excess, and its work is above that of all unmarked stages, by 3 % "
+         "half of the largest excess, and its work exceeds the work of every unmarked stage by 3 % "
          "and by three times the usual difference between ranks of a stage. If most stages have "
          "more work, the stages with less work are marked instead."},
     [P_TIMES] = {"times", TM_REAL, "",
@@ -266,7 +268,7 @@ static const tm_column network_columns[N_NETWORK_COLUMNS] = {
     [N_TIME] = {"median_ns", TM_INT, "ns",
                 "Duration of operations that involve the slow host: median over the operations of "
                 "a group, then median over groups. An operation takes as long as its shortest "
-                "kernel, which is that of the last rank to arrive."},
+                "kernel: the kernel of the last rank to arrive."},
     [N_OTHERS] =
         {"others_ns", TM_INT, "ns",
          "Duration of operations that do not involve the slow host, computed like median_ns. A "
@@ -384,7 +386,7 @@ static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
     case DOUBT_RANKS:
         snprintf(out, size,
                  "%" PRId64 " of %" PRId64
-                 " ranks were read: one that was not read may be as late as these.",
+                 " ranks were read: a missing rank may be as late as these.",
                  r->n_ranks, r->world_size);
         return;
     case DOUBT_CLOCKS:
@@ -617,7 +619,7 @@ static tm_status add_network(const tm_replay_result *r, tm_tables *out, tm_error
 }
 
 static tm_status add_split(const tm_replay_result *r, tm_tables *out, tm_error *err) {
-    double sums[2] = {0}; /* of the stages that do not differ, and of those that do */
+    double sums[2] = {0}; /* [0]: stages that do not differ; [1]: stages that differ */
     size_t n[2] = {0};
     for (size_t i = 0; i < r->stages.n; i++) {
         const tm_split_stage *s = (const tm_split_stage *)r->stages.data + i;
@@ -669,7 +671,7 @@ static tm_status doubt_all(tm_tables *out, tm_cell *row, tm_error *err) {
     return tm_table_set_text(tm_tables_find(out, job_def.name), &row[J_EVIDENCE], text, err);
 }
 
-/* named by the job part of `stragglers`, which has run before */
+/* Reads which ranks are named: the job part of `stragglers` has run before. */
 static tm_status whatif_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, job_def.name);
     char headline[TM_SAVINGS_MAX];

@@ -18,8 +18,8 @@ typedef struct tm_busy {
     tm_intervals window;         /* per span, from the first start to the last end of GPU events */
     tm_intervals exposed_transfer; /* C_transfer \ P */
     tm_intervals exposed_wait;     /* (C_wait \ P) \ C_transfer */
-    tm_intervals exposed_least;    /* least waits, in operations that lack ranks: until the last
-                                      recorded rank came; outside of P, C_transfer and C_wait */
+    tm_intervals exposed_least;    /* minimum waits in operations that lack ranks: until the last
+                                      recorded rank came; without P, C_transfer and C_wait */
     bool any;                      /* whether the rank has GPU events */
     bool comm_alone; /* whether only communication is recorded; then all sets but C and the window
                         are empty */
@@ -53,8 +53,10 @@ enum { TM_DEVICE_WORKS = 100 };
 /**
  * Finds the devices of a rank that uses several devices. A process may touch devices that are not
  * its own, for example by a copy from a peer or a context on device 0. So a device that hardly
- * works counts only if the rank is the whole job and several of its devices work, or if the device
- * computes throughout the recording and the rank is the whole job or has several working devices.
+ * works counts only in two cases:
+ * - The rank is the whole job, and several of its devices work.
+ * - The device computes throughout the recording, and the rank is the whole job or has several
+ *   working devices.
  *
  * @param out  vector of tm_device_busy, ascending by device, empty for fewer than two devices;
  *             the caller frees it with tm_busy_free_devices, also on failure

@@ -4,8 +4,9 @@
 #include <string.h>
 
 /* A name that starts with `start`, and contains `part` after that, is of `kind`. The first
- * matching row counts, so a loader's next batch, the only span in which it waits, comes before its
- * other spans. "cu" matches the calls of both the driver (cu...) and the runtime (cuda...). */
+ * matching row counts: a data loader's __next__, in which the program waits for a batch, comes
+ * before the loader's other spans. "cu" matches the calls of both the driver (cu...) and the
+ * runtime (cuda...). */
 typedef struct rule {
     const char *start;
     size_t size; /* of start */
@@ -74,7 +75,7 @@ static const rule rules[] = {
     RULE("enumerate(DataPipe)#", "", TM_CALL_KIND_INPUT),
     RULE("IteratorGetNext", "::DoCompute", TM_CALL_KIND_INPUT), /* TensorFlow */
     RULE("Input::Wait", "",
-         TM_CALL_KIND_INPUT), /* in XPlane traces, around stages of other libraries */
+         TM_CALL_KIND_INPUT), /* added by the XPlane reader, around input stages */
     RULE("enumerate(DataLoader)#", "", TM_CALL_KIND_SCOPE),
     RULE("Optimizer.step#", "", TM_CALL_KIND_OPTIMIZER),
     RULE("Optimizer.zero_grad#", "", TM_CALL_KIND_ZERO_GRAD),

@@ -68,8 +68,8 @@ static inline tm_call_kind tm_call_kinds_of(tm_call_kinds *call_kinds, const tm_
                                               : tm_call_kinds_at(call_kinds, timeline->name[row]);
 }
 
-/** Returns whether a Python function is the user's own code, by its name: not PyTorch's, an
- * installed package's, or a builtin. */
+/** Returns whether a Python function is the user's own code, by its name: not code of PyTorch
+ * or of an installed package, and not a builtin. */
 bool tm_is_own_code(const char *name);
 
 static inline bool tm_call_kinds_own(tm_call_kinds *call_kinds, uint32_t name) {

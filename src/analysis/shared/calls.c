@@ -8,7 +8,8 @@
 /* A call of the current thread that has not ended. */
 typedef struct open_call {
     int64_t begin_ns, end_ns;
-    int64_t covered_ns; /* the time before is already divided between the call and its children */
+    int64_t covered_ns; /* time before covered_ns is already divided between the call and its
+                           children */
     uint32_t call;
 } open_call;
 

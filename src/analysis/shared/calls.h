@@ -28,8 +28,8 @@ typedef struct tm_calls {
                         that is open at its launch; TM_NO_CALL: none; owned */
 } tm_calls;
 
-/** A class of calls: duration events on threads whose category is in `categories` and for which
- * is_call returns true (NULL: all of them). */
+/** A class of calls: the duration events on threads that have a category in `categories`, and for
+ * which is_call returns true (NULL: all of these events). */
 typedef struct tm_call_class {
     uint32_t categories; /* TM_CALL_IN(category) | ... */
     bool (*is_call)(void *context, const tm_timeline *timeline, uint32_t row);
@@ -53,8 +53,9 @@ void tm_calls_free(tm_calls *calls);
 tm_status tm_calls_find_operators(const tm_timeline *timeline, struct tm_call_kinds *call_kinds,
                                   tm_calls *out, tm_error *err) TM_MUST_CHECK;
 
-/** Finds the calls of the user's own code: functions of the user's Python code (not PyTorch's,
- * installed packages' or builtins), modules, and annotations except steps. Part of a rank view. */
+/** Finds the calls of the user's own code: functions of the user's Python code (not of PyTorch
+ * or installed packages, and not builtins), modules, and annotations except steps. Part of a rank
+ * view. */
 tm_status tm_calls_find_places(const tm_timeline *timeline, struct tm_call_kinds *call_kinds,
                                tm_calls *out, tm_error *err) TM_MUST_CHECK;
 

@@ -31,8 +31,8 @@ static double moves(const tm_table *table, size_t row) {
     return percent(table, row, "moves_pct");
 }
 
-/* Returns whether means over ranks are in doubt, or the figures of many ranks. All ranks have equal
- * weight. */
+/* Returns whether the mean of a column over ranks exceeds DOUBT_PCT, or over DOUBT_PCT of the ranks
+ * have a value above DOUBT_PCT. */
 static bool is_much(const tm_tables *tables, const char *column) {
     const tm_table *table = rows_of(tables);
     double sum = 0.0, n = 0.0, much = 0.0;

@@ -6,8 +6,8 @@
 
 enum { TM_DOUBT_TEXT = 640 };
 
-/** Returns whether no conclusions about the job are possible, because its figures, or those of more
- * than one rank in twenty, may be off by more than 5 %. */
+/** Returns whether no conclusions about the job are possible, because the means over ranks, or the
+ * figures of more than one rank in twenty, may be off by more than 5 %. */
 bool tm_doubt_of_job(const tm_tables *tables);
 
 /** Returns whether the figures of a rank may be off by more than 5 %. */

@@ -4,9 +4,9 @@
 
 #include "tmerge/table.h"
 
-/** Minimum saving that is worth naming [% of a step], and minimum share of the largest saving for
- * naming a fix besides others. */
+/** Minimum saving of a fix that is worth naming [% of a step]. */
 #define TM_FIX_LEAST_PCT 1.0
+/** Minimum saving of a fix that is named besides others, as a share of the largest saving. */
 #define TM_FIX_LEAST_SHARE 0.1
 
 /** What the tables show about fixes. Pointers are borrowed from the tables. */

@@ -118,9 +118,8 @@ static const tm_interval *stretch_at(const tm_intervals *set, int64_t ns, size_t
     return *next < set->n && v[*next].begin_ns < ns ? &v[*next] : NULL;
 }
 
-/* For each gap, sets how long the host had waited for the GPU if the queue became empty during that
- * wait, whether the launch was late, and held_ns. A call that does not only wait (may_sync) waited
- * until the gap started at the latest. */
+/* Sets waited_ns, host and held_ns of each gap. A call in may_sync does other work after its wait,
+ * so its wait ended when the gap started, at the latest. */
 static void mark_gaps(const tm_timeline *timeline, const tm_host_time *host, tm_vec *found) {
     size_t next_sync = 0, next_may = 0;
     int64_t lag_ns = -1; /* computed only if needed, because it takes a pass over all events */

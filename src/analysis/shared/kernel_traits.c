@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-/* A kernel has the class of the first row with a word, but no exception, that is in the kernel's
- * name. The rows were derived from the kernels of some 150 public traces. Exceptions: `norm` is in
- * `normal`, `conv` in `convert`, `gemm` in `fbgemm_gpu`, `flash` in `flashinfer::norm`, `lamb` in
- * `lambda`. */
+/* A row matches a kernel if the name contains one of its words, but none of its exceptions. The
+ * first row that matches gives the kernel's class. The rows were derived from the kernels of some
+ * 150 public traces. Exceptions: `norm` is in `normal`, `conv` in `convert`, `gemm` in
+ * `fbgemm_gpu`, `flash` in `flashinfer::norm`, `lamb` in `lambda`. */
 typedef struct rule {
     tm_class work;
     const char *words, *except;

@@ -59,8 +59,8 @@ typedef struct tm_kernel_traits {
     bool flash;        /* fused attention, which never writes its scores to memory */
 } tm_kernel_traits;
 
-/** Returns the class of a kernel. @p communicates decides about TM_CLASS_COMMUNICATION, because
- * more than the name shows it. */
+/** Returns the class of a kernel. @p communicates, not the name, decides whether it is
+ * TM_CLASS_COMMUNICATION, because metadata may also show communication. */
 static inline tm_class tm_class_of_kernel(tm_kernel_traits traits, bool communicates) {
     if (communicates)
         return TM_CLASS_COMMUNICATION;

@@ -40,7 +40,7 @@ static bool computes_longer(double speed, double slower_ns, double idle_ns, bool
 typedef struct peers {
     int64_t *compute_ns, *idle_ns; /* [n] */
     size_t n;
-    int64_t rank;  /* the last of them */
+    int64_t rank;  /* the last peer; if n is 1, the only one */
     bool equal;    /* whether the peers have the same amount of work */
     bool with_own; /* whether the rank's speed is relative to a median that includes its own time */
     int64_t own_compute_ns, own_idle_ns;
@@ -63,7 +63,7 @@ static void judge(tm_late_cause *c, tm_same_kernels_speed same, const peers *p, 
     double idle_ns = (double)(c->idle_ns - c->median_idle_ns);
     if (c->speed < 0.0)
         return;
-    /* even if the GPU is slow */
+    /* then idle time is the cause, even if the GPU is slow */
     bool far = compute_ns > 0 && idle_ns > FAR * slower_ns;
     if (p->equal && computes_longer(speed, slower_ns, idle_ns, far))
         c->kind = TM_LATE_GPU;
@@ -86,8 +86,8 @@ static int64_t number(const tm_table *table, size_t row, const char *column) {
     return tm_table_cell(table, row, column)->value.i;
 }
 
-/* Returns the minimum duration of gaps that count: that of the 100th longest gap. idle.gap may have
- * more gaps, because each process adds its longest ones. */
+/* Returns the duration of the 100th longest gap; 0 if there are fewer gaps. Only longer gaps count.
+ * idle.gap may have more gaps, because each process adds its longest ones. */
 static int64_t least_gap(const tm_table *gaps) {
     enum { LONGEST = 100 };
     int64_t *lengths = malloc((gaps->n_rows + 1) * sizeof *lengths), ns = lengths ? 0 : INT64_MAX;
@@ -207,8 +207,8 @@ static bool knows_idle(const tm_table *overlap, size_t row) {
            !tm_table_cell(overlap, row, "idle_ns")->null;
 }
 
-/* Collects the times of the other ranks of the rank's stage; if there are none, those of all other
- * ranks. */
+/* Collects the times of the other ranks of the rank's stage; if there are none, of all other ranks.
+ */
 static bool find_peers(const tm_tables *tables, int64_t rank, peers *p) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     const int64_t stage = stage_of(tables, rank);
@@ -336,8 +336,8 @@ static size_t sum_ranks(const tm_table *steps, int64_t from, int64_t to, sums *v
     return n;
 }
 
-/* Returns whether `own` is compared with `other`: `other` must have as many steps, and be in the
- * stage (-1: in any). */
+/* Returns whether `own` is compared with `other`: `other` must have as many steps, and be in
+ * @p stage (-1: in any). */
 static bool is_compared(const tm_tables *tables, const sums *other, const sums *own,
                         int64_t stage) {
     return other->n == own->n && (stage < 0 || stage_of(tables, other->rank) == stage);

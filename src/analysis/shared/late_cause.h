@@ -19,9 +19,10 @@ typedef enum tm_late_kind {
     TM_LATE_EXTRA,   /* at least half of the lateness is work that the rank's peers do not run */
     TM_LATE_QUEUE,   /* like TM_LATE_HOST, but most of the excess is queued_ns of idle.rank: queued
                         kernels waited for something that was not recorded */
-    TM_LATE_HOST /* the rank's GPU idles more than twice the median, or longer than all others by
-                    most of its lateness. This costs more than slower kernels, and less than half of
-                    it is other_ns of idle.rank, which hosts do not cause */
+    TM_LATE_HOST /* the rank's GPU idles more than twice the median; or it idles longest of all, and
+                    the excess over the median is most of the lateness. The excess costs more than
+                    slower kernels, and less than half of it is other_ns of idle.rank, which hosts
+                    do not cause */
 } tm_late_kind;
 
 typedef struct tm_late_cause {
@@ -51,14 +52,15 @@ typedef struct tm_late_window {
     int64_t rank, late_ns; /* excess_ns; 0: unknown */
     bool throughout;
     bool steps;       /* whether from and to are steps; false: numbers of operations */
-    int64_t from, to; /* not set if throughout */
+    int64_t from, to; /* not set if `throughout` */
     const char *work; /* kind of work that takes longer, according to the replay; "" if unknown */
 } tm_late_window;
 
 /** Finds why a rank is late. If it is late throughout, reads stragglers.rank, whose speeds must be
  * set, and overlap.rank. If it is late in some steps, reads only these steps of overlap.step,
- * because other steps would hide the cause. Prefers the speed in kernels.same, if known. No table
- * has a rank's times in a window of operations, so only `work` counts there. */
+ * because other steps would hide the cause. Prefers the speed in kernels.same, if known. If it is
+ * late in some operations, only `work` counts, because no table has its times in these operations.
+ */
 tm_late_cause tm_late_cause_of(const tm_tables *tables, const tm_late_window *window);
 
 /** Returns whether input makes a rank late: in steps [from, to], its GPU idles for at least 5 % of

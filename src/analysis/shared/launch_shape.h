@@ -7,7 +7,8 @@
 
 enum { TM_LAUNCH_SHAPE_MAX = 64 };
 
-/** A kernel's name and launch shape: index of the first shape of the rank that is alike. */
+/** A kernel's name and launch shape. `shape`: index into the rank's shapes; of shapes that are
+ * alike, the first. */
 typedef struct tm_named_shape {
     uint32_t name, shape;
 } tm_named_shape;

@@ -16,8 +16,9 @@ enum { LISTED = 5000 };
 /* Special values of an operator's name id. */
 enum { UNKNOWN = -2, OUTSIDE = -1 };
 
-/* Levels, in the order of their words. Then the columns of a row of the part table, keys first. */
+/* Levels, in alphabetical order of their words. */
 enum { BY_KERNEL, BY_OPERATOR, N_LEVELS };
+/* Columns of the part table, keys first. */
 enum { P_LEVEL, P_KERNEL, P_OPERATOR, P_INSIDE, P_RANK, P_CALLS, P_TOTAL, N_PART };
 
 static const char *const level_words[N_LEVELS] = {"kernel", "operator"};

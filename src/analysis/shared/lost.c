@@ -8,7 +8,8 @@
 #include "call_kinds.h"
 
 /* Launches in the first or last 1 / EDGE_PART of a recording may lack kernels, because profilers do
- * not start and stop on host and GPU at the same time. A share under 1 / LITTLE_PART is few. */
+ * not start and stop on host and GPU at the same time. Launches are few if they are under 1 /
+ * LITTLE_PART of all launches. */
 enum { EDGE_PART = 10, LITTLE_PART = 100 };
 
 /* Maximum time from the launch of a graph to its start, and maximum pause within a graph [ns]. */
@@ -33,7 +34,7 @@ typedef struct made {
 /* Value in survey.ran: only a part of the graph that the call launched was recorded. */
 static const uint32_t PART_ALONE = TM_NO_EVENT - 1;
 
-/* An event of a graph that is not a compute kernel. */
+/* A GPU event of a graph, but no compute kernel. */
 typedef struct reported {
     uint32_t call, row;
 } reported;
@@ -78,8 +79,8 @@ static bool note_run(survey *s, uint32_t call, uint32_t row) {
     return true;
 }
 
-/* Returns the times in which a device was busy; if they are not known by device, those of any
- * device. */
+/* Returns the times in which a device was busy; if devices are not known separately, in which any
+ * device was busy. */
 static const tm_intervals *busy_of(const tm_rank_view *view, int32_t device) {
     const tm_device_busy *v = view->devices->data;
     for (size_t i = 0; i < view->devices->n; i++)
@@ -190,7 +191,7 @@ static void place(made *v, size_t n) {
 static bool look_at_thread(survey *s, const tm_track *track) {
     const tm_timeline *timeline = s->view->timeline;
     const size_t first = s->calls.n;
-    /* stream of the last launch, which is usually that of the next one */
+    /* stream of the last launch; the next launch usually has the same */
     const tm_track *stream = NULL;
     bool capturing = false;
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
@@ -211,7 +212,8 @@ static bool look_at_thread(survey *s, const tm_track *track) {
                      .kind = (uint8_t)kind};
         made *last = s->calls.n > first ? (made *)s->calls.data + s->calls.n - 1 : NULL;
         if (kind == TM_CALL_KIND_CAPTURED && !capturing)
-            /* the capture began before the recording, so these calls were captured */
+            /* the capture began before the recording, so all calls of the thread so far
+             * were captured */
             s->calls.n = first;
         if (kind == TM_CALL_KIND_CAPTURE || kind == TM_CALL_KIND_CAPTURED)
             capturing = kind == TM_CALL_KIND_CAPTURE;
@@ -326,9 +328,10 @@ static int64_t explained(const survey *s) {
     return (int64_t)(s->unlinked.n - k);
 }
 
-/* Decides which launches are lost. None is, if kernels without a launch explain all launches
- * without events that are not at an edge. If only few of these are unexplained, launches at the
- * edges are not lost, because kernels are normally missing there. */
+/* Decides which launches without events are lost. `inside`: launches without events that are not at
+ * an edge. `found`: kernels that may belong to them. If `found` explains all of `inside`, no launch
+ * is lost. If it leaves few unexplained, launches at the edges are not lost, because kernels are
+ * normally missing there. */
 static void settle(survey *s, tm_lost *out) {
     made *v = s->calls.data;
     int64_t inside = 0, found = explained(s);
@@ -435,8 +438,9 @@ static bool count(survey *s, tm_lost *out) {
 
 /* CUPTI numbers all calls of a process. Profilers omit some kinds of calls: in 46 real traces, half
  * of the distances between consecutive numbers are at most 11; in a trace that keeps 0.5 % of the
- * calls (HolisticTraceAnalysis, trace_filter), at most 36. A pause of the profiler is a single
- * large distance; a short trace may have many. */
+ * calls (HolisticTraceAnalysis, trace_filter), at most 36. A pause of the profiler makes one large
+ * distance. In a short trace, most distances may be such pauses, so traces with under SAMPLE_LEAST
+ * numbers are not judged. */
 enum { SAMPLE_LEAST = 100, SAMPLE_GAP = 20, SAMPLE_PART = 50 };
 
 static bool is_of_cuda(const survey *s, uint32_t row) {

@@ -19,7 +19,7 @@ typedef struct tm_over_ranks {
     int64_t max_rank; /* rank with the maximum; the lowest if there are several */
 } tm_over_ranks;
 
-/** The columns that tm_over_ranks_set sets. @p text names the compared values, such as "total_ns"
+/** The columns that tm_over_ranks_set sets. @p of names the compared values, such as "total_ns".
  */
 #define TM_OVER_RANKS_COLUMNS(of)                                                                  \
     {"ranks", TM_INT, "", "Number of ranks with this row."},                                       \

@@ -12,10 +12,10 @@ typedef enum tm_pass {
 } tm_pass;
 
 /**
- * The pass of each operator. Operators in nodes of autograd's graph are backward. Computing
- * gradients normally records nothing for autograd, so an operator in a node that does record, like
- * a forward operator, is recomputed (activation checkpointing). If a rank computes gradients of
- * gradients, this also records, so all operators in nodes count as backward. */
+ * The pass of each operator. Operators in nodes of autograd's graph are backward, because computing
+ * gradients normally records nothing for autograd. If an operator in a node records for autograd,
+ * as forward operators do, it is recomputed (activation checkpointing). Computing gradients of
+ * gradients also records. If a rank does so, all operators in nodes count as backward. */
 typedef struct tm_passes {
     uint8_t *pass; /* [operators->n] tm_pass; owned */
     /* [operators->n] row of the forward operator whose gradient the innermost node around the
@@ -40,8 +40,8 @@ static inline uint32_t tm_pass_of_event(const tm_rank_view *view, uint32_t row) 
 }
 
 /** Returns the row of the forward operator whose gradient an operator computes; TM_NO_EVENT if
- * there is none. Also TM_NO_EVENT inside an operator that has such a row, because its host time
- * includes that of the inner operator. */
+ * there is none. Also TM_NO_EVENT inside an operator that has such a row, because the outer
+ * operator's host time includes the inner operator's. */
 static inline uint32_t tm_pass_of_operator(const tm_rank_view *view, size_t op) {
     uint32_t parent = view->operators->calls[op].parent;
     bool inside = parent != TM_NO_CALL && view->passes->forward[parent] != TM_NO_EVENT;

@@ -102,10 +102,10 @@ tm_status tm_same_kernels_put(const tm_same_kernels *same, tm_table *table, tm_e
 
 tm_same_kernels_speed tm_same_kernels_of(const tm_tables *tables, int64_t rank) {
     /* `most`: minimum share of the rank's time in kernels that other ranks also run. `all`: minimum
-     * share of slower kernels in the time of these kernels. It is close to 1, because a rank with
-     * more data is also slower, except in work that does not grow with data, such as the few
-     * percent of the optimizer. Several kernels are needed, because a single kernel may be slow for
-     * its own reasons. */
+     * share of slower kernels in the time of these kernels. On a rank with more data, most kernels
+     * are slower, too, but not those whose work does not grow with data: the optimizer, a few
+     * percent of the time. So `all` is close to 1. Several kernels are needed, because a single
+     * kernel may be slow for its own reasons. */
     const double most = 0.9, all = 0.98;
     enum { KERNELS_LEAST = 3 };
     const tm_table *table = tm_tables_find(tables, tm_same_kernels_table.name);

@@ -9,7 +9,7 @@
 /** Internal table. Each process adds rows for a rank; the rows of a rank are summed. */
 extern const tm_table_def tm_same_kernels_table;
 
-/** Indices of the columns of a part table to read. */
+/** Indices of the columns to read in a part table. */
 typedef struct tm_same_kernels_columns {
     int rank, grid, calls, total, communication;
 } tm_same_kernels_columns;

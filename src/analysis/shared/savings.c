@@ -37,8 +37,8 @@ static bool is_sure(const topic *t, size_t item) {
     return !cell->null && cell->value.i != 0;
 }
 
-/* Returns the last row of the plan whose ranks are at most half of all ranks, or one rank: longer
- * lists single out no rank. Returns n_rows if there is none. */
+/* Returns the last row of the plan that lists at most half of all ranks, or one rank: longer lists
+ * single out no rank. Returns n_rows if there is none. */
 static size_t find_plan(const topic *t) {
     size_t found = t->items->n_rows, n_ranks = 0;
     for (size_t i = 0; i < t->items->n_rows; i++)
@@ -102,7 +102,7 @@ static void saves_text(const topic *t, size_t item, size_t beside, char *out, si
         return;
     }
     double most_pct = step_ns > 0.0 ? 100.0 * (double)most->value.i / step_ns : 0.0;
-    /* if the range is narrower, it is uncertain whether the fix saves time, not how much */
+    /* if `most` hardly exceeds `least`, it is uncertain whether the fix saves time, not how much */
     if (most->value.i <= least->value.i ||
         most_pct < saved_pct(t, item) + fmax(0.1, 0.02 * saved_pct(t, item))) {
         char more[96];
@@ -117,7 +117,8 @@ static void saves_text(const topic *t, size_t item, size_t beside, char *out, si
              least->value.i > 0 ? times[0].text : "0", times[1].text);
 }
 
-/* Names the work to improve in traces of operations, whose ideal is the same for all ranks. */
+/* Names the work to improve if the traces contain operations: then, the ideal of a kind of work is
+ * the same on all ranks. */
 static void operations_text(const topic *t, size_t item, char *out, size_t size) {
     const char *name = tm_table_cell(t->items, item, "name")->value.text;
     const char *what = strcmp(name, "compute") == 0    ? "computation"
@@ -142,8 +143,8 @@ static void network_text(const topic *t, char *out, size_t size) {
     snprintf(out, size, "%.270s; a network as fast as that of the other hosts", transfers);
 }
 
-/* Returns whose time for the work is the goal of a fix, such as "on the median rank". Of two ranks
- * or steps, it is the quicker one (replay/job/peers.h). */
+/* Returns words for the rank or step whose time is the goal of a fix, such as "on the median rank"
+ * (see replay/job/peers.h). With two other ranks or steps, the goal is the quicker one. */
 static const char *usual_text(const topic *t) {
     static const char *const of[][2] = {{"on the median rank", "in the median step"},
                                         {"on the other rank", "in the other step"},
@@ -311,8 +312,8 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
     }
 }
 
-/* Returns the row about the named ranks: of a host, of the plan with all of them, or of a rank.
- * Sets the pronoun for what is fixed. */
+/* Returns the row of whatif.item on what the findings name: a host, several ranks (as a plan), or
+ * one rank; n_rows if there is none. Sets *it to the pronoun for what is fixed. */
 static size_t named_item(const topic *t, const char **it) {
     const size_t none = t->items->n_rows;
     size_t named = 0, plan = none;
@@ -480,7 +481,7 @@ tm_lead tm_savings_lead(const tm_tables *tables) {
     const double least[] = {named ? lead.named_pct : 0.0,
                             !named ? alone_pct : (held ? times : 1.0) * lead.named_pct};
     for (size_t k = 0; k < 2; k++)
-        /* how work is divided, and bandwidths, do not depend on uncertain clocks, as savings do */
+        /* uneven splits and slow networks (k = 0) need not be sure: they do not depend on clocks */
         if (kinds[k] < t.items->n_rows && (k == 0 ? is_known(&t) : is_sure(&t, kinds[k])) &&
             saved_pct(&t, kinds[k]) > least[k] &&
             (lead.kind == t.items->n_rows || saved_pct(&t, kinds[k]) > saved_pct(&t, lead.kind)))
@@ -536,8 +537,9 @@ static void named_text(const topic *t, size_t item, const char *it, char *out, s
     snprintf(out, size, "Fixing %s %s%s%s", it, saves, because, more);
 }
 
-/* Writes the sentences after the one on the leading kind of work: on the named ranks, and on the
- * plan. If an uneven split or a slow network leads, no rank is the cause, so it writes no plan. */
+/* Writes the sentences that follow the sentence on the leading kind of work: on the named ranks,
+ * and on the plan. If an uneven split or a slow network leads, no rank is the cause, so it writes
+ * no plan. */
 static void after_kind(const topic *t, size_t lead, size_t item, char *out, size_t size) {
     char whose[96], plan[PHRASE_MAX] = "";
     if (!is_nobody(t, lead))
@@ -567,7 +569,7 @@ size_t tm_savings_sentence(const tm_tables *tables, char out[TM_SAVINGS_MAX]) {
     const size_t item = named_item(&t, &it), lead = tm_savings_lead(tables).kind;
     char whose[48];
     if (item < t.items->n_rows && is_text(t.findings, 0, "shape", "event")) {
-        /* the headline on an event is about operations, so "it" would be unclear */
+        /* the headline for shape event is about operations, so "it" would not mean the rank */
         snprintf(whose, sizeof whose, "rank %.32s",
                  tm_table_cell(t.items, item, "name")->value.text);
         it = whose;

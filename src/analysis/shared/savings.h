@@ -21,8 +21,8 @@ typedef struct tm_lead {
  * network leads if it saves more than the named ranks, and at least 1 % of a step. */
 tm_lead tm_savings_lead(const tm_tables *tables);
 
-/** If no rank is named or cleared, tm_savings_sentence lists ranks to fix. Returns the first of
- * them, which saves most; -1 if there is none. */
+/** If the verdict neither names nor clears ranks, tm_savings_sentence may list ranks to fix.
+ * Returns the first rank of the list, which saves most; -1 if there is no list. */
 int64_t tm_savings_first(const tm_tables *tables);
 
 /** Returns the row of whatif.item with the plan, if the plan is worth naming; otherwise n_rows. */

@@ -15,7 +15,7 @@ static const double SAME = 0.03;
 typedef struct side {
     size_t n;
     double work_ns, usual_ns, own_ns, ranks;
-    /* sum, maximum and minimum over the stages; minimum 0: unknown for a stage */
+    /* sum, maximum and minimum over the stages; minimum 0: the layers of a stage are unknown */
     int64_t layers, most, least;
 } side;
 

@@ -56,7 +56,7 @@ static bool add(nest *n, const tm_names *names, const tm_xla_attr *attr) {
         tm_xla_op *holder = around(n, attr->event);
         op.self_ns = n->timeline->duration_ns[attr->event];
         if (holder && is_same(holder->attr, attr))
-            return true; /* an event of a loop within the loop: its time is the loop's self time */
+            return true; /* an event of the same loop: the loop's self time includes it */
         if (holder)
             holder->self_ns -= op.self_ns;
     }

@@ -7,8 +7,8 @@
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
 
-/* The start or end of a kernel, with the change in the number of blocks per multiprocessor, in
- * millionths: as integers, additions and subtractions cancel exactly. */
+/* The start or end of a kernel. `millionths`: change of the number of blocks per multiprocessor, in
+ * millionths; an integer, so that additions and subtractions cancel exactly. */
 typedef struct edge {
     int64_t time_ns, millionths;
     /* of a start: the stream, whose next kernel is then added; of an end: NO_STREAM */
@@ -127,8 +127,8 @@ static bool add_edges(state *s, size_t number) {
     return true;
 }
 
-/* Integrates over time how full multiprocessors are. All edges at one time come before the time
- * until the next edge. */
+/* Integrates over time how full multiprocessors are. Adds up all edges at the same time before it
+ * adds the time until the next edge. */
 static bool find_fill(state *s, double *sum) {
     bool ok = find_streams(s);
     for (size_t i = 0; i < s->streams.n && ok; i++)

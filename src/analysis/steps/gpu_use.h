@@ -14,7 +14,7 @@ typedef struct tm_gpu_use {
     int64_t occupied_ns; /* sum of the durations of kernels whose occupancy is known */
     double occupancy;    /* sum of duration x occupancy over these kernels [% ns] */
     int64_t compute_ns;  /* sum of the durations of kernels that do not communicate */
-    int64_t tensor_ns;   /* part of it in kernels that use tensor cores, judged by names */
+    int64_t tensor_ns;   /* part of compute_ns in kernels that use tensor cores, judged by names */
 } tm_gpu_use;
 
 /** Computes the figures of a rank. @param within a normalised set @return false if out of memory */

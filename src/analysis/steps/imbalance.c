@@ -68,10 +68,10 @@ enum { J_RANKS = N_SHARED, J_STEPS, J_PARTIAL, N_JOB_COLUMNS };
 static const tm_column job_columns[] = {
     SHARED_COLUMNS,
     {"ranks", TM_INT, "",
-     "Number of ranks that are compared: those with GPU events that recorded the whole step. "
-     "Without ranks whose trace was cut short, unless fewer than two ranks remain."},
+     "Number of ranks that are compared: ranks with GPU events that recorded the whole step. Ranks "
+     "whose trace was cut short are left out, unless fewer than two ranks remain."},
     {"steps", TM_INT, "",
-     "Number of steps that are compared: those that all compared ranks recorded completely."},
+     "Number of steps that are compared: steps that all compared ranks recorded completely."},
     {"partial_steps", TM_INT, "",
      "Number of steps, summed over ranks, that are not compared because the recording started or "
      "ended in them."},
@@ -160,7 +160,7 @@ static tm_status set_loads(tm_cell *cells, const load *loads, size_t n, bool sev
     tm_cell_set_int(&cells[I_MAX_RANK], most->rank);
     tm_cell_set_int(&cells[I_STEP], window);
     bool compared = n > 1 || !several;
-    if (compared) /* from integers, so that it is rounded only once */
+    if (compared) /* from integers, so that the result is rounded only once */
         tm_cell_set_int(&cells[I_NS], tm_round_ratio(most->compute_ns * count - sum, count));
     if (compared && sum > 0) {
         tm_cell_set_real(&cells[I_PCT], 100.0 * (max / mean - 1.0));
@@ -246,7 +246,7 @@ static size_t count_ranks(const load *loads, size_t n) {
     return ranks;
 }
 
-/* Counts the ranks that have a step. */
+/* Counts the ranks that have any step. */
 static tm_status total_ranks(const tm_vec *loads, size_t *out, tm_error *err) {
     tm_vec copy = TM_VEC(load);
     if (!tm_vec_append(&copy, loads->data, loads->n))

@@ -114,8 +114,8 @@ static const part *largest_beside(const tm_tables *tables, bool several, int64_t
 }
 
 /* Writes " on average (device 0: 30.0 %, 1: 20.0 %, 2: idle except for 0.1 %)": the share of the
- * window in which each of n devices computes. If there are many devices, lists mainly those that
- * hardly work. */
+ * window in which each of n devices computes. If there are many devices, lists mainly the devices
+ * that hardly work. */
 static void devices_text(const tm_tables *tables, size_t first, size_t n, size_t n_working,
                          char *out, size_t size) {
     enum { SHOWN = 8 };

@@ -327,7 +327,7 @@ static tm_status overlap_steps(const tm_rank_view *view, wait_sum *waits, tm_tab
                                tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_table *table = tm_tables_find(out, step_def.name);
-    if (view->busy->comm_alone) /* without steps, the recording would count as a step */
+    if (view->busy->comm_alone) /* without marked steps, the recording would count as a step */
         return TM_OK;
     for (size_t i = 0; i < timeline->n_steps; i++) {
         const tm_step *step = &timeline->steps[i];
@@ -489,8 +489,8 @@ static void mark_partial(const compared *rows, size_t n) {
                                  : rows[empty + (counted - 1) / 2].window_ns +
                                        rows[empty + counted / 2].window_ns;
     for (size_t i = 0; i < n; i++) {
-        /* Tests window < 0.8 median, which is 5 window < 2 twice. To avoid overflow, `over` is
-         * window - 0.4 twice, rounded. Only if it is 0 or 1, the remainder decides. */
+        /* Tests window < 0.8 * median, i.e. 5 * window < 2 * twice, without overflow: `over` is
+         * window - 0.4 * twice, rounded. If it is 0 or 1, the remainder of twice / 5 decides. */
         int64_t over = rows[i].window_ns - twice / 5 * 2;
         bool under = over < 0 || (over < 2 && 5 * over < 2 * (twice % 5));
         tm_cell *partial = &rows[i].row[S_PARTIAL];

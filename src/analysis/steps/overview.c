@@ -275,8 +275,8 @@ static tm_intervals near_step(const tm_intervals *set, const tm_step *step) {
         .data = set->n > 0 ? v + first : NULL, .n = end - first, .size = set->size};
 }
 
-/* Sets a step's parts, and adds them to those of the rank. A part is the time that it adds to the
- * union of the parts before it. Thus time with several activities counts for the first of them. */
+/* Sets a step's parts, and adds them to the rank's sums. A part is the time that it adds to the
+ * union of the parts before it, so time with several activities counts for the first of them. */
 static bool add_parts(part_sets *s, const tm_step *step, int64_t window_ns, int64_t *sums,
                       tm_cell *cells) {
     int64_t before = 0;
@@ -296,7 +296,7 @@ static bool add_parts(part_sets *s, const tm_step *step, int64_t window_ns, int6
     return true;
 }
 
-/* Returns the duration of P u C in a step, as that of P plus that of C \ P. */
+/* Returns the duration of P u C in a step: the sum of the durations of P and C \ P. */
 static int64_t kernels_in(const tm_busy *busy, const tm_step *step) {
     return tm_intervals_length_in(&busy->compute, step->begin_ns, step->end_ns) +
            tm_intervals_length_in(&busy->exposed_comm, step->begin_ns, step->end_ns);

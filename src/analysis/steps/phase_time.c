@@ -79,7 +79,7 @@ static bool add_thread(raw_time *raw, const tm_track *track, bool main_thread, b
     return true;
 }
 
-/* Adds a set to another set, and normalises the latter. */
+/* Adds the intervals of `from` to `into`, and normalises `into`. */
 static bool join(tm_intervals *into, const tm_intervals *from) {
     const tm_interval *v = from->data;
     for (size_t i = 0; i < from->n; i++)
@@ -134,7 +134,7 @@ static bool has_mark_in(const tm_vec *marks, size_t *from, int64_t begin_ns, int
 }
 
 /* Adds the gaps of backward in which the main thread only waits for autograd's threads. Gaps
- * ascend, so each other set is read once. */
+ * ascend, so each of the other sets is read only once. */
 static bool close_gaps(const raw_time *raw, tm_intervals *out) {
     const tm_interval *v = raw->backward.data;
     size_t call = 0, optimizer = 0, input = 0, mark = 0;
@@ -217,7 +217,7 @@ static const tm_interval *interval_at(const tm_intervals *set, int64_t time_ns) 
     return i < set->n && v[i].begin_ns <= time_ns ? &v[i] : NULL;
 }
 
-/* Interval and phase of the last launch, which are mostly those of the next launch. */
+/* Interval and phase of the last launch. The next launch is mostly in the same interval. */
 typedef struct place {
     const tm_interval *interval;
     int phase;

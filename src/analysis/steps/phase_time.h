@@ -17,14 +17,17 @@ typedef enum tm_phase {
 /**
  * The sets of each array are disjoint.
  *
- * Host: optimizer is the time in calls of that name (Optimizer.step, zero_grad). Backward is the
- * time of autograd's threads, and of nodes of autograd's graph on other threads, with the gaps in
- * which the main thread calls nothing. Data is the time of waits for a batch. Forward is the time
- * between two of these phases (or after the start of a step), from the main thread's first call to
- * its last, if backward comes next or there is no backward; here, clearing gradients does not count
- * as a phase. The main threads are those that mark steps. If no thread does, the main thread is the
- * one with the most operators, except autograd's threads. If threads do several things at once,
- * optimizer takes precedence over backward, backward over data, and data over forward.
+ * Host, in order of precedence if threads do several things at once:
+ * - Optimizer: calls of Optimizer.step and Optimizer.zero_grad.
+ * - Backward: work of autograd's threads, nodes of autograd's graph on other threads, and the gaps
+ *   in between in which the main thread calls nothing.
+ * - Data: waits for a batch.
+ * - Forward: between two of these phases (or after the start of a step), from the main thread's
+ *   first call to its last, if backward comes next or there is no backward. Here, clearing
+ *   gradients does not count as a phase.
+ *
+ * The main threads are the threads that mark steps. If no thread does, the main thread is the
+ * thread with the most operators, except autograd's threads.
  *
  * GPU: the time of work launched in the phase. Time with work of several phases counts for the
  * first phase in the enumeration. */

@@ -106,8 +106,8 @@ static void set_step(tm_cell *row, const phase_sets *s, const tm_step *step, int
     for (int p = 0; p < TM_N_PHASES; p++) {
         int64_t in_host = tm_intervals_length_in(&s->phases.host[p], begin, end);
         int64_t in_gpu = tm_intervals_length_in(&s->phases.gpu[p], begin, end);
-        /* While the GPU is busy, the phase is that of its work; while it is idle, that of the
-         * host's work. */
+        /* While the GPU is busy, its work gives the phase; while it is idle, the host's work does.
+         */
         int64_t in_both =
             in_gpu + in_host - tm_intervals_common_in(&s->phases.host[p], s->busy, begin, end);
         tm_cell_set_int(&row[BOTH + p], in_both);

@@ -128,8 +128,8 @@ static bool look_at_threads(finding *f) {
 }
 
 /* Adds a mark for each node of autograd's graph. In some traces the call that runs a node has no
- * sequence number, so also adds a mark for the outermost operator in a node that has one. @param
- * numbers [operators->n] set to the sequence number of the enclosing node */
+ * sequence number, so also adds a mark for the outermost operator with a sequence number in a node.
+ * @param numbers [operators->n] set to the sequence number of the enclosing node */
 static bool add_nodes(finding *f, int64_t *numbers) {
     const tm_timeline *timeline = f->view->timeline;
     const tm_operator_attr *reported = timeline->attrs[TM_ATTR_OPERATOR];
@@ -202,9 +202,8 @@ static void count_updates(finding *f) {
 
 /* Counts each pass in the step in which it starts. Of the nodes that are ready, autograd runs the
  * one with the highest number, and nodes that become ready have lower numbers. So a node with a
- * higher number than the last one starts a new pass. A pass that runs a node again is for a second
- * loss of the same forward pass, and does not count: `known` has the numbers of the nodes that ran.
- */
+ * higher number than the last one starts a new pass. If a pass runs a node again (`known` has the
+ * nodes that ran), it is for a second loss of the same forward pass, and does not count. */
 static bool count_numbered(finding *f, uint32_t track, tm_keys *known) {
     const mark *marks = f->marks.data;
     int64_t last = -1;

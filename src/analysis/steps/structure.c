@@ -49,11 +49,11 @@ static const tm_column columns[N_COLUMNS] = {
     [PER_UPDATE] =
         {"micro_batches_per_update", TM_REAL, "",
          "Mean number of backward passes per update: sum over ranks / updates of all ranks."},
-    [AGAIN] =
-        {"recomputed_ns", TM_INT, "ns",
-         "GPU time of work that the backward pass recomputes (activation checkpointing): sum over "
-         "ranks. These are operators in a node of autograd's graph that record for autograd, as "
-         "only a forward pass does. Does not include recomputation in compiled graphs."},
+    [AGAIN] = {"recomputed_ns", TM_INT, "ns",
+               "GPU time of work that the backward pass recomputes (activation checkpointing): sum "
+               "over ranks. Operators are recomputed if they run in a node of autograd's graph, "
+               "but record for autograd, as forward operators do. Does not include recomputation "
+               "in compiled graphs."},
     [AGAIN_PCT] = {"recomputed_pct", TM_REAL, "%",
                    "Share of recomputation in GPU work: 100 recomputed_ns / the time of all "
                    "kernels, copies and sets launched in the step, without communication."},

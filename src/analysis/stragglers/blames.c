@@ -48,7 +48,7 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
                     "members of the operation."},
 };
 
-/* Sums over the waits of the rank's kernels, by step. From the process that has the rank. */
+/* Sums over the waits of the rank's kernels, by step. Sent by the process that has the rank. */
 const tm_table_def tm_blames_part = TM_INTERNAL_TABLE(
     "stragglers.part", "A row for each rank and step: the data behind the other tables.",
     part_columns, N_PART_COLUMNS, 2);
@@ -64,7 +64,7 @@ static const tm_column cost_columns[N_COST_COLUMNS] = {
     [C_INDIRECT] = {"indirect_ns", TM_INT, "ns", "As in stragglers.rank."},
 };
 
-/* From the process that receives all costs of a rank, so each step has at most one row. */
+/* Sent by the process that receives all costs of a rank, so each step has at most one row. */
 const tm_table_def tm_blames_cost =
     TM_INTERNAL_TABLE("stragglers.cost",
                       "A row for each rank and step whose total cost differs from its caused wait.",
@@ -75,12 +75,13 @@ static const tm_column member_columns[] = {
     {"rank", TM_INT, "", "Global rank of a member of the group."},
 };
 
-/* From the process that has the rank. With this, the verdict finds groups whose ranks are all late.
+/* Sent by the process that has the rank. With this, the verdict finds groups whose ranks are all
+ * late.
  */
 const tm_table_def tm_blames_member = TM_INTERNAL_TABLE(
     "stragglers.member", "A row for each process group and member rank.", member_columns, 2, 2);
 
-/* The cost that the rank caused through other ranks is in stragglers.cost. */
+/* Leaves out the waits that the rank caused through other ranks: stragglers.cost has them. */
 tm_status tm_blames_add_part(tm_tables *tables, const tm_blame *blame, tm_error *err) {
     tm_cell *row = tm_table_add_row(tm_tables_find(tables, tm_blames_part.name));
     if (!row)
@@ -143,8 +144,8 @@ static tm_blame read_part(const tm_cell *row) {
     };
 }
 
-/* Returns a tm_blame with only the costs from the propagation of delays. The caller adds it to that
- * of the part table. */
+/* Returns a tm_blame with only the costs from the propagation of delays. The caller adds it to the
+ * tm_blame from the part table. */
 static tm_blame read_cost(const tm_cell *row) {
     return (tm_blame){
         .rank = row[C_RANK].value.i,
@@ -175,7 +176,7 @@ static void add_up_parts(tm_blames *t) {
     t->n_parts = n;
 }
 
-/* Merges both internal tables into a tm_blame for each rank, and one for each rank and step. */
+/* Merges the parts and the costs into a tm_blame for each rank, and one for each rank and step. */
 static tm_status read_parts(const tm_tables *tables, tm_blames *t, tm_error *err) {
     const tm_table *parts = tm_tables_find(tables, tm_blames_part.name);
     const tm_table *costs = tm_tables_find(tables, tm_blames_cost.name);
@@ -184,7 +185,7 @@ static tm_status read_parts(const tm_tables *tables, tm_blames *t, tm_error *err
     t->n_ranks = ranks->n_rows;
     t->ranks = calloc(t->n_ranks + 1, sizeof *t->ranks);
     t->parts = calloc(n + 1, sizeof *t->parts);
-    /* each step has at least one row, so there are at most as many leaders */
+    /* each step has at least one row, so there are at most as many leaders as rows */
     t->leaders = calloc(n + 1, sizeof *t->leaders);
     if (!t->ranks || !t->parts || !t->leaders)
         return tm_fail_memory(err);

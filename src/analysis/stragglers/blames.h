@@ -17,7 +17,7 @@ tm_status tm_blames_add_part(tm_tables *tables, const tm_blame *blame, tm_error 
 tm_status tm_blames_add_own(tm_tables *tables, const tm_collectives *own,
                             tm_error *err) TM_MUST_CHECK;
 
-/** That a rank belongs to a host, or to a process group. */
+/** A rank, and its host or one of its process groups. */
 typedef struct tm_place {
     tm_culprit level; /* TM_CULPRIT_HOST or TM_CULPRIT_GROUP */
     uint64_t unit;    /* identity of the host or group */

@@ -10,7 +10,7 @@
 #include "table/shown.h"
 
 /* Returns the rank whose kernels are slowest, relative to the same kernels on other ranks of any
- * stage; n_ranks if nearly all kernels are slower on no rank. */
+ * stage; n_ranks if there is no rank on which nearly all kernels are slower. */
 static size_t slowest_kernels(const tm_tables *tables, const tm_blames *t, double *speed) {
     size_t slowest = t->n_ranks;
     *speed = TM_LATE_NORMAL_SPEED;

@@ -177,9 +177,9 @@ static tm_status test_group(const tm_collectives *all, const tm_own_time *own, s
  * their stage, relative to the stage's usual time. */
 typedef enum works_way { WAY_PARTS, WAY_STEPS, WAY_STAGES, N_WAYS } works_way;
 
-/* Share of the significance level for each kind of work, for parts and steps together. Two shares
- * are small: median times of calls (only for hosts) cover thousands of calls, and few ranks have
- * unexplained starts. */
+/* Share of the significance level for each kind of work, for parts and steps together. TM_WORKS_LAG
+ * needs only a small share, because few ranks have unexplained starts; CALLS_SHARE (median times of
+ * calls, only for hosts) is small, because each median is over thousands of calls. */
 static const double SHARES[] = {
     [TM_WORKS_DEVICE] = 0.5, [TM_WORKS_HOST] = 0.45, [TM_WORKS_LAG] = 0.05};
 static const double CALLS_SHARE = 0.05;
@@ -442,7 +442,8 @@ static tm_status add_works(const tm_works *works, tm_orders *orders, tm_tables *
         r = (works_range){works, 0, n, r.kind, stages ? WAY_STAGES : WAY_STEPS, of_kind, orders};
         TM_TRY(test_works(&r, tables, err));
     }
-    /* by calls, only hosts are tested, with the whole significance level of this test */
+    /* calls are compared only between hosts, so hosts get the whole significance level of this test
+     */
     r = (works_range){works, 0, n, TM_WORKS_CALL, WAY_PARTS, TM_HOSTS_SHARE / CALLS_SHARE, orders};
     return calls ? test_works(&r, tables, err) : TM_OK;
 }

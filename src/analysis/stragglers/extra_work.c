@@ -16,10 +16,11 @@ static const tm_column columns[N_X] = {
                    "Number of extra kernels, copies and sets (on CPUs, operators): events that "
                    "most peers (other ranks of the role) do not run between the same two launches "
                    "of communication. They are counted by name."},
-    [X_EXTRA] = {"extra_ns", TM_INT, "ns",
-                 "Time of the extra events, minus the peers' median time in events that not all "
-                 "ranks run, so that a choice of other kernels is not extra. At most the excess of "
-                 "all of the rank's events over the peers' median."},
+    [X_EXTRA] =
+        {"extra_ns", TM_INT, "ns",
+         "Time of the extra events, minus the peers' median time in events that not all ranks run: "
+         "about 0 if the rank only runs other kernels for the same work. At most the time by which "
+         "all of the rank's events together exceed the peers' median."},
     [X_HOST] = {"host_ns", TM_INT, "ns",
                 "Host time of the extra work (its launch calls, and the host work before them), "
                 "minus the peers' median. At most the excess of the host's work in the step over "

@@ -97,8 +97,8 @@ static tm_status gather(const tm_findings_input *in, tm_vec *all, tm_error *err)
         /* must come before findings on the same rank are merged */
         if (f.of_stage && percent(in, f.excess_ns) < STAGE_LEAST_PCT)
             continue;
-        /* Unexplained starts count only if they are long: they may be chance, while fixing the rank
-         * saves time for another reason. */
+        /* Unexplained starts may be chance, even if fixing the rank saves time for another reason.
+         * So they count only if they are long. */
         if (f.work == TM_SUSPECT_LAG &&
             percent(in, f.excess_ns) <
                 fmax(EXCESS_LEAST_PCT, TM_FIX_LEAST_SHARE * in->fixes.stake_pct))
@@ -307,8 +307,8 @@ static int64_t cost_of(const tm_blames *t, const tm_finding *f, const bool *memb
     return sum;
 }
 
-/* Keeps a finding whose ranks caused half of all waiting if the replay is not sure that fixing them
- * saves little; its saving is unknown. Returns whether there is such a finding. */
+/* If the replay is not sure what fixes save, keeps a finding whose ranks caused half of all
+ * waiting; its saving is then unknown. Returns whether it keeps one. */
 static bool keep_waited_for(const tm_findings_input *in, tm_vec *all, bool *members, bool *worth) {
     tm_finding *v = all->data;
     for (size_t i = 0; i < all->n && !in->fixes.sure; i++) {

@@ -77,7 +77,7 @@ typedef struct tm_findings {
     bool unsteady; /* whether a rank stands out, but only few steps were compared and its excess
                       differs between them */
     bool spared;   /* whether ranks stand out but are not named, because fixing them saves little */
-    tm_finding spared_of; /* of the findings on these ranks, the one with the largest saving */
+    tm_finding spared_of; /* the finding on these ranks with the largest saving */
 } tm_findings;
 
 /** Returns "throughout", "episode", "alternation", "event" or "bubble". */

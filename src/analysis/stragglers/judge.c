@@ -232,8 +232,8 @@ static tm_status decide(const tm_findings_input *in, tm_judgement *out, tm_error
     return TM_OK;
 }
 
-/* If much time between recorded events is in doubt on the job, there is no verdict; if on a rank,
- * none on this rank. If on any rank, no rank is cleared. */
+/* Withholds the verdict if much of the time between recorded events is in doubt, in the job or on a
+ * named rank. Also withholds a verdict that clears all ranks if any rank's figures are in doubt. */
 static void hold_back(const tm_tables *tables, const tm_blames *blames, tm_judgement *j) {
     bool any = tm_doubt_of_any(tables);
     j->withheld = tm_doubt_between(tables) || (any && j->kind == TM_VERDICT_NONE);

@@ -1,4 +1,4 @@
-/* The verdict for traces without device work to judge: that there is none, and why, if known. */
+/* The verdict for traces without device work: it says so, and why, if known. */
 #ifndef TMERGE_NO_DEVICES_H
 #define TMERGE_NO_DEVICES_H
 

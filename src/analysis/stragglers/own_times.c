@@ -131,9 +131,10 @@ static double *centred_places(const tm_own_times *times, size_t *candidate, tm_e
     return places;
 }
 
-/* Sums the scores of each member in each step. Returns the sum of the squares of these sums. Places
- * are counted from the end of a step, because the first step may lack its beginning. @param orders
- * [places][n][steps] step whose score is taken at each place; NULL: the step itself */
+/* Sums the scores of each member in each step. Returns the sum of the squares of these sums. The
+ * places of rows are counted from the end of a step, because the first step may lack its beginning.
+ * @param orders [places][n][steps] step whose score is taken at each place; NULL: the step itself
+ */
 static double step_squares(const double *scores, size_t n, const step_rows *steps, size_t n_steps,
                            const size_t *orders, size_t n_places) {
     double squares = 0.0;
@@ -274,7 +275,7 @@ static int64_t longest_of(const int64_t *ns, size_t n) {
     return longest;
 }
 
-/* Adds a row to the last row. */
+/* Adds a row of `from` to the last row of `out`. */
 static void add_to_last(const tm_own_times *from, size_t row, tm_own_times *out) {
     size_t n = from->n, last = out->n_rows - 1;
     for (size_t i = 0; i < n; i++)

@@ -44,27 +44,28 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
         {"collectives", TM_INT, "",
          "Number of complete, synchronising collectives in which the rank took part."},
     [R_LAST] = {"last_arrivals", TM_INT, "",
-                "Number of these collectives in which the rank, and no other, came last."},
+                "Number of complete, synchronising collectives in which only this rank came last."},
     [R_LAST_SHARE] = {"last_share", TM_REAL, "",
                       "Share of collectives in which the rank came last: last_arrivals / the "
                       "number of its collectives in which a single rank came last."},
     [R_TIED] = {"tied", TM_INT, "",
-                "Number of its collectives in which the rank shared the last place with another, "
-                "within clock uncertainty."},
+                "Number of complete, synchronising collectives in which the rank and others came "
+                "last, within clock uncertainty."},
     [R_WAIT] = {"wait_ns", TM_INT, "ns",
                 "Time that the rank waited in its collectives: from the start of its kernel until "
                 "the last rank started, at most until its kernel ended. Null if the rank has no "
                 "complete, synchronising collective."},
-    [R_CAUSED] = {"caused_wait_ns", TM_INT, "ns",
-                  "Waits of other ranks that the rank caused by coming late. At any time, all "
-                  "ranks that have not arrived share the blame for the waits of those that have."},
+    [R_CAUSED] =
+        {"caused_wait_ns", TM_INT, "ns",
+         "Waits of other ranks that the rank caused by coming late. At any time, all ranks that "
+         "have not arrived share the blame for the waits of the ranks that have arrived."},
     [R_CAUSED_SHARE] = {"caused_share", TM_REAL, "",
                         "Share of all waiting whose root cause is the rank: (direct_ns + "
-                        "indirect_ns) / the sum of both over all ranks."},
+                        "indirect_ns) / the sum of direct_ns + indirect_ns over all ranks."},
     [R_DIRECT] =
         {"direct_ns", TM_INT, "ns",
-         "Part of caused_wait_ns that the rank caused by itself. In the rest, it was late because "
-         "it had waited for other ranks since the previous operation of the group."},
+         "Part of caused_wait_ns that the rank caused by itself. In the rest, the rank was late "
+         "because it had waited for other ranks since the previous operation of the group."},
     [R_INDIRECT] =
         {"indirect_ns", TM_INT, "ns",
          "Waits that the rank caused through other ranks: they came late because they had waited "
@@ -86,11 +87,11 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_EXCESS_PCT] = {"excess_pct", TM_REAL, "%",
                       "excess_ns as a share of step time: 100 excess_ns / the sum over the steps "
                       "of the longest window of a rank."},
-    [R_VERDICT] =
-        {"verdict", TM_TEXT, "",
-         "straggler: the verdict names the rank, its host or its group. not named: it does not, "
-         "but the rank need not be fast. unknown: the verdict is inconclusive, an event or a "
-         "bubble, or less than 90 % of the communication could be compared."},
+    [R_VERDICT] = {"verdict", TM_TEXT, "",
+                   "straggler: the verdict names the rank, its host or its group. not named: the "
+                   "verdict names none of these, which does not prove that the rank is fast. "
+                   "unknown: the verdict is inconclusive, an event or a bubble, or less than 90 % "
+                   "of the communication could be compared."},
 };
 
 static const tm_table_def rank_def = {
@@ -133,8 +134,8 @@ static const tm_column step_columns[N_STEP_COLUMNS] = {
      "Part of caused_wait_ns that the leading rank caused by itself, as in stragglers.rank."},
     {"indirect_ns", TM_INT, "ns",
      "Waits that the leading rank caused through other ranks in this step's operations, as in "
-     "stragglers.rank. Waits are followed back into earlier steps, so the first recorded steps "
-     "have less of it."},
+     "stragglers.rank. Waits are followed back into earlier steps, so indirect_ns is smaller in "
+     "the first recorded steps."},
     {"lateness_ns", TM_INT, "ns",
      "By how much the leading rank came last: time from the start of the second to last rank to "
      "its own start, summed over the step's collectives in which it came last."},

@@ -10,11 +10,11 @@
 #include "p_values.h"
 
 enum {
-    DRAWS_SURE = 2999,  /* enough for a test; the smallest possible p is then 0.00033 */
-    DRAWS_MAX = 400000, /* with many groups; WORK_MAX is a further limit */
-    WORK_MAX = 300000000,
+    DRAWS_SURE = 2999,    /* enough for a test; the smallest possible p is then 0.00033 */
+    DRAWS_MAX = 400000,   /* with many groups; WORK_MAX is a further limit */
+    WORK_MAX = 300000000, /* maximum work: draws x members x (units + windows) */
     WORK_NEAR = 30000000, /* maximum work if p is near TM_CHANCE_MOST */
-    NEAR_TIMES = 10,      /* maximum factor by which WORK_NEAR changes the number of draws */
+    NEAR_TIMES = 10,      /* WORK_NEAR changes the usual number of draws by at most this factor */
     WORK_FEW = 2000000,   /* maximum work if p is only for display */
     UNITS_LEAST = 4       /* minimum without steps */
 };
@@ -152,7 +152,7 @@ static bool is_throughout(const level *l, size_t member, tm_window w) {
 }
 
 /* Shrinks or extends a window at both ends to units in which the member's excess is at least half
- * of its mean, because tested windows start and end only at certain units. */
+ * of its mean excess in the window. Tested windows start and end only at certain units. */
 static tm_window fitted(const level *l, size_t member, tm_window w) {
     double half = 0.5 * (double)excess_in(l, member, w) / (double)(w.end - w.first);
     const int64_t *excess = l->excess + member;

@@ -72,8 +72,8 @@ typedef struct tm_compared {
  * unit by their distance from the unit's median (p_values.h). Compares the largest height over
  * members and windows with its distribution under permutation of the members in each unit. Each
  * member of any group has the same share of the 1 %: p is corrected to 1 - (1 - p)^(members of all
- * groups / members of this group). For blocks, whose length is an estimate, the power is twice as
- * large.
+ * groups / members of this group). For blocks, whose length is an estimate, the exponent is
+ * doubled.
  *
  * If the group has several hosts with several ranks each, the medians over each host's ranks are
  * tested first, at a twentieth of the 1 %, and then the ranks at the rest. A host is a suspect only

@@ -8,7 +8,7 @@
 typedef struct tm_blame {
     int64_t rank, step;  /* step -1: outside of steps */
     int64_t collectives; /* number of operations with a known wait */
-    /* number of times that this rank came last; that it was one of several last ranks */
+    /* number of operations in which only this rank came last; in which it and others came last */
     int64_t last, tied;
     int64_t untied; /* number of operations in which a single rank came last */
     int64_t wait_ns, lateness_ns;

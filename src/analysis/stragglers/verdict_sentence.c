@@ -284,9 +284,9 @@ static bool marks_steps(const tm_tables *tables) {
 }
 
 /* Writes " in these 4 steps", " in 3 of these 4 steps", " in this one step", or " in this
- * recording". Counts all recorded steps, as does the first line of the summary, although a test may
+ * recording". Counts all recorded steps, like the first line of the summary, although a test may
  * leave out the first step. If another rank has the largest cost in some steps, counts only the
- * steps in which this rank has. */
+ * steps in which the finding's rank has the largest cost. */
 static void these_text(const tm_tables *tables, const tm_blames *t, const tm_finding *f, char *out,
                        size_t size) {
     size_t led = 0;
@@ -361,7 +361,7 @@ static void named_headline(const tm_tables *tables, const tm_verdict_topic *e,
         when_text(f, when, sizeof when);
     else if (f->shape == TM_SHAPE_ALTERNATION)
         snprintf(when, sizeof when, " in turn");
-    /* the headline on few steps says that it is on few, because their data may be the reason */
+    /* if there are few steps, the headline says how many, because their data may be the reason */
     if (all->n == 1 && f->shape == TM_SHAPE_THROUGHOUT && is_of_few_steps(f))
         these_text(tables, e->blames, f, when, sizeof when);
     if (e->judgement->found.few > 0)
@@ -615,7 +615,7 @@ static void finding_text(const tm_tables *tables, const tm_blames *t, const tm_f
 
 static void named_evidence(const tm_tables *tables, const tm_verdict_topic *e,
                            char out[TM_SENTENCE_MAX]) {
-    enum { REPORTED_MAX = 3 }; /* findings in full; stragglers.finding has all */
+    enum { REPORTED_MAX = 3 }; /* findings in the text; stragglers.finding has all */
     const tm_vec *all = &e->judgement->found.all;
     const tm_finding *v = all->data;
     out[0] = '\0';

@@ -35,20 +35,20 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
                  "largest excess."},
     [F_LEVEL] = {"level", TM_TEXT, "",
                  "What stands out. rank: one rank. host, group: at least 80 % of the ranks of a "
-                 "host or process group, and at least 2. job: nobody in particular, because it is "
-                 "a bubble, or an event without a single last rank."},
+                 "host or process group, and at least 2. job: nobody in particular, because the "
+                 "finding is a bubble, or an event without a single last rank."},
     [F_RANK] = {"rank", TM_INT, "",
                 "Rank that the finding names. For a host or group: its lowest rank. For an event: "
                 "the rank that came last in all of its operations; null if there are several."},
     [F_HOST] = {"host", TM_TEXT, "", "Name of the rank's host, as in job.rank."},
     [F_RANKS] = {"ranks", TM_INT, "", "Number of ranks that the finding is about."},
-    [F_SHAPE] =
-        {"shape", TM_TEXT, "",
-         "When the rank is late. throughout: in all units. episode: in a contiguous window of "
-         "under 80 % of the units; outside it is less than half as late. alternation: one of two "
-         "episodes that do not overlap. event: no rank stands out, but at most 5 operations (and "
-         "at most a tenth of all) have half of all waiting. bubble: no rank stands out, but ranks "
-         "wait for transfers between pipeline stages for at least 1 % of their windows."},
+    [F_SHAPE] = {"shape", TM_TEXT, "",
+                 "When the rank is late. throughout: in all units. episode: in a contiguous window "
+                 "of under 80 % of the units; outside of it, the rank is less than half as late. "
+                 "alternation: one of two episodes that do not overlap. event: no rank stands out, "
+                 "but at most 5 operations (and at most a tenth of all) have half of all waiting. "
+                 "bubble: no rank stands out, but ranks wait for transfers between pipeline stages "
+                 "for at least 1 % of their windows."},
     [F_FROM] = {"from", TM_INT, "",
                 "First step of the finding's window. If stretches are compared (see unit): number "
                 "of the first operation in its process group, from 0. Null for a bubble, and for "
@@ -181,7 +181,7 @@ static tm_status add_finding(const tm_finding *f, int64_t place, tm_tables *tabl
     TM_TRY(tm_table_set_text(table, &row[F_SHAPE], tm_shape_word(f->shape), err));
     TM_TRY(tm_table_set_text(table, &row[F_UNIT], unit_word(f), err));
     tm_cell_set_int(&row[F_UNITS], f->units);
-    if (f->shape != TM_SHAPE_BUBBLE) /* not only waits in collectives count for a bubble */
+    if (f->shape != TM_SHAPE_BUBBLE) /* a bubble also has waits for transfers */
         tm_cell_set_real(&row[F_CAUSED_SHARE], f->caused_share);
     if (f->rank >= 0) {
         tm_cell_set_int(&row[F_RANK], f->rank);

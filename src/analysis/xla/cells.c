@@ -78,8 +78,8 @@ static cell *read_cells(const tm_tables *tables, const tm_table *steps, size_t *
     return cells;
 }
 
-/* Returns the lower median, because up to half of the cells may be slow, for example those of one
- * of two hosts. */
+/* Returns the lower median, because up to half of the cells may be slow, for example all cells of
+ * one of two hosts. */
 static int64_t usual(const cell *cells, size_t n, int reason, int64_t *values) {
     for (size_t i = 0; i < n; i++)
         values[i] = cells[i].ns[reason];

@@ -41,8 +41,8 @@ static const tm_column columns[N_COLUMNS] = {
     [COUNT] = {"count", TM_INT, "", "Number of runs of the operation, over all ranks."},
     [TOTAL] = {"total_ns", TM_INT, "ns",
                "Duration of the runs, summed over all ranks. For a barrier, the time until all "
-               "ranks have arrived. XProf shows other times: it leaves barriers out of "
-               "all-reduce, and counts what a run takes longer than the shortest run as waiting."},
+               "ranks have arrived. XProf shows other times: it leaves barriers out of all-reduce, "
+               "and counts the excess of a run over the shortest run as waiting."},
     [WAIT] = {"wait_ns", TM_INT, "ns",
               "Time that ranks waited for late ranks: sum over runs with a known wait; null if "
               "there are none. Transfers from one member to another (permutations) have their "
@@ -189,7 +189,7 @@ static tm_status set_row(const tm_names *names, const tm_rank_rows *rows, tm_tab
     const tm_cell *one = tm_rank_rows_key(rows);
     tm_over_ranks total;
     tm_collective_kind kind = (tm_collective_kind)one[P_KIND].value.i;
-    /* a transfer: a member sends, and another receives */
+    /* kinds differ in a transfer: a member sends, and another receives */
     for (size_t i = rows->first + 1; i < rows->end; i++)
         if (tm_table_row(rows->part, i)[P_KIND].value.i != (int64_t)kind)
             kind = TM_COLL_SENDRECV;

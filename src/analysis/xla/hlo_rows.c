@@ -10,7 +10,7 @@
 /* Maximum number of operations, categories or programs in the table. */
 enum { LISTED = 1000 };
 
-/* What a row sums over, in the order of the words of the column `level`. */
+/* What a row sums over, in alphabetical order of the words in column `level`. */
 typedef enum hlo_level { BY_CATEGORY, BY_OP, BY_PROGRAM, N_LEVELS } hlo_level;
 
 static const char *const level_words[N_LEVELS] = {"category", "op", "program"};
@@ -111,12 +111,12 @@ static const tm_column columns[N_SHOWN] = {
     [S_KNOWN] = {"known_pct", TM_REAL, "%",
                  "Share of self_ns in operations whose FLOP and bytes are known. If below 100, "
                  "flop and bytes are too small. Rates count only these operations."},
-    [S_FLOP] =
-        {"flop", TM_REAL, "FLOP",
-         "FLOP as the compiler counts; those of a loop, call or branch are in the rows of the "
-         "nested operations. On GPUs: FLOP of matrix products, computed from shapes if the profile "
-         "has the program (multiply and add count as two). For operations that only wait, or whose "
-         "FLOP and bytes are unknown, null, as are the columns derived from flop or bytes."},
+    [S_FLOP] = {"flop", TM_REAL, "FLOP",
+                "FLOP as the compiler counts; the FLOP of a loop, call or branch are in the rows "
+                "of the nested operations. On GPUs: FLOP of matrix products, computed from shapes "
+                "if the profile has the program (multiply and add count as two). Null for "
+                "operations that only wait, or whose FLOP and bytes are unknown; then the columns "
+                "derived from flop or bytes are also null."},
     [S_RATE] = {"achieved_tflops", TM_REAL, "TFLOP/s",
                 "Rate of the operations whose FLOP and bytes are known: flop / self_ns. Null for "
                 "asynchronous operations."},
@@ -138,8 +138,9 @@ static const tm_column columns[N_SHOWN] = {
     [S_BOUND] =
         {"bound", TM_TEXT, "",
          "What limits the operation, by the roofline model: compute if flop_per_byte is at least "
-         "hlo.rank.ridge_flop_per_byte, otherwise memory; communication or copy if it is one. Null "
-         "if FLOP, bytes or peaks are unknown, for operations that only wait, and for programs."},
+         "hlo.rank.ridge_flop_per_byte, otherwise memory; communication or copy for operations "
+         "that communicate or copy. Null if FLOP, bytes or peaks are unknown, for operations that "
+         "only wait, and for programs."},
     [S_RANKS] = TM_OVER_RANKS_COLUMNS("self_ns"),
 };
 

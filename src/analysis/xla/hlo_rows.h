@@ -15,7 +15,7 @@ typedef struct tm_hlo_sum {
     int64_t async_ns;
     int64_t flop, bytes;
     int64_t role;          /* tm_role: the maximum */
-    int64_t origin, shape; /* name ids of the first operation */
+    int64_t origin, shape; /* name ids, from the first operation in the sums */
 } tm_hlo_sum;
 
 /** Peaks of the devices; 0 if unknown, or if ranks differ. */

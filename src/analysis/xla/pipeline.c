@@ -32,8 +32,8 @@ static const tm_column columns[N_COLUMNS] = {
               "Kind of the stage. reading: an iterator that reads files (TFRecord, TextLine, ...) "
               "on demand. advanced_reading: an iterator that reads ahead (with Prefetch, "
               "ParallelMap, Interleave, MemoryReader or MemoryWriter in its name). preprocessing: "
-              "any other iterator. enqueue: InfeedEnqueue and copies to devices. Other libraries "
-              "than tf.data record the kind."},
+              "any other iterator. enqueue: InfeedEnqueue and copies to devices. Libraries "
+              "other than tf.data record the kind."},
     [CALLS] = {"calls", TM_INT, "", "Number of runs of the stage."},
     [TOTAL] = {"total_ns", TM_INT, "ns",
                "Duration of the runs, summed over threads, which may overlap."},

@@ -115,8 +115,8 @@ static const tm_column step_columns[] = {
      "the median of the devices with this step and program by at least 5 % of the step; if several "
      "do, the one with the largest excess. Null if the device is not slow."},
     {"over_ns", TM_INT, "ns",
-     "Excess of the time in what makes the device slow (column slow) over the median of the "
-     "devices with this step and program; null if slow is null."},
+     "Time in the part that slow names, minus its median over the devices with this step and "
+     "program. Null if slow is null."},
 };
 
 enum {

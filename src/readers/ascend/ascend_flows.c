@@ -47,7 +47,7 @@ typedef struct linker {
     tm_reach takers; /* ends of the recorded calls that dequeue */
     tm_vec devices;  /* of place: sorted by track and start */
     tm_vec launched; /* of launched: one for each element of `devices` */
-    tm_vec starts;   /* of tip: starts of arrows, sorted by id, the earliest first */
+    tm_vec starts;   /* of tip: starts of arrows, sorted by id, then by time */
 } linker;
 
 void tm_ascend_flows_init(tm_ascend_flows *flows) {
@@ -198,8 +198,8 @@ static bool find_ends(linker *l, const uint32_t *taken_of) {
     return true;
 }
 
-/* For each device event at which an arrow of one kind ends, records where the arrow starts, unless
- * an arrow of another kind has done so. */
+/* For each device event at which an arrow of this kind ends, records where the arrow starts, unless
+ * an arrow of another kind already gave the start. */
 static bool follow(linker *l, tm_ascend_arrow arrow) {
     if (!copy_sorted(&l->flows->starts[arrow], &l->starts, by_id))
         return false;

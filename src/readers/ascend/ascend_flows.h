@@ -27,7 +27,8 @@ void tm_ascend_flows_free(tm_ascend_flows *flows);
 bool tm_ascend_flows_add(tm_ascend_flows *flows, tm_ascend_arrow arrow, bool start,
                          const tm_json_text *id, uint32_t track, int64_t ns);
 
-/** Like tm_ascend_flows_add, for an arrow to the device whose id is a number, as in databases. */
+/** Like tm_ascend_flows_add, for an arrow from the launching call, with a number as id, as in
+ * databases. */
 bool tm_ascend_flows_connect(tm_ascend_flows *flows, bool start, int64_t id, uint32_t track,
                              int64_t ns);
 

@@ -78,8 +78,8 @@ static bool is_before(const void *value, const void *key) {
     return by_place(value, key) < 0;
 }
 
-/* Returns the index of the first task that is not on an earlier track and, on this track, does not
- * begin before a time; tasks->n if there is none. */
+/* Returns the index of the first task that begins at `from_ns` or later on this track, or is on a
+ * later track; tasks->n if there is none. */
 static size_t first_at(const tm_vec *tasks, int64_t track, int64_t from_ns) {
     const task key = {from_ns, (uint32_t)track, 0};
     return track > UINT32_MAX ? tasks->n

@@ -7,12 +7,12 @@
 #include "timeline/trace.h"
 
 /**
- * Sets n_ranks of communicators of unknown size to minus the least number of ranks, if their
- * operations show the number of peers. In a mesh, a rank signals to each peer on its host (Write
- * Value), waits for each (Notify Wait) and copies from each (SDMA): k tasks of each kind, one kind
- * after another on one stream. So at least k + 1 ranks take part. (In the trace job586, k is 7 and
- * the tasks name 8 ranks.) Rings do not show the number of peers, because several rings may join
- * the same two ranks.
+ * If the size of a communicator is unknown, but its operations show the number of peers, sets
+ * n_ranks to the minimum number of ranks, negated. In a mesh, a rank signals to each peer on its
+ * host (Write Value), waits for each (Notify Wait) and copies from each (SDMA): k tasks of each
+ * kind, one kind after another on one stream. So at least k + 1 ranks take part. (In the trace
+ * job586, k is 7 and the tasks name 8 ranks.) Rings do not show the number of peers, because
+ * several rings may join the same two ranks.
  *
  * @param mesh  of uint32_t: rows of the operations that ran as a mesh
  * @return      TM_OK; TM_ERR_FAULT when out of memory

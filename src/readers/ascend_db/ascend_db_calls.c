@@ -6,8 +6,7 @@
 #include "base/sums.h"
 #include "readers/ascend/ascend_shapes.h"
 
-/* An id and its value: a list of connections and the first of them, or a call chain and the name id
- * of its stack. */
+/* A list of connections and one of its members; or a call chain and the name id of its stack. */
 typedef struct entry {
     int64_t id, value;
 } entry;

@@ -30,7 +30,7 @@ typedef struct tm_ascend_db {
     tm_vec types;       /* element types */
     tm_vec mesh;        /* of uint32_t: rows of operations that ran as a mesh */
     bool describes_all; /* all kernels have descriptions, so a task without one is no kernel */
-    tm_vec connections; /* by list: first connection; only ascend_db_calls.c uses these three */
+    tm_vec connections; /* lists of connections; only ascend_db_calls.c uses these three members */
     tm_vec stacks;
     tm_vec scratch; /* of char */
     tm_ascend_flows flows;

@@ -65,7 +65,7 @@ typedef struct op_name {
     uint64_t hash;              /* of op */
     /* whether ranks must agree on the operation's input tensors, output tensors */
     bool inputs, outputs;
-    bool is_p2p, gathers; /* whether it is an all_gather */
+    bool is_p2p, gathers; /* gathers: whether it is an all_gather */
     bool ends_batch;      /* "coalesced", "ALLGATHER_coalesced" */
 } op_name;
 
@@ -183,7 +183,7 @@ static bool has_layout(const layout *l, const tm_pickle_value *members, size_t n
     return i == l->keys.n;
 }
 
-/* Sets the layout to that of an entry. If a key is repeated, its last value is used. */
+/* Learns the layout from an entry. If a key is repeated, its last value is used. */
 static bool learn_layout(tm_flight *f, const tm_pickle_value *members, size_t n) {
     layout *l = &f->layout;
     *l = (layout){.keys = l->keys};

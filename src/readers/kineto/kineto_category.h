@@ -25,8 +25,8 @@ typedef struct tm_kineto_class {
  */
 tm_kineto_class tm_kineto_classify(const char *device_categories, const char *bytes, size_t size);
 
-/** Returns the kind of devices whose profiler writes this category; NULL if it is unknown, or if
- * they are GPUs. */
+/** Returns the kind of devices whose profiler writes this category; NULL for GPUs or an unknown
+ * category. */
 const char *tm_kineto_device_word(const char *bytes, size_t size);
 
 /** Whether a process label is the name of a device: "MTIA 17" or "GPU 0". */

@@ -13,8 +13,8 @@
 #include "readers/number.h"
 #include "timeline/counted.h"
 
-/* MTIA's names for the wait of a stream for another stream, and for recording the event that it
- * waits for. */
+/* MTIA's names for the wait of a stream for an event of another stream, and for the recording of
+ * the event. */
 #define MTIA_WAIT "event_wait"
 #define MTIA_RECORD "event_record"
 
@@ -344,8 +344,8 @@ static uint32_t array_field(tm_kineto_emitter *emitter, const tm_kineto_event *e
                : TM_NO_NAME;
 }
 
-/* Whether an event is an operator whose work is counted, or a range of a collective. Caches the
- * answer by name, because there are few names. */
+/* Whether the inputs of an event are kept (timeline/counted.h). Caches the answer by name, because
+ * there are few names. */
 static bool is_counted(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t name) {
     tm_kineto_counted_cache *cache = &emitter->counted[name % TM_KINETO_COUNTED_CACHE];
     if (cache->name != name) {
@@ -597,7 +597,8 @@ static uint32_t mtia_name(tm_kineto_emitter *emitter, const tm_kineto_event *eve
                                          : name_of(emitter, event, TM_CAT_OTHER);
 }
 
-/* Sets the stream of a track to that of an event, and keeps it as a mark for the whole trace. */
+/* Sets the stream of a track to the stream of an event, and adds a mark, from which the joined
+ * trace gets the stream. */
 static bool note_stream(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t index,
                         bool created) {
     tm_track *track = (tm_track *)emitter->trace->tracks.data + index;

@@ -22,8 +22,7 @@ typedef struct tm_kineto_category_cache {
     tm_kineto_class class;
 } tm_kineto_category_cache;
 
-/* A cached answer: whether the operator with a name is one whose work is counted
- * (timeline/counted.h). */
+/* A cached answer: whether the inputs of operators of this name are kept (timeline/counted.h). */
 typedef struct tm_kineto_counted_cache {
     uint32_t name; /* TM_NO_NAME: empty */
     bool is_counted;

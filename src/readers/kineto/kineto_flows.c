@@ -5,7 +5,8 @@
 #include "base/hash.h"
 #include "base/sorted.h"
 
-/* Flows only show whether any of them ends at an event of a category: a few hundred suffice. */
+/* A few hundred suffice, because flows are only used to see whether any ends at an event of a
+ * category. */
 enum { FLOWS_MAX = 512 };
 
 /* A simple hash, because ids are short. */

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Frames that run when a recording starts begin within this time [ns] of their thread's first. */
+/* A frame that was running when the recording started begins at most this long [ns] after the first
+ * frame of its thread. */
 static const int64_t BEGIN_NS = 100000;
 
 /* The parts of "FILE(LINE): NAME". */
@@ -62,7 +63,7 @@ static bool may_run(const tm_raw_event *event, const start *starts) {
     return event->begin_ns <= of->begin_ns + BEGIN_NS && event->begin_ns < of->end_ns;
 }
 
-/* Returns the name that later calls of the function in frame @p own have; @p own if unknown. */
+/* Returns the name of later calls of the function in frame @p own; @p own if unknown. */
 static uint32_t function_of(const tm_names *names, const bool *later, size_t n, uint32_t own) {
     frame is, other;
     int64_t line = -1;

@@ -1,6 +1,6 @@
-/* Names of Python functions, "FILE(LINE): NAME". The line is that of the definition, except for
- * functions that were running when the profiler started: these have the line that was being
- * executed. Private to the Kineto reader. */
+/* Names of Python functions, "FILE(LINE): NAME". LINE is the line of the function's definition; if
+ * the function was running when the profiler started, the line that was being executed. Private to
+ * the Kineto reader. */
 #ifndef TMERGE_KINETO_FRAMES_H
 #define TMERGE_KINETO_FRAMES_H
 

@@ -10,7 +10,7 @@
 struct tm_vec;
 
 typedef enum tm_kineto_way {
-    TM_KINETO_ALONE,  /* not: the file has one rank */
+    TM_KINETO_ALONE,  /* the file has one rank */
     TM_KINETO_EXPORT, /* by pid "rank 3: 83", as tmerge export writes it */
     TM_KINETO_PID, /* by pid "[TP01-DP00] 83", as SGLang's --merge-profiles does, or "[TP01 83]" */
     TM_KINETO_ARG, /* by "rank" in the args of each event, as TraceLens's TraceFusion does */

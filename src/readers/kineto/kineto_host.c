@@ -140,7 +140,7 @@ typedef struct group {
 typedef struct worker {
     uint32_t track;
     int64_t thread;   /* thread id */
-    uint64_t shown;   /* one bit for each hash of a kind and size of its operations */
+    uint64_t shown;   /* bit h: the worker has an operation whose kind and size have the hash h */
     size_t n;         /* number of the worker's operations */
     uint32_t cluster; /* number of the worker's cluster: the workers of a group */
 } worker;
@@ -318,8 +318,8 @@ static bool list_workers(finisher *f) {
 
 /* Whether a thread belongs to the same group as the previous one. The two threads of a group take
  * turns. So if a thread ran many operations, the next thread belongs to its group. Two threads that
- * share a kind and size also belong to one group. (They share none if two sizes alternate in the
- * same way.) */
+ * share a kind and size also belong to one group. (They share none if operations of two sizes
+ * alternate, because each thread then has one size.) */
 static bool is_second(const worker *w) {
     enum { ALONE_MOST = 4 };
     return w[-1].n > ALONE_MOST || (w->shown & w[-1].shown) != 0;

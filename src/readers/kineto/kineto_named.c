@@ -11,7 +11,7 @@
 
 enum { NONE = -1, SEVERAL = -2 };
 
-/* Adds a rank that a process shows; two different ranks make it SEVERAL. */
+/* Combines two ranks: NONE and a rank give the rank, two different ranks give SEVERAL. */
 static void combine(int64_t *rank, int64_t other) {
     if (other != NONE)
         *rank = *rank == NONE || *rank == other ? other : SEVERAL;
@@ -111,8 +111,7 @@ static int by_correlation(const void *a, const void *b) {
     return tm_order_i64(x->correlation, y->correlation);
 }
 
-/* Gives a process without a rank the rank with which it shares correlation ids, if only one
- * does. */
+/* If a process without a rank shares correlation ids with exactly one rank, gives it this rank. */
 static bool adopt(reading *r) {
     process *processes = r->processes.data;
     link *links = r->links.data;

@@ -21,7 +21,7 @@ static bool known_key(const tm_json_text *key) {
     return false;
 }
 
-/* Whether the object at p has the key @p wanted or, if that is NULL, a key of Kineto's only. */
+/* Whether the object at p has the key @p wanted; if this is NULL: a key that only Kineto writes. */
 static bool has_key(tm_json_cursor *cursor, const char *p, const char *wanted) {
     tm_json_text key;
     p = tm_json_space(p + 1);

@@ -123,10 +123,10 @@ static void set_bytes(const mpi_row *row, const tm_mpi_function *f, int32_t n,
         attr->in_elements = attr->out_elements =
             row->received >= 0 ? row->received : piece(row->size, n);
         break;
-    case TM_COLL_ALLGATHER: /* the output has n pieces; so has a reduce-scatter's input */
+    case TM_COLL_ALLGATHER: /* the output has n pieces */
         attr->in_elements = piece(row->received, n);
         break;
-    case TM_COLL_REDUCESCATTER:
+    case TM_COLL_REDUCESCATTER: /* the input has n pieces */
         attr->out_elements = piece(row->size, n);
         break;
     case TM_COLL_SCATTER:

@@ -13,7 +13,7 @@
  * TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_nsys_mpi_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) TM_MUST_CHECK;
 
-/** Keeps a call recorded only as a range of the NVTX domain MPI, by its name. */
+/** Keeps a call that only a range of the NVTX domain MPI records. @p name is the function. */
 tm_status tm_nsys_mpi_range(tm_nsys_emitter *e, sqlite3_value **values, uint32_t name,
                             tm_error *err) TM_MUST_CHECK;
 

@@ -109,7 +109,7 @@ static uint32_t copy_name(const reading *r, tm_mpi_comm *parent) {
     const tm_text of = tm_names_text(r->e->names, parent->name);
     parent->n_copies++;
     int n = snprintf(text, sizeof text, "%s dup %d", of.bytes, parent->n_copies);
-    if (n >= (int)sizeof text) /* for copies of copies, which would have long names */
+    if (n >= (int)sizeof text) /* too long after several copies of copies */
         snprintf(text, sizeof text, "dup %016" PRIx64 " %d",
                  tm_hash(TM_HASH_BEGIN, of.bytes, of.size), parent->n_copies);
     return tm_names_intern_string(r->e->names, text);

@@ -6,7 +6,7 @@
 #include "nsys_emit.h"
 
 typedef struct tm_mpi_function {
-    uint8_t kind;  /* tm_collective_kind; also OTHER if it does not communicate */
+    uint8_t kind;  /* tm_collective_kind; OTHER also if the call does not communicate */
     bool moves;    /* whether the call communicates, or creates a request that communicates */
     bool varies;   /* sizes may differ between ranks */
     bool is_begun; /* non-blocking: MPI_Isend, MPI_Iallreduce */

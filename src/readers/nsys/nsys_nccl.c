@@ -275,7 +275,7 @@ static bool add_call(operation *o, const tm_nsys_range *range, const tm_names *n
     return true;
 }
 
-/* Collects the calls of the group whose end launched a kernel, back to the group's start. Returns
+/* Collects the calls of a group, from its end, which launched a kernel, back to its start. Returns
  * false for nested groups, and for several collectives, which may or may not share a kernel. */
 static bool collect_group(const tm_vec *ranges, const tm_nsys_range *end, const tm_names *names,
                           operation *o) {

@@ -27,8 +27,8 @@ static const tm_nsys_domain *find_domain(const tm_nsys_emitter *e, int64_t id) {
     return NULL;
 }
 
-/* Sets the name of a domain, empty if it has none. If the domain's row does not precede its ranges,
- * as usual, searches all rows for domains, once. */
+/* Sets the name of a domain, empty if it has none. Usually the domain's row precedes its ranges.
+ * Otherwise searches all rows for domains, once. */
 static tm_status domain_name(tm_nsys_emitter *e, int64_t id, tm_text *out, tm_error *err) {
     static const char *const columns[] = {TM_NSYS_NVTX_COLUMNS};
     const tm_db_query query = {"NVTX_EVENTS", columns, DOMAIN + 1, "eventType = 75", "eventType"};
@@ -43,8 +43,8 @@ static tm_status domain_name(tm_nsys_emitter *e, int64_t id, tm_text *out, tm_er
     return TM_OK;
 }
 
-/* Prefixes "DOMAIN:" to the name, except in the default domain and if the text already starts with
- * the domain's name (NCCL's ncclSend, MPI's MPI_Send). */
+/* Prefixes "DOMAIN:" to the name, unless the domain is the default one or the text already starts
+ * with the domain's name (NCCL's ncclSend, MPI's MPI_Send). */
 static tm_status name_in_domain(tm_nsys_emitter *e, tm_text of, uint32_t *name, tm_error *err) {
     tm_text text = tm_names_text(e->names, *name);
     if (of.size == 0 || (text.size >= of.size && strncasecmp(text.bytes, of.bytes, of.size) == 0))

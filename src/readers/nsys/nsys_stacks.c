@@ -63,7 +63,7 @@ static tm_status frame_row(void *context, sqlite3_value **values, tm_error *err)
     return tm_vec_append(&s->frames, &added, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Appends a frame. Adjacent frames without symbols of the same module become one frame, such as
+/* Appends a frame. Adjacent frames of one module, all without symbols, become one frame, such as
  * [libcuda.so.1]. */
 static bool put_frame(tm_vec *out, const tm_names *names, const frame *f, const frame *before) {
     tm_text text = tm_names_text(names, f->name);

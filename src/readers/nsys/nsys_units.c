@@ -197,7 +197,7 @@ static tm_status each_named_thread(void *context, sqlite3_value **values, tm_err
 typedef struct init_scan {
     tm_vec *pairs;
     tm_vec fields; /* fields of the payloads' schemas */
-    int64_t *most; /* [pairs] number of ranks of its largest communicator so far */
+    int64_t *most; /* [pairs] number of ranks of the pair's largest communicator so far */
 } init_scan;
 
 static tm_status each_payload(void *context, sqlite3_value **values, tm_error *err) {
@@ -303,8 +303,8 @@ static tm_status find_ranks(const tm_db *db, tm_vec *pairs, tm_error *err) {
         TM_TRY(find_init_ranks(db, pairs, err));
         drop_repeated(pairs);
     }
-    /* The export has the launched program's environment. It is a rank's only if there is just one
-     * rank. */
+    /* The export has the launched program's environment. If there are several ranks, this is no
+     * rank's environment. */
     if (pairs->n == 1 && v->rank < 0) {
         tm_environment environment;
         TM_TRY(read_environment(db, &environment, err));

@@ -8,8 +8,7 @@
 typedef struct record {
     int64_t context, event; /* ids; an event's id is unique only within its context */
     int64_t correlation;    /* id of the call; ids ascend within a process */
-    int64_t sync; /* number of this call of cudaEventRecord, which the waits for it repeat; 0 in old
-                     exports */
+    int64_t sync; /* number of the call, which the waits for the call also have; 0 in old exports */
     int64_t stream;
 } record;
 

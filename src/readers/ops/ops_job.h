@@ -38,8 +38,8 @@ bool tm_ops_job_add(tm_ops_job *job, const tm_ops_event *event);
 
 /** Sorts ranks and steps, and finds the last stage. A file may have samples of a run's steps: if
  * the numbers of two steps are not consecutive, the later step is placed directly after the earlier
- * one. So are all steps if the exporter invented the gaps between steps (a tenth of a step), or
- * starts all steps at the same time. */
+ * one. All steps are placed in this way if the exporter invented the gaps between them (a tenth of
+ * a step), or starts all steps at the same time. */
 void tm_ops_job_finish(tm_ops_job *job);
 
 /** Returns how much earlier a step is placed than in the file [ns]. */

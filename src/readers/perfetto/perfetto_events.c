@@ -64,7 +64,7 @@ void tm_pf_event_parse(tm_wire_message message, tm_pf_event *out) {
             out->name = tm_wire_text(&f);
         else if (f.number == EVENT_CATEGORY && out->category.size == 0)
             out->category = tm_wire_text(&f);
-        else if (f.number == EVENT_CATEGORY_ID) /* a packed list, of which only the first is used */
+        else if (f.number == EVENT_CATEGORY_ID) /* a packed list: only its first id is used */
             (void)tm_wire_varint(f.bytes, f.bytes + f.value, &out->category_id);
         else if (f.number == EVENT_LEGACY)
             take_legacy(tm_wire_inner(&f), out);

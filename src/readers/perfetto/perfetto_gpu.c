@@ -141,7 +141,7 @@ static bool put_args(tm_pf_writer *w, const tm_pf_sequence *s, tm_wire_message m
     return ok && tm_pf_put(w->out, "}}");
 }
 
-/* Gets the name of a stage as Perfetto shows it: its own, that of its kernel, or its kind. */
+/* Gets the name of a stage as Perfetto shows it: its own name, its kernel's name, or its kind. */
 static bool name_of(tm_pf_writer *w, const tm_pf_sequence *s, const stage *g, tm_text kind,
                     tm_text *out) {
     w->name.n = 0;

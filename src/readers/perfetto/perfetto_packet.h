@@ -20,7 +20,7 @@ typedef struct tm_pf_walk {
     tm_vec unpacked;       /* of uint8_t: the current decompressed block of packets */
     tm_wire_message inner; /* the packets of this block that are not taken yet */
     int64_t n_blocks;      /* number of compressed blocks so far */
-    int64_t first_block;   /* blocks before this one are skipped, except for the first one */
+    int64_t first_block;   /* blocks 2 to `first_block` are skipped */
     bool cut;              /* the file ends too early; all packets returned so far are valid */
 } tm_pf_walk;
 

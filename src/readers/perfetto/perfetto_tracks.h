@@ -16,7 +16,7 @@ typedef struct tm_pf_track {
     tm_text name, process_name, thread_name; /* in quotes; size 0: none */
     tm_text pid_text, tid_text;              /* as JSON values; set at the end of the first pass */
     /* Only in an export by tmerge: */
-    bool is_reported, is_rank; /* it describes a thread as recorded; it represents a rank */
+    bool is_reported, is_rank; /* the track is from the original trace; the track is a rank */
     bool has_device, has_stream;
     int64_t rank, device, stream;
     tm_text members;         /* JSON metadata of a rank's trace */

@@ -277,8 +277,8 @@ static bool emit_call(tm_rocprof_emitter *e, const tm_rocprof_tables *t, const t
     return tm_vec_append(&e->trace->attrs[TM_ATTR_LAUNCH], &attr, 1) != NULL;
 }
 
-/* Adds a marker. A range has several records; only one is used: that of MARKER_CORE_RANGE_API or,
- * in older files, the push of MARKER_CORE_API. */
+/* Adds a marker. A range has several records; only one is used: the record of MARKER_CORE_RANGE_API
+ * or, in older files, of the push of MARKER_CORE_API. */
 static bool emit_marker(tm_rocprof_emitter *e, tm_rocprof_tables *t, const tm_rocprof_record *r) {
     const tm_rocprof_text *operation = operation_of(t, r);
     tm_rocprof_entry *text = tm_rocprof_has(r, R_CORRELATION)

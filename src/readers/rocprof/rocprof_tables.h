@@ -51,7 +51,7 @@ typedef struct tm_rocprof_tables {
     tm_vec operations; /* of tm_rocprof_text */
     tm_rocprof_text host;
     int64_t pid;              /* -1: unknown */
-    int64_t rank, world_size; /* id of the process; -1 if the document has none */
+    int64_t rank, world_size; /* from the environment of the process; -1: unknown */
 } tm_rocprof_tables;
 
 void tm_rocprof_tables_init(tm_rocprof_tables *tables);

@@ -21,7 +21,8 @@ typedef enum operation {
 /* Handles of agents that are not GPUs. The handle of a GPU is its number. */
 static const uint64_t host_agent = UINT64_MAX, unknown_agent = UINT64_MAX - 1;
 
-/* A GPU that calls of a process used. pid is INT64_MIN if operations have no call. */
+/* A GPU that a process used, and the type of the operations there. pid is INT64_MIN for operations
+ * without a call. */
 typedef struct use {
     int64_t pid, gpu, type; /* type: id of its string */
     operation what;
@@ -93,7 +94,7 @@ static operation operation_of(const document *d, int64_t type) {
 static tm_status each_metadata(void *context, sqlite3_value **values, tm_error *err) {
     document *d = context;
     const char *tag = tm_db_text(values[0]).bytes;
-    int64_t value = sqlite3_value_int64(values[1]); /* of a text: the number at its start */
+    int64_t value = sqlite3_value_int64(values[1]); /* a text gives the number at its start */
     if (strcmp(tag, "gpu_stride") == 0 && value > 0)
         d->gpu_stride = value;
     else if (strcmp(tag, "pid_stride") == 0 && value > 0)

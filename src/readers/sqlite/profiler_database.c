@@ -16,8 +16,8 @@ bool tm_db_sniff(const char *head, size_t size, bool whole) {
     return size >= sizeof TM_DB_MAGIC && memcmp(head, TM_DB_MAGIC, sizeof TM_DB_MAGIC) == 0;
 }
 
-/* Whether "out of memory" means that the file is damaged: SQLite cannot read the schema, so every
- * query fails, or its own check finds a fault. */
+/* Whether the reason for "out of memory" is a damaged file: SQLite cannot read the schema, so every
+ * query fails, or quick_check finds a fault. */
 static bool asks_too_much(const tm_db *db) {
     sqlite3_stmt *check = NULL;
     int code = db->sqlite
@@ -50,7 +50,7 @@ static tm_status check_header(const char *path, const unsigned char *header, int
                               tm_error *err) {
     int64_t page = (int64_t)header[16] << 8 | header[17], pages = big_endian(header + 28);
     page = page == 1 ? 65536 : page;
-    /* otherwise the page count in the header is not valid */
+    /* the page count in the header is valid only if these two fields are equal */
     bool counted = memcmp(header + 24, header + 92, 4) == 0;
     if (page < 512 || (page & (page - 1)) != 0 || (counted && pages == 0))
         return tm_fail(err, TM_ERR_INPUT, path, 16,
@@ -251,7 +251,7 @@ tm_status tm_db_select(const tm_db *db, const tm_db_statement *statement, tm_db_
     TM_TRY(tm_db_prepare(db, statement->sql, &scan, err));
     /* has no effect if the statement has no ?1 */
     (void)sqlite3_bind_int64(scan, 1, statement->value);
-    tm_db_taker *outer = *db->taker; /* the scan that called back when this scan was started */
+    tm_db_taker *outer = *db->taker; /* the scan whose callback started this scan; NULL: none */
     *db->taker = &taker;
     tm_error failure; /* if a callback failed, this error only says that the scan has ended */
     tm_status status = tm_db_step(db, scan, &row, &failure);

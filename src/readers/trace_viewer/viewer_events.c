@@ -87,7 +87,7 @@ static uint32_t intern(viewer *v, const tm_json_text *text) {
     return tm_names_intern(v->space.texts, v->scratch.data, size);
 }
 
-/* Interns a long name, nearly always that of the last operation with this short name. */
+/* Interns a long name. Nearly always, the last operation with this short name had it, too. */
 static uint32_t intern_long(viewer *v, const tm_json_text *text, uint32_t shown) {
     uint32_t *known = &v->long_names[shown % LONG_NAMES];
     tm_text last = tm_names_text(v->space.texts, *known);

@@ -22,16 +22,16 @@ bool tm_viewer_programs_run(tm_viewer_programs *programs, int64_t process, uint3
 bool tm_viewer_programs_take(tm_viewer_programs *programs, int64_t process, tm_text name,
                              tm_text text, int64_t begin_ps);
 
-/** Returns a process's device number. */
+/** A function that returns the device number of a process. */
 typedef struct tm_viewer_devices {
     int64_t (*number_of)(void *context, int64_t process);
     void *context;
 } tm_viewer_devices;
 
 /**
- * Writes a plane that lists the devices of each program for which they are certain. If all
- * collectives of a program have a single group, with as many devices as ran the program in this
- * file, these are all devices of the program, and their order makes no difference.
+ * Writes a plane that lists the devices of each program whose devices are certain. They are certain
+ * if every collective of the program has a single group, and the group has as many devices as ran
+ * the program in this file: no other devices ran it. The order of the devices makes no difference.
  * @param out  of uint8_t, an XSpace: appended to
  * @return     false if out of memory
  */

@@ -17,12 +17,12 @@ static const int64_t EARLY_NS = 40000, EARLY_LEAST_NS = 20000;
 /* A launch that takes longer than this and ends after its own event waited for that event (pageable
  * memory). */
 static const int64_t PAGEABLE_NS = 20000;
-/* A launch waited for room in the queue if it took more than FULL_NS and more than FULL_TIMES
- * the usual length of calls of its name, and an event ended at most FULL_BEFORE_NS before the
- * launch's end. If many events ended during the launch, that event may be a coincidence. Then the
- * queue must also have been nearly full: it held FULL_SHARE of its maximum, counted either as
- * launches whose work was not done at the launch's end, or as launches after the launch of the
- * event (later launches on other streams may be done). */
+/* A launch waited for room in the queue if it took more than FULL_NS and more than FULL_TIMES the
+ * usual length of calls of its name, and an event ended at most FULL_BEFORE_NS before the launch's
+ * end. If many events ended during the launch, this may be a coincidence. Then the queue must also
+ * have been nearly full: it held FULL_SHARE of its maximum. The number of launches in the queue is
+ * the larger of two counts: launches whose work was not done when the waiting launch ended, and
+ * launches made after the launch of the event (some of these, on other streams, may be done). */
 static const int64_t FULL_NS = 20000, FULL_BEFORE_NS = 20000;
 enum { FULL_TIMES = 5, FULL_LEAST = 32 };
 static const double FULL_SHARE = 0.75, SHORT_SHARE = 0.02;
@@ -125,8 +125,8 @@ static uint32_t ended_by(host_walk *w, int64_t ns) {
     return n > 0 ? w->ended[n - 1] : TM_NO_PART;
 }
 
-/* Adds the cause of a call's end, for a call that ended before the event that it waited for: the
- * latest event on that event's stream that had started when the call ended. */
+/* For a call that seems to end before @p event, for which it waited: adds a cause of the call's
+ * end, namely the latest event of the same stream that started before this end. */
 static bool add_early_wait(host_walk *w, uint32_t event, const tm_part_call *call) {
     if (event_at(w, event)->end_ns > call->end_ns + EARLY_NS ||
         call->end_ns - call->begin_ns < EARLY_LEAST_NS)
@@ -329,9 +329,10 @@ static bool runs_on(const host_walk *w, int64_t ns) {
     return last != TM_NO_PART && event_at(w, last)->end_ns > ns;
 }
 
-/* Finds a wait for the device between @p since and @p call: a call of class TM_CALL_MAY_WAIT, which
- * waits for all launched work. Sets [*from, *to) to the time of this call. Returns the event that
- * it waited for: the one that ends last among all launched before; TM_NO_PART if no call waited. */
+/* Finds a wait for the device between @p since and @p call: an earlier call, of class
+ * TM_CALL_MAY_WAIT, that waited for all launched work. Sets [*from, *to) to the time of the earlier
+ * call. Returns the event for which it waited: the launched event that ends last; TM_NO_PART if no
+ * call waited. */
 static uint32_t find_wait(const host_walk *w, const tm_part_call *call, int64_t since,
                           int64_t *from, int64_t *to) {
     size_t n;

@@ -13,15 +13,15 @@ static const int64_t MISSING_LAG_NS = 20000, MISSING_BEHIND_NS = 20000;
  * wait to the event. The first two apply only if the trace has no event from which they can be
  * measured. */
 static const int64_t LAUNCH_NS = 6000, GAP_NS = 1000, WAIT_NS = 2000;
-/* Maximum lag from a launch's end to its event that enters the measurement. Without a maximum,
- * traces in which most lags are long, as on a GPU shared with another process, would get too long a
- * usual lag: 2.3 ms on rank 0 of the sample trace megatron2. */
+/* A longer lag from a launch's end to its event counts as this long. Otherwise, traces in which
+ * most lags are long, as on a GPU shared with another process, would get too long a usual lag:
+ * 2.3 ms on rank 0 of the sample trace megatron2. */
 static const int64_t LATE_NS = 100000;
-/* Maximum gap of a stream that enters the measurement, because kernels may queue behind another
+/* A longer gap of a stream counts as this long, because kernels may have queued behind another
  * process. The medians of the sample traces are 0 to 2 us, except for hta2, which lacks kernels. */
 static const int64_t LATE_GAP_NS = 10000;
-/* A gap is measured only if the event after it was launched at least this long before the gap: the
- * event then did not wait for its launch. */
+/* A gap is measured only if its next event was launched at least this long before the gap began:
+ * that event then did not wait for its launch. */
 static const int64_t EARLY_NS = 20000;
 
 /* Measures launch_ns and gap_ns. Leaves out events that waited for other streams, and
@@ -103,7 +103,7 @@ static bool add_missing(tm_maker *m, int64_t ns) {
     size_t v = m->n_named, behind = m->n_visits;
     if (v == behind || tm_maker_lag(m, ns) <= MISSING_LAG_NS)
         return true;
-    while (v < behind) { /* to the first operation that did not end too early */
+    while (v < behind) { /* finds the first operation that did not end too early */
         size_t middle = v + (behind - v) / 2;
         if (m->visits[middle].end_ns < ns - MISSING_BEHIND_NS)
             v = middle + 1;

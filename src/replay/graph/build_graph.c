@@ -74,7 +74,7 @@ static int by_operation(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->event, y->event);
 }
 
-/* Sorts the participations. Returns the new index of each old one; NULL when out of memory.
+/* Sorts the participations. Returns the new indices by old index; NULL when out of memory.
  * Overwrites `node` of each participation with its old index. Sets *moved to whether the order
  * changed. */
 static uint32_t *sort_visits(tm_vec *visits, bool *moved) {
@@ -197,9 +197,10 @@ static bool cut_edge(tm_maker *m, size_t i, int64_t from_ns) {
     return tm_weights_set(&m->weights, i, &weight);
 }
 
-/* If an edge starts before the root and ends after it, its weight becomes the part after the root,
- * and its source the root. Work before the root belongs to no step, so no scenario may remove it
- * from a step. Only calls start before the root, never GPU events. False when out of memory. */
+/* If an edge starts before the root and ends after it, only the part after the root remains: the
+ * root becomes the edge's source. Work before the root belongs to no step, so no scenario may
+ * remove it from a step. Only calls start before the root, never GPU events. False when out of
+ * memory. */
 static bool cut_at_root(tm_maker *m) {
     const tm_part_call *calls = m->draft->calls.data;
     const uint32_t first = tm_call_begin(m, 0);

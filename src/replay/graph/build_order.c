@@ -32,7 +32,7 @@ typedef struct part_time {
     int64_t begin_ns, end_ns;
 } part_time;
 
-/* Returns the number of parts with a single node: ends of steps, and the end of the warm-up. */
+/* Returns the number of items with a single node: ends of steps, and the end of the warm-up. */
 static size_t ends_of(const tm_maker *m) {
     return m->draft->timeline->n_steps + m->draft->warm_up;
 }
@@ -60,7 +60,7 @@ static void find_step_ends(const tm_maker *m, size_t parts, int64_t *ends) {
     }
 }
 
-/* Sets the sort keys of all nodes, those of the ends of steps last. */
+/* Sets the sort keys of all nodes. The ends of steps come last. */
 static void fill_keys(const tm_maker *m, const int64_t *step_ends, tm_order_key *keys) {
     const size_t events = m->draft->events.n, parts = events + m->draft->calls.n;
     const tm_graph_step *steps = m->graph->steps.data;

@@ -58,8 +58,8 @@ static const char *behind_library(const char *name) {
 
 tm_call_class_kind tm_call_class_of(tm_text name) {
     if (strncmp(name.bytes, "MPI_Wait", strlen("MPI_Wait")) == 0)
-        return TM_CALL_WAITS_DEVICE; /* for MPI, a track holds requests: waits for the latest
-                                        transfer of each track */
+        return TM_CALL_WAITS_DEVICE; /* a track of an MPI rank holds requests: the call waits for
+                                        the latest transfer of each track */
     const char *word = behind_library(name.bytes);
     for (size_t i = 0; word && i < sizeof rules / sizeof *rules; i++) {
         size_t size = strlen(rules[i].word);

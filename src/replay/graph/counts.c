@@ -83,8 +83,8 @@ static bool walk_events(walk *w, tm_count_spot *out) {
     return true;
 }
 
-/* Sets the positions of calls that launched nothing. Calls that launched an event need no position:
- * the event's is used. */
+/* Sets the positions of calls that launched nothing. A call that launched an event needs no
+ * position: the event's position is used. */
 static bool walk_calls(walk *w, tm_count_spot *out) {
     const tm_part_event *e = w->draft->events.data, *const end = e + w->draft->events.n;
     const tm_part_call *calls = w->draft->calls.data;

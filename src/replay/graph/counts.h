@@ -24,7 +24,8 @@ typedef struct tm_counts {
 
 void tm_counts_free(tm_counts *counts);
 
-/** Extends the range of range->key to contain @p range. False when out of memory. */
+/** Extends the stored range with the key of @p range so that it contains @p range. False when out
+ * of memory. */
 bool tm_counts_add(tm_counts *counts, const tm_count_range *range) TM_MUST_CHECK;
 
 /** Adds the counts of a rank in its marked steps. TM_OK; TM_ERR_FAULT. */

@@ -90,7 +90,7 @@ typedef struct tm_short_weight {
 
 #define TM_LONG INT32_MIN
 
-/** Many weights. */
+/** An array of weights. */
 typedef struct tm_weights {
     tm_vec shorts; /* of tm_short_weight */
     tm_vec longs;  /* of tm_weight: those that are too long for short ones */
@@ -121,7 +121,8 @@ static inline bool tm_weights_set(tm_weights *weights, size_t i, const tm_weight
     return true;
 }
 
-/** What an edge can hold: |ns|, |more| below these limits, and masks of its fields. */
+/** An edge holds weights with |ns| < TM_EDGE_NS and |peer_ns - ns| < TM_EDGE_MORE. The masks select
+ * the bits of its fields. */
 enum { TM_EDGE_NS = 1 << 27, TM_EDGE_MORE = 1 << 24 };
 #define TM_EDGE_NS_BITS 0xfffffffU
 #define TM_EDGE_KIND_BITS 0xfU
@@ -129,10 +130,10 @@ enum { TM_EDGE_NS = 1 << 27, TM_EDGE_MORE = 1 << 24 };
 #define TM_EDGE_FLAG_BITS 0x7fU
 
 typedef struct tm_edge {
-    uint32_t from;      /* source: an earlier node, TM_FROM_ROOT, or TM_FROM_VISIT + index of a
-                           participation */
-    uint32_t ns : 28;   /* low bits of the recorded weight; TM_EDGE_NS: `more` is the index of the
-                           weight in tm_graph.apart; see tm_graph_weight */
+    uint32_t from;    /* source: an earlier node, TM_FROM_ROOT, or TM_FROM_VISIT + index of a
+                         participation */
+    uint32_t ns : 28; /* the recorded weight as a signed number of 28 bits. If ns is TM_EDGE_NS, the
+                         weight does not fit, and `more` is its index in tm_graph.apart */
     uint32_t kind : 4;  /* tm_edge_kind */
     uint32_t more : 25; /* low bits of peer_ns - ns; over_ns is 0 */
     uint32_t flags : 7;
@@ -142,8 +143,8 @@ typedef struct tm_edge {
 typedef struct tm_graph_visit {
     uint64_t operation; /* id of the operation, equal on all members, unique in the job */
     int64_t last_ns;    /* L since the root; operations are ordered by (last_ns, operation) */
-    uint32_t node;      /* start of the rank's kernel, with which the rank arrives at the operation;
-                           or TM_NO_NODE */
+    uint32_t node;      /* start of the rank's kernel, i.e. the rank's arrival at the operation; or
+                           TM_NO_NODE */
     uint32_t event;     /* row of the kernel, or TM_NO_EVENT */
 } tm_graph_visit;
 

@@ -11,7 +11,7 @@
 typedef struct tm_join_member {
     uint64_t group;
     uint64_t operation; /* as in tm_replay_visit */
-    int64_t bytes;      /* of the operation's first member */
+    int64_t bytes;      /* size of the operation's first member */
     int64_t rank;
     int64_t last_ns, end_ns; /* since the root */
     uint32_t event;

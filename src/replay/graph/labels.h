@@ -10,8 +10,8 @@
 #include "base/memory_pages.h"
 #include "base/simd_lanes.h"
 
-/** The ways from boundary nodes to a node. Labels of several nodes can share ways. The lengths are
- * then those to the first of these nodes, and each label adds its `plus`. */
+/** The ways from boundary nodes to a node. Labels of several nodes can share ways. The ways then
+ * lead to the first of these nodes, and each label adds its `plus` to their lengths. */
 typedef struct tm_ways {
     _Alignas(TM_LINE) struct tm_ways *next; /* free list */
     size_t n;
@@ -21,10 +21,10 @@ typedef struct tm_ways {
     uint64_t settled; /* value of reduction.now when redundant ways were last removed; `came` and
                          `grew` mark the changes since then */
     uint64_t number;  /* version: equal numbers mean equal contents */
-    uint64_t holds;   /* version of other ways that these ways contain: merging those changes
-                         nothing, unless they are made longer by more than `most`; 0: none */
+    uint64_t holds;   /* version of ways W that these ways contain: merging W changes nothing,
+                         unless W is made longer by more than `most`; 0: none */
     int64_t *most;    /* [width] see `holds`; not set if holds is 0 */
-    bool news;        /* a way came or grew since tm_ways_known */
+    bool news;        /* a way came or grew after the last tm_ways_known */
     uint32_t *from; /* [n] keys of the ways' sources, ascending; the root (TM_FROM_ROOT) is last */
     int64_t *ns;    /* [n][width] */
     uint8_t *alive; /* [n] one bit for each rank: the rank has this way */
@@ -46,7 +46,8 @@ enum { TM_LABEL_SIZES = 30 };
 /** Allocator of labels. Reuses freed labels, so that the few in use stay in the cache. */
 typedef struct tm_label_pool {
     const tm_lanes *lanes;
-    size_t width;   /* number of lengths in a way: those of all sets, padded */
+    size_t width;   /* number of lengths in a way: one for each set (in a batch, for each set and
+                       rank), padded */
     tm_pages pages; /* empty at first; freed by the owner, with all labels */
     tm_labels *labels;
     tm_ways *ways[TM_LABEL_SIZES];

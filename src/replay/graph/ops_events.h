@@ -38,7 +38,7 @@ static inline bool tm_ops_computes(uint8_t type) {
     return type <= TM_OPS_OPTIMIZER;
 }
 
-/** Position of a rank in its job, from 0. The reader of such traces writes it into the metadata. */
+/** Position of a rank in its job, from 0. The reader writes it into the metadata. */
 typedef struct tm_ops_place {
     int64_t data, stage, tensor;
     int64_t stages, chunks; /* number of pipeline stages in the job, and of model parts in each
@@ -51,7 +51,8 @@ bool tm_ops_place_read(const char *metadata, tm_ops_place *out);
 /** An operation. Times are in ns since the root, on the job's clock. */
 typedef struct tm_ops_part {
     int64_t begin_ns, end_ns;
-    int64_t arrival_ns; /* latest end of the operations that it follows: set by tm_ops_ask_joins */
+    int64_t arrival_ns; /* latest end of the operations that this one follows: set by
+                           tm_ops_ask_joins */
     int64_t join_ns;    /* latest arrival of the operation's members: set by tm_ops_take */
     int64_t last_ns;    /* latest start of the operation's members: set by tm_ops_take */
     uint64_t operation; /* id, equal on all members, unique in the job; 0: the operation joins no

@@ -28,8 +28,8 @@ bool tm_ops_ask_ends(const tm_ops_draft *draft, uint32_t rank, int32_t origin, t
     return true;
 }
 
-/* Computes arrivals. An operation that follows no other arrives when its step starts; in the first
- * step, at the root. */
+/* Computes arrivals. An operation that follows no other operation arrives when its step starts; in
+ * the first step, at the root. */
 static void arrive(tm_ops_draft *draft) {
     tm_ops_part *parts = draft->parts.data;
     const tm_ops_edge *edges = draft->edges.data;
@@ -179,7 +179,7 @@ static void add_causes(maker *m, size_t part, size_t *edge, size_t end, int64_t 
     int64_t arrival = parts[part].arrival_ns;
     bool bound = false;
     if (*edge == m->draft->edges.n || edges[*edge].to != part) {
-        /* Participation k, not yet sorted, is the end of step k. */
+        /* Until the participations are sorted, participation k is the end of step k. */
         uint32_t from = end > 0 ? TM_FROM_VISIT + (uint32_t)end - 1 : TM_FROM_ROOT;
         add_lag(m, from, ns - arrival);
         return;

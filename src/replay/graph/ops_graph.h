@@ -1,11 +1,11 @@
-/* Builds a rank's graph from its operations. Ranks first exchange when their steps end, and then
- * when they start operations that join ranks.
+/* Builds a rank's graph from its operations. Ranks first exchange the ends of their steps, and
+ * then the starts of operations that join ranks.
  *
  * A member arrives at an operation when all operations that it follows have ended. J is the last
  * arrival. The time from J to the operation's recorded start is unexplained (launches, loading of
- * data), and so is the time from the last end before an operation that joins no ranks to its start.
- * Unexplained times are the weights of edges of kind GAP. All other times are explained. A step
- * starts when all ranks have ended the previous one. */
+ * data). If an operation joins no ranks, the unexplained time is from the end of the last operation
+ * that it follows to its start. Unexplained times are the weights of edges of kind GAP. All other
+ * times are explained. A step starts when all ranks have ended the previous one. */
 #ifndef TMERGE_REPLAY_OPS_GRAPH_H
 #define TMERGE_REPLAY_OPS_GRAPH_H
 
@@ -16,8 +16,8 @@
  * that collects the members, and back as its answer. */
 typedef struct tm_ops_member {
     uint64_t operation;
-    int64_t arrival_ns; /* of the member; in the answer, the latest of all members */
-    int64_t begin_ns;   /* of the member; in the answer, the latest of all members */
+    int64_t arrival_ns; /* arrival of the member; in the answer, the latest of all members */
+    int64_t begin_ns;   /* start of the member; in the answer, the latest of all members */
     uint32_t rank;      /* index of the rank in its process */
     uint32_t part;      /* index in tm_ops_draft: in `parts`, or in `ends` if is_end */
     int32_t origin;     /* sending process */

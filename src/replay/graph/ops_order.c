@@ -5,8 +5,8 @@
 #include "base/hash.h"
 #include "base/sorted.h"
 
-/* Clocks are inexact: a transfer may seem to start up to this long after the operation that needs
- * it, or to end up to this long before the one that feeds it. */
+/* Clocks are inexact: a transfer may seem to start too late for the operation that needs it, or to
+ * end too early for the operation that feeds it, by at most this. */
 static const int64_t SLACK_NS = 50000;
 
 /* The operations of one type in a step: [n] from index `first` in `parts`. */
@@ -43,7 +43,7 @@ static uint32_t part_at(const orderer *o, uint8_t type, uint32_t nth) {
     return o->types[type].first + nth;
 }
 
-/* Returns the part of the step's k-th pass. */
+/* Returns the index in `parts` of the step's k-th pass. */
 static uint32_t compute_at(const orderer *o, uint32_t k) {
     uint32_t number = ((const uint32_t *)o->shape.computes.data)[k];
     uint32_t n = o->types[TM_OPS_FORWARD].n;
@@ -147,8 +147,8 @@ static uint64_t identity(const orderer *o, const tm_ops_part *p, uint32_t nth, i
 
 /* Adds the transfers of a type. The k-th live receive precedes the k-th pass of its direction; the
  * k-th live send follows the k-th pass. If there is one receive fewer than passes, the first pass
- * has none. If the other stage exists, a transfer joins two ranks, and the k-th transfer here is
- * the k-th transfer there. */
+ * has none. If the stage at the other side of the transfers exists, each transfer joins two ranks:
+ * the k-th transfer of one stage is the k-th transfer of the other. */
 static void add_transfers(orderer *o, uint8_t type, uint8_t pass, bool sends) {
     const tm_ops_place *place = &o->draft->place;
     const live l = o->shape.live[type];

@@ -6,9 +6,9 @@
 
 /**
  * Finds which operations each operation follows, and the ids of operations that join ranks. Sorts
- * operations so that each comes after those that it follows. For all steps in a row with the same
- * shape, the times in the first of them show which transfers took place, and in which order passes
- * ran.
+ * operations so that each comes after those that it follows. If consecutive steps have the same
+ * shape, the times of the first one show for all of them which transfers took place, and in which
+ * order passes ran.
  * @param draft  parts must be sorted by (step, type, begin)
  * @return       false when out of memory
  */

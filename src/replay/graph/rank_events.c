@@ -322,7 +322,7 @@ tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes,
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Sets the times of all events, calls, pauses and spans to those of draft->timeline. */
+/* Sets the times of all events, calls, pauses and spans from draft->timeline. */
 static void take_times(tm_draft *d, const tm_timebase *base) {
     const tm_timeline *t = d->timeline;
     tm_part_event *events = d->events.data;

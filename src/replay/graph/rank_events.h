@@ -124,7 +124,8 @@ static inline int64_t tm_draft_end(const tm_timeline *timeline, uint32_t row, in
 /** Returns whether an event belongs to no step and was launched before the first step. */
 bool tm_warm_up_has(const tm_draft *draft, const tm_part_event *event);
 
-/** Returns the index of the event of the first step that was launched first, or TM_NO_PART. */
+/** Returns the index of the event that was launched first in the earliest step with events, or
+ * TM_NO_PART. */
 uint32_t tm_warm_up_after(const tm_draft *draft);
 
 /** Returns a key of an event's name and occurrence index. It is equal on all ranks that run the

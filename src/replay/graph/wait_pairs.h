@@ -5,13 +5,13 @@
 #include "base/keys.h"
 #include "rank_events.h"
 
-/** Times are inexact: an event may have waited for an event that seems to end up to this long after
- * the first one's start. */
+/** Times are inexact: if event B waited for event A, A may still seem to end after B starts, by at
+ * most this. */
 enum { TM_PAIR_SLACK_NS = 2000 };
 
-/** Pairs of events that some rank's times show to be possible or not, as hashes of (name and
- * occurrence index of the first event, those of the second, difference of their steps, stage).
- * Equal on all ranks of a stage. */
+/** What the times of ranks show about pairs of events: whether the second event can have waited for
+ * the first. A pair is a hash of (name and occurrence index of the first event, those of the
+ * second, difference of their steps, stage). It is equal on all ranks of a stage. */
 typedef struct tm_pairs {
     tm_keys broken; /* of uint64_t: disproved pairs: on some rank, the second event started before
                        the first one ended */
@@ -31,10 +31,10 @@ tm_status tm_pairs_survey(const tm_draft *draft, tm_pairs *pairs, tm_error *err)
 
 /**
  * Infers the waits of a rank. An event may have waited if a call made a stream wait after the
- * launch of the previous event on the event's stream. It then waited, on each other stream, for the
- * latest event that was launched before it and had ended, unless the pair is in `broken`. If the
- * rank has no calls that make a stream wait, each event may have waited, but only if the pair is in
- * `tight`.
+ * launch of the previous event on the event's stream. It then waited for one event of every other
+ * stream: the latest one that was launched before it and had ended, unless the pair is in `broken`.
+ * If the rank has no calls that make a stream wait, each event may have waited, but only if the
+ * pair is in `tight`.
  * @param pairs  of all ranks
  * @param waits  of tm_part_wait, appended to, ascending in event
  * @return       TM_OK; TM_ERR_FAULT

@@ -19,7 +19,7 @@ typedef struct tm_batch_visit {
     int64_t usual_ns[TM_LANES]; /* of the transfer */
 } tm_batch_visit;
 
-/** A value of each rank of a batch. */
+/** One value for each rank of a batch. */
 typedef struct tm_batch_row {
     int64_t ns[TM_LANES];
 } tm_batch_row;
@@ -34,8 +34,8 @@ typedef struct tm_batch_short {
 
 /** A batch of up to TM_LANES ranks. Unused lanes repeat the first rank. */
 typedef struct tm_batch {
-    const tm_graph *like; /* borrowed: graph whose nodes, edges, steps and nodes of operations are
-                             also those of the batch's ranks */
+    const tm_graph *like; /* borrowed: the model's graph. The batch's ranks have the same nodes,
+                             edges, steps, and nodes of operations */
     const tm_batch_items *items; /* borrowed: shared by all ranks */
     size_t n;                    /* number of ranks */
     int64_t rank[TM_LANES];
@@ -55,9 +55,9 @@ typedef struct tm_reduce_room {
     tm_vec from;       /* of uint32_t: key of the source of each link, ordered by target */
     tm_vec ns;         /* of int64_t: [links][width] */
     tm_vec alive;      /* of uint8_t: [links] see tm_ways */
-    tm_vec implied;    /* of uint8_t, one bit for each rank: which ways of the current node are
-                          redundant; then which of them are redundant because of the latest
-                          operations */
+    tm_vec implied;    /* of uint8_t, one bit for each rank. First, for each way to the current
+                          node: whether the way is redundant. Then, for each way: whether it starts
+                          at one of the rank's latest operations */
 } tm_reduce_room;
 
 void tm_reduce_room_free(tm_reduce_room *room);

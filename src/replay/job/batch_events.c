@@ -33,8 +33,7 @@ static bool same_tracks(const tm_timeline *a, const tm_timeline *b) {
     return true;
 }
 
-/* Returns whether two ranks differ at most in times, as far as a tm_draft depends on their
- * columns. */
+/* Returns whether all columns that a tm_draft depends on, except times, are equal on two ranks. */
 static bool same_columns(const tm_timeline *a, const tm_timeline *b) {
     const size_t n = a->n_events;
     return n == b->n_events && a->n_tracks == b->n_tracks && a->n_steps == b->n_steps &&

@@ -48,8 +48,8 @@ void tm_drafts_free(tm_drafts *drafts);
 tm_status tm_drafts_make(tm_drafts *drafts, size_t i, int64_t stage, const tm_draft **out,
                          tm_error *err) TM_MUST_CHECK;
 
-/** Returns the events that tm_drafts_make collected for rank @p i. Sets `warm_up` in them to that
- * of the rank. TM_OK; TM_ERR_FAULT. */
+/** Returns the events that tm_drafts_make collected for rank @p i. Sets their `warm_up` to the
+ * rank's. TM_OK; TM_ERR_FAULT. */
 tm_status tm_drafts_at(tm_drafts *drafts, size_t i, const tm_draft **out,
                        tm_error *err) TM_MUST_CHECK;
 

@@ -58,7 +58,7 @@ static void number_slots(tm_batch_items *items, const tm_graph *g) {
 
 /* Counting sort of edges by item. The first pass, with @p count, counts the edges of item i in
  * first[i + 2]. After summing, first[i + 1] is the index of item i's first edge. The second pass
- * advances first[i + 1] to the end of item i's edges, which is the start of those of item i + 1. */
+ * advances first[i + 1] to the end of item i's edges, where the edges of item i + 1 start. */
 static void list_edges(tm_batch_items *items, const tm_graph *g, bool count) {
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         bool reported = false;

@@ -218,8 +218,8 @@ static void set_item(const tm_batch *batch, size_t item, const compared *is, boo
     }
 }
 
-/* For an item that most ranks of the role do not run: sets the compared time to that of the work
- * that these ranks run instead. Returns whether it did so for at least one rank.
+/* For an item that most ranks of the role do not run: the compared time becomes the time of the
+ * work that these ranks run instead. Returns whether it did so for at least one rank.
  * @param of  [TM_LANES] factors of each rank */
 static bool compare_extra(const tm_batch *batch, size_t item, const tm_peer_places *places,
                           const tm_extra_factors *const *of, compared *is) {
@@ -243,7 +243,8 @@ static bool compare_extra(const tm_batch *batch, size_t item, const tm_peer_plac
     return any;
 }
 
-/* Sets the peers' times of an item whose place most ranks of the role lack, or all other ranks. */
+/* Sets the peers' times of an item whose place is missing on most ranks of the role, or on all
+ * other ranks. */
 static void set_rare(const tm_batch *batch, size_t item, const tm_peer_places *places,
                      const tm_extra_factors *const *of, tm_batch_workspace *workspace) {
     const uint32_t place = batch->items->places[item], known = places->known[place];
@@ -286,8 +287,8 @@ typedef struct slacks {
     row least, near;
 } slacks;
 
-/* Lowers the least slack to that of a node. Sets all bits of *near on ranks on which the node's
- * slack is below @p below_ns. */
+/* Lowers the least slack on each rank to a node's slack. Sets all bits of *near on ranks on which
+ * the node's slack is below @p below_ns. */
 static inline void find_node(const row *late, const row *ns, int64_t below_ns, slacks *out,
                              row *near) {
     for (size_t i = 0; i < PARTS; i++) {
@@ -509,7 +510,7 @@ static const tm_batch_loops *const all[] = {
 };
 
 const tm_batch_loops *const *tm_batch_loops_all(size_t *n) {
-    (void)tm_lanes_all(n); /* there is one for each kind of lanes, in the same order */
+    (void)tm_lanes_all(n); /* `all` is parallel to the array that tm_lanes_all returns */
     return all;
 }
 

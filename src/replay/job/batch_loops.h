@@ -26,7 +26,7 @@ typedef struct tm_batch_loops {
     void (*slack)(const tm_batch *batch, const tm_batch_workspace *workspace, tm_batch_row *late,
                   int64_t below_ns, tm_slack *out);
 
-    /** tm_weigh_batch for the sets of sets.h: for sets of ranks, and for changes. */
+    /** See sets.h: `weigh` is for the sets of ranks, `weigh_changes` for changes. */
     tm_weigh_batch *weigh, *weigh_changes;
 } tm_batch_loops;
 

@@ -6,8 +6,8 @@
 #include "replay/graph/maker.h"
 #include "replay/graph/order.h"
 
-/* A rank is compared with this many of the latest models. The limit keeps jobs fast whose ranks all
- * differ. */
+/* A rank is compared with this many of the latest models. Without a limit, a job would be slow if
+ * all its ranks differ. */
 enum {
     LATEST = 8,
     MOST_EDGES = 1 << 16 /* Ranks with more edges join no batch, because the weights would not fit
@@ -29,7 +29,7 @@ typedef struct kind_of_part {
 typedef struct place_of_edge {
     uint32_t place; /* index of the edge in the graph; TM_NO_ORIGIN if the graph lacks it, because
                        it leads to an earlier node */
-    uint32_t source, to; /* indices of source and target in what find_times returns */
+    uint32_t source, to; /* indices of source and target in the result of find_times */
     uint32_t slot;       /* slot of the target (see tm_batch_items) */
     uint32_t wide;       /* index of the wide row; TM_NO_SLOT if the weight is short */
 } place_of_edge;
@@ -121,7 +121,7 @@ static bool is_like(const tm_model *model, const tm_maker *m) {
 }
 
 /* Returns the times of a rank: of all parts (starts and ends of items, then ends of steps), of the
- * root, and of the rank's operations; then room for a value of each part. NULL when out of
+ * root, and of the rank's operations; then room for one value for each part. NULL when out of
  * memory. */
 static int64_t *find_times(const tm_maker *m, tm_vec *times) {
     const tm_part_event *events = m->draft->events.data;
@@ -175,9 +175,10 @@ static bool is_short(int64_t ns) {
 /* Time of a part that no edge leads to. Small enough that adding a weight cannot overflow. */
 static const int64_t UNREACHED = INT64_MIN / 4;
 
-/* Stores the weights of all edges in the batch. Sets reached[model->n_ends] to the time at which
- * the edges let each part happen. Returns false if this rank cannot join: it leaves out other edges
- * than the model, or has unexplained time or a long weight where the model cannot store it. */
+/* Stores the weights of all edges in the batch. Sets @p reached [model->n_ends] to the times at
+ * which the edges let the parts happen. Returns false if this rank cannot join: it leaves out other
+ * edges than the model, or it has unexplained time or a long weight where the model cannot store
+ * it. */
 static bool take_weights(const tm_model *model, const tm_maker *m, const int64_t *ns,
                          int64_t *reached, tm_batch *batch) {
     const place_of_edge *at = model->edges.data;
@@ -222,8 +223,8 @@ static void take_usual(const tm_model *model, const tm_maker *m, tm_batch *batch
     }
 }
 
-/* Returns whether the edges fail to explain the times of exactly those parts to which the model has
- * an extra edge from the root. Has no branches, so that it can be vectorised. */
+/* Returns whether the parts whose times the edges do not explain are exactly the parts to which the
+ * model has an extra edge from the root. Has no branches, so that it can be vectorised. */
 static bool same_extras(const tm_model *model, const int64_t *ns, const int64_t *reached) {
     const size_t n = model->n_ends;
     const uint64_t *has_extra = model->has_extra;
@@ -251,7 +252,7 @@ static bool take_edges(const tm_model *model, const tm_maker *m, const int64_t *
 }
 
 /* Finds the edges with wide weights: those from the root, which span all the time since the root,
- * and those that are so long on the first rank that they may be too long on another one. */
+ * and those that are so long on the first rank that they may be too long on another rank. */
 static uint32_t *find_wide(tm_model *model) {
     const tm_graph *g = model->graph;
     const uint32_t n_edges = g->first[g->n_nodes];
@@ -332,7 +333,7 @@ static tm_batch *add_batch(tm_models *models, tm_model *model) {
     return batch;
 }
 
-/* Clears the unexplained times that a rank which did not join left in the next free lane. */
+/* Clears unexplained times in the next free lane. A rank that did not join may have left them. */
 static void forget_over(tm_batch *batch) {
     const size_t n_edges = tm_batch_edges(batch);
     for (size_t slot = 0; slot < batch->items->n_slots; slot++)

@@ -60,7 +60,7 @@ static bool copy_edge(const pick *p, uint32_t e, tm_graph *out, tm_edge *edge) {
         ns, p->workspace->known[e] & TM_WORKSPACE_PEER ? p->workspace->peer[e].ns[p->lane] : ns,
         over ? p->batch->over[p->batch->items->slots[e]].ns[p->lane] : 0};
     *edge = p->batch->like->edges[e];
-    edge->ns = 0; /* the weight is of this rank */
+    edge->ns = 0; /* removes the model's weight; tm_graph_weigh sets this rank's weight */
     edge->flags &= TM_EDGE_INPUT | TM_EDGE_GC;
     tm_edge_flag(edge, p->workspace->known[e] & TM_EDGE_PAIR);
     tm_edge_flag(edge, p->workspace->stall[e] >> p->lane & 1 ? TM_EDGE_STALL : 0);

@@ -16,7 +16,7 @@ static int by_host(const void *a, const void *b) {
     return tm_order_i64(((const tm_replay_fact *)a)->host, ((const tm_replay_fact *)b)->host);
 }
 
-/* Returns whether every stage is on one host.
+/* Returns whether each stage is on a single, known host.
  * @param facts sorted by stage */
 static bool are_apart(tm_replay_fact *facts, size_t n) {
     bool apart = true;

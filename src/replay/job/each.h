@@ -13,9 +13,9 @@ typedef struct tm_replay_sets {
 /** Number of groups evaluated at once. */
 enum { TM_EACH_LANES = 8 };
 
-/** A job, reduced to the links that can be the longest ones: between two operations, the longest
- * link, and the longest one of another group, for the case that the first one is of the group under
- * test. */
+/** A job, reduced to the links that can be the longest. Between two operations, these are the
+ * longest link and the longest link of another group. If the group of the first link is under test,
+ * the second link is the longest one of all other groups. */
 typedef struct tm_each {
     const tm_replay *replay; /* borrowed */
     tm_replay_sets sets;

@@ -53,7 +53,7 @@ typedef struct tm_extras {
 
 void tm_extras_free(tm_extras *extras);
 
-/** Returns the factors of a rank, or NULL. @p index is that of the rank in its process. */
+/** Returns the factors of a rank, or NULL. @p index is the rank's index in its process. */
 const tm_extra_factors *tm_extras_of(const tm_extras *extras, size_t index);
 
 /** Returns the factor of a place; NaN if the place is compared like most places.

@@ -123,8 +123,8 @@ bool tm_extra_role_is_one(const tm_extra_role *role) {
 /* What is compared in a step: work at places that some rank lacks, or all work. */
 typedef enum compared { APART, WHOLE } compared;
 
-/* Returns the place that stands for a step of a role. Its highest bits are those of the step, as in
- * other places. */
+/* Returns the place that stands for a step of a role. Its highest bits are the step, as in the
+ * hash of any place. */
 static uint64_t place_of(int64_t stage, unsigned step, compared what) {
     const uint64_t words[3] = {(uint64_t)stage, step, what};
     return (uint64_t)step << 56 | tm_hash_words(0, words, 3) >> 8;
@@ -151,8 +151,8 @@ bool tm_extras_list(const tm_extra_sums *sums, int64_t origin, tm_vec *peers) {
 }
 
 /* Returns the factor that turns the rank's time at rare places into the time of what its peers run
- * instead; NaN if it has no such time. Work at places that are not rare, but that some rank lacks,
- * is subtracted, because these places are compared one by one. */
+ * instead; NaN if the rank has no time there. Work at places that are not rare, but that some rank
+ * lacks, is subtracted, because these places are compared one by one. */
 static double factor_of(const tm_extra_sums *sums, const tm_peer_others *others, bool call,
                         unsigned step) {
     const int64_t apart = sums->apart[call][step], rare = sums->rare[call][step];
@@ -163,7 +163,7 @@ static double factor_of(const tm_extra_sums *sums, const tm_peer_others *others,
     return instead > 0 ? (double)instead / (double)rare : 0.0;
 }
 
-/* Returns by how much a rank's time in a step exceeds its peers' [ns]. */
+/* Returns by how much [ns] a rank's time in a step exceeds the median of its peers; at least 0. */
 static int64_t over_ns(int64_t own_ns, const tm_peer_others *others, bool call) {
     const tm_peer_around around = tm_peers_around(others, !call);
     const int64_t over = own_ns - tm_peer_median(&around, own_ns);
@@ -235,8 +235,8 @@ typedef struct share_sum {
 /* State while rows are made: a row for each rank and step, and the share of each name in it. */
 typedef struct rows {
     tm_vec *out;
-    tm_keys keys, names; /* of share; keys.name is 0 */
-    tm_vec row_of, sums; /* row_of, of size_t, parallel to `keys`: 1 + index of the row; sums, of
+    tm_keys keys, names; /* of share; in `keys`, `name` is 0 */
+    tm_vec row_of, sums; /* row_of: of size_t, parallel to `keys`: 1 + index of the row. sums: of
                             share_sum, parallel to `names` */
 } rows;
 

@@ -65,13 +65,13 @@ tm_extra_factors tm_extras_compare(const tm_extra_sums *sums, const tm_keys *kno
                                    const tm_peer_others *others, bool *whole);
 
 /** If no other step has extra work, clears the factors of the first and the last recorded step:
- * recordings of other ranks may only have started later or ended earlier. Returns whether extra
- * work remains.
+ * the reason may be that recordings of other ranks started later or ended earlier. Returns whether
+ * extra work remains.
  * @param first,  last  tm_place_step */
 bool tm_extras_trust(const tm_extra_sums *sums, unsigned first, unsigned last,
                      tm_extra_factors *factors);
 
-/** Sets the flags of these ranks' places in steps that all peers have. @p whole is that of
+/** Sets the flags of these ranks' places in steps that all peers have. @p whole is from
  * tm_extras_compare. */
 void tm_extras_mark(const tm_extra_ranks *ranks, const bool *whole, tm_peer_places *places);
 

@@ -39,8 +39,8 @@ static bool shares(const tm_ops_place *a, const tm_ops_place *b, bool stage) {
     return stage ? a->stage == b->stage : a->data == b->data;
 }
 
-/* Returns T with all ranks at the ideal except rank i's data rank or, if @p stage, rank i's
- * stage. */
+/* Returns T if rank i's data rank or, if @p stage, rank i's stage is as recorded, and all other
+ * ranks are at the ideal. */
 static int64_t sweep_others(const sweeper *s, size_t i, bool stage) {
     for (size_t k = 0; k < s->replay->n_ranks; k++)
         s->sets[k] =

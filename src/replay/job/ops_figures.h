@@ -1,6 +1,6 @@
 /* Figures of "Understanding Stragglers in Large Model Training Using What-if Analysis" (OSDI 2025),
- * for a job of operations. T is the job's time without the times between each operation and those
- * that it follows. T_ideal is T if all operations take the ideal time of their type. */
+ * for a job of operations. T is the job's time without the times between each operation and the
+ * operations that it follows. T_ideal is T if all operations take the ideal time of their type. */
 #ifndef TMERGE_REPLAY_OPS_FIGURES_H
 #define TMERGE_REPLAY_OPS_FIGURES_H
 

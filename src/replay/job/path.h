@@ -12,8 +12,8 @@
 
 /** Stands for the root where an operation is expected. */
 #define TM_PATH_ROOT UINT64_MAX
-/** Step number of the whole path, which is not that of a step: from the job's last end back to the
- * root, not cut at ends of steps. The job gets shorter only if this path does. The path of a single
+/** Step number of the whole path, from the job's last end back to the root, not cut at ends of
+ * steps. No step has this number. The job gets shorter only if this path does. The path of a single
  * step may lack work that delays a later step. */
 #define TM_PATH_WHOLE INT64_MIN
 
@@ -99,8 +99,8 @@ tm_status tm_path_boundaries(const tm_graph *graph, const uint32_t *boundaries, 
 tm_status tm_path_walk(tm_vec *arrivals, tm_vec *ends, int64_t n_ranks, tm_vec *steps, tm_vec *hops,
                        tm_error *err) TM_MUST_CHECK;
 
-/** Appends the pieces of a hop of this rank, in order of time. Their lengths add up to the hop's.
- * @p edges are those of tm_path_decide. TM_OK; TM_ERR_FAULT. */
+/** Appends the pieces of a hop of this rank, in order of time. Their lengths add up to the length
+ * of the hop. @p edges are those of tm_path_decide. TM_OK; TM_ERR_FAULT. */
 tm_status tm_path_fill(const tm_graph *graph, const tm_timeline *timeline, const uint32_t *edges,
                        const tm_path_hop *hop, tm_vec *pieces, tm_error *err) TM_MUST_CHECK;
 

@@ -82,8 +82,8 @@ static void weigh_item(const tm_edge *edge, const tm_weight *is, tm_peer_weights
         w->second_ns = is->over_ns;
 }
 
-/* Computes the weights of all items. Items without an edge get no place; all others get any place,
- * until number_items sets it.
+/* Computes the weights of all items. The place of an item without an edge is TM_NO_PLACE. Other
+ * items get place 0, which number_items replaces.
  * @param weights  [items] all 0 */
 static void weigh_items(const tm_draft *draft, const tm_graph *graph, tm_peer_items *out,
                         tm_peer_weights *weights) {
@@ -205,8 +205,8 @@ static uint64_t place_of(const step_hash *step, uint32_t name, const tm_count_sp
     return tag | tm_hash_words(step->hash, key, at->stretch ? 2 : 1) >> 16;
 }
 
-/* Numbers the places of all items whose @p out [events, then calls] is not TM_NO_PLACE.
- * @param out  [events and calls] set unless TM_NO_PLACE */
+/* Sets each element of @p out [events, then calls] that is not TM_NO_PLACE to the number of the
+ * item's place. */
 static bool number_items(const tm_draft *draft, const step_hash *steps, tm_peer_places *places,
                          uint32_t *out) {
     _Static_assert(TM_NO_STEP == -1, "it has the first hash");
@@ -316,10 +316,10 @@ tm_status tm_peers_list(const tm_peer_items *ranks, size_t n, const tm_peer_plac
     return out ? TM_OK : tm_fail_memory(err);
 }
 
-/* Which values give the median if one of [n >= 2] sorted values is left out: the median is the mean
- * of the low-th and high-th of the remaining values (if two remain, the smaller one). The k-th
- * remaining value is the k-th of all values or, if the value left out is not above it, the next
- * one. */
+/* Which of n >= 2 sorted values give the median if one value is left out. The median is the mean of
+ * the low-th and the high-th remaining value; of two remaining values, it is the smaller one. The
+ * k-th remaining value is the k-th of all values if the value left out is larger; otherwise, it is
+ * the next one. */
 typedef struct middle {
     size_t low, high;
 } middle;

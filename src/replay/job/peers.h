@@ -35,12 +35,12 @@ static inline unsigned tm_place_step(uint64_t place) {
     return (unsigned)(place >> 56);
 }
 
-/** Returns whether the place is that of a call; if false, of an event. */
+/** Returns whether the place is of a call. If not, it is of an event. */
 static inline bool tm_place_is_call(uint64_t place) {
     return place >> 55 & 1;
 }
 
-/** Returns whether the place is that of a communication event, whose duration includes waits. */
+/** Returns whether the place is of a communication event, whose duration includes waits. */
 static inline bool tm_place_is_communication(uint64_t place) {
     return place >> 54 & 1;
 }
@@ -75,8 +75,8 @@ typedef struct tm_peer_row {
  * Sent as bytes. */
 typedef struct tm_peer_others {
     uint64_t place;
-    tm_peer_weights middle[3]; /* ascending for each of the two weights; those of an element may be
-                                  of different ranks */
+    tm_peer_weights middle[3]; /* each of the two weights ascends by itself, so the weights of an
+                                  element may be of different ranks */
     int64_t n, origin;
 } tm_peer_others;
 
@@ -84,9 +84,9 @@ typedef struct tm_peer_others {
 typedef struct tm_peer_places {
     tm_keys keys;             /* of uint64_t */
     tm_vec names;             /* of uint32_t: name id of each place */
-    const tm_names *of_steps; /* borrowed; if the job has one rank: steps with the same words in
-                                 their annotation stand for other ranks. NULL if it has several */
-    uint32_t guess;   /* likely number of the next place: it followed on the previous rank */
+    const tm_names *of_steps; /* borrowed; set only if the job has one rank: then steps with the
+                                 same words in their annotation stand for other ranks */
+    uint32_t guess;           /* number of the latest place + 1: likely the next place's number */
     tm_keys uneven;   /* of uint64_t: keys of the names that some ranks run more often than others
                          in a step */
     tm_vec others;    /* of tm_peer_others */
@@ -94,14 +94,15 @@ typedef struct tm_peer_places {
     tm_extras extras; /* places that most ranks of the role lack */
 } tm_peer_places;
 
-/** In place of a place number: the item is not compared. */
+/** Place number of an item that is not compared. */
 #define TM_NO_PLACE UINT32_MAX
 
 /** The weights of a rank that are compared, by item: events of tm_draft, then calls. */
 typedef struct tm_peer_items {
     uint32_t *places;       /* [n] place numbers, or TM_NO_PLACE */
     uint32_t *rows;         /* [n] rows in the timeline */
-    int32_t (*weights)[2];  /* owned; [n] see tm_peer_item; TM_LONG and an index: of long ones */
+    int32_t (*weights)[2];  /* owned; [n] the two weights; if they are too long: TM_LONG, and their
+                               index in `longs` */
     tm_peer_weights *longs; /* owned */
     size_t n, n_events;
     bool borrows_places, borrows_rows; /* another rank owns them */

@@ -318,7 +318,7 @@ static bool prune(reduction *r, tm_ways *here) {
     memset(implied, 0, 2 * here->n);
     hold_against_latest(r, here, implied, latest);
     for (size_t i = 0; i < here->n; i++) {
-        /* if such a way is removed, other operations become the latest */
+        /* if a way from a latest operation is removed, other operations become the latest */
         settled = settled && !(implied[i] & latest[i]);
         fewer = fewer || implied[i];
         const uint8_t left = (uint8_t)(here->alive[i] & ~(unsigned)implied[i]);
@@ -382,7 +382,8 @@ static bool add_way(reduction *r, const tm_labels *labels, size_t i, uint8_t ali
     return ns != NULL;
 }
 
-/* A way to an arrival was dropped: makes sure that it is never before its recorded time. */
+/* Called if a way to an arrival was dropped: makes sure that the arrival is never before its
+ * recorded time. */
 static bool pin(reduction *r, const boundary *at, uint32_t node) {
     size_t n = r->room.from.n;
     int64_t was = r->graph->ns[node];
@@ -583,7 +584,7 @@ static uint64_t joint_operation(const tm_graph *graph, int64_t rank, uint32_t no
  * time, then ends of steps. */
 typedef struct listing {
     size_t lane, n, n_keyed;
-    uint32_t *keyed; /* owned; [n_keyed] operations, joints of all ranks, by time */
+    uint32_t *keyed; /* owned; [n_keyed] operations and joints of all ranks, by time */
     uint32_t *order; /* owned; [n] indices of the rank's boundary nodes, in order */
     uint32_t *place; /* owned; [boundaries] index in `order` of each boundary node */
 } listing;

@@ -27,8 +27,8 @@ typedef struct assembly {
     tm_vec ranks;       /* of tm_reduced, ascending */
     tm_keys operations; /* of tm_boundary */
     tm_keys steps;      /* of int64_t */
-    tm_vec targets;     /* of uint32_t: for each rank, its operations, then its steps: first their
-                           numbers, later their indices in the job */
+    tm_vec targets;     /* of uint32_t: for each rank, its operations, then its steps. These are
+                           numbers at first, and later indices in the job */
 } assembly;
 
 static int by_rank(const void *a, const void *b) {

@@ -91,8 +91,7 @@ void tm_replay_backward(const tm_replay *replay, const uint8_t *set_of_rank, con
 
 /** A link of a critical path. The rank does not wait during the hop. */
 typedef struct tm_hop {
-    /* times of the hop; if the path starts within the hop, only those of the hop's part after
-     * that */
+    /* time of `from`, or of the path's start if that is later; time of `to` */
     int64_t begin_ns, end_ns;
     size_t link;
     uint32_t from; /* operation, or TM_FROM_ROOT */

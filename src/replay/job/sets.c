@@ -6,8 +6,7 @@
 #include "base/simd_lanes.h"
 
 /* Returns the smaller of @p ns and the recorded weight without its unexplained part. If the
- * unexplained part is larger than the weight, because the edge was cut at the root, the latter is
- * 0. */
+ * unexplained part is larger than the weight, because the edge was cut at the root, 0 remains. */
 static int64_t explained(const tm_edge *edge, const tm_weight *w, int64_t ns) {
     const bool cut = edge->from == TM_FROM_ROOT && w->ns < w->over_ns;
     const int64_t without = cut ? 0 : w->ns - w->over_ns;
@@ -105,7 +104,7 @@ void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t 
     const tm_weight w = tm_graph_weight(graph, e);
     const int64_t without = explained(e, &w, w.ns);
     uint64_t meant = tm_sets_meant(sets, graph, e);
-    /* whole rows, for which ns has room */
+    /* fills whole rows: `ns` has room for them */
     for (size_t i = 0; i < 2 * sets->n; i += TM_LANES)
         for (size_t k = 0; k < TM_LANES; k += 2) {
             ns[i + k] = w.ns;

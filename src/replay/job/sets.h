@@ -60,7 +60,7 @@ typedef struct tm_sets {
     const uint8_t *pairs;  /* by name id: 1 for kernels that send or receive; NULL: not needed */
     size_t rank;           /* index of the rank, or of a batch's first rank, in its process */
     /* bit i: change i may apply to edges of this kind; to kernels with this mark; to edges with a
-     * part */
+     * part of the scenario */
     uint64_t of_kind[TM_N_EDGE_KINDS], of_mark[TM_KERNELS_MAX + 1], of_part;
 } tm_sets;
 
@@ -70,11 +70,11 @@ void tm_sets_init(tm_sets *sets, const tm_change *changes, size_t n);
  * ranks of a batch are of one stage. */
 double tm_sets_factor(const tm_sets *sets, size_t i, const tm_graph *graph, const tm_edge *edge);
 
-/** Returns the changes that apply to an edge (bit i: change i), apart from their flags. */
+/** Returns the changes that apply to an edge (bit i: change i). Ignores their flags. */
 uint64_t tm_sets_meant(const tm_sets *sets, const tm_graph *graph, const tm_edge *edge);
 
-/** tm_weigh functions: for the sets of ranks, with no context; and for changes, with a tm_sets as
- * context. */
+/** tm_weigh functions. The first is for the sets of ranks, and ignores its context; the second is
+ * for changes, and its context is a tm_sets. */
 void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
 void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
 

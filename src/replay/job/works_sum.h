@@ -19,8 +19,8 @@ static inline size_t tm_works_rows(const tm_works_shape *shape) {
  * @param steps  bit i is set if a place has tm_place_step i */
 void tm_works_steps(const tm_peer_places *places, uint64_t steps[(TM_PLACE_STEPS + 1) / 64]);
 
-/** Returns the shape for the steps of a bit set. It has as many parts for each step as give up to
- * 64 rows. */
+/** Returns the shape for the steps of a bit set. The number of parts of each step is the largest
+ * power of two with which there are at most 64 rows; at least 1. */
 tm_works_shape tm_works_shape_of(const uint64_t steps[(TM_PLACE_STEPS + 1) / 64]);
 
 /** What to sum. */
@@ -36,8 +36,7 @@ typedef struct tm_works_of {
 void tm_works_add(const tm_works_of *of, const tm_peer_items *items, int64_t *out);
 
 /** Sets CALL in @p out [TM_N_WORKS][rows] to the medians of a rank's calls. False when out of
- * memory.
- * @param out  [TM_N_WORKS][rows]; sets only CALL */
+ * memory. */
 bool tm_works_calls(const tm_works_of *of, const tm_peer_items *items, int64_t *out) TM_MUST_CHECK;
 
 /** Like the two functions above, for the ranks of a batch.

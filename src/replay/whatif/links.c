@@ -157,8 +157,8 @@ static bool crosses(const field *f, uint64_t group, int64_t host) {
     return bsearch(&key, f->members->data, f->members->n, sizeof key, by_member) != NULL;
 }
 
-/* Returns the median time of those links in [first, end) that involve a host (@p across) or do not;
- * -1 if there are none. */
+/* Returns the median time of the links in [first, end) that involve a host if @p across, else of
+ * those that do not involve it; -1 if there are none. */
 static int64_t median_of(const field *f, size_t first, size_t end, int64_t host, bool across) {
     size_t n = 0;
     for (size_t i = first; i < end; i++)
@@ -167,8 +167,8 @@ static int64_t median_of(const field *f, size_t first, size_t end, int64_t host,
     return n > 0 ? tm_median_any(f->scratch, n) : -1;
 }
 
-/* Compares those links [first, end) of a class that involve a host with the others. False if there
- * is nothing to compare. */
+/* Among the links [first, end) of a class, compares those that involve a host with those that do
+ * not. False if there is nothing to compare. */
 static bool compare_class(const field *f, size_t first, size_t end, int64_t host,
                           tm_links_slow *out, bool *slow) {
     int64_t least_ns = INT64_MAX, most_ns = 0;
@@ -196,7 +196,7 @@ static size_t end_of_class(const field *f, size_t first) {
     return end;
 }
 
-/* Returns whether a host's transfers are slow in every class in which they must be.
+/* Returns whether a host's transfers are slow in all classes that tm_links_compare requires.
  * @param slow  of tm_links_slow; replaced */
 static bool test_host(const field *f, int64_t host, tm_vec *slow, bool *ok) {
     int64_t smallest = LARGE_BYTES;
@@ -226,7 +226,8 @@ static const tm_links_slow *find_slow(const tm_links *network, const tm_links_cl
     return NULL;
 }
 
-/* Returns whether, in the slow classes, all groups with one of two hosts also have the other. */
+/* Returns whether hosts a and b always occur together: in the slow classes, each group has both or
+ * neither. */
 static bool are_one(const field *f, const tm_links *found, int64_t a, int64_t b) {
     for (size_t i = 0; i < f->n; i++)
         if (find_slow(found, &f->links[i].class) &&

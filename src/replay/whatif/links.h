@@ -1,7 +1,7 @@
-/* Finds a host with slow transfers. Compares the operations of a host with operations of other
- * hosts of the same kind, size, number of ranks and number of hosts. The time of an operation is
- * the time of its shortest kernel, which is on the rank that arrived last. So the fit of clocks
- * does not matter. */
+/* Finds a host with slow transfers. Compares the operations of a host with other hosts' operations
+ * of the same kind, size, number of ranks and number of hosts. The time of an operation is the time
+ * of its shortest kernel, which is on the rank that arrived last. So the fit of clocks does not
+ * matter. */
 #ifndef TMERGE_REPLAY_LINKS_H
 #define TMERGE_REPLAY_LINKS_H
 
@@ -78,8 +78,8 @@ typedef struct tm_links_factor {
     int64_t origin; /* process that holds the member */
 } tm_links_factor;
 
-/** Appends a factor for each member of those of the slow host's operations that this process
- * matched. TM_OK; TM_ERR_FAULT. */
+/** For each operation of the slow host that this process matched, appends a factor for each member.
+ * TM_OK; TM_ERR_FAULT. */
 tm_status tm_links_factors(const tm_collectives *collectives, tm_links_host_of *host_of,
                            const void *context, const tm_links *network, tm_vec *factors,
                            tm_error *err) TM_MUST_CHECK;

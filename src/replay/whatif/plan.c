@@ -138,8 +138,7 @@ static int64_t total_of(const planning *p, size_t n) {
     return total_with(p->fixer, &fix, p->fixer->recorded.plain, p->peer.plain);
 }
 
-/* Lists the ranks whose fix shortens the remaining path enough, the one that shortens it most
- * first. */
+/* Lists the ranks whose fix shortens the remaining path enough, the largest reduction first. */
 static bool find_candidates(planning *p) {
     size_t n_ranks = p->fixer->replay->n_ranks;
     p->total_ns = total_of(p, p->n);

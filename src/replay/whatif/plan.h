@@ -1,4 +1,4 @@
-/* Finds the most useful fixes: how much earlier the job would end (at T) if some ranks had other
+/* Finds the most useful fixes: how much shorter the job's time T would be if some ranks had other
  * weights, and which ranks to fix one after another. A fix saves at most as much as it shortens the
  * job's critical path, because T cannot be below the new length of that path. So only fixes that
  * shorten the path are evaluated. A fix that shortens the path by less than another fix saves
@@ -59,7 +59,7 @@ tm_saving tm_fixer_try(tm_fixer *fixer, const tm_fix *fix);
  */
 typedef struct tm_planned {
     uint32_t rank; /* index */
-    /* saving of all entries up to this one together; only path_ns is of this entry alone */
+    /* saving of all entries up to this one together; but path_ns is of this entry only */
     tm_saving saving;
 } tm_planned;
 

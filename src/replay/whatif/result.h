@@ -55,15 +55,17 @@ extern const tm_fix_kind tm_fix_kinds[TM_N_FIX_KINDS];
 typedef struct tm_whatif_item {
     int64_t id; /* by `what`: rank, stage, index of tm_fix_kinds, position in the plan, name id of a
                    host or kernel, 0 for a scenario */
-    int64_t ranks;         /* number of ranks to which the fix applies */
-    int64_t path_ns;       /* time on the recorded critical path of what the fix changes */
-    int64_t saved_ns;      /* T - T(fixed) */
+    int64_t ranks;    /* number of ranks to which the fix applies */
+    int64_t path_ns;  /* time that the work to fix takes on the recorded critical path; of PLAN:
+                         how much the fix of its last rank shortens the remaining path */
+    int64_t saved_ns; /* T - T(fixed) */
     int64_t saved_most_ns; /* saved_ns if unexplained time is left out */
-    int64_t ideal_ns;      /* T if everything else has its peers' weights; -1 unknown */
+    int64_t ideal_ns;      /* T if the work to fix is as recorded, and all other work has its peers'
+                              weights; -1 unknown */
     int64_t next_rank;     /* rank with most of the path that remains after the fix; -1 unknown */
     uint8_t what;          /* tm_whatif_what */
-    bool tried; /* the fix was evaluated. It is not if it shortens the path by less than 0.05 % of
-                   T, because it cannot save more */
+    bool tried; /* the fix was evaluated; false if it shortens the path by less than 0.05 % of T,
+                   because it cannot save more */
 } tm_whatif_item;
 
 typedef struct tm_whatif_step {
@@ -94,7 +96,7 @@ typedef struct tm_replay_result {
     tm_works works;     /* own work of ranks: `ranks` on process 0, `steps` on every process */
     tm_vec extras;      /* of tm_extra_row: work of ranks that their peers do not run */
     tm_vec stages;      /* of tm_split_stage; empty if no stage has more work than others */
-    tm_links network;   /* hosts with slow transfers; empty without */
+    tm_links network;   /* hosts with slow transfers; empty if there are none */
     int64_t total_ns;   /* T: time of the requested steps (tm_replay_total) */
     int64_t job_ns;     /* the same for all steps, also those that were not requested */
     int64_t window_ns;  /* total length of the steps that the traces mark, mean over ranks; 0

@@ -11,8 +11,8 @@
 /* Maximum factor, so that times do not overflow. */
 enum { FACTOR_MAX = 1000 };
 
-/* Kinds of edges that a name selects, and kinds that a part with neither name nor kind selects.
- * Communication belongs to no rank, so that it needs a name or a kind. */
+/* Kinds of edges that a part without a kind selects: WORK if it names a kernel or operator, else
+ * OF_A_RANK. Communication belongs to no rank, so OF_A_RANK lacks it. */
 static const uint16_t WORK =
     1 << TM_EDGE_COMPUTE | 1 << TM_EDGE_COPY | 1 << TM_EDGE_COMM | 1 << TM_EDGE_TRANSFER;
 static const uint16_t OF_A_RANK =
@@ -59,8 +59,7 @@ static int find_kind(const char *text, size_t size) {
     return -1;
 }
 
-/* Returns the condition with which a text begins ("rank="); TM_N_CONDITIONS if it begins with
- * none. */
+/* Returns the condition at the start of a text ("rank="); TM_N_CONDITIONS if there is none. */
 static int find_condition(const char *text, const char *end) {
     int c = 0;
     for (; c < TM_N_CONDITIONS; c++) {

@@ -26,8 +26,8 @@ static int by_time(const void *a, const void *b) {
     return order ? order : (x->row > y->row) - (x->row < y->row);
 }
 
-/* Returns the length of the longest section of a pass that equals the section @p period kernels
- * later. */
+/* Returns the length of the longest section of a pass in which names repeat every @p apart kernels;
+ * 0 if it is shorter than two repetitions. */
 static size_t longest_run(const asked *pass, size_t n, size_t apart) {
     size_t longest = 0, run = 0;
     for (size_t i = 0; i + apart < n; i++) {
@@ -184,8 +184,8 @@ static int by_work(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Adds the kernel of one name and shape to the work of the n ranks, ordered by stage, that run
- * it. */
+/* Adds the kernel of one name and shape to the work of the n ranks that run it. @p v [n] is ordered
+ * by stage. */
 static bool add_kernel(const tm_split_kernel *v, size_t n, int64_t *means, tm_keys *ranks,
                        tm_vec *works) {
     for (size_t i = 0; i < n; i++)

@@ -1,8 +1,8 @@
 /* Compares the device work of the stages of a pipeline.
  *
  * Work is the time of a rank's compute kernels. If some stage has only one rank, a slow GPU could
- * look like more work. So each kernel then counts with the usual time in the job of kernels of its
- * name and shape. */
+ * look like more work. In this case, each kernel counts with the usual time of all kernels of its
+ * name and shape in the job. */
 #ifndef TMERGE_REPLAY_SPLIT_H
 #define TMERGE_REPLAY_SPLIT_H
 
@@ -20,13 +20,13 @@ typedef struct tm_split_kernel {
 /** A stage. Sent as bytes. */
 typedef struct tm_split_stage {
     int64_t stage, ranks;
-    int64_t work_ns;   /* work in a step of the rank with the lower median of work */
+    int64_t work_ns;   /* work of the median rank (of two, the one with less work) per step */
     int64_t usual_ns;  /* the same, but each kernel counts with its usual time in the job */
     int64_t own_ns;    /* part of usual_ns in kernels that no other stage runs */
     int64_t spread_ns; /* difference between the most and the least work of the stage's ranks */
     int64_t layers;    /* how often a pass of the stage repeats the same kernels; 0: unknown */
     int64_t differs;   /* 1: reported as different from the other stages */
-    int64_t calls;     /* number of kernels in a step of the rank with the lower median of work */
+    int64_t calls;     /* number of kernels of the median rank per step */
     double factors[2]; /* factors that change the stage's work, and its number of kernels, to those
                           of the mean stage */
 } tm_split_stage;

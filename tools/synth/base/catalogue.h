@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* How an event is written, and as what it counts. */
+/* How an event is written, and what it counts as. */
 typedef enum tms_shape {
     TMS_SHAPE_OP,             /* cpu_op */
     TMS_SHAPE_ANNOTATION,     /* user_annotation */
@@ -18,7 +18,7 @@ typedef enum tms_shape {
     TMS_SHAPE_COUNT
 } tms_shape;
 
-/* A flow arrow's end, which is written after its event. */
+/* Which end of a flow arrow an event has. The end is written after the event. */
 typedef enum tms_flow {
     TMS_FLOW_NONE,
     TMS_FLOW_OUT, /* "s": a launch, or a forward operator */

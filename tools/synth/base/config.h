@@ -54,8 +54,8 @@ typedef struct tms_config {
                            [1e-6] */
     int64_t bandwidth_mbps; /* bus bandwidth [1e6 B/s] */
     int64_t latency_ns;     /* added to the time of every transfer [ns] */
-    int64_t end_jitter_ns;  /* maximum time from the end that all ranks of an operation share to the
-                               end on one rank [ns] */
+    int64_t end_jitter_ns;  /* maximum time from the common end of an operation to the end on one
+                               rank [ns] */
     int64_t slow_rank;      /* -1: none */
     int64_t slow_ppm;       /* compute time of the slow rank [1e-6 of a normal rank's] */
     int64_t cpu_ops;        /* operator events per layer and direction */

@@ -9,7 +9,7 @@
 #include "error.h"
 #include "placement.h"
 
-/* What a communicator does for a rank. A rank has at most one for each role. */
+/* What a communicator does for a rank. A rank has at most one communicator per role. */
 typedef enum tms_role {
     TMS_ROLE_DATA,
     TMS_ROLE_TENSOR,
@@ -61,7 +61,7 @@ typedef struct tms_groups {
     tms_channel *channels;    /* [n_channels], owned */
     int64_t n_channels;
     int64_t n_instances; /* collectives per step, over all channels */
-    int64_t n_parts;     /* likewise */
+    int64_t n_parts;     /* parts per step, over all channels */
 } tms_groups;
 
 /** Lists the communicators of a job.

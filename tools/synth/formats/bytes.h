@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A buffer. All zero, it is empty. The owner frees `data`. */
+/* A buffer; empty if all members are 0. The owner frees `data`. */
 typedef struct tms_bytes {
     uint8_t *data; /* owned */
     size_t size;

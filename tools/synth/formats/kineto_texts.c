@@ -31,7 +31,8 @@ static bool close_text(FILE *stream) {
     return fclose(stream) == 0 && good;
 }
 
-/* Makes the members that NCCL kernels and record_param_comms have in common, from the group on. */
+/* Makes the last JSON members of NCCL kernels and record_param_comms, which describe the process
+ * group. */
 static bool make_group(const maker *m, tms_role role) {
     const tms_channel *channel = tms_groups_channel(m->groups, m->placement, role);
     int64_t ranks;

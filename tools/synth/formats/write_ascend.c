@@ -133,8 +133,8 @@ __attribute__((format(printf, 2, 3))) static void print(ascend *file, const char
     tms_out_string(&file->out, text);
 }
 
-/* Returns the number of a process in the trace. The profiler derives it from that of the Python
- * process. */
+/* Returns the number of a process in the trace. The profiler derives the numbers from the number of
+ * the Python process. */
 static int64_t pid_of(const ascend *file, process of) {
     int64_t pid = file->placement.pid[TMS_TRACK_HOST];
 

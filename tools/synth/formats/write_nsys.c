@@ -36,12 +36,13 @@ enum {
 /* CUPTI's value for no event or no stream. */
 #define NONE 4294967295
 
-/* Ids of strings. They are arbitrary but no indices. Each kind has a full and a short name. */
+/* First ids of strings: arbitrary numbers that are not indices. Each kind has a full and a short
+ * name. */
 enum { STRING_THREADS = 40, STRING_NCCL = 50, STRING_FULL = 1000, STRING_SHORT = 2000 };
 
 /* Time [ns] from the start of an annotation of torch to the start of the NCCL call in it, and from
- * the call's end to the annotation's. To open and to close an annotation each take at least this
- * long (see cpu.c). */
+ * the end of the call to the end of the annotation. Opening and closing an annotation each take at
+ * least this long (see cpu.c). */
 #define NCCL_MARGIN_NS 200
 
 typedef struct nsys {

@@ -1,5 +1,5 @@
 /* Writes facts about hosts and processes. Values that matter to a reader are from real exports. The
- * card is that of kineto_frame.c. */
+ * card is the same as in kineto_frame.c. */
 #include "write_nsys_facts.h"
 
 #include <stdio.h>
@@ -121,7 +121,7 @@ static void options(tms_db *db, const tms_config *config) {
         {"EXPORT_SCHEMA_VERSION_MICRO", "0"},
         {"EXPORT_PLATFORM", "linux-desktop"},
         {"EXPORT_ARCH", "x64"},
-        /* The machine that exports may be another than the recorded host. */
+        /* The export may be made on another machine than the recorded host. */
         {"EXPORT_HOST", "workstation"},
         {"EXPORT_PARAM_EXPORT_TYPE", "SQLite"},
         {"EXPORT_PARAM_LAZY", "true"},

@@ -38,7 +38,8 @@ enum {
 /* Fields of a stat that hold its value. */
 enum { STAT_UINT = 3, STAT_INT = 4, STAT_TEXT = 5, STAT_REFERENCE = 7 };
 
-/* Names of stats, numbered from 1. Texts that events refer to follow, by kind. */
+/* Names of stats, numbered from 1. The numbers after them are for texts that events refer to, by
+ * kind. */
 #define STATS(X)                                                                                   \
     X(CORRELATION, "correlation_id")                                                               \
     X(KERNEL, "kernel_details")                                                                    \
@@ -68,7 +69,7 @@ typedef enum stat { STAT_NONE, STATS(NUMBER) STAT_COUNT } stat;
 
 static const char *const stat_names[] = {STATS(TEXT)};
 
-/* Names of events are numbered by kind; a release of memory has a separate one. */
+/* Names of events are numbered by kind; a release of memory has a separate number. */
 enum { EVENT_RELEASE = TMS_KIND_COUNT + 1 };
 
 /* The allocator's memory at the start of the recording, and the address of all allocations [B]. */
@@ -320,7 +321,7 @@ static void put_launch(tms_bytes *plane, int kind) {
     put_name(plane, PLANE_STAT_NAME, STAT_COUNT + (uint64_t)kind, text);
 }
 
-/* Adds the names of events on a GPU, or on the host, then those of all stats. */
+/* Adds the names of events on a GPU, or on the host, then the names of all stats. */
 static void put_names(tms_bytes *plane, bool gpu) {
     for (int kind = 0; kind < TMS_KIND_COUNT; kind++) {
         const tms_kind_info *info = tms_kind_get((tms_kind)kind);
@@ -400,7 +401,7 @@ static void write_plane(xplane *file, const char *name, int64_t id, const line *
     free(plane.data);
 }
 
-/* Writes a device. The card is that of kineto_frame.c. */
+/* Writes a device. The card is the same as in kineto_frame.c. */
 static void write_device(xplane *file, int64_t device, const line *lines, size_t n) {
     char name[40];
 

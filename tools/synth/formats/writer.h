@@ -15,8 +15,8 @@ typedef struct tms_writer tms_writer;
 typedef struct tms_format {
     const char *ending; /* file name extension, without the point; NULL if name_file is set */
 
-    /* Makes the name, in the job's folder, of the file whose first rank is @p rank. NULL:
-     * profile_rank_R.ending. */
+    /* Makes the name, within the job's folder, of the file that starts with rank @p rank. NULL: the
+     * name is profile_rank_R.ending. */
     void (*name_file)(char *name, size_t size, const tms_config *config, int64_t rank);
 
     /** Opens a file, under a temporary name in the folder of @p path.

@@ -3,8 +3,8 @@
 
 #include "synth/base/rng.h"
 
-/* Select random numbers; none is the number of a rank. sim_plan.c and injected_faults.c use others.
- */
+/* Select random numbers. They differ from all numbers of ranks, and from the values in sim_plan.c
+ * and injected_faults.c. */
 #define HOST_STREAM (UINT64_MAX - 3)
 #define GPU_STREAM (UINT64_MAX - 4)
 

@@ -4,7 +4,8 @@
 
 #include "synth/base/rng.h"
 
-/* Select random numbers; none is the number of a rank. sim_plan.c and host_clock.c use others. */
+/* Select random numbers. They differ from all numbers of ranks, and from the values in sim_plan.c
+ * and host_clock.c. */
 #define ROTATION_STREAM (UINT64_MAX - 1)
 #define LOSS_STREAM (UINT64_MAX - 2)
 #define LATE_STREAM (UINT64_MAX - 5)

@@ -32,7 +32,7 @@ int64_t tms_injected_skipped(const tms_config *config, int64_t rank);
  */
 bool tms_injected_lost(const tms_config *config, int64_t step, int64_t part);
 
-/* Returns by how much [ns] a collective ends later on a rank. @p step counts from 0. */
+/* Returns the delay [ns] of a collective's end on a rank. @p step counts from 0. */
 int64_t tms_injected_late_ns(const tms_config *config, int64_t step, int64_t part);
 
 #endif

@@ -111,7 +111,7 @@ static void operators(tms_sim *sim, const pass *what, int64_t index) {
         /* The backward pass runs the operators in reverse, so each pair takes the number of its
          * forward pair. */
         int64_t pair = what->backward ? pairs - 1 - i : i;
-        bool nested = 2 * pair + 1 < ops; /* of an odd number, one has no partner */
+        bool nested = 2 * pair + 1 < ops; /* if `ops` is odd, one pair lacks its inner operator */
         tms_span outer = {0};
         tms_span inner = {0};
 

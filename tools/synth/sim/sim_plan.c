@@ -17,7 +17,7 @@
 #include "step.h"
 #include "synth/base/rng.h"
 
-/* Selects the network's random numbers; is not the number of a rank. */
+/* Selects the network's random numbers. It differs from all numbers of ranks. */
 #define NETWORK_STREAM UINT64_MAX
 
 /* Selects the random numbers that decide which rank of a pair lags. injected_faults.c and
@@ -36,9 +36,9 @@ typedef struct run {
     int64_t n_ready;
 } run;
 
-/* Returns how many members are before a member in a ring, counted from the first member with
- * complete data. The ring goes through the ranks in order, and is the same in all groups. In a
- * pair, either rank may be first, but it is the same in each step. */
+/* Returns a member's place in its group's ring, from 0: the member at place 0 has complete data
+ * first. The ring goes through the ranks in order. In a pair, either rank may be first, but it is
+ * the same in each step. */
 static int64_t place_of(const tms_plan *plan, int64_t channel, int64_t position) {
     tms_rng rng = tms_rng_start((uint64_t)plan->config->seed, PAIR_STREAM, (uint64_t)channel);
     bool turned = plan->groups.channels[channel].ranks.size == 2 && tms_rng_range(&rng, 0, 2) == 1;
@@ -63,8 +63,8 @@ static void draw(run *r, int64_t i, tms_rng *rng) {
     r->missing[i] = n;
     r->last_ns[i] = 0;
     for (int64_t p = 0; p < n; p++) {
-        /* NCCL's stream runs its kernels in order, with a gap that differs between ranks. If the
-         * network is slow, all ranks would arrive at the same time without the gap. */
+        /* The gap before the next kernel on NCCL's stream. It differs between ranks, because
+         * otherwise all ranks would arrive at the same time if the network is slow. */
         plan->begin_ns[at + (size_t)p] = tms_rng_range(rng, 600, 1400);
     }
     /* Sets the members' ends: all leave together, apart from end jitter, late ends and the bias
@@ -173,8 +173,8 @@ static bool run_heads(run *r, tms_events *unused) {
             learn(r->plan, sim);
         }
         r->waiting[rank] = -1;
-        r->ready[rank] = r->plan->config->ranks - 1 - rank; /* ranks are taken from the end of the
-                                                               array */
+        /* ranks are taken from the end of the array, so rank 0 is last */
+        r->ready[rank] = r->plan->config->ranks - 1 - rank;
     }
     r->n_ready = r->plan->config->ranks;
     return true;

@@ -40,7 +40,7 @@ static void arrive(void *context, const tms_sim *sim, tms_comm *comm, int64_t re
     (void)free_ns;
 }
 
-/* Returns whether the end is known. It is: a rank waits only for collectives at which it has
+/* Returns whether the end is known. It always is: a rank waits only for collectives at which it has
  * arrived, and arrive() sets the end. */
 static bool ended(void *context, const tms_sim *sim, tms_comm *comm) {
     (void)context;

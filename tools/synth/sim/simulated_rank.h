@@ -57,7 +57,7 @@ typedef struct tms_sim {
     int64_t host_ppm;     /* time between launches [1e-6 of the kernel's time]; 0: launches follow
                              as fast as possible */
     int64_t n_kernels;    /* number of compute kernels of this step so far */
-    int64_t correlation;  /* the numbers that were given last */
+    int64_t correlation;  /* the correlation and the External id that were given last */
     int64_t external_id;
     int64_t graph_ns; /* launch of this step's CUDA graph, and its correlation; 0: none */
     int64_t graph_correlation;

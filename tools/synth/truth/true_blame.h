@@ -78,6 +78,4 @@ tms_split tms_blame_split(int64_t begin_ns, int64_t end_ns, int64_t last_ns);
  * 1 elements. */
 int64_t tms_blame_last(const int64_t *begin_ns, int64_t n);
 
-/* Returns whether an instance's kind and number of ranks give it wait and transfer. */
-
 #endif

@@ -19,8 +19,8 @@ void tm_help_command(const tm_command *command);
 /** Prints the answer to "tmerge help", with or without a command. TM_OK; TM_ERR_USAGE. */
 tm_status tm_help_print(int n, char *const *words, tm_error *err) TM_MUST_CHECK;
 
-/** Returns whether arguments without a command ask for help, not for a merge. They do if all are
- * stores, or if the first is no file but a word like a command. */
+/** Returns whether arguments without a command ask for help, not for a merge. They do if all
+ * arguments are stores, or if the first one looks like a command and is not a file. */
 bool tm_help_is_asked(int n, char *const *words);
 
 /** Prints the help that tm_help_is_asked found. TM_ERR_USAGE, without a message if everything was

@@ -10,8 +10,9 @@
 #include "tmerge/export.h"
 #include "tmerge/reader.h"
 
-/* Prints text, as an argument of a macro or on its own line. Hyphens become those of options,
- * backslashes are escaped, each sentence gets a line, and no line starts a macro. */
+/* Prints text, as an argument of a macro or on its own line. Escapes hyphens, quotes and
+ * backslashes, so that they are printed as they are. Starts each sentence on a new line, which
+ * never starts a macro. */
 static void print_text(const char *text) {
     fputs("\\&", stdout);
     for (; *text; text++)

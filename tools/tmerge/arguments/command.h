@@ -60,7 +60,7 @@ const char *tm_argument(const tm_arguments *arguments, const char *name);
 tm_status tm_list_parse(const char *text, const char *option, tm_list *out,
                         tm_error *err) TM_MUST_CHECK;
 
-/** Parses a number, such as that of --top. Sets -1 if @p text is NULL. TM_OK; TM_ERR_USAGE. */
+/** Parses a number, such as the value of --top. Sets -1 if @p text is NULL. TM_OK; TM_ERR_USAGE. */
 tm_status tm_count_parse(const char *text, const char *option, int64_t *out,
                          tm_error *err) TM_MUST_CHECK;
 

@@ -174,8 +174,7 @@ static tm_status read_tables(job *j, tm_error *err) {
     return tm_store_read_table(j->store, tm_tables_find(&j->tables, "job.rank"), err);
 }
 
-/* Returns a rank's host from the table. If the host is unknown, this is a number in place of a
- * name. */
+/* Returns a rank's host. If its name is unknown, the table has a number in its place. */
 static const char *host_of(const job *j, int64_t rank) {
     const tm_table *table = tm_tables_find(&j->tables, "job.rank");
     size_t row = tm_table_find_row(table, &rank, 1);

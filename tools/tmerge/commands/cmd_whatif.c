@@ -47,7 +47,7 @@ static bool is_what(const tm_cell *cell, const char *word) {
     return strcmp(cell->value.text, word) == 0;
 }
 
-/* Returns whether a row is no alternative from which to choose: a cumulative item of the plan, a
+/* Returns whether a row is not one of the alternative fixes: it is a cumulative item of the plan, a
  * bound or a scenario. */
 static bool is_apart(const tm_cell *cell) {
     return is_what(cell, "plan") || is_what(cell, "limit") || is_what(cell, "scenario");
@@ -196,8 +196,8 @@ static void print_doubt(const tm_table *job, const tm_table *items) {
                                          tm_table_cell(items, 0, "saved_most_ns")->value.i},
                        2, times);
     snprintf(text, sizeof text,
-             "a step gets shorter by %s, or by %s in a replay without the time that has no "
-             "recorded cause; a saving within the clocks' uncertainty is also not sure",
+             "a step gets shorter by %s, or by %s if the replay leaves out time without a recorded "
+             "cause; a saving smaller than the clocks' uncertainty is not sure either",
              times[0].text, times[1].text);
     print_sentence(text);
 }
@@ -211,7 +211,7 @@ static void print_scenario(const question *q, const tm_table *job, const tm_tabl
     int64_t step_ns = tm_table_cell(job, 0, "step_ns")->value.i;
     tm_shown_duration(step_ns, step, sizeof step);
     if (saved->null) {
-        printf("  a step takes %s; it is unknown how long it would take:\n", step);
+        printf("  a step takes %s; how long it would take with this change is unknown:\n", step);
         print_sentence(tm_table_cell(job, 0, "evidence")->value.text);
         return;
     }
@@ -231,9 +231,9 @@ static void print_scenario(const question *q, const tm_table *job, const tm_tabl
     if (path_ns == 0)
         printf("  none of it is on the critical path");
     else
-        printf("  this changes %s a step of the critical path", times[3].text);
+        printf("  this changes %s of each step's critical path", times[3].text);
     if (saved->value.i != 0 && !next->null)
-        printf("; then rank %lld has most of it", (long long)next->value.i);
+        printf("; then rank %lld has most of the path", (long long)next->value.i);
     puts("");
     if (!tm_table_cell(items, 0, "sure")->value.i) {
         printf("  %snot sure:%s\n", q->colors.warning, q->colors.off);

@@ -6,8 +6,8 @@
 
 #include "tmerge/table.h"
 
-/** Reads the tables that tmerge diff compares. If the store of an older tmerge lacks a table, it
- * stays empty.
+/** Reads the tables that tmerge diff compares. A table that the store of an older tmerge
+ * lacks stays empty.
  * @param paths  [2]
  * @param out    destroyed by the caller; set only on TM_OK
  * @return       TM_OK; TM_ERR_INPUT, TM_ERR_FAULT */

@@ -33,8 +33,8 @@ static bool alike(const trace *a, const trace *b) {
     return a->size == b->size && a->digest == b->digest;
 }
 
-/* Computes digests of the first @p bytes of each trace for which another has the same size and
- * previous digest. In most jobs, few have. */
+/* Computes digests of the first @p bytes of each trace that has the same size and previous digest
+ * as another trace. In most jobs, there are few such traces. */
 static void set_digests(trace *v, size_t n, size_t bytes) {
     qsort(v, n, sizeof *v, by_bytes);
     bool before = false; /* whether v[i] equals the previous trace so far */

@@ -122,7 +122,7 @@ static tm_status check_one_folder(const char *named, char *const *paths, size_t 
                          n_folders, what, text, advice);
 }
 
-/* Lists the files below a folder that are where profilers write traces. */
+/* Lists the files in the places below a folder where profilers write traces. */
 static tm_status read_below(const char *folder, tm_vec *paths, tm_error *err) {
     size_t n;
     const tm_format *const *formats = tm_formats(&n);

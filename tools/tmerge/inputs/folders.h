@@ -20,9 +20,10 @@ void tm_folders_list_name(char *text, size_t room, tm_text name);
 /** Compares paths, for qsort. Numbers in paths compare as numbers: 9 before 10. */
 int tm_path_order(const void *a, const void *b);
 
-/** Lists the regular files of a folder, except hidden ones, and the files below it that are where
- * profilers write traces. If none of these is a trace, each subfolder is a recording: lists the
- * only one, or all if requested. Subfolders named after ranks are one recording.
+/** Lists the regular files of a folder, except hidden ones, and the files in the places below it
+ * where profilers write traces. If none of these is a trace, each subfolder with a trace is a
+ * recording: lists the files of the only recording, or of all recordings if requested. Subfolders
+ * named after ranks are one recording.
  *
  * @param paths  of char *, each owned by the caller, in natural order; also set on failure
  * @param any set to whether one of the paths is a trace

@@ -171,7 +171,7 @@ static tm_status list_own(const tm_hosts *hosts, const tm_operands *operands, bo
 }
 
 /* Returns the first list (@FILE) among the operands that can be read only once, such as a pipe;
- * NULL if there is none. The merging processes themselves must then read it. */
+ * NULL if there is none. tm_inputs_each must not read it, because tm_inputs_list reads it later. */
 static const char *pipe_of(const tm_arguments *arguments) {
     for (size_t i = 0; i < arguments->n_operands; i++) {
         const char *list = tm_operand_list(arguments->operands[i]);

@@ -89,7 +89,7 @@ static void put_gap(int64_t ns, char *out, size_t size) {
         snprintf(out, size, "%lld minutes", (long long)(ns / (60 * SECOND_NS)));
 }
 
-/* Fails if a rank's recordings are so far apart that they are hardly those of a job that was
+/* Fails if a rank's recordings are so far apart that they are probably not of one job that was
  * started again. */
 static tm_status check_restarts(const tm_loaded *loaded, tm_error *err) {
     const int64_t most_ns = INT64_C(30) * 86400 * SECOND_NS;

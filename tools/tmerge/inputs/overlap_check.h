@@ -6,11 +6,11 @@
 
 #include "mpi/load/load.h"
 
-/** Fails if recordings of one rank are over 30 days apart. Looks for a time longer than
- * TM_FAR_APART_NS in which no rank recorded, while some ranks recorded before and some after it.
- * Ignores traces without absolute times. Collective: over comm.
- * @return TM_OK; TM_ERR_INPUT if there is such a time: the message has the two files around it and
- * their times; the same on every process */
+/** Fails if recordings of one rank are over 30 days apart, or if no rank recorded for longer than
+ * TM_FAR_APART_NS, while some ranks recorded only before and others only after this time. Ignores
+ * traces without absolute times. Collective: over comm.
+ * @return TM_OK; TM_ERR_INPUT: the message has the files before and after the gap; the same on
+ * every process */
 tm_status tm_overlap_check(MPI_Comm comm, const tm_loaded *loaded, tm_error *err) TM_MUST_CHECK;
 
 #endif

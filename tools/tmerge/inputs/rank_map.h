@@ -12,7 +12,7 @@ typedef enum tm_rank_map_kind {
 
 /** Parses a line: PATH, blanks, RANK (at most 9 digits). The path may contain blanks.
  * @param line changed: a zero byte ends the path
- * @param path set, as is @p rank, if the line is an entry; points into the line */
+ * @param path points into the line; set only if the line is an entry, like @p rank */
 tm_rank_map_kind tm_rank_map_line(char *line, const char **path, int64_t *rank);
 
 #endif

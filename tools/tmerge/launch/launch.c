@@ -92,7 +92,7 @@ static void leave_networks_out(void) {
         setenv("OMPI_MCA_btl_tcp_if_exclude", left_out, 0);
 }
 
-/* names of hwloc: components, then phases */
+/* hwloc's syntax: COMPONENT or COMPONENT:PHASE, excluded by a minus */
 void tm_launch_look_at_cores(void) {
     setenv("HWLOC_COMPONENTS", "-linux:pci,-linux:io,linux,stop", 0);
     setenv("HWLOC_PLUGINS_PATH", "/dev/null", 0);
@@ -119,7 +119,7 @@ static void set_up_processes(void) {
 /* Sets up MPI for a single process. Overwrites settings that the user made for several. By default
  * Open MPI would start a daemon, look for the launcher's daemon, for network interfaces, PCI
  * devices, GPUs and X servers, and make a session folder, in which simultaneous runs can collide.
- * Version 5 has no pmix "isolated". */
+ * Only version 4 has pmix "isolated". */
 static void set_up_alone(void) {
     static const char *const settings[][2] = {
         {"OMPI_MCA_ess", "singleton"},

@@ -87,8 +87,8 @@ static void watch_end(int number) {
         sigaction(number, &action, NULL);
 }
 
-/* Opens a descriptor that is closed, in the wrong direction, so that each use of it still fails and
- * is reported. */
+/* If a descriptor is closed, opens it in the wrong direction, so that each use of it still fails
+ * and is reported. */
 static void open_if_closed(int fd) {
     if (fcntl(fd, F_GETFD) == -1 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
         _exit(TM_ERR_FAULT);

@@ -27,8 +27,8 @@ extern const tm_guard tm_signals_guard;
  * delays the main thread, waits at most two seconds. */
 void tm_signals_halt(void);
 
-/** Makes failures of MPI on this communicator, and on those made from it, end the run with a
- * message and status 5, because the processes can no longer agree on anything. */
+/** Makes failures of MPI on this communicator, and on communicators made from it, end the run with
+ * a message and status 5, because the processes can no longer agree on anything. */
 void tm_signals_watch_mpi(MPI_Comm comm);
 
 /** Call it before reporting a failure that all processes have in the same way, if they cannot agree

@@ -13,8 +13,8 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-/** Starts to monitor, in a thread that does not use MPI. Leaves out connections that cannot be
- * made, because of the network or of memory, without a message.
+/** Starts to monitor, in a thread that does not use MPI. If a connection cannot be made, because of
+ * the network or of memory, leaves it out without a message.
  *
  * Collective: over all processes.
  * @param node    the processes of this host

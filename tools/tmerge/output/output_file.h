@@ -20,7 +20,7 @@ typedef struct tm_output_kind {
 tm_status tm_output_check(const char *path, const tm_output_kind *kind, bool force,
                           tm_error *err) TM_MUST_CHECK;
 
-/** If a signal ends the process, the temporary file of this output is removed from now on. */
+/** From now on, a signal that ends the process also removes the temporary file of this output. */
 void tm_output_watch(const char *path);
 
 #endif

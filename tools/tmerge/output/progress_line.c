@@ -9,8 +9,8 @@
 #include "mpi/exchange/progress.h"
 #include "output/console.h"
 
-/* Seconds. redrawn: between redraws. If the line cannot be redrawn, repeated: between two lines
- * about a phase; patience: before the first line. */
+/* Times [s]: between redraws of a line (redrawn). For output that cannot be redrawn: between two
+ * lines about a phase (repeated), and before the first line (patience). */
 static const double redrawn = 0.5, repeated = 10.0, patience = 2.0;
 
 /* What the drawing thread shares with other threads, guarded by `lock`. */

@@ -30,8 +30,8 @@ typedef struct peak {
     char host[TM_HOST_MAX];
 } peak;
 
-/* Finds the largest (MPI_MAXLOC) or smallest (MPI_MINLOC) peak; of equal ones, that of the lowest
- * process. Collective: over comm. */
+/* Finds the largest (MPI_MAXLOC) or smallest (MPI_MINLOC) peak; if several are equal, the peak of
+ * the lowest process. Collective: over comm. */
 static peak find_peak(MPI_Op which, MPI_Comm comm) {
     struct rusage usage;
     peak found = {.kib = getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss : 0};

@@ -26,7 +26,7 @@ struct tm_handler {
     tm_names *names;
     tm_vec page; /* of char */
     tm_tiler tiler;
-    tm_tables tables;   /* all tables; one has rows only while a request for it is answered */
+    tm_tables tables;   /* all tables; a table has rows only while a request for it is answered */
     tm_tables facts;    /* job.job and job.rank */
     const char **hosts; /* owned; by index of the rank; "" if unknown */
     tm_finder *finder;
@@ -258,7 +258,8 @@ static int64_t at_least_0(int64_t number) {
 }
 
 /* Writes {"next": [at, gpu, host] or null, "kinds": [[kind, count, sum, longest], ...], "of": limit
- * of "at", "once": [gpu, host], "events": [[rank, begin, duration, name, kind], ...]}. */
+ * of "at", "once": [time covered by events on GPUs, on the host], "events": [[rank, begin,
+ * duration, name, kind], ...]}. */
 static void put_found(const tm_found *found, tm_out *json) {
     const tm_found_event *events = found->events.data;
     bool more = found->next.block < found->blocks;

@@ -113,7 +113,7 @@ static void put_event(tm_out *json, const char *before, const tm_serve_event *ev
 
 /* Writes {"next": at or null, "step": number or null, "place", "times", "index", "all",
  * "median", "before": [begin, duration] or null, "behind", "longest": [rank, begin, duration],
- * "peers": [[rank, times, begin, duration] or [rank, times], ...]}. */
+ * "peers": [[rank, times, begin, duration] or [rank, times], ...]}, named as in tm_same. */
 static void put_same(const tm_same *same, tm_out *json) {
     const tm_same_peer *peers = same->peers.data;
     put_next(json, same->next, same->next < same->ranks);
@@ -169,7 +169,8 @@ void tm_inside_same(const tm_inside *inside, tm_http_look *look, const void *que
 }
 
 /* Writes {"next": at or null, "step": number, "seen": ranks read of the step, "of": ranks,
- * "ranks": [[rank, begin, duration, millionths of the others' median, begin, ...], ...]}. */
+ * "ranks": [[rank, begin, duration, ratio, begin, ...], ...]}. A ratio is 10^6 x the duration / the
+ * median duration on other ranks. */
 static void put_slow(const tm_slow_answer *slow, tm_out *json) {
     const tm_slow_event *v = slow->events.data;
     put_next(json, slow->next, slow->next >= 0);

@@ -97,8 +97,8 @@ static void print_figure(const tm_table *table, size_t row) {
            of_all ? "" : text_of(table, row, "kind"));
 }
 
-/* Returns the largest weight below @p last among those rows of [first, end) that are in the group;
- * 0 if there is none. */
+/* Returns the largest weight below @p last of the group's rows in [first, end); 0 if there is none.
+ */
 static double next_weight(const tm_table *table, group *is_of, size_t first, size_t end,
                           double step_ns, double last) {
     double most = 0.0;

@@ -7,8 +7,8 @@
  * table for other reports. */
 static const struct {
     const char *name, *old, *table;
-    const char *level; /* the report's rows are those of this level of the table; NULL: those with
-                          the report's name in column `report` */
+    const char *level; /* level of the table that has the report's rows; NULL: the report's rows
+                          have its name in column `report` */
 } reports[] = {
     {"cuda_api_sum", "cudaapisum", "stats.time", NULL},
     {"cuda_gpu_kern_sum", "gpukernsum", "stats.time", NULL},

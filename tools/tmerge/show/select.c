@@ -19,8 +19,8 @@ static int place_of(const tm_table_def *def, int i, const tm_selection *s) {
     return tm_table_column(def, column);
 }
 
-/* Makes the definition of what is shown. Only the first columns can be keys, and only the last ones
- * prose. Other columns lose that property. */
+/* Makes the definition of the shown columns. Keys must be the first columns, and prose the last
+ * ones; elsewhere, a key or prose becomes a plain column. */
 static void shape_shown(tm_selection *s, const tm_table_def *def) {
     const tm_table_def shown = s->read;
     int n_beside = def->n_columns - def->n_prose;

@@ -149,8 +149,8 @@ const char *tm_where_column(const tm_where *where, size_t i) {
     return ((const asked *)where->asked.data)[i].column;
 }
 
-/* Converts to nanoseconds. A time of day counts from the origin if it has a unit. Without a unit,
- * it is as stored: since the epoch. */
+/* Multiplies the value by @p ns. If the origin is not 0, adds the origin: the value is then a time
+ * since the epoch. */
 static void scale(double ns, int64_t origin_ns, condition *out) {
     out->r *= ns;
     if (origin_ns == 0 || !(fabs(out->r) < 1e18))

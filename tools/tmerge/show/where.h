@@ -8,7 +8,7 @@
 typedef struct tm_where {
     char *text;        /* owned; the columns and values, each terminated */
     tm_vec asked;      /* the conditions, as typed */
-    int64_t origin_ns; /* origin for times of day that are given with a unit */
+    int64_t origin_ns; /* in columns of times since the epoch, values with a unit count from here */
     bool is_given;
 } tm_where;
 

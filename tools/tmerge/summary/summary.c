@@ -56,9 +56,9 @@ static bool is_far(int64_t ns, int64_t mean_ns) {
     return fabs((double)(mean_ns - ns)) > 0.25 * (double)mean_ns;
 }
 
-/* Writes " of 42.1 ms", the mean step, to which savings refer. If the marks are much farther apart,
- * writes " of 450.0 us (40.0 us replayed)"; if the median differs much, " of 6.43 ms (mean; median
- * 3.11 ms)". */
+/* Writes " of 42.1 ms", the mean replayed step, to which savings refer. If the mean time from mark
+ * to mark is much longer, writes " of 450.0 us (40.0 us replayed)". If the median step differs much
+ * from the mean, writes " of 6.43 ms (mean; median 3.11 ms)". */
 static void write_lengths(const tm_tables *tables, char *out, size_t size) {
     const tm_table *steps = tm_tables_find(tables, "whatif.step");
     const int64_t mean = number(tm_tables_find(tables, "whatif.job"), 0, "step_ns");
@@ -623,7 +623,8 @@ static void print_opening(const tm_table *ranks, const tm_colors *colors) {
     fputs(colors->off, stdout);
 }
 
-/* Names traces most of whose events could not be used, because their results rest on few events. */
+/* Names ranks whose traces have more unusable than usable events: their results rest on few events.
+ */
 static void print_mostly_skipped(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *diagnostics = tm_tables_find(tables, "job.remark");
     int n = 0;
@@ -646,8 +647,8 @@ static void print_diagnostics(const tm_tables *tables, const tm_colors *colors) 
         puts("  (show job.remark says in which traces)");
 }
 
-/* Warns of kernels that count as computation, but may communicate by their names, if they take at
- * least 1 % of all kernels' time. Names the kernel that takes most. */
+/* Warns of kernels that count as computation, but whose names suggest that they communicate, if
+ * they take at least 1 % of all kernels' time. Names the kernel that takes most. */
 static void print_suspects(const tm_table *kernels, const tm_colors *colors) {
     enum { PERCENT = 1 };
     const tm_cell *largest = NULL;

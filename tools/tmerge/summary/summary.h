@@ -27,15 +27,15 @@ void tm_summary_advice(const tm_tables *tables, int lines);
  * marks them. */
 void tm_summary_kinds(const tm_tables *tables);
 
-/** Returns whether the table by rank is worth printing: its values are not all 0, and the recording
- * has more than the few kernels next to a graph capture. */
+/** Returns whether the table by rank is worth printing. It is not if all windows are 0, or if all
+ * steps are captures of graphs, next to which only few kernels run. */
 bool tm_summary_has_ranks(const tm_tables *tables);
 
 /* Number of ranks in a table by rank that leaves out ranks. */
 enum { TM_SUMMARY_RANKS_OF_MANY = 5 };
 
-/** Prints the table by rank. Up to 16 ranks are all shown; of more, the 5 that cost most, and a
- * line for the rest. */
+/** Prints the table by rank. Shows all ranks if there are at most 16; else the 5 that cost most,
+ * and a line for the rest. */
 tm_status tm_summary_ranks(const tm_tables *tables, const tm_colors *colors,
                            tm_error *err) TM_MUST_CHECK;
 

@@ -138,9 +138,9 @@ typedef struct clocks {
     int64_t worst_ns;        /* maximum uncertainty */
     int64_t low_ns, high_ns; /* of the offsets */
     int64_t early;        /* number of ranks with GPU events that start long before their launch */
-    int64_t earliest_ns;  /* the largest such time */
+    int64_t earliest_ns;  /* the longest time from such an event to its launch */
     int64_t late;         /* number of ranks with kernels that end long after a wait for them */
-    int64_t latest_ns;    /* the largest such time [ns] [ns] */
+    int64_t latest_ns;    /* the longest time from such a wait to the kernel's end */
     int64_t alone;        /* number of ranks whose clock cannot be determined */
     const char *split;    /* name of a host whose ranks have different clocks */
     size_t set[2], n_set; /* rows of the first two domains whose clock was set during the recording,

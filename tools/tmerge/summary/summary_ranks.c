@@ -106,8 +106,8 @@ static bool any_wait(const tm_table *ranks) {
     return false;
 }
 
-/* Chooses the rows to show, and returns their number. If some are left out, orders the others by
- * cost, largest first. */
+/* Chooses the rows to show, and returns their number. If some ranks are left out, orders the chosen
+ * rows by cost, largest first. */
 static size_t choose_rows(const tm_tables *tables, size_t *rows, cost *costs) {
     const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");

@@ -29,9 +29,9 @@ static bool differs_in_all(const tm_tables *tables) {
            (1.0 + EVEN_PCT / 100.0) * (double)sum_column(ranks, "compute_ns");
 }
 
-/* Writes what is compared, from imbalance.job: " in the 3 steps that all ranks recorded whole (the
- * table has parts of others, too; 1 rank not compared)". If only the table's figures are uneven, "
- * in whole steps". */
+/* Writes what is compared, from imbalance.job: " in the 3 steps that all ranks recorded completely
+ * (the table also has parts of other steps; 1 rank not compared)". If only the figures of whole
+ * recordings are uneven, " in whole steps". */
 static void write_compared(const tm_tables *tables, char *out, size_t size) {
     const tm_table *job = tm_tables_find(tables, "imbalance.job");
     const int64_t ranks = (int64_t)tm_tables_find(tables, "overlap.rank")->n_rows;

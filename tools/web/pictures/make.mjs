@@ -52,7 +52,7 @@ await picture("timeline.webp", "dark", async (tab) => {
   await tab.waitForSelector('body[data-ready="communication"]');
   await tab.click(WORST);
   await tab.waitForSelector('body[data-timeline="complete"]');
-  await tab.waitForTimeout(500); // details follow the lanes
+  await tab.waitForTimeout(500); // details are drawn after the lanes
 });
 await browser.close();
 rmSync(folder, { recursive: true });

@@ -52,7 +52,7 @@ export class App {
     );
     restoreTheme();
     history.scrollRestoration = "manual";
-    window.addEventListener("pagehide", () => (history.scrollRestoration = "auto")); // so that a reload restores the scroll position
+    window.addEventListener("pagehide", () => (history.scrollRestoration = "auto")); // the browser then restores the scroll position after a reload
     document.addEventListener("click", (e) => (this.#byLink ||= e.target instanceof Element && e.target.closest("a[href^='#']") !== null));
     document.addEventListener("keydown", copyName);
     window.addEventListener("hashchange", () => this.#open());
@@ -111,7 +111,7 @@ export class App {
     };
     const judges = tab.views.flatMap((view) => view.judges ?? []);
     if (!this.#lacks(judges)) mark();
-    else this.#job.load(judges).then(mark, () => undefined); // a view that needs a damaged table reports it itself
+    else this.#job.load(judges).then(mark, () => undefined); // no message here: the views that need a damaged table report it
   }
 
   #parts(view: View): HTMLElement | null {
@@ -135,7 +135,7 @@ export class App {
     this.#address = location.hash;
     this.#draw();
     if (moved) {
-      window.scrollTo(0, this.#byLink ? 0 : (this.#scrolls.get(location.hash) ?? 0)); // "back" restores the scroll position
+      window.scrollTo(0, this.#byLink ? 0 : (this.#scrolls.get(location.hash) ?? 0)); // after "back", restores the scroll position
       this.#main.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
     }
     this.#byLink = false;
@@ -156,7 +156,7 @@ export class App {
   }
 
   #draw(): void {
-    this.#saved(); // unsaved parameters belong to the previous view
+    this.#saved(); // saves the previous view's parameters
     this.#leave?.();
     this.#leave = undefined;
     hideTip();
@@ -236,7 +236,7 @@ export class App {
   /* Replaces the address without adding a history entry, so without a hashchange event. */
   #save(): void {
     this.#saved();
-    if (location.hash !== this.#address) return; // a followed link changed the address; it opens next
+    if (location.hash !== this.#address) return; // a link was followed, and its view opens next
     this.#address = href(this.#view.id, Object.fromEntries(this.#params));
     if (this.#address !== location.hash) history.replaceState(null, "", this.#address);
   }
@@ -247,7 +247,7 @@ export class App {
   }
 }
 
-/* When the key y is pressed, copies a whole name: the name under the pointer, else that in the focused element, else that of the
+/* When the key y is pressed, copies a whole name: the name under the pointer, else the name in the focused element, else the name of the
  * timeline's selection. */
 function copyName(event: KeyboardEvent): void {
   const typing = event.target instanceof Element && event.target.closest("input, select, textarea") !== null;
@@ -258,15 +258,16 @@ function copyName(event: KeyboardEvent): void {
     document.querySelector<HTMLElement>(".tl-details h2 .name");
   if (!found) return;
   const box = found.getBoundingClientRect();
-  const copied = async () => navigator.clipboard.writeText(found.title || found.textContent); // without a clipboard this rejects
+  const copied = async () => navigator.clipboard.writeText(found.title || found.textContent); // rejects if there is no clipboard
   copied().then(
     () => tipAt([box.left, box.bottom], "Copied the whole name"),
     () => tipAt([box.left, box.bottom], "This browser does not let the page copy"),
   );
 }
 
-/** Writes "4 steps of 42.1 ms". Savings are percentages of this length. If the marks are much farther apart, writes "2 steps of 450.0 µs
- * (40.0 µs replayed)". If there are several kinds of steps, omits the length, because each kind has its own. */
+/** Writes "4 steps of 42.1 ms". The length is of replayed steps: savings are percentages of it. If the mean time from mark to mark is much
+ * longer, writes "2 steps of 450.0 µs (40.0 µs replayed)". If there are several kinds of steps, omits the length, because each kind has its
+ * own. */
 function steps(job: Job): string {
   const n = job.table("job.job").amount(0, "steps"),
     replayed = job.table("whatif.job");

@@ -1,6 +1,7 @@
-/** What is painted on canvases in the same way everywhere. */
+/** Painting functions that all canvases share. */
 
-/** Gives a canvas its size [CSS pixels] at a number of device pixels for each; null: the browser has no canvas. */
+/** Sets a canvas's size [CSS pixels], with @p ratio device pixels for each. Returns the context to draw with; null if the browser has no
+ * canvas. */
 export function sized(canvas: HTMLCanvasElement, width: number, height: number, ratio: number): CanvasRenderingContext2D | null {
   const ctx = canvas.getContext("2d");
   canvas.width = Math.round(width * ratio);

@@ -12,7 +12,7 @@ const COLORS = [...(["page", "ink", "ink-2", "ink-3", "line", "compute", "transf
 const READS = 64; // positions along the axis that the arrow keys step through
 const PRINT_WIDTH = 680; // width of A4 without margins, in CSS pixels
 
-/** Returns the colours that the page has now, or those for print. */
+/** Returns the page's current colours, or the colours for print. */
 function themeOf(print: boolean): Theme {
   const root = document.documentElement,
     before = root.dataset["theme"];

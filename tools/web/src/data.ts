@@ -357,7 +357,7 @@ export class Job {
     return (this.#tables.get(name) as Table<N> | undefined) ?? new Table(name, this.#raw.tables[name], []);
   }
 
-  /** Those rows of a level of a table that the page has. */
+  /** The rows of one level of a table, as far as the page has them. */
   level<N extends TableName>(name: N, level: string): Table<N> {
     const raw: RawTable<N> | undefined = this.#raw.tables[name];
     const rows = this.table(name).rows.filter((row) => row[0] === level);
@@ -373,7 +373,7 @@ export class Job {
     this.#tables.set(name, new Table<TableName>(name, raw as RawTable<TableName>, rows));
   }
 
-  /** Unpacks the large ones of these tables. Resolves when they are loaded. */
+  /** Unpacks the large tables among these. Resolves when they are loaded. */
   async load(names: readonly TableName[]): Promise<void> {
     await Promise.all(names.map((name) => this.#loadOne(name)));
   }
@@ -385,7 +385,7 @@ export class Job {
     if (before) return before;
     const loading = block(raw.block).then((bytes) => {
       const rows = rowsOf(JSON.parse(new TextDecoder().decode(bytes)) as Cell[][]);
-      if (!this.#tables.has(name)) this.#tables.set(name, new Table(name, raw, rows)); // else a fetch has already provided all rows
+      if (!this.#tables.has(name)) this.#tables.set(name, new Table(name, raw, rows)); // otherwise all rows have been fetched meanwhile
     });
     this.#loading.set(name, loading);
     return loading;

@@ -91,7 +91,7 @@ export function keepFocus(root: HTMLElement, draw: () => void, otherwise?: HTMLE
   if (!held || document.activeElement === held) return;
   const same = held.isConnected ? held : [...root.querySelectorAll<HTMLElement>(held.tagName)].find((each) => markOf(each) === mark);
   same?.focus({ preventScroll: true });
-  if (!same || document.activeElement !== same) otherwise?.focus({ preventScroll: true }); // a disabled control takes no focus
+  if (!same || document.activeElement !== same) otherwise?.focus({ preventScroll: true }); // a disabled control cannot get the focus
 }
 
 const NAMED: ReadonlyMap<number, string> = new Map([
@@ -172,7 +172,7 @@ export function tellApart(names: readonly string[], length: number): string[] {
   return names.map((name) => shown.get(name)!);
 }
 
-const LONGEST = /[^]{1,16}/gu; // characters of a name that are never broken apart
+const LONGEST = /[^]{1,16}/gu; // pieces of up to 16 characters, which are never broken
 
 /** Returns a text in which lines may break after separators in names, and inside very long pieces. */
 export function breakable(text: string): Child[] {

@@ -46,7 +46,7 @@ export function flameLayout(tree: Tree, root: number, least: number): Box[] {
 export function findCalls(tree: Tree, text: string): { rows: Set<number>; time: number } {
   const wanted = text.trim().toLowerCase(),
     rows = new Set<number>(),
-    within = new Set<number>(); // rows that match, or whose caller does
+    within = new Set<number>(); // rows that match, or that a match calls
   let time = 0;
   for (let row = 0; row < tree.n && wanted !== ""; row++) {
     const found = tree.name[row]!.toLowerCase().includes(wanted),

@@ -21,7 +21,7 @@ export function digitsOf(value: number): number {
 
 export interface Unit {
   readonly name: string;
-  readonly factor: number; // base units in one of this unit
+  readonly factor: number; // number of base units in this unit
 }
 
 const units = (names: string, step: number): readonly Unit[] => names.split(" ").map((name, i) => ({ name, factor: step ** i }));
@@ -58,8 +58,8 @@ export function time(ns: number | null): string {
 /* Values stay below this, so that they have at most five digits before the decimal point. */
 const WIDEST = 1e5;
 
-/* Returns a unit for numbers that are compared, the same as in the terminal: that of the largest number, or a finer unit if the smallest
- * number would show fewer than two digits and the largest still has at most five before the point. */
+/* Returns a unit for numbers that are compared, the same as in the terminal. It is the unit of the largest number. If the smallest number
+ * would then show fewer than two digits, it is a finer unit, in which the largest number still has at most five digits before the point. */
 function sharedUnit(most: number, least: number, units: readonly Unit[]): Unit {
   let at = units.indexOf(unitOf(most, units));
   while (at > 0 && least < units[at]!.factor / 100 && most < WIDEST * units[at - 1]!.factor) at--;
@@ -143,7 +143,7 @@ function vanishes(value: number, unit: Unit, digits: number): boolean {
   return value !== 0 && Math.abs(value) / unit.factor < 0.5 * 10 ** -digits;
 }
 
-/** Writes a value in a unit that is shown elsewhere, with the column's digits. If it would look like zero, with up to three decimals. */
+/** Writes a value in a unit that is shown elsewhere, with @p digits decimals. If it would then look like zero, uses three decimals. */
 export function scaled(value: number | null, unit: Unit, digits?: number): string {
   if (value === null) return NONE;
   if (digits === undefined) return inUnit(value, unit);
@@ -197,7 +197,7 @@ export function times(value: number | null): string {
   return value === null ? NONE : `${grouped(value, 2)}×`;
 }
 
-/** Joins the parts of a sentence that there are. */
+/** Joins the parts of a sentence, except empty and missing parts. */
 export function joined(between: string, ...parts: readonly (string | null | undefined | false)[]): string {
   return parts.filter(Boolean).join(between);
 }

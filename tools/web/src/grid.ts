@@ -9,11 +9,16 @@ import { whereOf } from "./where";
 
 export type Write = (value: Cell) => Child;
 
-/** Columns as text, "rank; idle_ns: idle; lost_ns<bar sync>: the GPU lost": for each its name, in <> how it is drawn if not only as the
- * value, and after ":" its heading. `name` and `narrow`: at most two lines of a name from a trace; `kernel`: the name of a kernel,
- * shortened; `bar COLOUR`: a bar next to the value; `percent COLOUR`: a share of 100 as a bar; `bytes`, `memory`, `significant`, `flop`:
- * each number with its own unit; `kind`: the name of a kind of collective; `spare`: left out on narrow pages. The lint
- * page_is_formatted_and_sound checks the names. Or columns as objects, or lists; false is left out. */
+/** Columns, as a text such as "rank; idle_ns: idle; lost_ns<bar sync>: the GPU lost". Each column has its name; in <>, how it is drawn if
+ * not only as the value; and after ":", its heading. In <>:
+ * - `name` and `narrow`: at most two lines of a name from a trace;
+ * - `kernel`: the name of a kernel, shortened;
+ * - `bar COLOUR`: a bar next to the value; `percent COLOUR`: a share of 100 as a bar;
+ * - `bytes`, `memory`, `significant`, `flop`: each number with its own unit;
+ * - `kind`: the name of a kind of collective;
+ * - `spare`: left out on narrow pages.
+ *
+ * The lint page_is_formatted_and_sound checks the names. An item may also be an object for a column, or a list; false is left out. */
 export type ColumnItem<N extends TableName> = string | false | GridColumn<N> | readonly (string | false | GridColumn<N>)[];
 
 const WRITERS: Readonly<Record<string, (value: number) => string>> = {
@@ -91,13 +96,13 @@ export interface GridOptions<N extends TableName = TableName> {
   readonly known?: boolean;
   readonly onSort?: (sort: Sort<N>) => void;
   readonly link?: (row: number) => string | undefined;
-  /** Returns whether a row is the one whose details are shown next to the table. */
+  /** Returns whether the row's details are shown next to the table. */
   readonly current?: (row: number) => boolean;
 }
 
 const FIRST = 100;
 const LONG_NAME = 56; // longest name that fits in two lines, or next to a few short columns
-const NAME_LEAST = 26; // characters before a text is broken
+const NAME_LEAST = 26; // texts up to this length are not broken
 const NAME_SHORT = 12; // names up to this length are not broken
 
 /** Returns whether a column has numbers. Numbers that a double cannot hold are texts. */
@@ -134,11 +139,11 @@ export class Writer {
         unit = (column.unit === "ns" && options.time) || own(),
         digits = f.columnDigits(numbers, unit);
       this.factor = unit.factor;
-      this.unit = numbers.some((value) => value) ? unit.name : ""; // 0 needs no unit
+      this.unit = numbers.some((value) => value) ? unit.name : ""; // if all values are 0, no unit is shown
       this.#write = (value) => f.scaled(Number(value), unit, digits);
     } else if (!options.exact && column.type === "real") {
       const digits = column.unit === "%" ? 1 : 2,
-        isSmall = (value: number) => value !== 0 && Math.abs(value) < 0.5 * 10 ** -digits, // such as a p of 0.0005, not rounded to 0
+        isSmall = (value: number) => value !== 0 && Math.abs(value) < 0.5 * 10 ** -digits, // such as a p-value of 0.0005, which must not look like 0
         small = (value: number) =>
           column.unit === "%" && value > 0 && value < 0.005 ? `<${f.SPACE}0.01` : String(Number(value.toPrecision(1)));
       this.#write = (value) => (typeof value !== "number" ? exactCell(value) : isSmall(value) ? small(value) : f.grouped(value, digits));
@@ -309,7 +314,7 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
       { class: classOf(column, writer), "data-row": row, "data-column": column.column },
       target ? h("a", { href: target }, content) : content,
     );
-    const drawn = draw !== undefined && typeof content !== "string"; // it has a fixed width
+    const drawn = draw !== undefined && typeof content !== "string"; // drawn content has a fixed width
     if (typeof content === "string" && content.length <= NAME_LEAST) cell.classList.add("whole");
     else if (typeof value === "string" && !drawn && value.length <= NAME_SHORT) cell.classList.add("whole");
     else if (typeof value === "string" && !drawn) cell.style.setProperty("--least", `${Math.min(NAME_LEAST, 1.25 * value.length)}ch`);

@@ -26,8 +26,10 @@ export function tellsTensorCores(job: Job): boolean {
   return deviceWord(job) === "GPU";
 }
 
-/** Returns the ranks with and without GPU events, ascending, and their hosts; the ranks of the job without a trace (if there are many,
- * only the first) and their number; and the number of hosts of the job. */
+/** Returns
+ * - the ranks with and without GPU events, ascending, and their hosts;
+ * - the ranks of the job without a trace (if there are many, only the first ones), and their number;
+ * - the number of hosts of the job. */
 export function ranksOf(job: Job) {
   const table = job.table("job.rank");
   const ranks = table.nums("rank").map((rank) => rank ?? -1);

@@ -58,7 +58,7 @@ export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement 
   );
 }
 
-/** Returns the name of the store: the served one, or else the one that the name of the page suggests. */
+/** Returns the name of the store. A page from a file does not know it, so it is guessed from the page's name. */
 export function storeName(job: Job): string {
   const { served } = job.facts;
   if (served !== undefined) return /^[\w.-]+$/.test(served) ? served : "STORE";

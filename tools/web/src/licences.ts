@@ -9,7 +9,7 @@ export function licences(): HTMLElement {
   const attributes = { tabindex: 0, role: "region", "aria-label": "Licences" };
   const box = h("details.definitions", { on: { toggle: open } }, h("summary", "Notices and licences"));
   function open(): void {
-    if (!box.querySelector("pre")) box.append(h("pre.licences", attributes, text())); // a closed element takes no focus
+    if (!box.querySelector("pre")) box.append(h("pre.licences", attributes, text())); // a closed element cannot get the focus
   }
   return section("Libraries in this page", box);
 }

@@ -19,7 +19,7 @@ interface LineChartOptions {
   readonly band?: ReturnType<typeof bandOf> | undefined;
   readonly limit?: { readonly value: number; readonly label: string } | undefined;
   readonly unit: f.Unit;
-  /** Each value stays the same until the next one; else values are interpolated. */
+  /** true: a value stays the same until the next one; false: values are interpolated. */
   readonly steps: boolean;
   readonly write: (value: number) => string;
 }
@@ -29,7 +29,8 @@ const BUCKETS = 256;
 /** More lines than this are drawn as a band. */
 export const LINES_MAX = 12;
 
-/** The chosen lines, and others, which are thin lines or, if there are many, a band. `words` say what is drawn besides the chosen lines. */
+/** Returns the lines and the band to draw: the chosen lines, and the other lines as thin lines or, if there are many, as a band. `words`
+ * say what is drawn besides the chosen lines. */
 export function amid(chosen: readonly Line[], others: readonly Line[], word: string) {
   const all = [...chosen.slice(0, 1), ...others],
     many = all.length > LINES_MAX;
@@ -44,7 +45,7 @@ export function amid(chosen: readonly Line[], others: readonly Line[], word: str
   };
 }
 
-/** Returns the value at a time: that of the last point at or before it; null if there is none. */
+/** Returns the value of the last point at or before a time; null if there is none. */
 export function valueAt(points: readonly (readonly [number, number])[], time: number): number | null {
   const after = lowest(points.length, (i) => points[i]![0] > time);
   return after > 0 ? points[after - 1]![1] : null;

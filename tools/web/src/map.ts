@@ -1,4 +1,4 @@
-/** Heat maps of rows by columns. Up to 1,500 cells are elements; of more, the map is drawn on a canvas. */
+/** Heat maps of rows by columns. In a map of up to 1,500 cells, each cell is an element; a larger map is drawn on a canvas. */
 import { h, type Child } from "./dom";
 import { tip } from "./ui";
 
@@ -16,7 +16,7 @@ export interface HeatMap {
   readonly rows: readonly string[];
   readonly columns: readonly string[];
   readonly cell: (row: number, column: number) => MapCell | null;
-  /** Which colour ramp is used: that of waiting, or that of work. */
+  /** The colour ramp: for waiting, or for work. */
   readonly ramp: "wait" | "work";
   /** Value at which the colours begin, so that noise stays near the background colour. */
   readonly from?: number;
@@ -31,7 +31,7 @@ const LABEL_HEIGHT = 15,
   LABEL_WIDTH = 7, // px: height of a line, width of a character
   LABEL_GAP = 10,
   LABELS_ROOM = 640; // px: total width of all columns on a narrow page
-const ROWS_TALL = 5000; // with more rows the canvas would exceed the height limit
+const ROWS_TALL = 5000; // with more rows than this, the canvas would exceed the browser's height limit
 /** Up to this many rows, each has a label. */
 export const ROWS_NAMED = 96;
 
@@ -64,7 +64,7 @@ function cells(map: HeatMap, from: number, to: number): HTMLElement {
   const grid = h("div.map", { role: "grid", "aria-label": map.label });
   const narrow = map.columns.length > 24,
     { word, short } = headings(map.columns);
-  /* Labels on one line: only every n-th column has one. */
+  /* Labels on one line: only every n-th column has a label. */
   const line = narrow || word !== "",
     longest = short.reduce((most, label) => Math.max(most, label.length), 0),
     every = line ? Math.ceil((map.columns.length * (LABEL_WIDTH * longest + LABEL_GAP)) / LABELS_ROOM) : 1;

@@ -25,7 +25,7 @@ export function passColors(): readonly (readonly [string, string])[] {
 
 /** The drawing. Arrow keys move between passes; a click or Enter chooses one. */
 export class Passes extends Boxes {
-  /** @param rows  names @param span  of the picture [ns] */
+  /** @param rows names of the rows @param span  of the picture [ns] */
   constructor(
     readonly rows: readonly string[],
     readonly passes: readonly Pass[],

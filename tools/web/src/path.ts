@@ -44,7 +44,7 @@ export function pathOf(job: Job) {
     place: Number(row[place]),
     rank: Number(row[rank]),
     kind: String(row[kind]),
-    name: row[name] === null ? null : String(row[name]), // of what began after a lag, or of the call after host time
+    name: row[name] === null ? null : String(row[name]), // for a lag, the name of the event after it; for host time, of the call after it
     begin: Number(row[begin]),
     end: Number(row[begin]) + Number(row[duration]),
   }));

@@ -24,7 +24,7 @@ export interface PlotLine {
   readonly width: number;
   readonly opacity?: number;
   readonly dash?: readonly number[];
-  /** Each value stays the same until the next one; else values are interpolated. */
+  /** true: a value stays the same until the next one; default: values are interpolated. */
   readonly steps?: boolean;
   /** Label above one end of the line. */
   readonly label?: string;
@@ -66,7 +66,7 @@ const LEFT = 58,
   TOP = 34,
   BOTTOM = 46,
   TICK = 5,
-  DIGITS_MOST = 4; // decimals; more do not fit next to the axis
+  DIGITS_MOST = 4; // more decimals do not fit next to the axis
 const DISC = "M5 0A5 5 0 1 1 4.99 0Z";
 
 export class Scales {
@@ -137,7 +137,7 @@ export function axisTicks(axis: Axis, n: number): number[] {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => (first + i) * by);
 }
 
-/* Returns a function that writes ticks with just as many digits as distinguish neighbours. */
+/* Returns a function that writes ticks with as few digits as distinguish neighbours. */
 function writerOf(axis: Axis, ticks: readonly number[]): (value: number) => string {
   const step = ticks.length > 1 ? ticks[1]! - ticks[0]! : 1,
     digits = Math.max(0, Math.min(9, -Math.floor(Math.log10(step) + 1e-9)));

@@ -12,7 +12,7 @@ export interface Spot {
   readonly row: number;
   readonly at: readonly [number, number];
   readonly size: number;
-  /** Index of the marker shape (shapes.ts). */
+  /** Index of the marker shape, in PATHS. */
   readonly shape: number;
   readonly hollow?: boolean;
 }
@@ -147,7 +147,7 @@ const PATHS = [
   "M5 0L6.5 3.5L10 3.8L7.4 6.2L8.2 10L5 8L1.8 10L2.6 6.2L0 3.8L3.5 3.5Z", // star
 ] as const;
 
-/** Returns the shape of the @p n th kind. Shapes repeat after eight kinds. */
+/** Returns the shape of kind @p n. Shapes repeat after eight kinds. */
 export function symbolOf(n: number): string {
   return PATHS[n % PATHS.length]!;
 }

@@ -13,7 +13,7 @@ function showTip(anchor: HTMLElement, content: () => Child): void {
   anchor.setAttribute("aria-describedby", "tip");
 }
 
-/** Shows a tooltip at a position in the window, such as that of a point in a chart. */
+/** Shows a tooltip at a position in the window, such as a chart's point. */
 export function tipAt([x, y]: readonly [number, number], content: Child): void {
   placeTip({ left: x + 12, top: y - 12, bottom: y + 12 }, content);
 }

@@ -23,7 +23,7 @@ export interface View {
   readonly needs: readonly TableName[];
   /** Tables that the view is about. If none of them has a row, the view comes last in the list, in grey. */
   readonly of?: readonly TableName[];
-  /** Returns whether the list has the view; default: it has. */
+  /** Returns whether the list has the view; default: true. */
   shown?(job: Job): boolean;
   /** Returns the state that the list shows if the view has a finding; notes are not shown. May read large tables only if they are in
    * `judges`. */
@@ -39,7 +39,7 @@ export interface View {
 
 export type Part = (context: Context) => Child;
 
-/* Type: those words of a text that are not names of tables. */
+/* Type: the words of a text that are not names of tables. */
 type Unknown<S extends string> = S extends `${infer First} ${infer Rest}`
   ? Unknown<First> | Unknown<Rest>
   : S extends TableName

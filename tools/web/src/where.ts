@@ -38,7 +38,7 @@ export function whereOf(table: Table, text: string, named: readonly Named[] = []
     }
     const asked = CONDITION.exec(rest),
       found = asked && called(known, asked[1]!),
-      condition = found || !asked?.[1]!.includes(" ") ? asked : null, // plain words before a condition
+      condition = found || !asked?.[1]!.includes(" ") ? asked : null, // null: these are plain words before a condition
       [value = "", quoted, single, bare = ""] = VALUE.exec(rest.slice(condition?.[0].length ?? 0)) ?? [];
     const taken = condition ? condition[0] + value : rest.slice(0, NEXT.exec(rest)!.index);
     if (condition && found) {

@@ -156,7 +156,7 @@ typedef struct known {
 /* The devices that take part in a collective with a given device. */
 typedef struct members {
     tm_vec of;  /* of int64_t */
-    bool local; /* all devices are in one process, and have their numbers in that process */
+    bool local; /* all devices are in one process, and `of` has their numbers in it */
     int ends;   /* as in tm_gpu_collective */
 } members;
 
@@ -291,8 +291,8 @@ bool tm_gpu_collective_read(tm_gpu_collectives *c, int64_t program, tm_text cate
     return g.ok && (g.unknown || wraps || set_group(c, program, out));
 }
 
-/* Whether the job's ids, which are sorted, are the numbers of devices in a process plus one
- * multiple of the process's number of devices. */
+/* Whether the sorted ids in the job are the sorted numbers in a process, all plus the same multiple
+ * of the number of devices per process: 4, 5, 6, 7 for 0, 1, 2, 3. */
 static bool counts_up(const tm_gpu_collectives *c, const tm_vec *job, const tm_vec *process) {
     const int64_t *v = job->data, *own = process->data;
     int64_t n = (int64_t)c->r->devices.n;
@@ -326,7 +326,8 @@ static bool fits_program(const tm_gpu_collectives *c, const tm_xassigned *progra
     return ok;
 }
 
-/* Whether the devices of all programs are all devices of some processes, numbered from 0. */
+/* Whether the programs together use devices 0 to n - 1, and n is a multiple of the number of
+ * devices per process. */
 static bool is_whole(const tm_gpu_collectives *c) {
     tm_vec all = c->assignments.devices;
     int64_t *v = all.n > 0 ? malloc(all.n * sizeof *v) : NULL, n = 0;

@@ -306,7 +306,7 @@ static void find_kernel(const tm_raw_event *event, operation *own) {
     }
 }
 
-/* Sets the size of a collective, in elements if all have one type. */
+/* Sets the size of a collective: in elements if its shape has one element type, else in bytes. */
 static bool set_size(tm_names *names, const operation *own, tm_collective_attr *attr) {
     tm_hlo_size size = tm_hlo_size_of(tm_names_text(names, own->shape));
     bool typed = own->shape != TM_NO_NAME && size.dtype && size.elements > 0;

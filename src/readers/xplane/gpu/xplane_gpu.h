@@ -15,16 +15,18 @@
 tm_status tm_xgpu_read(tm_xread *r, tm_xlaunches *launches, tm_xsteps *steps,
                        tm_error *err) TM_MUST_CHECK;
 
-/**
- * Turns kernels into copies and sets if calls that copy or set launched them: ROCm records these as
- * kernels.
- * @param calls  [n] the calls' correlation ids and names, in any order; sorted
- * @return       TM_OK; TM_ERR_FAULT
- */
+/** A host call that copies or sets memory. */
 typedef struct tm_xcopy_call {
     int64_t correlation;
     uint32_t name; /* name id: hipMemcpyHtoDAsync */
 } tm_xcopy_call;
+
+/**
+ * Turns kernels into copies and sets if calls that copy or set launched them: ROCm records these as
+ * kernels.
+ * @param calls  [n] in any order; sorted by the function
+ * @return       TM_OK; TM_ERR_FAULT
+ */
 tm_status tm_xgpu_find_copies(tm_xread *r, tm_xcopy_call *calls, size_t n,
                               tm_error *err) TM_MUST_CHECK;
 

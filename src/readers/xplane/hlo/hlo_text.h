@@ -7,7 +7,7 @@
 #include "tmerge/names.h"
 #include "tmerge/timeline.h"
 
-/** Parts of the text, which they point into; empty if absent. */
+/** Parts of the text. They point into it; a missing part is empty. */
 typedef struct tm_hlo {
     tm_text name;       /* without the % */
     tm_text shape;      /* shape of the result: "f32[8]{0}", or a list of shapes in parentheses */
@@ -59,8 +59,8 @@ typedef struct tm_hlo_kind {
     uint8_t kind;        /* tm_collective_kind */
 } tm_hlo_kind;
 
-/** Classifies an operation by the profiler's category, or by the name if that is only
- * "async-start"; without a category by the opcode. */
+/** Classifies an operation by the profiler's category; by its name if the category is only
+ * "async-start"; by its opcode if the category is empty. */
 tm_hlo_kind tm_hlo_kind_of(const tm_hlo *hlo, tm_text category);
 
 #endif

@@ -5,8 +5,8 @@
 #include "readers/xplane/plane/space.h"
 
 /**
- * Handles a field at the end of a path in a program. It may read on in the window: the walk
- * continues after the field.
+ * Handles a field at the end of a path in a program. It may read any part of the field: the
+ * walk continues after the field.
  * @param field  tag and length were read; tm_wire_take returns the bytes
  * @return       TM_OK; TM_ERR_INPUT ends the walk of this program; TM_ERR_FAULT
  */

@@ -22,7 +22,7 @@ typedef struct op {
     tm_xevent at;
     int64_t program, run;
     int64_t flow;          /* id of the flow at the mark of its end; 0: none */
-    uint32_t line;         /* index in the plane of its line */
+    uint32_t line;         /* index of its line in the plane */
     uint32_t name, module; /* name ids, TM_NO_NAME for none */
 } op;
 
@@ -191,8 +191,8 @@ static bool begins_before(const void *element, const void *key) {
 }
 
 /* If another thread finishes an operation after its event has ended, extends the operation to the
- * mark that this thread writes. The mark may be late, so an operation ends at the latest when the
- * device's next one starts. */
+ * mark that the other thread writes. The mark may be late, so an operation ends at the latest when
+ * the device's next one starts. */
 static void complete_ends(cpu *c) {
     op *v = c->ops.data;
     const mark *marks = c->marks.data;
@@ -253,7 +253,7 @@ typedef struct meeting {
 } meeting;
 
 /* All processes number the runs of a program in the same way, so a collective is identified by the
- * run, the operation, and how often the run had run it before. */
+ * run, the operation, and how often the operation ran before in this run. */
 static bool set_run(tm_keys *meetings, tm_vec *counts, int64_t run, tm_collective_attr *attr) {
     const meeting at = {run, attr->comms_id};
     int64_t *n = run != 0 ? tm_keys_value(meetings, counts, &at) : NULL;

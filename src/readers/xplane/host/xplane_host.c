@@ -272,8 +272,8 @@ static bool is_word(tm_text text, const char *word) {
     return i == text.size && !word[i];
 }
 
-/* Gives a stage of an input pipeline of another library than tf.data, such as Grain, a name like
- * "Input::Read::Name", so that the pipeline analysis treats it like a stage of tf.data. */
+/* For input pipelines of libraries other than tf.data, such as Grain. Names a stage as tf.data
+ * does, "Input::Read::Name", so that the pipeline analysis recognises it. */
 static uint32_t name_stage(host *h, const taken *t) {
     static const char *const categories[] = {"Enqueue", "Read", "Preprocessing"};
     tm_xread *r = h->r;

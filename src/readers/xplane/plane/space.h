@@ -79,7 +79,7 @@ typedef struct tm_space {
 } tm_space;
 
 /** Whether the file was saved as text, which turns all bytes above 0x7F into U+FFFD and makes it
- * unreadable. (In an undamaged space, the first such bytes are those of lengths.) */
+ * unreadable. (In an undamaged space, the first such bytes belong to lengths.) */
 bool tm_space_was_text(const uint8_t *bytes, size_t size);
 
 /**

@@ -10,7 +10,7 @@
 /** The GPU events that one call launched. */
 typedef struct tm_xlaunch {
     uint32_t operation; /* name id of the operator, TM_NO_NAME unknown */
-    int32_t device;     /* index in the file's devices, -1: no such call */
+    int32_t device;     /* index in the file's devices; -1: no call has this id */
 } tm_xlaunch;
 
 /** Launches by correlation id, in pages of consecutive ids, because nearly all ids are used. */

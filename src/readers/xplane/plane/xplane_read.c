@@ -111,7 +111,7 @@ static inline bool usual_value(const uint8_t *p, const uint8_t *end, tm_xstat *o
     }
     out->i = 0;
     out->r = 0;
-    /* below 128, as the length of the stat is */
+    /* the length of the text is one byte, because the stat is shorter than 128 bytes */
     if (tag == TEXT && p < end && *p == end - p - 1) {
         out->text = (tm_text){(const char *)p + 1, *p};
         return true;

@@ -55,7 +55,7 @@ typedef enum tm_xrole {
 
 /** The stats of one event, by their roles. */
 typedef struct tm_xvalues {
-    uint64_t present; /* bit r is set if values[r] is */
+    uint64_t present; /* bit r: whether values[r] is set */
     tm_xstat values[TM_X_N_ROLES];
 } tm_xvalues;
 

@@ -18,7 +18,8 @@ typedef struct tm_xstep {
 /** A cause: an event that contains calls of its thread. It is a step, or work that another thread
  * caused. */
 typedef struct tm_xcause {
-    int64_t type, id; /* of the flow that leads to it; for a step: -1, and its index */
+    /* of the flow that leads to the cause; for a step: type is -1, id its index in `steps` */
+    int64_t type, id;
     int64_t end_ns;
     int64_t first_ns, last_ns; /* as in tm_xstep, for the calls of the cause */
     uint32_t parent;           /* index of the cause that contains it; UINT32_MAX: none */

@@ -6,7 +6,8 @@
 #include "base/sorted.h"
 #include "tpu_core.h"
 
-/* Records which runs of programs another device launched. */
+/* Records the flow of each program run on a device, so that host calls with the same flow are found
+ * to be for this device. */
 static tm_status add_others(tm_xread *r, const tm_xline *line, const tm_xstats *stats,
                             size_t device, tm_xlaunches *launches, tm_error *err) {
     const tm_xdevice *devices = r->devices.data;
@@ -153,7 +154,7 @@ static const call *call_of(const tm_vec *calls, const tm_tpu_span *run) {
     return run->launch != 0 && i < calls->n && v[i].correlation == run->launch ? &v[i] : NULL;
 }
 
-/* Sets the calls of each step: those that launched the runs during the step's marker. */
+/* Sets the calls of each step: the calls that launched the runs during the step's marker. */
 static void join_markers(const tm_vec *runs, const tm_vec *calls, tm_xsteps *steps) {
     const tm_tpu_span *v = runs->data;
     tm_xstep *step = steps->steps.data;
@@ -173,7 +174,7 @@ typedef struct total {
     int64_t ns, n;
 } total;
 
-/* Finds the program with the most total time, the first one of several; TM_NO_NAME if it ran only
+/* Finds the program with the most total time; of equal ones, the first. TM_NO_NAME if it ran only
  * once. Returns false if out of memory. */
 static bool main_program(const tm_vec *runs, uint32_t *out) {
     const tm_tpu_span *v = runs->data;

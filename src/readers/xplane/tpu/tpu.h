@@ -30,9 +30,9 @@ tm_status tm_tpu_read(tm_xread *r, tm_xlaunches *launches, tm_xsteps *steps, tm_
                       tm_error *err) TM_MUST_CHECK;
 
 /**
- * Completes the steps after the host was read. The steps of markers get the calls that launched the
- * programs which ran during them. If there are no markers, each run of the program with the most
- * time is a step, if the program ran at least twice.
+ * Completes the steps after the host was read. The step of a marker gets the calls that launched
+ * the programs that ran during the marker. If there are no markers, each run of the program with
+ * the most time is a step, if the program ran at least twice.
  */
 tm_status tm_tpu_find_steps(const tm_xread *r, const tm_vec *runs, tm_xsteps *steps,
                             tm_error *err) TM_MUST_CHECK;

@@ -8,18 +8,19 @@
 
 enum {
     SAMPLES = 512, /* number of operations that the line is fitted to */
-    /* iterations of least squares, each with the points near the line of the previous one */
+    /* iterations of least squares, each with the points near the previous line */
     FITS = 6,
     LEAST_SAMPLES = 8 /* minimum number of points for fitting a drift */
 };
 
 /* maximum distance of points near the line: the file's times change in steps of 15.2 us */
 static const double near_ps = 20e6;
-static const double slope_window = 1e-6; /* error that a step of the file's times causes in a slope
-                                            over a quarter of a long trace */
+static const double slope_window = 1e-6; /* error of a slope between points 15 s apart, caused by a
+                                            step of 15.2 us in the file's times */
 static const double most_drift = 1e-3;
 static const int64_t least_span_ps =
-    INT64_C(2000000000000); /* in shorter traces, the drift changes less than a step */
+    INT64_C(2000000000000); /* in a shorter trace, the clocks drift apart by less than a step of the
+                               file's times */
 
 /* The host's clock minus the core's, at a time of the core relative to clock->middle_ps. */
 typedef struct point {

@@ -45,7 +45,7 @@ typedef struct tm_tpu_core {
     tm_xread *r;
     const tm_xplane *plane;
     int sparse;           /* 0 for the core itself; 1 + number for a SparseCore */
-    const tm_xline *line; /* line of the core's operations, to whose base times are relative */
+    const tm_xline *line; /* line of the core's operations; times are relative to its base */
     tm_xstats stats;
     tm_xassignments programs;
     tm_tpu_meta *metas; /* [plane->metadata.n] owned */
@@ -72,7 +72,7 @@ const tm_xline *tm_tpu_line(const tm_xplane *plane, const char *name);
 tm_status tm_tpu_emit(tm_tpu_core *core, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Records that the core takes part in a collective by an event.
+ * Records that an event is the core's part of a collective.
  * @param meta  of the operation that is or starts the collective; for a barrier, of the barrier's
  *              event
  * @param run   the program run that contains the event; NULL: unknown

@@ -88,7 +88,7 @@ static bool add_facts(emitter *e, uint32_t op, uint32_t row) {
            tm_vec_append(&e->r->trace->attrs[TM_ATTR_XLA], &facts, 1);
 }
 
-/* Adds a kernel: an operation, a loop's own work, or a collective, which lasts from its start. */
+/* Adds a kernel: an operation, a loop's own work, or a collective. */
 static tm_status add_kernel(emitter *e, const int64_t at[2], uint32_t track, uint32_t op,
                             bool collective, tm_error *err) {
     const tm_tpu_run *run = run_of(e, op_at(e, op));
@@ -184,8 +184,8 @@ static bool names_start(tm_text name) {
     return tm_hlo_kind_of(&hlo, (tm_text){"", 0}).part == TM_HLO_START;
 }
 
-/* Finds the operation that started what another operation waits for: by its name or, if a loop
- * passed it on under another name, as the oldest of its kind. */
+/* Finds the started operation that operation `done` waits for: by the name that `done` gives or, if
+ * a loop passed the result on under another name, the oldest started operation of the same kind. */
 static uint32_t find_start(emitter *e, uint32_t done) {
     uint32_t *v = e->started.data;
     const tm_tpu_meta *waits = meta_of(e, done);

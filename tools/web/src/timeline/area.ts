@@ -49,8 +49,8 @@ const NO_CLASS = "class not known";
  * range. */
 export type Area = ReturnType<typeof areaOf>;
 
-/** Sums the events of the chosen ranks on the chosen streams and threads. @param ranks indices of the ranks @param tracks keys of
- * streams and threads; null: all @param classes class of each kernel, by the number of its name; null if unknown */
+/** Sums the events of the chosen ranks on the chosen streams and threads. @param places indices of the ranks @param tracks keys of streams
+ * and threads; null: all @param classes class of each kernel, by the number of its name; null if unknown */
 export function areaOf(
   job: JobBlock,
   lanes: Lanes,

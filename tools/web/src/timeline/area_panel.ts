@@ -92,7 +92,7 @@ function words(tab: AreaTab, rows: readonly AreaRow[], area: Area): string {
 
 const WHAT = { kernels: "kernel", operators: "operator", classes: "class" } as const;
 
-/** Returns the tab to show. Not the sums by rank if streams or threads are marked, because these exist only for whole ranks. */
+/** Returns the tab to show. If streams or threads are marked, this is not the tab of sums by rank, which exist only for whole ranks. */
 export function areaTab({ state: { tab, markedTracks }, data }: Controller): AreaTab {
   const threads = markedTracks && data.lanes?.events.tracks.every((track) => track.kind === THREAD || !markedTracks.has(trackKey(track)));
   return markedTracks && (tab === "ranks" || threads) ? (threads ? "operators" : "kernels") : tab;
@@ -134,7 +134,7 @@ function farArea(controller: Controller, places: readonly number[]): { area: Are
   };
 }
 
-/** Makes the content of any tab except that of sums by rank. */
+/** Makes the content of any tab except the sums by rank. */
 export function areaPart(controller: Controller, places: readonly number[]): Child {
   const { job, lanes, classes } = controller.data,
     { mark, markedTracks: tracks } = controller.state,

@@ -74,7 +74,7 @@ const COMPUTE_KINDS = [COMPUTE, COPIES],
   COMMUNICATION_KINDS = [TRANSFER, WAIT, UNMATCHED];
 /** From this width of a bucket [px] on, a reader sees that detail is missing. */
 const COARSE = 3;
-/** Maximum distance [px] of the pointer from a flag, or from the line of the critical path, at which it counts as on it. */
+/** Up to this distance [px], the pointer counts as on a flag, or on the line of the critical path. */
 const NEAR = 5;
 /** Minimum distance between a map's labels [px]. */
 const MAP_LABEL = 13;
@@ -83,10 +83,10 @@ const MOST_ARROWS = 200;
 /** If the visible rows have at most this many events, they are drawn as events while classes are shown: shares do not distinguish
  * classes. */
 const MOST_COLORED = 150_000;
-/** If lines join more operations than this, the lines are faint. */
+/** If more operations than this are drawn with lines between their ranks, the lines are faint. */
 const FEW_JOINED = 12;
 
-/** Of all operators, the one that launches most of a kernel's time. */
+/** The operator that launches most of a kernel's time. */
 export interface Launcher {
   readonly operator: string;
   readonly inside: string | null;
@@ -104,7 +104,7 @@ export class ChartData {
   reported: Reported | null = null;
   /** Curves of device memory; null if they are not requested yet, or if none was recorded. */
   memory: Curves | null = null;
-  /** By the number of a kernel's name: class of each kernel, and rate of each that multiplies matrices; null until loaded. */
+  /** Class of each kernel, and rate of each kernel that multiplies matrices, both by the number of the kernel's name; null until loaded. */
   classes: readonly (string | undefined)[] | null = null;
   rates: readonly (Rate | undefined)[] | null = null;
   /** By the name of the kernel; null until loaded. */
@@ -112,7 +112,7 @@ export class ChartData {
   slacks: Slacks | null = null;
   /** For each event: its duration divided by the median of the same event on the other ranks, 0 if there is none; null until requested. */
   slowness: Float32Array | null = null;
-  /** The counters that the job has. `values` has, by key, those that are shown; null: not loaded yet, or the job has none. */
+  /** The counters that the job has. `values` has the values of the shown counters, by key; null: not loaded yet, or the job has none. */
   counters: readonly Counter[] = [];
   readonly values = new Map<string, Values | null>();
   /** Fetches counters in the visible window from the whole store; null if the page has everything or is not served. */
@@ -654,11 +654,11 @@ export class Chart {
     this.leftOut = before ? { begin: Math.min(before.begin, part.begin), end: Math.max(before.end, part.end) } : part;
   }
 
-  /** Returns the rows of ranks for paint_join.ts: their positions on the canvas, the visible range, and whether rows are in rank order. */
+  /** Returns the rows of ranks for paint_over.ts: their positions on the canvas, the visible range, and whether rows are in rank order. */
   joinInput() {
     const { scroll } = this.state,
       { ranks, pinned, inOrder } = this.#layout;
-    /* pinned rows do not scroll, so the scroll position is added to theirs */
+    /* pinned rows do not scroll, so the scroll position is added to their positions */
     const moved = (box: Box): Box => ({ y: box.y + scroll, height: box.height });
     const rows =
       pinned === 0 || scroll === 0

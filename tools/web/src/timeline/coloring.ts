@@ -53,7 +53,7 @@ export function meaningsOf(coloring: Coloring, data: ChartData, served: boolean)
   return [...classes.slice(0, CLASSES).map((each, i): Meaning => [`class-${i}`, each]), [REST, rest]];
 }
 
-/** Returns the palette: a theme in which further colours follow those of the kinds, and a function that returns the index of an event's
+/** Returns the palette: a theme in which further colours follow the colours of kinds, and a function that returns the index of an event's
  * colour. Returns null if colours show kinds, or if the data are not loaded. @param color reads a custom property */
 export function paletteOf(coloring: Coloring, data: ChartData, theme: Theme, color: (name: string) => string) {
   const { lanes, classes, slowness, job } = data;

@@ -47,7 +47,7 @@ export class Controller {
     return this.data.job.duration;
   }
 
-  /** Requests a frame; several requests make one. */
+  /** Requests a frame. Several requests lead to a single frame. */
   draw(): void {
     if (this.#frame) return;
     this.#frame = requestAnimationFrame(() => {
@@ -350,7 +350,7 @@ export class Controller {
     this.draw();
   }
 
-  /* The matches in the whole store, through which one can step; null if the search is not complete. */
+  /* The matches in the whole store that the reader can step through; null if the search is not complete. */
   get #steps(): readonly FarEvent[] | null {
     const far = this.state.everywhere;
     return far?.done && !far.failed ? far.events : null;
@@ -587,7 +587,7 @@ export class Controller {
     this.selectFound(place);
   }
 
-  /** Index of the selected event among the matches; -1 if it is none. */
+  /** Index of the selected event among the matches; -1 if it is not a match. */
   get foundAt(): number {
     return this.#foundAt;
   }

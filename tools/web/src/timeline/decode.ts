@@ -162,13 +162,13 @@ export function decodeMeeting(data: Uint8Array, job: JobBlock, number: number): 
 }
 
 /** A matched operation with those members that are on ranks with lanes. `last`: begin of the last member; `wait`: sum of the members'
- * waits. The last member is given if it has a lane, and its rank if no other rank may have been last. */
+ * waits. The last member is given if it has a lane. Its rank is given if no other rank may have been last. */
 export type Operation = ReturnType<typeof readOperations>[number] & { readonly fetched?: true };
 
 function readOperations(bytes: Bytes, job: Reported) {
   const n = bytes.number();
   let begin = 0;
-  bytes.number(); // the number with those left out
+  bytes.number(); // number of the job's operations, also of those that the page leaves out
   return list(n, (number) => {
     begin += bytes.signed();
     const kind = bytes.number();

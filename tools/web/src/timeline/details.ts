@@ -29,7 +29,7 @@ import { launchPart } from "./launch_panel";
 import { samePart } from "./same_panel";
 import { sumsOf, type RankSums } from "./sums";
 
-/** Up to this many arrivals are all listed. Of more, only the first FIRST and the last LAST ones. */
+/** Up to this many arrivals are all listed. If there are more, only the first FIRST and the last LAST are listed. */
 const ALL_ARRIVALS = 32,
   FIRST = 4,
   LAST = 16;
@@ -47,7 +47,8 @@ export function operationTitle(operation: Operation): string {
   return `${COLLECTIVE_WORDS[operation.kind] ?? COLLECTIVE_WORDS[0]!}${operation.step >= 0 ? `, step ${operation.step}` : ""}`;
 }
 
-/* Returns a sentence on an operation's rank among those with the longest waits. @param place row of collectives.worst, from 0 */
+/* Returns in words which place an operation has among the operations with the longest waits. @param place row of collectives.worst, from
+ * 0 */
 function placeWords(place: number): string {
   return place === 0 ? "waited longest of all" : `no. ${place + 1} by wait`;
 }
@@ -305,7 +306,7 @@ export function writeDetails(box: HTMLElement, controller: Controller, worst: Re
             : controller.state.arrangement.map !== null
               ? aboutMap()
               : nothing(controller);
-  const only = controller.state.listed && words.spoken === NOTHING; // the list then needs the room
+  const only = controller.state.listed && words.spoken === NOTHING; // the list takes the room of the empty panel
   keepFocus(box, () => fill(box, !only && words.element, foundList(controller), flagList(controller)), box);
   return words.spoken;
 }

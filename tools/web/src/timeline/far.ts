@@ -11,7 +11,7 @@ export interface FarState<T> {
 
 type Query = Readonly<Record<string, string | number>>;
 
-/** Runs the last of several tasks, after a delay, so that quick changes do not each start one. */
+/** Runs the last of several tasks, after a delay, so that several quick changes start only one task. */
 export class Latest {
   #timer = 0;
   #abort: AbortController | null = null;

@@ -12,7 +12,8 @@ const KEPT = 128;
 
 interface Answer {
   readonly next: number | null;
-  /** For each rank: its number, then pairs of a column and the maximum in each column from this one up to the next pair's. */
+  /** For each rank: its number, then pairs of a column and a maximum. The maximum holds from this column up to the column of the next
+   * pair. */
   readonly ranks: readonly (readonly number[])[];
 }
 

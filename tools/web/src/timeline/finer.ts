@@ -10,9 +10,9 @@ import { decodeMeeting } from "./decode";
 import { decodeTile, type Shares, type Tile } from "./tile";
 import { type Reported, Column, columnsBy, RankReported, reportedOf } from "./event_details";
 
-/** Delay before a request [ms], so that turning the wheel does not send one per notch. */
+/** Delay before a request [ms], so that turning the wheel does not send a request per notch. */
 const PATIENCE = 60;
-/** Number of windows that are kept, with the one that is shown. */
+/** Number of windows that are kept, including the shown one. */
 const KEPT = 12;
 
 export type Sight = Page["sight"];
@@ -168,7 +168,7 @@ export class Finer {
     try {
       return await meeting;
     } catch {
-      this.#met.delete(key); // the event's own wait is still shown; the next selection asks again
+      this.#met.delete(key); // the next selection asks again; until then the page shows the event's own wait
       return null;
     }
   }
@@ -176,7 +176,7 @@ export class Finer {
   async #askWho(at: number, begin: number): Promise<Operation | null> {
     const { data } = this,
       bytes = await ask("operation", { rank: data.job.ranks[at]!.rank, begin }),
-      known = this.#operations.get(`${at} ${begin}`); // another of its kernels may have fetched it meanwhile
+      known = this.#operations.get(`${at} ${begin}`); // the operation may have been fetched meanwhile for another of its kernels
     if (known !== undefined) return data.operations[known]!;
     const found = decodeMeeting(bytes, data.job, data.operations.length);
     if (found) this.#know(found);
@@ -386,7 +386,7 @@ function byKey(tracks: readonly Track[]): Map<string, Track | undefined> {
   return out;
 }
 
-/* Returns the new row of an event that was fetched earlier; -1 if the event is gone. Fetched rows follow those of the page. */
+/* Returns the new row of an event that was fetched earlier; -1 if the event is gone. Fetched rows follow the page's rows. */
 function sameEvent(before: Events, row: number, now: Events, from: number): number {
   const track = before.tracks.find(({ first, n }) => row >= first && row < first + n);
   if (!track) return -1;
@@ -405,7 +405,7 @@ export interface Placed {
   /** Rows of the tile that the page lacked. In the merged data, they are first, first + 1 and so on. */
   readonly rows: readonly number[];
   readonly first: number;
-  /** The page's track that has the track's other events. */
+  /** The page's track with the other events of `track`. */
   readonly base: Track | undefined;
 }
 
@@ -439,7 +439,7 @@ function rowsOf({ tile, placed, numbers }: Fetched, page: Events): Int32Array {
 /** A sort key is row * PLACES + position. PLACES is more than the number of values in two columns, and row * PLACES stays below 2^53. */
 const PLACES = 2 ** 22;
 
-/** Merges two columns. If both have a value for an event, takes that of the first. `row` and `value` convert rows and values of the
+/** Merges two columns. If both have a value for an event, takes the value of the first. `row` and `value` convert rows and values of the
  * second; a result below 0 leaves the event or value out. */
 export function joinColumns(one: Column, two: Column, row: (row: number) => number, value: (value: number) => number): Column {
   const n = one.rows.length,

@@ -71,8 +71,9 @@ interface Item {
 
 interface Listing {
   readonly title: string;
-  /** n: number of events that can be listed; then those that are listed. */
+  /** Number of events that can be listed. */
   readonly n: number;
+  /** Index of the first listed event. */
   readonly first: number;
   readonly items: readonly Item[];
   readonly kinds: ReadonlyMap<number, KindSum>;

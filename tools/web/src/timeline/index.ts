@@ -34,7 +34,7 @@ const LEAST_HEIGHT = 200,
   BELOW = 8, // free space below the tray [px]
   PHONE = 600,
   PRINT_RATIO = 2,
-  RELIST_MS = 120; // without a change of the window
+  RELIST_MS = 120; // delay [ms] after the last change of the window
 /* By kind number. */
 const LEGEND = [
   ["compute", "Compute"],
@@ -354,7 +354,7 @@ export class Page {
     else root.dataset["theme"] = before;
     this.canvas.width = Math.round(chart.width * PRINT_RATIO);
     this.canvas.height = Math.round(chart.height * PRINT_RATIO);
-    this.canvas.style.height = "auto"; // paper is narrower, so the whole picture is scaled down
+    this.canvas.style.height = "auto"; // the whole picture is scaled down to the width of the paper
     chart.draw();
   }
 
@@ -392,7 +392,7 @@ export class Page {
     const { map, coloring, counters } = this.controller.state.arrangement;
     this.#bar.write();
     this.#legend.hidden = map !== null;
-    this.path.disabled = map !== null; // maps do not draw it
+    this.path.disabled = map !== null; // maps do not draw the critical path
     this.path.setAttribute("aria-pressed", String(this.controller.state.path && map === null));
     fill(
       this.#legend,

@@ -30,8 +30,7 @@ export class EventList {
     return [Math.min(first, end), end];
   }
 
-  /** Returns the row of the shortest event at a time. If there is none, returns the nearest event within `slack` [ns]; -1 if there is
-   * none, either. */
+  /** Returns the row of the shortest event at a time. If there is none, returns the row of the nearest event within `slack` [ns], or -1. */
   at(time: number, slack: number): number {
     const { begin, duration } = this.events;
     const [first, end] = this.range({ begin: time - slack, end: time + slack });

@@ -119,7 +119,7 @@ function launchedBy(controller: Controller, row: number, launch: Launch | undefi
   ];
 }
 
-/** A launched event. `delay`: time from the call's begin to the event's begin [ns]. */
+/** A launched event. `later`: time from the call's begin to the event's begin [ns]. */
 interface Launched extends FarEvent {
   readonly later: number;
 }
@@ -128,8 +128,8 @@ const REMEMBERED = 64;
 
 const remembered = new WeakMap<ChartData, Map<string, readonly Launched[]>>();
 
-/* Returns the events that an event launched. If a launched event is far away, its window may be dropped, but the cache still has its
- * data. */
+/* Returns the events that an event launched. The page may have dropped the window of a launched event that is far away; such events come
+ * from a cache. */
 function launchedOf(controller: Controller, row: number, launches: readonly Launch[]): readonly Launched[] {
   const { data } = controller,
     { events } = data.lanes!,

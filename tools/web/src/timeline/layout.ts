@@ -177,7 +177,8 @@ class Placing {
     if (open.has(at) && lanes && !this.#map) this.#y = subRows(this.#rows, lanes.of(at).subLanes, at, this.#y);
   }
 
-  /* Sets the position of a rank that has no row: if its host is folded, that of the host's row; if it is hidden, the current position. */
+  /* Sets the position of a rank that has no row: the position of its host's row if the host is folded, the current position if the rank is
+   * hidden. */
   #under(at: number): void {
     const host = this.#isFolded(at) ? this.#foldedRows.get(this.#hosts.of[at]!) : undefined;
     const own = host?.folded ? { y: host.y, height: host.height, ...host.folded } : { y: this.#y, height: 0, ...boxes(this.#y, 0, "map") };

@@ -49,7 +49,7 @@ export async function addKernels(source: Job, data: ChartData): Promise<void> {
   if ([...classes.values()].some((each) => each !== null)) data.classes = data.job.names.map((name) => classes.get(name) ?? undefined);
   data.rates = data.job.names.map((name) => rates.get(name) ?? undefined);
   data.launchers = launchersOf(source);
-  data.slacks ??= new Slacks(source); // no fetched window changes it
+  data.slacks ??= new Slacks(source); // the same for all fetched windows, so made only once
 }
 
 /* Returns for each kernel name the operator that launches most of the kernel's time. */

@@ -70,8 +70,8 @@ export class Curves {
 /** At `time`, `by` is added to a value. */
 export type Change = Readonly<Record<"time" | "by", number>>;
 
-/** Builds a curve, which starts at 0, from its changes. Whenever all rises have ended, sets the value to exactly 0, so that rounding
- * errors do not add up. */
+/** Builds a curve, which starts at 0, from its changes. Whenever there were as many falls as rises, sets the value to exactly 0, so that
+ * rounding errors do not add up. */
 export function curveOf(changes: readonly Change[]): Curve {
   const order = [...changes].sort((a, b) => a.time - b.time),
     times: number[] = [],
@@ -87,7 +87,7 @@ export function curveOf(changes: readonly Change[]): Curve {
   return { times: Float64Array.from(times), values: Float64Array.from(values) };
 }
 
-const CATEGORIES = 3; // named at the most
+const CATEGORIES = 3; // maximum number of categories that are named
 
 /** Returns the values of a curve at the begin and the end of a span, the maximum between them, and its time; null if the curve starts
  * later. */

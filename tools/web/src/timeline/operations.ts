@@ -2,7 +2,8 @@
 import { lowest } from "./lanes";
 import type { Operation, Rank, Span } from "./model";
 
-/** Maximum number of operations that lines join in a view as wide as WIDE [px]; fewer in a narrower view. */
+/** Maximum number of operations that are drawn with lines between their ranks, in a view that is WIDE [px] wide; a narrower view has
+ * fewer. */
 export const ALL_JOINED = 40;
 const WIDE = 1000;
 const LEAST_WIDTH = 6;
@@ -29,8 +30,8 @@ export class OperationIndex {
     return this.list.slice(Math.min(first, end), end).filter((operation) => operation.end > span.begin);
   }
 
-  /** Returns the operations that lines join: of those whose arrivals are some pixels apart, all if they are few, else those with the
-   * longest waits. More lines would hide the lanes. */
+  /** Returns the operations to draw with lines between their ranks: all if they are few, because more lines would hide the lanes. Else only
+   * operations whose arrivals are some pixels apart. If these are still too many, only those with the longest waits. */
   joined(span: Span, pixelsPerNs: number): Operation[] {
     const all = this.within(span).filter((operation) => operation.members.length > 1);
     const most = Math.floor(ALL_JOINED * Math.min(1, ((span.end - span.begin) * pixelsPerNs) / WIDE));
@@ -41,8 +42,8 @@ export class OperationIndex {
     return all.filter((operation) => chosen.has(operation));
   }
 
-  /** Returns the operation after the selected one, or before it, by time or by wait. If none is selected, returns the one with the
-   * longest wait, or by time the one next to the begin of the view. */
+  /** Returns the operation after the selected one, or before it, by time or by wait. If none is selected, returns the operation with the
+   * longest wait or, by time, the operation next to the begin of the view. */
   next(from: Operation | null, span: Span, forward: boolean, byWait: boolean): Operation | null {
     const order = byWait ? this.#byWait : this.list;
     if (order.length === 0) return null;
@@ -66,7 +67,7 @@ export function isWide(operation: Operation, pixelsPerNs: number): boolean {
   return (operation.last - operation.begin) * pixelsPerNs >= LEAST_WIDTH;
 }
 
-/** Returns the uncertainty [ns] of a rank's arrival relative to those of the other members. */
+/** Returns the uncertainty [ns] of a rank's arrival relative to the arrivals of the other members. */
 export function doubt(operation: Operation, at: number, ranks: readonly Rank[]): number {
   const own = ranks[at];
   if (!own) return 0;
@@ -77,7 +78,7 @@ export function doubt(operation: Operation, at: number, ranks: readonly Rank[]):
 
 /** Returns whether arrivals, in the median over all operations, differ by less than the uncertainty of the clocks. */
 export function clocksArePoor(list: readonly Operation[], ranks: readonly Rank[]): boolean {
-  const waiting = list.filter((operation) => operation.waits && !operation.fetched); // as before the first selection
+  const waiting = list.filter((operation) => operation.waits && !operation.fetched); // fetched operations do not count, because they depend on what the reader selected
   if (waiting.length === 0) return false;
   const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1]!;
   const skew = median(waiting.map((operation) => operation.last - operation.begin));

@@ -103,7 +103,7 @@ export function paintEvents(
   paintLabels(canvas, events, labelled, box, options);
 }
 
-/* Marks matches that are too narrow to be visible with a tick above the lane. */
+/* Draws a tick above the lane at each match that is too narrow to be visible. */
 function paintTicks({ ctx, theme, scale, ratio }: Canvas, slivers: readonly (Slivers | undefined)[], box: Box): void {
   ctx.fillStyle = theme.ink;
   for (const found of slivers)

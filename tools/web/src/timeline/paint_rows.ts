@@ -10,7 +10,7 @@ import type { Canvas } from "./paint_lane";
 const HATCH = 7,
   TEETH = 4;
 
-/* Writes a text. Cuts a right-aligned text, which ends before the lanes, to the room there. */
+/* Writes a text. A right-aligned text ends before the lanes, and is cut to the room there. */
 function write({ ctx, theme, scale }: Canvas, font: Font, words: string, y: number, x = font[2] === "right" ? scale.left - 8 : 8): void {
   setFont(ctx, theme, font);
   ctx.fillText(font[2] === "right" ? fitting(ctx, words, scale.left - 14) : words, x, y);

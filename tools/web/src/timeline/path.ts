@@ -62,7 +62,7 @@ export class Path {
     return this.list.find(({ piece }) => `${piece.step}.${piece.place}` === text) ?? null;
   }
 
-  /** Returns the thread of a host piece: the thread of its call; if it has none, that of the next call. */
+  /** Returns the thread of a host piece: the thread of its call or, if it has no call, of the next call. */
   threadOf(placed: Placed, lanes: RankLanes): Track | null {
     const kept = this.#threads.get(placed);
     if (kept !== undefined) return kept;
@@ -74,8 +74,8 @@ export class Path {
     return found;
   }
 
-  /** Returns the visible horizontal parts (runs) of the path. If pieces share a pixel, the one with most time in it gives the height. A
-   * lag has no run, but the line between its neighbours. */
+  /** Returns the visible horizontal parts (runs) of the path. If pieces share a pixel, the piece with most time in it gives the height. A
+   * lag has no run: it is drawn as the line between its neighbours. */
   runs(scale: Scale, heightOf: (placed: Placed) => number) {
     /* from x0 to x1 [px]. broken: the page lacks the piece before */
     const runs: { x0: number; x1: number; readonly y: number; readonly broken: boolean }[] = [],

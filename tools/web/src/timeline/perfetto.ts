@@ -3,7 +3,7 @@ import { ask } from "../served";
 import type { Span } from "./model";
 
 const PERFETTO = "https://ui.perfetto.dev";
-/** PING: interval of messages to Perfetto; then the time after which to give up [ms]. */
+/** PING: interval of messages to Perfetto [ms]. PATIENCE: time after which to give up [ms]. */
 const PING = 50,
   PATIENCE = 60_000;
 

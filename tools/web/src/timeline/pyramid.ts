@@ -1,4 +1,4 @@
-/** Coverage at several resolutions, each half of the previous one, so that a column of any width is computed from a few buckets. */
+/** Coverage at several resolutions, each half as fine as the previous one, so that a column of any width is computed from a few buckets. */
 import { LANE_KINDS, type Span } from "./model";
 
 /** Level 0 has shares in the page's units, 1/255; the levels above have units of 1/FULL. */
@@ -34,14 +34,13 @@ class Plane {
   }
 }
 
-/** Shares in a window, at a finer resolution than those of the page. */
+/** Shares in a window, at a finer resolution than the page has. */
 export interface FineShares {
   /** Returns the width of a rank's buckets [ns]; null if they do not cover the whole span. */
   widthIn(at: number, span: Span): number | null;
   /** Writes the shares of those columns that the window covers. */
   columns(at: number, kind: number, from: number, width: number, out: Float32Array): void;
-  /** Returns the mean shares of groups of ranks, by the number of the group. A group has no shares if those of one of its ranks are
-   * missing. */
+  /** Returns the mean shares of groups of ranks, by the number of the group. A group has no shares if one of its ranks has none. */
   meansOf(groups: readonly (readonly number[])[]): FineShares;
 }
 
@@ -119,7 +118,7 @@ export class Pyramid {
     if (width < this.width) this.finer?.columns(at, kind, from, width, n < out.length ? out.subarray(0, n) : out);
   }
 
-  /** Returns the time [ns] that a rank spent in a kind, from level 0. */
+  /** Returns the time [ns] that a rank spent in a kind, computed from level 0. */
   sum(at: number, kind: number, begin: number, end: number): number {
     const one = new Float32Array(1);
     let total = 0;

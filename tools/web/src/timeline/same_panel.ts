@@ -50,9 +50,11 @@ function othersPart({ runs, unlike, whole, step, place, places }: Elsewhere, dur
   return [h("h2", "The same place on the other ranks"), h("p", words), h("ol.tl-arrivals.tl-peers", known.slice(0, LISTED).map(item))];
 }
 
-/* Other runs of the kernel or call: the event's index among the runs on its rank, their number and median; the longest run (null if it
- * is this one) and the set of runs of which it is the longest; the occurrence index in the step, and the number of occurrences; the
- * runs on other ranks, the number of ranks that cannot be compared, and whether all ranks are known. */
+/* Other runs of the kernel or call:
+ * - the event's index among the runs on its rank, their number and median;
+ * - the longest run (null: the event itself), and words for the runs that were compared;
+ * - the occurrence index in the step, and the number of occurrences;
+ * - the runs on other ranks, the number of ranks that cannot be compared, and whether all ranks are known. */
 type Elsewhere = ReturnType<typeof inPage>;
 
 function inPage(controller: Controller, same: Same, row: number) {
@@ -179,9 +181,12 @@ function alike(events: Events, lanes: Lanes, ranks: number, row: number): number
 
 export type Same = ReturnType<typeof sameAs>;
 
-/** Finds other runs of the event's kernel or call. Returns all runs on the event's rank, and the event's index among them; the longest
- * run on all ranks; the event's occurrence index in its step (on the rank if there are no steps), and the number of occurrences; for
- * each other rank, the run with the same occurrence index, or -1 if the rank has another number of runs or if they are not in the page. */
+/** Finds other runs of the event's kernel or call. Returns
+ * - all runs on the event's rank, and the event's index among them;
+ * - the longest run on all ranks;
+ * - the event's occurrence index in its step (on the rank if there are no steps), and the number of occurrences;
+ * - for each other rank, the run with the same occurrence index; -1 if the rank has another number of runs, or if its runs are not in the
+ *   page. */
 export function sameAs(job: JobBlock, lanes: Lanes, row: number) {
   const { events } = lanes,
     { at } = lanes.trackOf(row)!,

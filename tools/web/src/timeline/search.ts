@@ -148,8 +148,7 @@ export class Search {
 }
 
 class Gathered {
-  /** Once KEPT matches are kept: duration of the shortest kept one [ns], because only longer ones are requested from then on. -1 before
-   * that. */
+  /** Once KEPT matches are kept: duration of the shortest of them [ns]. From then on, only longer matches are requested. -1 before that. */
   least = -1;
   #events: Row[] = [];
   readonly #kinds = new Map<number, KindSum>();
@@ -171,7 +170,7 @@ class Gathered {
   }
 
   /** Returns the matches found so far. Once the search is complete, lists the longest matches, ascending by begin. @param names texts by
-   * id; null while they are not loaded @param nested whether the sums without nested events are complete */
+   * id; null while they are not loaded @param nested whether the sums that count nested events once are complete */
   result(names: ReadonlyMap<number, string> | null, nested: boolean, failed: string | null = null) {
     const groups = GROUPS.map(([what, kinds]) => {
       const own = kinds.map((kind) => this.#kinds.get(kind) ?? { count: 0, sum: 0 }),

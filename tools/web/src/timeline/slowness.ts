@@ -31,7 +31,7 @@ function* gathered(job: JobBlock, lanes: Lanes): Generator<void, Map<number, num
   return out;
 }
 
-/* Returns the median of ascending values, leaving out the one at index @p place. */
+/* Returns the median of ascending values, without the value at index @p place. */
 function medianWithout(values: Float64Array, place: number): number {
   const n = values.length - 1,
     at = (i: number): number => values[i < place ? i : i + 1]!;

@@ -6,7 +6,7 @@ import { severalRanks } from "../job";
 import { heatMap } from "../map";
 import { note, section, lines } from "../ui";
 
-/** Maximum number of rows of the map. Of more ranks, those that differ most are shown. */
+/** Maximum number of rows of the map. If there are more ranks, the map shows the ranks that differ most. */
 const RANKS_MAX = 64;
 const BITS = [
   ["bits8_ns", "in 8 bits"],

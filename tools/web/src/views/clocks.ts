@@ -12,7 +12,7 @@ import { tablesNamed, type View } from "../view";
 import { clockFinding, clocksOf } from "./summary";
 
 const ROWS_MAX = 64;
-const SKEWS_MAX = 1000; // maximum weight of one row, which stands for that many operations
+const SKEWS_MAX = 1000; // a row stands for many operations, but counts as at most this many
 
 type Domain = ReturnType<typeof domainsOf>[number];
 

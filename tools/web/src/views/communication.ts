@@ -11,7 +11,7 @@ import { href, type Context, type View, tablesNamed } from "../view";
 import { matrix } from "./matrix";
 import { overlapFinding } from "./summary";
 
-const P95_FROM = 20; // operations; with fewer the 95th percentile is the maximum
+const P95_FROM = 20; // with fewer operations than this, the 95th percentile is the maximum
 const SLOW_NAMED = 8;
 const BY_NUMBER = new Intl.Collator("en", { numeric: true });
 const ROWS_FIRST = 20;

@@ -42,7 +42,7 @@ const CAUSES = (
 ).map(([key, word, short, label, text]) => ({ key, word, short, label, text, column: `${word}_ns` as const }));
 const NO_LAUNCHES = "of unknown cause: the traces hold no launch";
 const RANKS_MAX = 32;
-const LITTLE = 1.25; // ratio of the longest idle rank to the median one up to which ranks differ little
+const LITTLE = 1.25; // ranks differ little if the longest idle time is at most this many times the median
 
 function causesOf(table: Table<"idle.rank">, row: number): number[] {
   return CAUSES.map((cause) => table.amount(row, cause.column));

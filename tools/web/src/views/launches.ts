@@ -9,12 +9,12 @@ import { queueOverTime } from "./over_time";
 import { lacking, part } from "./part";
 import { tablesNamed, type View } from "../view";
 
-const HOST_BOUND = 50; // percent of host-bound events from which the host sets the pace
-const LATE_PCT = 5; // percent of a rank's events, which must also exceed twice the median rank's
+const HOST_BOUND = 50; // if at least this percentage of events is host-bound, the host sets the pace
+const LATE_PCT = 5; // a rank's host is late if at least this percentage of the rank's events is host-bound
 const NAMED_MAX = 4;
-const IDLE_PCT = 1; // percent of idle time below which hosts are not considered late
+const IDLE_PCT = 1; // if idle time is below this percentage, hosts do not count as its cause
 
-/* Returns the rows of the ranks whose hosts are late, and more than twice as late as the median rank's, latest first. */
+/* Returns the rows of the ranks whose hosts are late, and more than twice as late as the median rank's host, the most late first. */
 function lateRanks(table: Table<"launches.rank">): number[] {
   const middle = table.median("host_bound_pct") ?? 0,
     own = (row: number) => table.amount(row, "host_bound_pct");

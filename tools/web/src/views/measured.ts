@@ -33,7 +33,7 @@ function roofsOf(table: Roofline, column: Roof): number[] {
 }
 
 function chart(table: Roofline, chosen: number, choose: (row: number) => void): HTMLElement | null {
-  const rows = table.all.filter((row) => isPoint(table, row)).sort((a, b) => Number(a === chosen) - Number(b === chosen)), // the chosen one is drawn last, on top
+  const rows = table.all.filter((row) => isPoint(table, row)).sort((a, b) => Number(a === chosen) - Number(b === chosen)), // the chosen row is last, so its point is drawn on top
     num = (row: number, column: "flop_per_byte" | "achieved_gflops" | "total_ns") => table.amount(row, column);
   if (rows.length === 0) return null;
   const bandwidth = f.most([0, ...roofsOf(table, "roof_bw_gbps")]),

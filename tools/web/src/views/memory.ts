@@ -13,8 +13,8 @@ import { tablesNamed, type Context, type View } from "../view";
 
 const UNUSED = 50, // % of the reserved memory
   WELL_USED = 85,
-  FULL = 95; // % of the capacity; guides call the range between the two ideal
-const NEAR = 0.4; // of the capacity: from this peak on the chart's scale reaches the capacity anyway
+  FULL = 95; // WELL_USED and FULL: % of the capacity; guides call the range between them ideal
+const NEAR = 0.4; // if the peak is at least this share of the capacity, the chart's scale reaches the capacity anyway
 
 /* Returns the type of a device: "cuda" for "cuda:0". */
 function typeOf(device: string): string {

@@ -38,7 +38,7 @@ function rowsOf(table: Table<"memory.category" | "memory.curve" | "memory.live">
   return table.all.filter((row) => table.num(row, "rank") === of.rank && table.text(row, "device") === of.device);
 }
 
-/* Returns the categories in the curve. If there are more than colours, merges the smallest. */
+/* Returns the categories in the curve. If there are more categories than colours, merges the smallest ones. */
 function layersOf(curve: Table<"memory.curve">, rows: readonly number[]) {
   const all = (Object.keys(WORDS) as Category[])
     .map((category) => ({ label: wordOf(category), values: rows.map((row) => curve.amount(row, `${category}_bytes`)) }))

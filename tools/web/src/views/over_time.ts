@@ -91,7 +91,7 @@ function ratesOf(table: Table<"transfers.rate">, kind: string): Map<number, Poin
   return byRank;
 }
 
-const PARTS_LEAST = 3; // with fewer parts that contain the kind, a chart shows no more than the table
+const PARTS_LEAST = 3; // if fewer parts have copies of a kind, a chart shows no more than the table
 
 /** Draws the bandwidth of each kind of copy over time; null if no copy's size is known, or if almost nothing is copied. */
 export function rateOverTime(context: Context, kinds: readonly (readonly [string, string])[]): HTMLElement | null {

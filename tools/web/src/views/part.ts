@@ -6,7 +6,7 @@ import { severalRanks } from "../job";
 import { empty, heading, note, section, controls, searchBox } from "../ui";
 import type { Context, Part } from "../view";
 
-/** On what a description may depend. `several`: the job has more than one rank. */
+/** What a description may depend on. `several`: the job has more than one rank. */
 export interface At<N extends TableName> {
   readonly job: Job;
   readonly context: Context;

@@ -10,9 +10,9 @@ import { controls, empty, heading, note, section, lines, pick } from "../ui";
 import { tablesNamed, type Context, type View } from "../view";
 import { part, type At } from "./part";
 
-const UNEVEN = 1.1; // ratio to the median stage from which stages are said to differ
+const UNEVEN = 1.1; // stages differ if one takes more than this many times the median
 const PIPELINES_MOST = 16;
-const SCALE_LEAST = 25; // minimum distance from the ideal bubble to the strongest colour [points]
+const SCALE_LEAST = 25; // the strongest colour is at least this far above the ideal bubble [percentage points]
 
 /* Returns the mean bubble over all pipelines and steps, weighted by their durations, and the ideal bubble. */
 function bubbles(job: Job): { bubble: number; ideal: number; span: number } {

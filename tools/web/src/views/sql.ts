@@ -6,7 +6,7 @@ import { ask, isServed } from "../served";
 import { controls, empty, heading, link, note, select } from "../ui";
 import { href, type View } from "../view";
 
-const LONGEST = 4000; // characters of a statement: a request is short
+const LONGEST = 4000; // maximum number of characters of a statement, because the server limits requests
 
 const EXAMPLES: readonly (readonly [statement: string, title: string])[] = [
   [

@@ -17,13 +17,13 @@ const KINDS = [
   { key: "operator", label: "operators", what: "operator" },
 ] as const;
 type Kind = (typeof KINDS)[number];
-/** Time on the slowest rank, divided by that on the median rank, from which on the colour is strongest. */
+/** The colour is strongest if the slowest rank takes at least this many times the median rank's time. */
 const HOTTEST = 2;
 /** Limits on the callers by which calls of the same name are distinguished: callers examined, callers shown, characters shown. */
 const CALLERS_MOST = 64,
   CALLERS_SAID = 3,
   CALLERS_LENGTH = 90;
-const TELLING = 5; // minimum percentage for a title
+const TELLING = 5; // smaller percentages are not mentioned
 
 /** What the colour of a call shows. */
 const COLOURS = { ranks: "slowest rank", self: "time itself", module: "module" } as const;

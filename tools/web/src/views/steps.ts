@@ -40,7 +40,7 @@ const METRICS: readonly Metric[] = [
 const OF_STEPS: readonly string[] = ["idle", "step"];
 
 const MANY = 64;
-/** Minimum range of values of the colours, as a fraction of a step. */
+/** The colours cover at least this range of values, as a fraction of a step. */
 const LEAST_OF_STEP = 0.02;
 const OUTSTANDING = 16;
 

@@ -22,14 +22,14 @@ import { tablesNamed, type Context, type View } from "../view";
 const ROWS_MAX = 32;
 const MATRIX_MAX = 32;
 const WORST_SHOWN = 8;
-const ARRIVALS_MAX = 16, // per operation; with more ranks only these
+const ARRIVALS_MAX = 16, // of an operation with more arrivals, only the EARLIEST and LATEST ones are drawn
   EARLIEST = 4,
   LATEST = 8;
 const STEPS_MANY = 6; // fewer steps cannot distinguish a cause from chance
-const PAIRS_MAX = 512; // limit up to which tmerge keeps pairs
+const PAIRS_MAX = 512; // tmerge keeps pairs of ranks for jobs with up to this many ranks
 const HOSTS_SHOWN = 16;
 const VALUE_PARTS = 18; // width of a value, where the longest bar is 100 wide
-const BESIDE_MAX = 16; // with more ranks the two maps need the whole width each
+const BESIDE_MAX = 16; // if there are more ranks, each of the two maps needs the whole width
 
 const cost = (table: Table<"stragglers.rank" | "stragglers.rank_step">, row: number): number =>
   table.amount(row, "direct_ns") + table.amount(row, "indirect_ns");
@@ -54,7 +54,7 @@ function flies(sides: readonly Side[], words: string): HTMLElement {
     parts = { left: (100 * leftMost) / most + VALUE_PARTS, right: (100 * rightMost) / most + VALUE_PARTS };
   // The unit suits the direction with the smaller values: with 1,000 ranks, each may wait a thousandth of the wait that one causes.
   const unit = f.timeUnit([Math.max(Math.min(leftMost, rightMost), most / 1000)]);
-  // Both directions have the scale of the one with the larger values: its width, less the room for the number and the line.
+  // Both directions have one scale, which suits the direction with the larger values: its width, less the room for the number and the line.
   const larger = leftMost < rightMost ? "right" : "left";
   const room = (side: "left" | "right") => `(100% + ${side === "right" ? 7 : 0}px) * ${parts[larger] / parts[side]} - 71px`;
   const list = h(
@@ -165,7 +165,7 @@ function evidence(job: Job, row: number): string {
   );
 }
 
-/* Removes the beginning that all names share, but no digits of it, because a column has little room. */
+/* Removes the beginning that all names share, because a column has little room. Keeps digits at its end. */
 function withoutCommon(names: readonly string[]): string[] {
   const first = names[0] ?? "";
   let n = names.length > 1 ? first.length : 0;
@@ -346,8 +346,8 @@ function instance(
   );
 }
 
-/* Returns the arrivals that are drawn if there are many ranks: the earliest, the latest, and the one that ends last, ascending by
- * begin. A page that leaves out arrivals has the same ones. */
+/* Returns the arrivals that are drawn if there are many ranks: the earliest, the latest, and the one that ends last, ascending by begin. A
+ * page that leaves out arrivals has exactly these. */
 function someArrivals(arrivals: Arrival[]): Arrival[] {
   const order = [...arrivals].sort((a, b) => a.begin - b.begin);
   const last = arrivals.reduce((a, b) => (b.end > a.end ? b : a));

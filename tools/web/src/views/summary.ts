@@ -28,17 +28,17 @@ import { empty, figure, link, prose, section, sign, term } from "../ui";
 import { href, type State, type View, tablesNamed } from "../view";
 
 const RANKS_MAX = 32;
-/* Of more bars than this, only every LABEL_EVERY-th and those of named ranks have labels. */
+/* If there are more bars than this, only every LABEL_EVERY-th bar and the bars of named ranks have labels. */
 const LABELS_MAX = 8,
   LABEL_EVERY = 4;
 const ADVICE_MAX = 5;
-const FIRST_MAX = 160; // characters; a longer first advice is shown without its examples
+const FIRST_MAX = 160; // maximum length; a longer first advice is shown without its examples
 
 /* Returns the first advice, unless the headline's evidence already says the same. */
 function doFirst(job: Job, evidence: string | null): string | null {
   const table = job.table("advice.item");
   if (table.n === 0 || table.text(0, "severity") === "note") return null;
-  const whole = adviceItem(job, 0).text.replace(/ \(tmerge show [\w.]+\)/g, ""), // the page has views for these
+  const whole = adviceItem(job, 0).text.replace(/ \(tmerge show [\w.]+\)/g, ""), // the page shows these tables in its views
     text = whole.length > FIRST_MAX ? whole.split(": ")[0]! : whole;
   return text === "" || adviceItem(job, 0).text === evidence ? null : text;
 }
@@ -50,7 +50,7 @@ function title(job: Job): HTMLElement {
     evidence = found.text && h("p.evidence", sentence(found.text));
   const text = savedText(job),
     saved = text !== null && h("p.saved", sentence(text)),
-    leads = text !== job.table("whatif.job").text(0, "headline"), // the headline is a saving
+    leads = text !== job.table("whatif.job").text(0, "headline"), // the title is already about the saving
     checked = checks(job);
   const check = ({ state, title, link: [, view] }: Finding, i: number) =>
     h("li", sign(state), h("a", { href: href(view) }, state === "good" ? CHECKED[i] : title));
@@ -250,7 +250,7 @@ export function clockFinding(job: Job): Finding {
   };
 }
 
-/** What checks() examines. For what is fine, this is all that the page says. */
+/** What checks() examines. If a check finds no problem, the page shows only its word. */
 const CHECKED = ["Overlap", "Load", "Clocks"] as const;
 
 function checks(job: Job): Finding[] {
@@ -375,7 +375,7 @@ function balanceFigure(job: Job): BandFigure {
   ];
 }
 
-/* The figures; `small`: of what it is a share. */
+/* The figures. `small`: text after the value, which says of what it is a share. */
 function figures(job: Job): readonly (readonly [...BandFigure, small?: string])[] {
   const overlaps = known(job.table("overlap.rank").nums("overlap_pct")),
     allreduce = kinds(job).find((kind) => kind.kind === "allreduce"),

@@ -52,7 +52,7 @@ function draw(root: HTMLElement, context: Context, name: TableName): void {
   drawGrid();
 }
 
-const BUSY = "aria-disabled"; // unlike disabled, it keeps the focus
+const BUSY = "aria-disabled"; // a button with the attribute "disabled" would lose the focus
 
 /* In a served page: makes a button that loads all rows. */
 function rest(context: Context, name: TableName): HTMLElement {

@@ -21,7 +21,7 @@ const WASTE_PCT = 5,
   WORTH_PCT = 1;
 /** The part of the critical path without a recorded cause is mentioned if it has at least this share [%]. */
 const BEFORE_PCT = 1;
-/** Share of the ranks [%], the worst ones, that are fixed together, as in whatif.job. */
+/** This share of the ranks [%], the worst ones, is fixed together, as in whatif.job. */
 const WORST_PCT = 3;
 
 type Group = Readonly<Record<"what" | "title" | "one", string>>;
@@ -203,7 +203,7 @@ function isBar(job: Job, row: number): boolean {
 
 /* Writes how many items have no bar; false if all have one. */
 function rest(job: Job, group: Group, rows: readonly number[], left: number): Child {
-  if (job.table("whatif.job").num(0, "ideal_ns") === null && group.what !== "kind" && group.what !== "kernel") return false; // nothing is known of these
+  if (job.table("whatif.job").num(0, "ideal_ns") === null && group.what !== "kind" && group.what !== "kernel") return false; // it is unknown what other groups would save
   const table = job.table("whatif.item"),
     several = (n: number) => f.count(n, group.one);
   const small = rows.filter((row) => table.num(row, "saved_ns") !== null && !isBar(job, row));
@@ -400,7 +400,7 @@ function rankLink(path: readonly Piece[], rank: number | null): string {
 
 // The view --------------------------------------------------------------------------------------------
 
-/* Writes what the ideal pace is: that of the other ranks or, in a job of one rank, the rank's own usual pace. */
+/* Writes what the ideal pace is: the pace of the other ranks or, in a job of one rank, the rank's own usual pace. */
 function paceWord(job: Job): string {
   return severalRanks(job) ? "its peers’ pace" : "its usual pace";
 }

@@ -110,7 +110,7 @@ function roofline(job: Job): HTMLElement | null {
 function columnsOf(job: Job, table: Table<"hlo.work">, name: "category" | "op" | "program"): GridColumn<"hlo.work">[] {
   const known = (column: "bound" | "peak_pct" | "peak_bw_pct" | "async_ns") =>
     table.rows.some((_, row) => table.cell(row, column) !== null);
-  /* The table of operations has more columns of names and so less room. It shows only the share of a peak, if that is known. */
+  /* The table of operations has more columns of names and so less room. If the share of a peak is known, it shows only the share. */
   const absolute = (share: "peak_pct" | "peak_bw_pct") => name !== "op" || !known(share);
   const text = (column: "category" | "op" | "program" | "origin" | "shape", label: string): GridColumn<"hlo.work"> => ({
     column,

@@ -39,7 +39,7 @@ const KINDS: readonly Kind<"pod.rank">[] = [
   { key: "idle", word: "other", column: "other_ns", label: "Not known" },
 ];
 
-/** Returns the largest category of a step, in a few words and in a sentence. */
+/** The largest category of a step: in a few words, and as the subject of a sentence. */
 const BOTTLENECKS: Readonly<Record<string, readonly [string, string]>> = {
   compute: ["computing", "Computing"],
   collectives: ["collectives", "Communication in collectives"],

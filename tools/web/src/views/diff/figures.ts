@@ -69,14 +69,14 @@ export function labelOf(figure: string): string {
   return FIGURES[figure as PlaceName]?.[0] ?? figure;
 }
 
-/** Returns the label of a row's figure, with the kind of steps for which the row is. */
+/** Returns the label of a row's figure, with the row's kind of steps. */
 export function labelOfRow(table: Figures, row: number): string {
   const label = labelOf(table.text(row, "figure") ?? ""),
     kind = table.text(row, "kind");
   return kind === null ? label : `${label}, ${kind}`;
 }
 
-/* Returns the step time of A; if there are several kinds of steps, that of the row's kind. */
+/* Returns the step time of A; if there are several kinds of steps, the step time of the row's kind. */
 function stepOf(table: Figures, row: number, step: number): number {
   const kind = table.text(row, "kind"),
     own = kind === null ? -1 : table.find({ figure: "overview.step.step_ns" satisfies PlaceName, kind });
