@@ -647,7 +647,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         {"exposed_wait_ns=400", BUBBLE("2400"),
          "Saves at most 10.0 % of a step (48 ns), with twice as many micro-batches.", "now and"},
         {"exposed_wait_ns=400", "stragglers.job verdict=bubble;",
-         "it is also unknown how much more micro-batches would save.", "now and"},
+         "it is also unknown how much a larger number of micro-batches would save.", "now and"},
         /* of the ranks to fix, in 60 of 110 ns of their gaps */
         {"",
          LED_BY_HOSTS "whatif.item what=rank name=0 ranks=1; whatif.item what=rank name=1 ranks=1; "
@@ -787,7 +787,8 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         /* 100 of 100 + 300 - 60 */
         {"comm_ns=400 overlap_ns=100 exposed_comm_ns=300 exposed_wait_ns=60",
          "stragglers.job verdict=inconclusive; overlap.kind *kind=allreduce exposed_comm_ns=300;",
-         "Without that, 29 % of communication is hidden. Most exposed is AllReduce (300 ns a "
+         "Without these waits, 29 % of communication is hidden. The largest part of the exposed "
+         "time is AllReduce (300 ns a "
          "rank, with waiting).",
          "rank)."},
         /* 20 of computation are left, 390 of communication */
@@ -795,7 +796,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "overlap.kind *kind=allreduce exposed_comm_ns=390;", "Communicate less or faster",
          "Start communication"},
         {HIDES_BADLY, "overlap.kind *kind=other exposed_comm_ns=150;",
-         "Most exposed is communication of unknown kind", "is other"},
+         "The largest part of the exposed time is communication of unknown kind", "is other"},
         {HIDES_BADLY, "overlap.kind *kind=recv exposed_comm_ns=150;", "micro-batches, interleaved",
          "Start communication"},
         /* Of 4 x 250 exposed 4 x 100 are waiting for late ranks, which no receive holds: of the
@@ -803,11 +804,12 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         {"comm_ns=300 overlap_ns=50 exposed_comm_ns=250 exposed_wait_ns=100",
          "stragglers.job verdict=inconclusive; overlap.kind *kind=allreduce exposed_comm_ns=130; "
          "overlap.kind *kind=recv exposed_comm_ns=120;",
-         "Of the rest, most exposed is Receive (120 ns a rank).", "Start communication"},
+         "The largest part of the remaining exposed time is Receive (120 ns a rank).",
+         "Start communication"},
         {"comm_ns=300 overlap_ns=50 exposed_comm_ns=250 exposed_wait_ns=10",
          "stragglers.job verdict=inconclusive; overlap.kind *kind=allreduce exposed_comm_ns=190; "
          "overlap.kind *kind=recv exposed_comm_ns=60;",
-         ". Most exposed is AllReduce (190 ns a rank)", "micro-batches"},
+         ". The largest part of the exposed time is AllReduce (190 ns a rank)", "micro-batches"},
         /* 120 of 4 x 150 */
         {HIDES_BADLY " exposed_unmatched_ns=120",
          "overlap.kind *kind=recv exposed_comm_ns=150; bubble.pair from_rank=0 to_rank=1 "

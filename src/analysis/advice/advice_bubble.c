@@ -31,8 +31,8 @@ void tm_facts_bubble(const tm_facts *f, tm_advice *out) {
     if (u.stages < 2 || u.passes < 1 || step_ns <= 0.0) {
         snprintf(
             out->evidence + used, sizeof out->evidence - used,
-            " The number of stages or micro-batches is unknown, so it is also unknown how much "
-            "more micro-batches would save.");
+            " The number of stages or micro-batches is unknown, so it is also unknown how much a "
+            "larger number of micro-batches would save.");
         return;
     }
     /* If all passes take equally long, GPUs idle for (p - 1) / m of their compute time. Passes of

@@ -736,11 +736,11 @@ static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm
     tm_facts_by_rank(f, of_kind, kind_time);
     snprintf(out->evidence, sizeof out->evidence,
              "%s of the GPU time (%s) is exposed communication%s. %s%s of communication is hidden. "
-             "%sost exposed is %s (%s%s).",
+             "The largest part of the %sexposed time is %s (%s%s).",
              tm_shown_percent(out->measure, 1).text, time,
-             waiting > 0 ? ", beyond what late ranks cause" : "",
-             waiting > 0 ? "Without that, " : "", tm_shown_percent(hidden, 0).text,
-             rest_alone ? "Of the rest, m" : "M",
+             waiting > 0 ? ", not counting waits for late ranks" : "",
+             waiting > 0 ? "Without these waits, " : "", tm_shown_percent(hidden, 0).text,
+             rest_alone ? "remaining " : "",
              strcmp(kind, "other") == 0 ? "communication of unknown kind" : tm_words_kind(kind),
              kind_time, waiting > 0 && !rest_alone ? ", with waiting" : "");
     add_doubt(f, rest, out);

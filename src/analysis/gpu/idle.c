@@ -65,11 +65,11 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                       "was in a call that allocates, frees or pins memory or loads code "
                       "(cudaMalloc, cudaFree, cudaHostAlloc, cuModuleLoad)."},
     [R_SYNC] = {"sync_ns", TM_INT, "ns",
-                "Part of host_wait_ns, without input_ns, host_comm_ns and alloc_ns, in gaps that "
-                "began while the host was in a call that waits or may wait for the GPU "
-                "(Synchronize, a copy, an allocation), so that the queue was empty when the call "
-                "returned. A gap counts for at most the duration of the call; if the call "
-                "allocates, frees or loads code, for at most the part of the call before the gap."},
+                "Gaps that began while the host was in a call that waits or may wait for the GPU "
+                "(Synchronize, a copy, an allocation): the queue was empty when the call returned. "
+                "Part of host_wait_ns; input_ns, host_comm_ns and alloc_ns are not included. A gap "
+                "counts for at most the duration of the call. If the call allocates, frees or "
+                "loads code, the gap counts for at most the part of the call before it."},
     [R_HOST_WORK] = {"host_work_ns", TM_INT, "ns",
                      "Rest of host_wait_ns: the host launched late, because it did other work or "
                      "was in a call that does not wait for the GPU."},

@@ -74,8 +74,8 @@ static const tm_column call_columns[N_HC] = {
     [HC_TIMEOUT] = {"timeout_ns", TM_INT, "ns", "Timeout of the operation."},
     [HC_FRAMES] = {"frames", TM_TEXT, "", "Stack frames of the user's program at the call."},
     [HC_BEFORE] = {"before", TM_INT, "",
-                   "For a send or receive: number of earlier operations of the rank in the group "
-                   "with the same name; null if their records are lost."},
+                   "For a send or receive: number of the rank's earlier operations of the same "
+                   "name in this group. Null if their records are lost."},
 };
 
 const tm_table_def tm_hang_dump_def = {.name = "hang.dump",

@@ -115,8 +115,8 @@ static const tm_column columns[N_COLUMNS] = {
                     "kernel's duration was over. (3) The kernel ends after everything else in the "
                     "recording, by more than the length of everything else."},
     [IMPOSSIBLE_KERNEL] = {"impossible_kernel", TM_TEXT, "",
-                           "Kernel name with the most doubtful time (impossible_ns) among "
-                           "impossible_kernels; null if there are none."},
+                           "Name of the kernel with the largest part of impossible_ns. Null if "
+                           "impossible_kernels is 0."},
     [IMPOSSIBLE_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
                           "Aligned start of the kernel named in impossible_kernel, since the "
                           "epoch; null if none is named."},

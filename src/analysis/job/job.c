@@ -133,8 +133,9 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
                       "Number of recordings of a rank, which are separated by gaps: maximum over "
                       "ranks. Null if duration_ns is null."},
     [J_RECORDED] = {"recorded_ns", TM_INT, "ns", "Recorded time of a rank: maximum over ranks."},
-    [J_KIND] = {"device_kind", TM_TEXT, "",
-                "Kind of the devices, as in job.rank; device if kinds differ."},
+    [J_KIND] =
+        {"device_kind", TM_TEXT, "",
+         "Kind of the devices, as in job.rank; the word \"device\" if ranks have different kinds."},
     [J_INTEGRITY] = {"integrity", TM_TEXT, "",
                      "Sentence on the rank with the largest job.integrity.moves_pct: what its "
                      "recording lacks, or what is impossible in it, and the consequence. Null if "

@@ -61,8 +61,9 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
                 "between two operations of their group, or blocks of such stretches. part: samples "
                 "of all work in a step. operation: for an event."},
     [F_UNITS] = {"units", TM_INT, "",
-                 "Number of units in the window; for blocks, of the stretches in them; for an "
-                 "event, its number of operations."},
+                 "Number of units from the first to the last unit of the finding. If the units are "
+                 "blocks of stretches: number of stretches. For an event: number of its "
+                 "operations."},
     [F_P] = {"p", TM_REAL, "",
              "Probability that, if all ranks are equal, chance makes a rank stand out this much in "
              "some window. From permutations of the ranks in each unit, corrected for the number "

@@ -59,7 +59,9 @@ static tm_status set_where(int report, tm_report_arguments *out, tm_error *err) 
     const int n = snprintf(out->where, sizeof out->where, "%s = %s%s%s", column, value,
                            given ? " and " : "", given ? given : "");
     if (n < 0 || (size_t)n >= sizeof out->where)
-        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--where is too long beside a report's name");
+        return tm_fail(
+            err, TM_ERR_USAGE, NULL, -1,
+            "--where is too long: a report adds its own condition; name the table instead");
     for (size_t i = 0; i < command->n_options; i++)
         if (strcmp(command->options[i].name, "where") == 0)
             out->arguments.values[i] = out->where;
