@@ -44,8 +44,8 @@ tm_status tm_diff_ranks(const tm_diff *diff, tm_table *out, tm_error *err) TM_MU
 tm_status tm_diff_kernels(const tm_diff *diff, tm_table *out, tm_error *err) TM_MUST_CHECK;
 tm_status tm_diff_operators(const tm_diff *diff, tm_table *out, tm_error *err) TM_MUST_CHECK;
 
-/** Returns the largest value of a column. The sample's n is 1; 0 if there are no values. @p
- * of_gpus: ignores rows on the host. */
+/** Returns the largest value of a column. In the result, `n` is 1, or 0 if the column has no
+ * values. If @p of_gpus is set, rows about the host are ignored. */
 tm_sample tm_diff_largest(const tm_table *table, const char *column, bool of_gpus);
 
 /** Returns 100 (b - a) / |a|; not finite if @p a is 0. */
