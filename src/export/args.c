@@ -93,7 +93,7 @@ static void put_memory(const tm_export_sink *s, const tm_memory_attr *memory) {
     put_known(s, TM_NOTE_RESERVED, memory->reserved_bytes);
 }
 
-/* The waiting stream is not written: it is the track's stream. */
+/* Writes a wait. The stream that waits is not written, because it is the stream of the track. */
 static void put_wait(const tm_export_sink *s, const tm_wait_attr *wait) {
     const char *kind = tm_wait_text((tm_wait_kind)wait->kind);
     put_correlation(s, wait->correlation);

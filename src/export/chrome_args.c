@@ -10,7 +10,8 @@ static const char *const keys[TM_N_NOTES] = {
 #undef KEY
 };
 
-/* any: at least one member was written, so a comma must precede the next one. */
+/* The object being written. If `any` is set, it already has a member, so a comma must precede the
+ * next one. */
 typedef struct members {
     tm_out *out;
     bool any;

@@ -8,8 +8,8 @@
 #include "base/varint.h"
 #include "base/vec.h"
 
-/* Growing bytes. After a failed append, which tm_proto remembers as tm_out does, appends do
- * nothing. */
+/* A buffer of bytes that grows. After an append has failed, `failed` is set and later appends do
+ * nothing. tm_out works in the same way. */
 typedef struct tm_proto {
     tm_vec bytes; /* of uint8_t */
     bool failed;  /* memory ran out */
@@ -44,7 +44,7 @@ static inline void tm_proto_int(tm_proto *proto, uint32_t field, int64_t value) 
     tm_proto_uint(proto, field, (uint64_t)value);
 }
 
-/** Writes a fixed64: little endian. */
+/** Writes a fixed64 field, which is little-endian. */
 void tm_proto_fixed64(tm_proto *proto, uint32_t field, uint64_t value);
 
 void tm_proto_double(tm_proto *proto, uint32_t field, double value);

@@ -9,12 +9,13 @@
 
 #include "tmerge/status.h"
 
-/** Contains only numbers, so that it can be sent. */
+/** The identity of a file. It has no pointers, so that it can be sent to other processes. */
 typedef struct tm_identity {
     int64_t size;     /* bytes */
     int64_t mtime_ns; /* since the epoch */
-    uint64_t digest;  /* hash of the first 64 KiB; 0 on a network file system: hosts would read the
-                         same bytes, and name, size and time suffice */
+    /* Hash of the first 64 KiB. It is 0 on a network file system: all hosts would read the same
+     * bytes there, and name, size and time are enough. */
+    uint64_t digest;
 } tm_identity;
 
 static inline bool tm_identity_is(const tm_identity *a, const tm_identity *b) {

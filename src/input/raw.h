@@ -9,7 +9,8 @@
 #include "tmerge/status.h"
 
 enum {
-    TM_RAW_HEAD = 4,           /* number of first bytes, by which the encoding is detected */
+    /* number of bytes at the start of a file from which the encoding is detected */
+    TM_RAW_HEAD = 4,
     TM_RAW_PIECE = 256 * 1024, /* maximum size of a piece [B]; larger ones do not make decoders
                                   faster */
 };
@@ -52,7 +53,8 @@ tm_status tm_raw_skip(tm_raw *raw, int64_t offset, tm_error *err) TM_MUST_CHECK;
 /**
  * Reads directly into @p buffer until it is full or the end is reached.
  *
- * @param n  bytes read, set on failure too; 0 with TM_OK only at the end (or if capacity is 0)
+ * @param n  number of bytes read, also set on failure; with TM_OK, 0 means that the end was reached
+ *           (or that @p capacity is 0)
  */
 tm_status tm_raw_read(tm_raw *raw, void *buffer, size_t capacity, size_t *n,
                       tm_error *err) TM_MUST_CHECK;
