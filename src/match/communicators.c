@@ -155,7 +155,8 @@ static int32_t least_size(const tm_membership *run, size_t n) {
     return least;
 }
 
-/* Sets the rank at each place. Frees by_place if some place does not have exactly one member. */
+/* Sets the rank at each place of the group. If a place does not have exactly one member, frees
+ * by_place instead. */
 static void order_by_place(const tm_membership *run, size_t n, group *g) {
     size_t filled = 0;
     bool clear = (size_t)g->size == g->n;
@@ -239,7 +240,7 @@ static bool find_group(const tm_vec *answers, bool all_reported, const tm_commun
     return print_list(out, names);
 }
 
-/* Returns the rank in the job of the peer at this place of the group; -1 unknown. */
+/* Returns the job rank of the peer that has this place in the group; -1 if it is unknown. */
 static int32_t peer_of(const group *g, int64_t own, int32_t place) {
     if (place < 0 || (size_t)place >= g->n || (size_t)g->size != g->n)
         return -1;

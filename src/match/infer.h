@@ -5,8 +5,8 @@
 
 #include "timeline/collectives.h"
 
-/** An operation of a cluster of ranks of one host, as sent to the process that joins the hosts.
- * Contains no pointers, like the other messages here, so that it can be sent. */
+/** An operation of a cluster of one host. It is sent to the process that joins the hosts. For this
+ * reason, it has no pointers, and neither have the other messages here. */
 typedef struct tm_host_operation {
     /* family of the cluster; clusters of different families belong to different groups */
     uint64_t family;
@@ -26,7 +26,7 @@ typedef struct tm_host_member {
     int64_t spread_ns;
     double bits;
     int32_t host, cluster;
-    int32_t origin; /* process that holds the host and receives the answer */
+    int32_t origin; /* process that holds the host and that receives the answer */
     bool at_least;
 } tm_host_member;
 
@@ -35,8 +35,9 @@ typedef struct tm_group_answer {
     uint64_t group;
     int32_t host, cluster, origin;
     int32_t size; /* number of ranks of the group; 1: no group is proven */
-    int32_t bits; /* evidence [bits] for the weakest of the joins that made the cluster, rounded
-                     down */
+    /* Evidence [bits] for the weakest of the joins from which the cluster was made, rounded
+     * down. */
+    int32_t bits;
     bool at_least;
     char text[TM_GROUP_TEXT_MAX];
 } tm_group_answer;
@@ -50,7 +51,8 @@ typedef struct tm_operation_answer {
 
 /** What a process knows about the hosts whose groups it infers. */
 typedef struct tm_inference {
-    tm_vec records;  /* of tm_comm_record: of all ranks of the hosts, as in tm_match_input.bare */
+    /* of tm_comm_record: the records of all ranks of the hosts, as in tm_match_input.bare */
+    tm_vec records;
     tm_vec lanes;    /* of lane: the range of records of each rank and stream */
     tm_vec clusters; /* of tm_cluster, host by host */
     tm_vec hosts;    /* of int32_t: the host of each cluster */

@@ -135,9 +135,9 @@ static uint32_t configured_list(const tm_group_finder *finder, tm_text name) {
     return TM_NO_NAME;
 }
 
-/* Returns the operator that issued the kernel: the last operator on the launch's thread that
- * contains the launch's start. The operator has start and stride of the group, which the kernel
- * lacks. */
+/* Returns the operator that issued the kernel. This is the last operator on the launch's thread in
+ * which the launch starts. Unlike the kernel, the operator has the start and the stride of the
+ * group. */
 static const tm_collective_attr *asking_operator(const tm_timeline *timeline, uint32_t kernel) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     uint32_t launch = timeline->launch[kernel];
@@ -194,8 +194,8 @@ static bool find_regular(tm_group_finder *finder, const tm_collective_attr *attr
     return find_set(finder, &key, out);
 }
 
-/* If the group is as large as the job: sets *out to the index of the set of all ranks. False if
- * out of memory. */
+/* If the group is as large as the job, sets *out to the index of the set of all ranks. Otherwise,
+ * leaves *out unchanged. Returns false if out of memory. */
 static bool find_all(tm_group_finder *finder, const tm_collective_attr *attr, uint32_t *out) {
     const set_key key = {0, 1, attr->group_size, TM_NO_NAME};
     return !can_count(attr) || attr->group_size != finder->world_size ||

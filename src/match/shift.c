@@ -9,9 +9,10 @@
 enum {
     SECTION = 512, /* number of marks of the reference, around a centre, that are compared */
     SAMPLES = 64,  /* samples per section */
-    EDGES = 10,    /* number of changes of the rhythm with a sample before and a sample after */
-    RARE = 16,     /* number of samples with rare tokens */
-    ROUGH = 16,    /* number of samples for the quick test */
+    /* number of changes of the rhythm; each gets a sample before and a sample after it */
+    EDGES = 10,
+    RARE = 16,  /* number of samples with rare tokens */
+    ROUGH = 16, /* number of samples for the quick test */
     CENTRES = 5,
     ANCHORS = 4,  /* number of marks of a section for which partners are guessed */
     SHIFTS = 512, /* maximum shift in each direction */
@@ -44,8 +45,9 @@ typedef struct search {
     const tm_run *ref, *other;
     size_t from, n; /* section: marks [from, from + n) of the reference */
     size_t centre;
-    size_t least;            /* minimum number of matching kernels */
-    size_t n_met;            /* number of samples that synchronise: all ranks leave them together */
+    size_t least; /* minimum number of matching kernels */
+    /* number of samples whose kernels synchronise, so that all ranks leave them together */
+    size_t n_met;
     sample samples[SAMPLES]; /* ascending */
     size_t n_samples;
     int64_t tried[GUESSES * (2 * SHIFTS + 1)]; /* [n_tried] offsets guessed from the first anchor */
@@ -56,9 +58,10 @@ typedef struct candidate {
     int64_t offset_ns; /* at the centre */
     double drift;
     int64_t spread_ns;
-    double badness; /* spread / sqrt(number of kernels that match, minus those that match by
-                       chance). With more kernels, the spread of a wrong offset grows like a random
-                       walk; the spread of the true offset does not */
+    /* The spread divided by sqrt(n), where n is the number of matching kernels minus those that
+     * match by chance. With more kernels, the spread of a wrong offset grows like a random walk,
+     * but the spread of the true offset does not grow. */
+    double badness;
     bool has_drift; /* drift is removed */
     bool coherent;  /* at least half of the samples match within the noise */
 } candidate;
@@ -77,8 +80,8 @@ static void choose_edge(size_t i, uint8_t *chosen) {
     chosen[i + 1] = 1 + AFTER;
 }
 
-/* Chooses the marks around changes of the rhythm: the ends of steps or, if steps are unknown, the
- * widest gaps. Of the gaps, chooses at most one in 16 marks, so that only real changes are
+/* Chooses the marks around changes of the rhythm. These are the ends of steps or, if steps are
+ * unknown, the widest gaps. At most one gap in 16 marks is chosen, so that only real changes are
  * chosen. */
 static void choose_edges(const tm_run *run, size_t from, size_t n, uint8_t *chosen) {
     size_t found = 0;
@@ -247,8 +250,8 @@ static bool measure(const search *s, candidate *c, bool with_drift) {
     return true;
 }
 
-/* Tests an offset against the samples. Returns TM_UNMATCHED_NOT if the offset is possible; else
- * TOKENS or INCOHERENT. */
+/* Tests an offset against the samples. Returns TM_UNMATCHED_NOT if the offset is possible.
+ * Otherwise, returns TM_UNMATCHED_TOKENS or TM_UNMATCHED_INCOHERENT as the reason. */
 static tm_unmatched judge(const search *s, candidate *c) {
     size_t n_in[N_SORTS] = {0}, n_meet[N_SORTS] = {0}, n = 0, all = 0, wrong = 0;
     for (size_t i = 0; i < s->n_samples; i++) {
@@ -326,7 +329,8 @@ static void guess_partners(const search *s, size_t anchor, size_t guesses[GUESSE
     guesses[2] = first == s->other->n ? anchor : first + anchor - first_of_step(s->ref, mark->step);
 }
 
-/* Returns whether mark j was tried around an earlier guess. */
+/* Returns whether mark j is within SHIFTS places of an earlier guess, so that it was already
+ * tried. */
 static bool is_tried(const size_t *guesses, size_t which, size_t j) {
     for (size_t k = 0; k < which; k++)
         if (j + SHIFTS >= guesses[k] && j <= guesses[k] + SHIFTS)
@@ -334,8 +338,8 @@ static bool is_tried(const size_t *guesses, size_t which, size_t j) {
     return false;
 }
 
-/* Returns whether the first anchor already tried an offset near this one. Near is enough, because
- * an offset is replaced by the median difference. */
+/* Returns whether an offset near this one was already tried with the first anchor. The offset need
+ * not be the same, because a tried offset is replaced by the median difference. */
 static bool is_guessed(const search *s, int64_t offset_ns, int64_t apart_ns) {
     size_t next = tm_lower_bound(s->tried, s->n_tried, offset_ns);
     return (next < s->n_tried && s->tried[next] - offset_ns < apart_ns / 4) ||
