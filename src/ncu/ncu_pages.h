@@ -16,7 +16,7 @@ typedef struct tm_ncu_pages {
 tm_ncu_pages tm_ncu_pages_make(tm_names *texts);
 void tm_ncu_pages_free(tm_ncu_pages *pages);
 
-/** A record of a page; "" for a field that the page lacks. */
+/** A record of a page. A field that the page lacks is "". */
 typedef struct tm_ncu_record {
     size_t launch;
     const char *section, *metric, *unit, *value;

@@ -1,4 +1,5 @@
-/* Records of comma-separated text (RFC 4180), between ncu's own output lines. */
+/* Reads records of comma-separated text (RFC 4180). ncu prints other lines between the records,
+ * which are skipped. */
 #ifndef TMERGE_NCU_NCU_RECORDS_H
 #define TMERGE_NCU_NCU_RECORDS_H
 

@@ -48,8 +48,8 @@ typedef struct page {
     tm_records records;
     int column[N_COLUMNS];
     size_t n_columns;
-    tm_vec metrics; /* of a raw page: tm_metric of each column; its factor includes the column's
-                       unit */
+    /* Only for a raw page: the tm_metric of each column. Its factor includes the column's unit. */
+    tm_vec metrics;
 } page;
 
 tm_ncu *tm_ncu_create(void) {

@@ -27,13 +27,13 @@ typedef struct tm_chrome_form {
 } tm_chrome_form;
 
 /**
- * Reads a part of a source: from the current position (the start of the source or of an event) to
- * byte @p stop (the start of an event; -1: the end of the content). Repairs malformed events and
- * counts them.
+ * Reads a part of a source. The part starts at the current position, which is the start of the
+ * source or of an event. It ends at byte @p stop, which is the start of an event, or -1 for the end
+ * of the content. Repairs malformed events and counts them.
  *
  * @param context  argument of form->emit
  * @param out      receives the metadata, the position of the part, the counts of its trace, and
- *                 whether the text was truncated; also with TM_ERR_INPUT
+ *                 whether the text was truncated; it is also set if TM_ERR_INPUT is returned
  * @return         TM_OK; TM_ERR_INPUT with path and decoded byte offset; TM_ERR_FAULT
  */
 tm_status tm_chrome_read_part(tm_source *source, const tm_chrome_form *form, int64_t stop,

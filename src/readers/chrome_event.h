@@ -33,7 +33,8 @@ typedef enum tm_chrome_type {
     TM_CHROME_MAYBE
 } tm_chrome_type;
 
-/** For a list of fields X(id, type, key): the entry of the enum, and the row of the table. */
+/** For a list of fields X(id, type, key). The first macro makes the entry of the enum, the second
+ * makes the row of the table. */
 #define TM_CHROME_FIELD_ID(id, type, key) id,
 #define TM_CHROME_FIELD_ROW(id, type, key) [id] = {TM_CHROME_##type, sizeof(key) - 1, key},
 
@@ -56,21 +57,22 @@ typedef struct tm_chrome_event {
     tm_json_text pid, tid;
     tm_json_text id;  /* id of a flow: a number or a string; size 0 if absent */
     const char *args; /* the opening brace of the args, or NULL */
-    uint32_t *
-        known_ids; /* [text.known of an ARRAY] name id of the text, set by the caller; 0: not set */
+    /* Only for the text of an ARRAY: the element at text.known is the name id of the text, set by
+     * the caller. An element of 0 is not set yet. */
+    uint32_t *known_ids;
     uint64_t present; /* bit f is set if fields[f] has a value */
     tm_chrome_value fields[TM_CHROME_FIELDS_MAX];
 } tm_chrome_event;
 
 enum { TM_CHROME_GAPS = 512, TM_CHROME_KNOWN = 2048, TM_CHROME_KNOWN_MAX = 128 };
 
-/** A format's keys by hash, and caches of recent gaps and of recent texts that are not parsed. Each
- * reader has its own. */
+/** A hash table of the keys of a format. It also caches recent gaps, and recent texts that are
+ * skipped without parsing. Each reader has its own. */
 typedef struct tm_chrome_keys {
     const tm_chrome_field *fields; /* borrowed */
     bool quoted_times;  /* ts and dur may be numbers in quotes; otherwise such values are bad */
     unsigned decimals;  /* decimals of a microsecond: 3 for times in ns, 6 in ps */
-    uint8_t slots[256]; /* 1 + field with this hash; 0: free */
+    uint8_t slots[256]; /* 1 + index of the field whose key has this hash; 0 if there is none */
     tm_gap event_gaps[TM_CHROME_GAPS];
     tm_gap args_gaps[TM_CHROME_GAPS];
     uint8_t known_sizes[TM_CHROME_KNOWN];    /* 0: none */
@@ -90,8 +92,11 @@ const char *tm_chrome_event_parse(tm_json_cursor *cursor, tm_chrome_keys *keys, 
 /** Handles one series of a counter event and its value. Returns false if out of memory. */
 typedef bool tm_chrome_series(void *context, const tm_json_text *key, double value);
 
-/** Calls @p each for every number in the args object at @p p: the series of a counter event.
- * @param quoted  also for numbers in strings */
+/**
+ * Calls @p each for every number in the args object at @p p. The args of a counter event contain
+ * one number for each series.
+ * @param quoted  numbers in strings count, too
+ */
 const char *tm_chrome_counters(tm_json_cursor *cursor, const char *p, bool quoted,
                                tm_chrome_series *each, void *context);
 

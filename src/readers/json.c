@@ -178,8 +178,8 @@ static const char *usual_array(tm_json_cursor *cursor, const char *p, const char
     } while (true);
 }
 
-/* Reads the value at p. Tries the fast way only from *looked_at on, so that nested arrays with
- * unusual values are not scanned again for each level. */
+/* Reads the value at p. Tries the fast way only at *looked_at and after it. Otherwise, nested
+ * arrays with unusual values would be scanned again for each level of nesting. */
 static const char *at_value(tm_json_cursor *cursor, const char *p, tm_json_skip_state *s,
                             const char **looked_at) {
     const bool usual = *p == '[' && s->depth < TM_JSON_DEPTH_MAX / 2 && p >= *looked_at;

@@ -30,7 +30,7 @@ typedef struct tm_json_cursor {
 typedef struct tm_json_text {
     const char *bytes;
     size_t size;
-    bool escaped; /* it contains a backslash: use tm_json_decode */
+    bool escaped; /* the text contains a backslash: use tm_json_decode */
     /* for the text of an ARRAY field: index in tm_chrome_event.known_ids; 0: none */
     uint16_t known;
 } tm_json_text;
@@ -78,7 +78,8 @@ static inline const char *tm_json_string(tm_json_cursor *cursor, const char *p, 
 #elif TM_SIMD == TM_SIMD_SSE2
     const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\');
     const __m128i control = _mm_set1_epi8(0x1f);
-    for (;;) { /* as above, 16 bytes at a time */
+    /* This is the loop above, with 16 bytes at a time. */
+    for (;;) {
         __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
         __m128i stop = _mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, slash));
         stop = _mm_or_si128(stop, _mm_cmpeq_epi8(_mm_min_epu8(v, control), v));
@@ -157,8 +158,9 @@ const char *tm_json_skip(tm_json_cursor *cursor, const char *p, tm_json_skip_sta
 /** Skips one value that is completely in the window; NULL on failure. */
 const char *tm_json_skip_value(tm_json_cursor *cursor, const char *p);
 
-/** Moves to the next value of an object in the window, from after its brace (@p first) or after a
- * value; sets *more to false after its closing brace. */
+/** Moves to the next value of an object in the window. If @p first is set, p is after the opening
+ * brace, otherwise after a value. At the end of the object, moves past its closing brace and sets
+ * *more to false. */
 static inline const char *tm_json_member(tm_json_cursor *cursor, const char *p, bool first,
                                          tm_json_text *key, bool *more) {
     p = tm_json_space(p);

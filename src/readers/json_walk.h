@@ -33,8 +33,12 @@ bool tm_walk_is_cut(const tm_walk *walk, tm_status status);
  */
 typedef tm_status tm_walk_each(void *context, const tm_json_text *key, tm_error *err);
 
-/** Calls @p each for the members of the object, or the elements of the array, that starts here, and
- * moves past it. TM_OK; TM_ERR_INPUT, also if neither starts here; whatever @p each returns. */
+/**
+ * Reads the object or array that starts here. Calls @p each for each of its members or elements,
+ * and moves past it.
+ * @return TM_OK; TM_ERR_INPUT, also if neither an object nor an array starts here; a failure of @p
+ *         each
+ */
 tm_status tm_walk_list(tm_walk *walk, tm_walk_each *each, void *context,
                        tm_error *err) TM_MUST_CHECK;
 

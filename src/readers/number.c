@@ -2,7 +2,8 @@
 
 #include <stdlib.h>
 
-/* Limit of exponents, so that sums do not overflow. Beyond it, no digit fits into int64 anyway. */
+/* Limit of exponents, so that sums of exponents do not overflow. A number with a larger exponent
+ * does not fit into int64 anyway. */
 enum { EXPONENT_MAX = 1000000 };
 
 typedef struct decimal {
@@ -49,8 +50,9 @@ static bool with_sign(uint64_t value, bool negative, int64_t *out) {
     return true;
 }
 
-/* Reads the digits before the (moved) decimal point. Sets *rest to the first digit after it, or -1,
- * and *more to whether any later digit is not 0. */
+/* Reads the digits before the decimal point, which the exponent has moved. Sets *rest to the first
+ * digit after the point, or to -1 if there is none. Sets *more to whether any digit after the point
+ * is not 0. */
 static bool integer_part(const decimal *d, uint64_t *value, int *rest, bool *more) {
     long at = 0;
     const char *p = d->digits;

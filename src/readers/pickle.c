@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limits of the values in containers (16 bytes each, so half a gigabyte), and of the containers. */
+/* Maximum number of values in all containers, and maximum number of containers. A value has 16
+ * bytes, so the values take at most half a gigabyte. */
 enum { VALUES_MAX = 1 << 25, CONTAINERS_MAX = 1 << 25, BUFFER = 1 << 16 };
 
 enum { LONGEST = 10 }; /* bytes of the longest opcode with its argument: an integer of 8 bytes */
@@ -78,7 +79,7 @@ typedef struct machine {
     const unsigned char *op;      /* the current opcode; NULL if the buffer has moved past it */
     int64_t at;                   /* offset of the current opcode in the file if op is NULL */
     int64_t start;                /* offset of the buffer's first byte in the file */
-    tm_pickle_value *stack, *top; /* in out->stack: the first value; the end of the values */
+    tm_pickle_value *stack, *top; /* the first value in out->stack, and the end of the values */
     tm_pickle_value *floor; /* first value above the last mark. The mark is the value below it, and
                                has the index of the previous floor. */
     tm_vec text;            /* of char */
@@ -163,7 +164,8 @@ static inline const char *push(machine *m, tm_pickle_value value) {
     return NULL;
 }
 
-/* Moves the items of a container to the end of out->items, where there is room for @p n more. */
+/* Moves the items of a container to the end of out->items, so that there is room for @p n more
+ * items. */
 static bool make_place(tm_pickle *p, tm_pickle_run *run, size_t n) {
     const size_t first = p->items.n, room = run->n == 0 ? n : 2 * (run->n + n);
     if (!tm_vec_reserve(&p->items, first + room))

@@ -29,10 +29,11 @@ static bool is_queued(const tm_json_text *category) {
                                    memcmp(category->bytes, "dequeue", 7) == 0);
 }
 
-/* Whether an event identifies an Ascend trace. Among profilers that write an array, only this one
- * writes times in quotes. If times are not quoted, the trace is recognised by process names, or by
- * categories and args that other profilers lack or write differently: Kineto writes dimensions as
- * arrays, and a sequence number only for operators that autograd counts. */
+/* Returns whether an event identifies an Ascend trace. Of the profilers that write an array of
+ * events, only this one may write times in quotes. If times are not quoted, the trace is recognised
+ * by the names of processes, or by categories and args that other profilers lack or write
+ * differently. For example, Kineto writes dimensions as arrays, and writes a sequence number only
+ * for operators that autograd counts. */
 static bool tells(const tm_chrome_event *event) {
     if (event->phase == 'M')
         return names_ascend(event);

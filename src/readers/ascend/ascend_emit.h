@@ -16,7 +16,8 @@ typedef enum tm_ascend_layer {
     TM_ASCEND_PYTHON,
     TM_ASCEND_CANN, /* calls of the CANN library, made by threads of the Python process */
     TM_ASCEND_DEVICE,
-    TM_ASCEND_HCCL, /* HCCL's operations and, as separate threads, their planes (channels) */
+    /* HCCL's operations. HCCL's planes (channels) are separate threads of this process. */
+    TM_ASCEND_HCCL,
     TM_ASCEND_OVERLAP,
     TM_ASCEND_OTHER_LAYER
 } tm_ascend_layer;

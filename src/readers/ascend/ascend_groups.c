@@ -24,8 +24,8 @@ static bool is_lower(const void *element, const void *key) {
     return ((const operation *)element)->name < *(const uint64_t *)key;
 }
 
-/* Adds the operation of a key such as "hcom_allReduce__868_0_1@175..."; ignores keys of another
- * form. p is after the opening quote. */
+/* Adds an operation and its communicator from a key such as "hcom_allReduce__868_0_1@175...". Keys
+ * of another form are ignored. p is after the opening quote. */
 static bool take(tm_ascend_groups *groups, tm_names *names, const char *p) {
     size_t name = strcspn(p, "@\""),
            digits = p[name] == '@' ? strspn(p + name + 1, "0123456789") : 0;

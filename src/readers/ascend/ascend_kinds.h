@@ -19,12 +19,13 @@ typedef enum tm_ascend_work {
 tm_ascend_work tm_ascend_work_of(const tm_json_text *type, const tm_json_text *name, bool *known);
 
 /**
- * Removes the number that makes a kernel's name differ in every launch: "Conv2D" for "Conv2D12",
- * "trans_Cast" for "trans_Cast_10".
+ * Removes the number that makes a kernel's name differ in every launch. For example, "Conv2D12"
+ * becomes "Conv2D", and "trans_Cast_10" becomes "trans_Cast".
  *
- * @param op   the dequeued operator, "" if unknown. If known, the kernel's name is the operator
- *             (which may end with digits) followed by the number
- * @param out  [size] terminated  @return false if the name is unchanged, or does not fit
+ * @param op   the dequeued operator, or "" if it is unknown. If it is known, the kernel's name is
+ *             the operator's name (which may end with digits) followed by the number.
+ * @param out  [size] terminated
+ * @return     false if the name is unchanged or does not fit
  */
 bool tm_ascend_plain_name(const char *name, const char *op, char *out, size_t size);
 

@@ -6,11 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/**
- * Returns the rank of a trace: from its name ascend_pytorch_profiler_<rank>.db, or from
- * profiler_info_<rank>.json in the same folder or, for a trace in ASCEND_PROFILER_OUTPUT, in its
- * parent; -1 if there is none, or several.
- */
+/** Returns the rank of a trace. It is taken from the trace's name ascend_pytorch_profiler_<rank>.db
+ * or from the name of a file profiler_info_<rank>.json. This file is in the same folder or, for a
+ * trace in ASCEND_PROFILER_OUTPUT, in the parent of that folder. Returns -1 if there is no rank, or
+ * if there are several. */
 int64_t tm_ascend_rank_of(const char *path);
 
 /** Extracts the host from a folder <host>_<pid>_<time>_ascend_pt of a path.

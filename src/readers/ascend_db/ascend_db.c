@@ -1,6 +1,6 @@
-/* Databases of Ascend NPUs: ascend_pytorch_profiler_RANK.db of torch_npu's profiler, which with
- * ExportType.Db writes no trace_view.json, and msprof_TIME.db of msprof. The tables are defined by
- * MindStudio (msprof, analysis/csrc/application/database/msprof_db.cpp) and torch_npu
+/* Reads databases of Ascend NPUs. torch_npu's profiler writes ascend_pytorch_profiler_RANK.db with
+ * ExportType.Db, and then no trace_view.json. msprof writes msprof_TIME.db. The tables are defined
+ * by MindStudio (msprof, analysis/csrc/application/database/msprof_db.cpp) and by torch_npu
  * (prof_view/prof_db_parse). */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "readers/sqlite/profiler_database.h"
 
 typedef struct tm_ascend_db_group {
-    uint32_t name;        /* id of the communicator's name, as operations have it */
+    uint32_t name;        /* Name id of the communicator. Operations have the same id. */
     uint32_t description; /* id of the name of torch's group: "default_group", "tp" */
     int32_t n_ranks;
 } tm_ascend_db_group;

@@ -15,8 +15,9 @@ typedef struct info {
     int64_t task; /* globalTaskId */
     int64_t name; /* id of the string that names it */
     uint8_t work; /* tm_ascend_work */
-    bool found;   /* whether TASK has this task; if the task has several descriptions, set in the
-                     first */
+    /* Whether TASK has this task. If a task has several descriptions, only the first one is
+     * marked. */
+    bool found;
 } info;
 
 typedef struct copy_info {
@@ -117,7 +118,8 @@ static tm_ascend_work work_of_type(tm_ascend_db *d, const tm_json_text *type) {
     static const tm_json_text none = {.bytes = ""}, other = {.bytes = "Other", .size = 5};
     bool known = false;
     tm_ascend_work work = tm_ascend_work_of(type, &none, &known);
-    if (!known) { /* in text traces, these types are names of tasks */
+    /* In text traces, these types are the names of tasks of type "Other". */
+    if (!known) {
         work = tm_ascend_work_of(&other, type, &known);
         d->trace->counts[TM_COUNT_OTHER_TASK] += work == TM_ASCEND_COMPUTES && !d->describes_all;
     }
@@ -260,8 +262,8 @@ static tm_status each_operation(void *context, sqlite3_value **values, tm_error 
     return row == TM_NO_EVENT || add_operation(d, values, &op, row) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Counts the descriptions for which there is no event: of kernels that TASK lacks and, if no
- * operation is recorded, of parts of operations. */
+/* Counts the descriptions for which there is no event. A kernel has no event if TASK lacks it.
+ * Parts of operations count only if no operation is recorded. */
 static int64_t count_untimed(const tm_ascend_db *d) {
     const info *v = d->infos.data;
     const bool no_operation = d->trace->attrs[TM_ATTR_COLLECTIVE].n == 0;

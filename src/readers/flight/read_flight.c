@@ -65,7 +65,7 @@ typedef struct op_name {
     uint64_t hash;              /* of op */
     /* whether ranks must agree on the operation's input tensors, output tensors */
     bool inputs, outputs;
-    bool is_p2p, gathers; /* gathers: whether it is an all_gather */
+    bool is_p2p, gathers; /* `gathers` is set for an all_gather */
     bool ends_batch;      /* "coalesced", "ALLGATHER_coalesced" */
 } op_name;
 
@@ -74,7 +74,7 @@ struct tm_flight {
     tm_vec groups, ranks; /* groups: of tm_flight_group; ranks: of int64_t */
     tm_vec calls;         /* of tm_flight_call */
     tm_vec texts;         /* of known_text, by the text's id */
-    layout layout;        /* of the last entry */
+    layout layout;        /* layout of the entry that was read last */
     long_list list;
     tm_vec ops; /* of op_name */
     int64_t rank, left_out;
@@ -409,7 +409,7 @@ static bool form_of(tm_flight *f, const entry *e, const op_name *op, uint64_t *o
         hash = hash_sizes(f, field(e, F_OUTPUTS), hash + 1);
         ok = hash_types(f, field(e, F_OUTPUT_TYPES), &hash);
     }
-    *out = hash | 2; /* 0 and 1 have other meanings */
+    *out = hash | 2; /* the values 0 and 1 have other meanings */
     return ok;
 }
 
@@ -614,7 +614,7 @@ int64_t tm_flight_left_out(const tm_flight *flight) {
     return flight->left_out;
 }
 
-/* From here on: how a call is written as text. */
+/* The rest of the file writes a call as text. */
 
 typedef struct line {
     char *out;

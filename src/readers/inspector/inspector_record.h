@@ -16,9 +16,10 @@ typedef struct tm_inspector_record {
     int64_t rank, n_ranks; /* rank in the communicator; number of ranks of the communicator */
     int64_t pid;
     int64_t dump_us; /* time at which the record was written, some time after the operation's end */
-    int64_t sn;   /* sequence number for each function and communicator; for transfers also for each
-                     rank */
-    int64_t peer; /* peer of a transfer: rank in the communicator */
+    /* Sequence number. Each function on each communicator has its own numbering. Transfers are also
+     * numbered separately by each rank. */
+    int64_t sn;
+    int64_t peer;     /* peer of a transfer: rank in the communicator */
     int64_t bytes;    /* one rank's part */
     int64_t exec_us;  /* duration of the slowest channel */
     int64_t start_us; /* only in verbose records: first start and last stop of the channels, as a
