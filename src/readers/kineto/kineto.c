@@ -23,7 +23,7 @@ typedef struct kineto_reader {
     tm_kineto_emitter *emitters; /* [n] one for each rank of the file */
     size_t n;
     tm_kineto_way way;
-    tm_keys owners; /* of int64_t: for each emitter, the number of the owner (rank) of its events */
+    tm_keys owners; /* of int64_t: number of the owner (rank) whose events go to each emitter */
     tm_kineto_named named;
 } kineto_reader;
 
@@ -51,7 +51,7 @@ static const tm_chrome_form form = {.fields = tm_kineto_fields, .n_fields = N_FI
 
 static int64_t int_member(const cJSON *object, const char *key) {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-    /* Ranks are far below 2^53, so they are exact as doubles. */
+    /* The number is a double. Ranks are far below 2^53, so they are exact. */
     return cJSON_IsNumber(item) && item->valuedouble >= 0 && item->valuedouble < 1e15
                ? (int64_t)item->valuedouble
                : -1;
@@ -65,7 +65,8 @@ static tm_status finish_metadata(tm_part *whole, tm_names *names, tm_error *err)
         return TM_OK;
     if (!tm_vec_append(&whole->metadata, "}", 2))
         return tm_fail_memory(err);
-    *(char *)whole->metadata.data = '{'; /* in place of the first member's comma */
+    /* The text starts with the comma before the first member, which becomes the brace. */
+    *(char *)whole->metadata.data = '{';
     tm_vec own = TM_VEC(char);
     bool ok =
         tm_metadata_cut(whole->metadata.data, whole->metadata.n - 1, names, &own, &trace->lists) &&
@@ -75,7 +76,8 @@ static tm_status finish_metadata(tm_part *whole, tm_names *names, tm_error *err)
         trace->metadata = tm_names_intern_string(names, own.data);
     cJSON *root = ok ? cJSON_Parse(own.data) : NULL;
     tm_vec_free(&own);
-    if (!root) /* valid JSON, but cJSON rejects lone surrogates */
+    /* The metadata is valid JSON. But cJSON rejects lone surrogates. */
+    if (!root)
         trace->counts[TM_COUNT_ODD_METADATA]++;
     const cJSON *info = cJSON_GetObjectItemCaseSensitive(root, "distributedInfo");
     trace->rank = int_member(info, "rank");
@@ -147,7 +149,8 @@ static tm_status kineto_finish(tm_part *whole, tm_names *names, tm_error *err) {
     tm_trace *trace = whole->trace;
     if (!tm_kineto_names_ranks(whole, names))
         return finish(whole, names, err);
-    tm_trace_free(trace); /* the caller must read its ranks one by one */
+    /* The file has several ranks. The caller must read them one by one. */
+    tm_trace_free(trace);
     memset(trace->counts, 0, sizeof trace->counts);
     trace->is_fused = true;
     return TM_OK;

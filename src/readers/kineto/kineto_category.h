@@ -9,7 +9,9 @@ typedef enum tm_kineto_rule {
     TM_KINETO_PLAIN, /* the category decides */
     TM_KINETO_MTIA,  /* the event's name shows whether it is device work or a wait */
     TM_KINETO_NO_MEMORY,
-    TM_KINETO_PENDING /* flows and labels decide after reading (kineto_devices.h) */
+    /* the whole trace decides: flows and labels show whether it is device work
+     * (kineto_devices.h) */
+    TM_KINETO_PENDING
 } tm_kineto_rule;
 
 typedef struct tm_kineto_class {

@@ -23,9 +23,10 @@ bool tm_kineto_may_communicate(const char *bytes, size_t size) {
     return tm_collective_kind_of_kernel(bytes, size) != TM_COLL_OTHER || holds_ccl(bytes, size);
 }
 
-/* Whether a kernel certainly communicates, whichever operator launched it. A name with "reduce" or
- * "broadcast" proves nothing, because computations have such names, too. Nor does the name of a
- * fused kernel, which lists everything that was fused, including the wait for a collective. */
+/* Returns whether a kernel certainly communicates, whichever operator launched it. A name with
+ * "reduce" or "broadcast" proves nothing, because computations also have such names. The name of a
+ * fused kernel proves nothing either. It lists everything that was fused, including the wait for a
+ * collective. */
 static bool communicates(const char *bytes, size_t size) {
     if (holds_ccl(bytes, size))
         return true;
@@ -49,7 +50,7 @@ typedef struct judge {
     tm_names *names;
     tm_vec pending;   /* of tm_mark: the marked events, grouped by category and process */
     tm_vec processes; /* of uint32_t: name ids of processes that have operators, ascending */
-    tm_vec unknown;   /* of seen: categories that nothing shows to be device work */
+    tm_vec unknown;   /* of seen: categories for which nothing shows that they are device work */
     tm_kineto_flows flows;
 } judge;
 
@@ -79,9 +80,9 @@ static bool list_processes(judge *j) {
     return true;
 }
 
-/* Whether a process is a device. Its label is not enough: without a plugin that names devices, the
- * profiler labels processes 0 to 15 as GPUs, even if these do not exist, and in a container the
- * host process may have such a pid. */
+/* Returns whether a process is a device. A label as GPU is not enough. Without a plugin that names
+ * devices, the profiler labels processes 0 to 15 as GPUs, even if these GPUs do not exist. In a
+ * container, the host process may have such a number. So the process must not have operators. */
 static bool is_labelled(const judge *j, uint32_t pid) {
     const tm_label *labels = j->whole->labels.data;
     bool labelled = false;

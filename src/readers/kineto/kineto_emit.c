@@ -49,10 +49,10 @@ static float real_field(const tm_kineto_event *event, tm_kineto_field field) {
     return tm_kineto_has(event, field) ? (float)event->fields[field].r : NAN;
 }
 
-/* Returns the occupancy [%]; NaN if unknown. Kineto rounds it to whole percent, so 0 is valid for
- * very few warps (large GPUs hold at most 64 per SM). But Kineto also writes 0 if it computes that
- * no block fits, as for kernels that use more shared memory than the default: nvjet, CUTLASS, flash
- * attention, NCCL. */
+/* Returns the occupancy [%], or NaN if it is unknown. Kineto rounds it to whole percent. So 0 is
+ * valid for very few warps, because large GPUs hold at most 64 warps per SM. But Kineto also writes
+ * 0 if it computes that no block fits. This happens for kernels that use more shared memory than
+ * the default, for example nvjet, CUTLASS, flash attention and NCCL. */
 static float occupancy_of(const tm_kineto_event *event) {
     const float warps_for_half_a_percent = 0.32F;
     float occupancy =
@@ -115,7 +115,8 @@ static tm_kineto_class class_of(tm_kineto_emitter *emitter, const tm_kineto_even
         &emitter->categories[tm_short_text_hash(&category) >> (64 - TM_KINETO_CATEGORY_BITS)];
     if (!tm_short_text_is(&cache->category, &category)) {
         cache->category = category;
-        cache->class = classify(emitter, text); /* the reader stops when out of memory */
+        /* If this runs out of memory, the reader stops. */
+        cache->class = classify(emitter, text);
     }
     return cache->class;
 }
@@ -334,7 +335,8 @@ static bool emit_shapes(tm_kineto_emitter *emitter, const tm_kineto_event *event
     return attr && shapes != TM_NAME_FAILED;
 }
 
-/* Returns an array field's text; TM_NO_NAME if absent or longer than any operator's. */
+/* Returns the name id of the text of an array field. Returns TM_NO_NAME if the event lacks the
+ * field, or if the text is longer than that of any real operator. */
 static uint32_t array_field(tm_kineto_emitter *emitter, const tm_kineto_event *event,
                             tm_kineto_field field) {
     enum { ARRAY_MAX = 4096 };
@@ -399,7 +401,8 @@ static tm_wait_kind wait_kind(const tm_kineto_event *event) {
     return TM_WAIT_OTHER;
 }
 
-/* Adds a wait. "stream" is the stream that waits, or that the host waits for. */
+/* Adds a wait. The arg "stream" is the stream that waits. If the host waits for a stream, it is
+ * that stream. */
 static bool emit_wait(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
     tm_wait_kind kind = wait_kind(event);
     int64_t record = tm_kineto_int(event, F_WAIT_ON_RECORD, 0);
@@ -520,8 +523,8 @@ static __attribute__((noinline)) uint32_t name_without_addresses(tm_kineto_emitt
     return intern(emitter, &name);
 }
 
-/* Whether events of a category are named by symbols, which contain no addresses of Python
- * objects. */
+/* Returns whether the events of a category have the names of symbols. Such names contain no
+ * addresses of Python objects. */
 static bool is_symbol(uint8_t category) {
     return category == TM_CAT_KERNEL || category == TM_CAT_RUNTIME || category == TM_CAT_DRIVER ||
            category == TM_CAT_MEMCPY || category == TM_CAT_MEMSET;
@@ -597,8 +600,8 @@ static uint32_t mtia_name(tm_kineto_emitter *emitter, const tm_kineto_event *eve
                                          : name_of(emitter, event, TM_CAT_OTHER);
 }
 
-/* Sets the stream of a track to the stream of an event, and adds a mark, from which the joined
- * trace gets the stream. */
+/* Sets the stream of a track to the stream of an event. Also adds a mark, because the tracks of the
+ * joined trace get their streams from marks. */
 static bool note_stream(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t index,
                         bool created) {
     tm_track *track = (tm_track *)emitter->trace->tracks.data + index;
@@ -664,7 +667,8 @@ bool tm_kineto_emit(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
     case 'X':
         return emit_event(emitter, cursor, event, TM_DURATION);
     case 'i':
-    case 'I': /* an instant: the older letter of the Chrome format */
+    /* An older letter of the Chrome format for an instant. */
+    case 'I':
         return emit_event(emitter, cursor, event, TM_INSTANT);
     case 'C':
         return emit_event(emitter, cursor, event, TM_COUNTER);

@@ -23,7 +23,8 @@ typedef struct tm_kineto_flows {
 bool tm_kineto_flows_sort(tm_kineto_flows *out, tm_part *whole);
 void tm_kineto_flows_free(tm_kineto_flows *flows);
 
-/** Whether a flow that started in another process ends where an event of this mark starts. */
+/** Returns whether a flow ends at @p begin_ns on the track of this mark, after starting in another
+ * process. */
 bool tm_kineto_flow_ends(const tm_kineto_flows *flows, const tm_names *names, const tm_mark *mark,
                          int64_t begin_ns);
 

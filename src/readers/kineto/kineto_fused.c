@@ -166,7 +166,9 @@ static tm_status number_owners(const owners *o, int64_t *ranks, int64_t *reporte
     if (o->way == TM_KINETO_ARG)
         return TM_OK;
     TM_TRY(tm_rank_labels_number(labels, n, 0, ranks, err));
-    for (size_t i = 0; i < n; i++) /* each replica numbers its ranks from 0 */
+    /* The reported rank is the rank within the replica, because each replica numbers its ranks from
+     * 0. */
+    for (size_t i = 0; i < n; i++)
         labels[i].of[TM_WORD_DP] = -1;
     return tm_rank_labels_number(labels, n, 0, reported, err);
 }
@@ -224,7 +226,7 @@ static tm_status fail_unreported(const char *path, int64_t n_unreported, tm_erro
         n_unreported);
 }
 
-/* Lists the ranks of a file that only process names identify. */
+/* Lists the ranks of a file in which only the names of processes show the ranks. */
 static tm_status list_named(const char *path, tm_vec *units, tm_error *err) {
     tm_kineto_named named;
     tm_status status = tm_kineto_named_read(path, &named, err);

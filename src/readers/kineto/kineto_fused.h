@@ -22,15 +22,16 @@ typedef enum tm_kineto_way {
  * @param head  followed by TM_JSON_PADDING zero bytes */
 tm_kineto_way tm_kineto_way_of(const char *head, size_t size, bool whole);
 
-/** Returns the owner of an event, a number that identifies its rank within the file; -1 if unknown.
- * Also removes the owner from the event's pid, so that the pid is the same as in the rank's own
- * trace. */
+/** Returns the owner of an event. The owner is a number that identifies the rank of the event
+ * within the file; it is -1 if it is unknown. Also removes the owner from the event's pid, which
+ * then is the same as in the rank's own trace. */
 int64_t tm_kineto_owner(tm_kineto_way way, tm_kineto_event *event);
 
 /**
- * Lists the ranks that the events of a file have; none if most events have no rank. If @p way is
- * TM_KINETO_ALONE, looks for ranks in the names of processes.
- * @param units  of tm_unit, appended to: `process` is the owner and `devices` is @p way
+ * Lists the ranks to which the events of a file belong. Lists no ranks if most events have no rank.
+ * If @p way is TM_KINETO_ALONE, looks for ranks in the names of processes instead.
+ * @param units  of tm_unit; the ranks are appended. `process` is set to the owner and `devices` to
+ *               @p way.
  * @return       TM_OK, also if the file cannot be read; TM_ERR_INPUT if some events have no rank;
  *               TM_ERR_FAULT
  */

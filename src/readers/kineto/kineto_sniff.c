@@ -21,7 +21,8 @@ static bool known_key(const tm_json_text *key) {
     return false;
 }
 
-/* Whether the object at p has the key @p wanted; if this is NULL: a key that only Kineto writes. */
+/* Returns whether the object at p has the key @p wanted. If @p wanted is NULL, returns whether it
+ * has a key that only Kineto writes. */
 static bool has_key(tm_json_cursor *cursor, const char *p, const char *wanted) {
     tm_json_text key;
     p = tm_json_space(p + 1);
