@@ -96,7 +96,8 @@ tm_status tm_nsys_add(tm_nsys_emitter *e, sqlite3_value **values, tm_raw_event e
 tm_status tm_nsys_add_on_stream(tm_nsys_emitter *e, sqlite3_value **values, tm_category category,
                                 uint32_t name, uint32_t *row, tm_error *err) {
     enum { DEVICE = REST, STREAM };
-    /* work of the whole context, such as a wait for all of its streams */
+    /* This stream stands for the whole context, for example in a wait for all streams of the
+     * context. */
     const int64_t invalid_stream = UINT32_MAX;
     int64_t device = tm_db_int(values, DEVICE, 0), stream = tm_db_int(values, STREAM, -1);
     *row = TM_NO_EVENT;
@@ -168,7 +169,8 @@ static tm_status kernel_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error
                : tm_fail_memory(err);
 }
 
-/* Adds a CUDA graph that was recorded as one event, as a kernel: it keeps the GPU busy. */
+/* Adds a CUDA graph that was recorded as one event. The event becomes a kernel, because the graph
+ * keeps the GPU busy. */
 static tm_status graph_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
     enum { CORRELATION = REST + 2, GRAPH };
     char text[40];
@@ -351,14 +353,15 @@ static tm_status take_row(void *context, sqlite3_value **values, tm_error *err) 
     int64_t at = tm_db_int(values, AT, 0), process = s->e->unit->process;
     if (++s->e->n_done % REPORTED_AFTER == 0)
         tell(s->e);
-    /* The unit has process 0 if the export does not distinguish processes. */
+    /* If the export does not distinguish processes, the unit has process 0, and all rows belong to
+     * it. */
     if (process != 0 && process != (s->by_thread ? at & TM_NSYS_PROCESS_MASK : at))
         return TM_OK;
     return s->def->row(s->e, values, err);
 }
 
-/* Lets SQLite skip the rows of other processes: it decodes only their process. A file of many ranks
- * is scanned once for each rank, so this is much faster. */
+/* Reads a table. A file of many ranks is scanned once for each rank. To make this fast, SQLite
+ * skips the rows of other processes, and decodes only the process of such rows. */
 static tm_status read_table(tm_nsys_emitter *e, const table_def *def, tm_error *err) {
     table_scan scan = {e, def, strcmp(def->columns[AT], "globalTid") == 0};
     tm_db_query query = {def->name, def->columns, 0, NULL, def->columns[AT]};
@@ -378,7 +381,8 @@ tm_status tm_nsys_emit_all(tm_nsys_emitter *e, tm_error *err) {
         e->category = i < N_TABLES ? TM_CAT_OTHER : (uint8_t)ranges[i - N_TABLES].category;
         TM_TRY(read_table(e, &def, err));
         n_passed += tm_db_last_row(e->db, def.name);
-        e->n_done = n_passed; /* also counts rows of other processes */
+        /* The rows of other processes count as done, too. */
+        e->n_done = n_passed;
         tell(e);
     }
     TM_TRY(tm_nsys_add_mpi(e, err));

@@ -44,7 +44,7 @@ typedef struct tm_nsys_emitter {
     tm_vec texts;         /* hash table from ids of StringIds to name ids */
     size_t n_texts;       /* entries in `texts` */
     tm_vec scratch;       /* of char */
-    tm_vec domains;       /* of tm_nsys_domain: those found so far */
+    tm_vec domains;       /* of tm_nsys_domain: the domains found so far */
     bool has_all_domains; /* whether all rows have been searched for domains */
     tm_vec fields;        /* fields in payloads of each schema; for nsys_nccl.c */
     tm_vec ranges;        /* of tm_nsys_range */
@@ -77,12 +77,13 @@ uint32_t tm_nsys_track_of(tm_nsys_emitter *e, tm_track_kind kind, int64_t first,
 tm_status tm_nsys_add(tm_nsys_emitter *e, sqlite3_value **values, tm_raw_event event, uint32_t *row,
                       tm_error *err) TM_MUST_CHECK;
 
-/** Like tm_nsys_add, but with the times [ns] as arguments, as recorded; INT64_MIN: not recorded. */
+/** Like tm_nsys_add, but the times [ns] are arguments. They are the times in the export. INT64_MIN
+ * stands for a time that is not recorded. */
 tm_status tm_nsys_add_at(tm_nsys_emitter *e, int64_t start, int64_t end, tm_raw_event event,
                          uint32_t *row, tm_error *err) TM_MUST_CHECK;
 
-/** Like tm_nsys_add, for an event on a stream: the row has device and stream after TM_NSYS_AT. Sets
- * *row to TM_NO_EVENT also if the device belongs to another unit. */
+/** Like tm_nsys_add, for an event on a stream. The row must have the device and the stream after
+ * TM_NSYS_AT. *row is also set to TM_NO_EVENT if the device belongs to another unit. */
 tm_status tm_nsys_add_on_stream(tm_nsys_emitter *e, sqlite3_value **values, tm_category category,
                                 uint32_t name, uint32_t *row, tm_error *err) TM_MUST_CHECK;
 
@@ -107,8 +108,9 @@ tm_status tm_nsys_prepare_texts(const tm_db *db, sqlite3_stmt **out, tm_error *e
  * memory. */
 uint32_t tm_nsys_intern(tm_nsys_emitter *e, tm_text text);
 
-/** Looks up the name id of a text in StringIds; TM_NO_NAME if there is none. If @p call, the text
- * is a function's name, and its interface version is removed (cudaMalloc_v3020). */
+/** Sets *out to the name id of a text in StringIds, or to TM_NO_NAME if there is no such text. If
+ * @p call is set, the text is the name of a function. The version of its interface
+ * (cudaMalloc_v3020) is then removed. */
 tm_status tm_nsys_string(tm_nsys_emitter *e, int64_t id, bool call, uint32_t *out,
                          tm_error *err) TM_MUST_CHECK;
 

@@ -47,7 +47,8 @@ static int64_t device_of(const tm_vec *ordinals, sqlite3_value **values) {
 }
 
 static bool add_number(cJSON *object, const char *key, int64_t value) {
-    char text[24]; /* added as text, because cJSON keeps numbers as doubles */
+    /* The number is added as text, because cJSON stores numbers as doubles. */
+    char text[24];
     snprintf(text, sizeof text, "%" PRId64, value);
     return value < 0 || cJSON_AddRawToObject(object, key, text);
 }

@@ -17,8 +17,11 @@
 tm_status tm_nsys_memory_row(tm_nsys_emitter *e, sqlite3_value **values,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Keeps the page address of a migration or fault of unified memory; 0: not recorded. TM_OK;
- * TM_ERR_FAULT. */
+/**
+ * Keeps the address of the page that a migration or fault of unified memory refers to. An address
+ * of 0 was not recorded, and is ignored.
+ * @return TM_OK; TM_ERR_FAULT
+ */
 tm_status tm_nsys_add_address(tm_nsys_emitter *e, int64_t address, uint32_t row,
                               tm_error *err) TM_MUST_CHECK;
 

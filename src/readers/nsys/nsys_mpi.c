@@ -45,7 +45,7 @@ typedef struct mpi {
                           that find no free track */
     bool of_cpu;       /* the rank has no GPU, so its communication counts as device work */
     bool has_comms;
-    bool from_start; /* the recording includes MPI_Init, and so everything after it */
+    bool from_start; /* The recording includes MPI_Init, and so all MPI calls after it. */
 } mpi;
 
 static tm_status keep(tm_nsys_emitter *e, mpi_row *row, tm_error *err) {
@@ -111,8 +111,8 @@ static int64_t piece(int64_t bytes, int32_t n) {
     return bytes >= 0 && n > 0 ? bytes / n : NONE;
 }
 
-/* Sets the bytes of one rank. Nsight adds up the bytes to and from all ranks: data that a rank
- * sends to n ranks, or that n ranks reduce, counts n times. */
+/* Sets the number of bytes of one rank. Nsight adds up the bytes to and from all ranks. So data
+ * that a rank sends to n ranks, or that n ranks reduce, is counted n times in the row. */
 static void set_bytes(const mpi_row *row, const tm_mpi_function *f, int32_t n,
                       tm_collective_attr *attr) {
     switch (f->kind) {
@@ -160,7 +160,7 @@ static void set_peer(const mpi_row *row, uint8_t kind, tm_collective_attr *attr)
 }
 
 /* Adds a row of TM_ATTR_COLLECTIVE to an event. If the export lists no communicators (2022.4), the
- * row has only the kind. If it lists some but not the event's, the event's communicator is
+ * row has only the kind. If it lists communicators, but not the one of the event, this is
  * MPI_COMM_SELF or unknown, and no row is added. */
 static tm_status communicate(mpi *m, const mpi_row *row, tm_mpi_function f, uint32_t event,
                              tm_error *err) {
@@ -227,9 +227,10 @@ static tm_status begin_request(mpi *m, const mpi_row *row, bool is_made, tm_erro
     return TM_OK;
 }
 
-/* Returns the oldest active request with a handle; if none is active, the newest persistent one;
- * NULL if there is none. (Several requests that MPI completed immediately may have one handle.)
- * Removes finished requests at the start of the bucket. */
+/* Finds a request by its handle. Of several active requests, returns the oldest. Of several
+ * persistent requests (@p is_made), returns the newest, because the others were freed. Returns NULL
+ * if there is none. (Requests that MPI completed immediately may have the same handle.) Also
+ * removes finished requests from the start of the bucket. */
 static request *find_request(mpi *m, int64_t handle, bool is_made) {
     const size_t bucket = bucket_of(handle);
     request *v = m->requests.data, *found = NULL;
@@ -241,7 +242,7 @@ static request *find_request(mpi *m, int64_t handle, bool is_made) {
         if (v[i - 1].row.request == handle && !v[i - 1].is_done && v[i - 1].is_made == is_made) {
             found = &v[i - 1];
             if (!is_made)
-                break; /* take the last persistent request: the earlier ones were freed */
+                break;
         }
     return found;
 }
@@ -356,8 +357,8 @@ static tm_status list_comms(const mpi *m, tm_error *err) {
             continue;
         if (!tm_vec_append(&trace->communicators, &added, 1))
             return tm_fail_memory(err);
-        if (trace->world_size <
-            v[i].n_ranks) /* a job has at least as many ranks as any of its communicators */
+        /* A job has at least as many ranks as any of its communicators. */
+        if (trace->world_size < v[i].n_ranks)
             trace->world_size = v[i].n_ranks;
     }
     return TM_OK;

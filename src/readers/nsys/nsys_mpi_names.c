@@ -9,8 +9,8 @@
 #include "base/sorted.h"
 #include "nsys_units.h"
 
-/* Names of functions without MPI_, without the I of non-blocking functions, and without suffixes.
- * The first one that matches is used. */
+/* Names of functions, without MPI_, without the I of functions that do not block, and without
+ * suffixes. The first name that matches is used. */
 static const struct {
     const char *stem;
     uint8_t kind;
@@ -115,8 +115,8 @@ static uint32_t copy_name(const reading *r, tm_mpi_comm *parent) {
     return tm_names_intern_string(r->e->names, text);
 }
 
-/* Adds a communicator. Nsight identifies a communicator by its first rank, and a number among the
- * communicators with that first rank. */
+/* Adds a communicator. Nsight identifies a communicator by two numbers: its first rank, and a
+ * number among the communicators with the same first rank. */
 static tm_status take_comm(void *context, sqlite3_value **values, tm_error *err) {
     enum { MOST = 4096 }; /* no real program creates as many */
     reading *r = context;

@@ -57,7 +57,8 @@ static uint32_t name_of(const walk *w, const scope *in) {
         n--;
     if (!in || n == 0)
         return w->outside;
-    if (n + digits == text.size) /* the digits belong to the name, as in fc1 */
+    /* The digits are part of the name, as in fc1. */
+    if (n + digits == text.size)
         return in->name;
     char copy[128];
     if (n >= sizeof copy)
@@ -66,7 +67,8 @@ static uint32_t name_of(const walk *w, const scope *in) {
     return tm_names_intern(w->e->names, copy, n);
 }
 
-/* Advances to a time. The interval up to it is work unless a call is open. */
+/* Advances to a time. If no call is open, the time since the previous advance was work, and an
+ * event is added for it. */
 static tm_status pass(walk *w, uint32_t track, int64_t to_ns, tm_error *err) {
     const scope *open = w->open.data;
     const int64_t from_ns = w->at_ns;

@@ -63,8 +63,8 @@ static tm_status frame_row(void *context, sqlite3_value **values, tm_error *err)
     return tm_vec_append(&s->frames, &added, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Appends a frame. Adjacent frames of one module, all without symbols, become one frame, such as
- * [libcuda.so.1]. */
+/* Appends a frame. Several adjacent frames without symbols become one frame, such as
+ * [libcuda.so.1], if they are of the same module. */
 static bool put_frame(tm_vec *out, const tm_names *names, const frame *f, const frame *before) {
     tm_text text = tm_names_text(names, f->name);
     if (f->is_module && before && before->is_module && before->name == f->name)
@@ -77,7 +77,8 @@ static bool put_frame(tm_vec *out, const tm_names *names, const frame *f, const 
               tm_vec_append(out, text.bytes, text.size) &&
               (!f->is_module || tm_vec_append(out, "]", 1));
     for (size_t i = out->n - (ok ? text.size + f->is_module : 0); ok && i < out->n; i++)
-        if (((char *)out->data)[i] == ';') /* the separator between functions */
+        /* A semicolon separates functions, so it must not occur in a name. */
+        if (((char *)out->data)[i] == ';')
             ((char *)out->data)[i] = ':';
     return ok;
 }

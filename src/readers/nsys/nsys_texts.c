@@ -48,7 +48,8 @@ static slot *find_slot(const tm_vec *texts, int64_t id, bool call) {
     return &v[at];
 }
 
-/* Grows the table to keep at least half of the slots free; their number is a power of two. */
+/* Grows the table if needed, so that at least half of its slots are free. The number of slots is
+ * always a power of two. */
 static bool grow(tm_nsys_emitter *e) {
     enum { FIRST = 1024 };
     tm_vec larger = TM_VEC(slot);

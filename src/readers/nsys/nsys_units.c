@@ -10,7 +10,7 @@
 #include "readers/number.h"
 #include "tmerge/timeline.h"
 
-/* A process and a device that it used. NO_GPU: it used none. */
+/* Stands for the device of a process that used no GPU. */
 enum { NO_GPU = -2 };
 
 typedef struct pair {
@@ -33,7 +33,8 @@ static tm_status each_parameter(void *context, sqlite3_value **values, tm_error 
     if (strcmp(name, "EXPORT_PARAM_TIME_NORMALIZE") == 0)
         clock->normalised = strcmp(tm_db_text(values[1]).bytes, "true") == 0 ||
                             strcmp(tm_db_text(values[1]).bytes, "1") == 0;
-    else if (strcmp(name, "EXPORT_PARAM_TIME_SHIFT") == 0) /* stored as a number or as text */
+    /* The shift is stored as a number or as text. */
+    else if (strcmp(name, "EXPORT_PARAM_TIME_SHIFT") == 0)
         clock->shift_ns = sqlite3_value_int64(values[1]);
     return TM_OK;
 }
@@ -135,10 +136,10 @@ static tm_status each_process(void *context, sqlite3_value **values, tm_error *e
     return tm_vec_append(pairs, &found, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Adds processes without a GPU that are ranks: all that call MPI. If no process used a GPU and the
- * MPI tables are missing (nsys up to 2022.4), adds the processes with MPI's NVTX ranges; if there
- * are none, those with any NVTX range; else all traced processes. (A launcher has only OS
- * calls.) */
+/* Adds those processes without a GPU that are ranks. These are all processes that call MPI. More is
+ * needed only if no process used a GPU and the MPI tables are missing (nsys up to 2022.4). In that
+ * case, the first of these sets that is not empty is added: the processes with NVTX ranges of MPI,
+ * the processes with any NVTX range, all traced processes. (A launcher makes only OS calls.) */
 static tm_status list_processes(const tm_db *db, tm_vec *pairs, tm_error *err) {
     enum { N_MPI = 3 };
     static const char *const columns[] = {"globalTid"};
@@ -242,7 +243,8 @@ static tm_status each_variable(void *context, sqlite3_value **values, tm_error *
     return TM_OK;
 }
 
-/* Reads only these variables of the captured environment, because others may contain secrets. */
+/* Reads rank and world size from the captured environment. No other variables are read, because
+ * they may contain secrets. */
 static tm_status read_environment(const tm_db *db, tm_environment *out, tm_error *err) {
     static const char *const column[] = {"value"};
     const tm_db_query query = {"META_DATA_CAPTURE", column, 1,
@@ -303,8 +305,8 @@ static tm_status find_ranks(const tm_db *db, tm_vec *pairs, tm_error *err) {
         TM_TRY(find_init_ranks(db, pairs, err));
         drop_repeated(pairs);
     }
-    /* The export has the launched program's environment. If there are several ranks, this is no
-     * rank's environment. */
+    /* The export contains the environment of the program that was launched. If there are several
+     * ranks, this is not the environment of any rank. */
     if (pairs->n == 1 && v->rank < 0) {
         tm_environment environment;
         TM_TRY(read_environment(db, &environment, err));

@@ -17,7 +17,7 @@ static inline int64_t tm_nsys_pid(int64_t global) {
 /** The clock of an export. */
 typedef struct tm_nsys_clock {
     int64_t utc_ns;    /* start of the recording, since the epoch; -1 if unknown */
-    int64_t system_ns; /* the host's monotonic clock at that start; -1 if unknown */
+    int64_t system_ns; /* the host's monotonic clock at utc_ns; -1 if unknown */
     int64_t shift_ns;  /* shift that the export added to every time */
     bool normalised;   /* times are already relative to the epoch */
 } tm_nsys_clock;

@@ -129,7 +129,7 @@ static tm_status ops_read_unit(tm_source *source, const tm_unit *unit, tm_names 
     return status;
 }
 
-/* Fails: the file holds a whole job, and can only be read unit by unit. */
+/* Always fails. The file contains a whole job, so it can only be read unit by unit. */
 static tm_status ops_read(tm_source *source, tm_names *names, tm_trace *out, tm_error *err) {
     (void)names;
     (void)out;

@@ -50,7 +50,8 @@ static bool add_label(tm_ops_emitter *e, const tm_ops_event *event) {
 
 bool tm_ops_emitter_add(tm_ops_emitter *e, const tm_ops_event *event) {
     bool own = event->tid >= 0 && event->tid / TM_OPS_THREADS == e->rank;
-    /* the name of a process, which all ranks with the same data rank share */
+    /* An event without a thread names a process. All ranks with the same data rank share the
+     * process. */
     bool process = event->phase == 'M' && event->tid < 0;
     int64_t *counts = e->part.trace->counts;
     if (!own && !process)

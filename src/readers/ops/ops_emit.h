@@ -9,7 +9,7 @@
 typedef struct tm_ops_emitter {
     int64_t rank;
     tm_names *names;
-    tm_part part;      /* the trace's part: its labels name the tracks */
+    tm_part part;      /* the part whose labels name the tracks of the trace */
     tm_vec operations; /* operations of the rank, in file order */
     tm_vec members;    /* of int64_t: ranks of the current group */
 } tm_ops_emitter;

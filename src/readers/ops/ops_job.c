@@ -112,8 +112,9 @@ static bool follows(const tm_ops_step *step, const tm_ops_step *next) {
     return next->number == step->number + 1;
 }
 
-/* Moves steps together. If the numbers of two steps are not consecutive, the steps between them
- * were not recorded, so the gap has no meaning. */
+/* Moves steps earlier, to the end of the previous step, if the gap between them has no meaning.
+ * This is so if their numbers are not consecutive, because the steps between them were not
+ * recorded. It is also so if the exporter invented all gaps. */
 static void lay_steps(tm_ops_job *job) {
     tm_ops_step *steps = job->steps.data;
     bool made_up = true;
@@ -162,7 +163,7 @@ static bool holds(const tm_json_text *text, const char *word) {
 }
 
 tm_ops_kind tm_ops_kind_of(const tm_json_text *name) {
-    /* The first one that matches is used: names with an earlier word may also have a later one. */
+    /* The first word that the name contains is used. A name may also contain a later word. */
     static const struct {
         const char *word;
         tm_ops_kind kind;

@@ -16,9 +16,10 @@ enum { PIECE_BYTES = 1 << 18 };
 static const int64_t second_ns = 1000000000;
 
 struct tm_pf_convert {
-    tm_source *source;   /* borrowed */
-    const tm_unit *unit; /* borrowed; the rank of a tmerge export to read; NULL: read everything */
-    bool in_unit;        /* whether the packets of that rank were reached */
+    tm_source *source; /* borrowed */
+    /* borrowed; the rank to read from a tmerge export; NULL to read the whole trace */
+    const tm_unit *unit;
+    bool in_unit; /* whether the packets of that rank were reached */
     tm_pf_walk walk;
     tm_pf_state state; /* state in the current pass over the trace */
     tm_pf_tracks tracks;
@@ -193,7 +194,8 @@ static tm_status take_packet(tm_pf_convert *c, const tm_pf_packet *p, tm_error *
     return p->stage.p || p->gpu_counter.p ? take_gpu(c, p, s, timed, time_ns, err) : TM_OK;
 }
 
-/* Reads the next packet of the unit. The packets of a rank are adjacent. */
+/* Reads the next packet of the unit. The packets of a rank are adjacent, so the reading ends when a
+ * packet of another rank follows. */
 static tm_status next_packet(tm_pf_convert *c, tm_pf_packet *out, bool *more, tm_error *err) {
     bool other = true;
     while (other) {
@@ -238,9 +240,9 @@ bool tm_pf_is_export(const char *head, size_t size) {
     return size >= sizeof first - 1 && memcmp(head, first, sizeof first - 1) == 0;
 }
 
-/* Fails for an export by an earlier tmerge, which cannot be read rank by rank: its ranks would
- * become one, and operations would be matched again without data that Perfetto's format does not
- * keep. */
+/* Fails if the file is an export by an earlier tmerge. Such an export cannot be read rank by rank.
+ * Its ranks would become one rank, and operations would be matched again without the data that
+ * Perfetto's format does not keep. */
 static tm_status refuse_export(tm_pf_convert *c, tm_error *err) {
     const tm_wire *wire = &c->walk.wire;
     TM_TRY(tm_wire_peek(&c->walk.wire, sizeof TM_EXPORT_PACKET - 1, err));
@@ -345,8 +347,8 @@ static bool write_members(tm_pf_convert *c) {
     return ok;
 }
 
-/* Chooses the base time, to which times in the JSON are relative, as in Kineto's: one to two
- * seconds before the first event. */
+/* Writes the start of the JSON. Chooses the base time, one to two seconds before the first event.
+ * Times in the JSON are relative to the base time, as in Kineto's JSON. */
 static bool write_head(tm_pf_convert *c) {
     /* the year 2001: smaller values are not times of day */
     const int64_t known_ns = 1000000000 * second_ns;
@@ -370,7 +372,7 @@ static bool write_head(tm_pf_convert *c) {
     return ok && tm_pf_put(&c->text, "\"traceEvents\":[") && tm_pf_write_names(w);
 }
 
-/* Converts packets to JSON until there is a piece. */
+/* Converts packets to JSON until the text is as long as a piece, or the trace ends. */
 static tm_status make_more(tm_pf_convert *c, tm_error *err) {
     tm_pf_packet packet;
     bool more = true;

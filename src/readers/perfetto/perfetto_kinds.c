@@ -51,8 +51,9 @@ static bool is_driver_call(tm_text name) {
            name.bytes[3] <= 'Z';
 }
 
-/* Operators have a namespace or inputs, or are autograd nodes. The names listed here are operators,
- * too. Anything else with an id is a user annotation. */
+/* Returns whether an event with an id is an operator. Operators have a namespace or inputs, or are
+ * autograd nodes. The names listed here are also operators. Any other event with an id is a user
+ * annotation. */
 static bool is_operator(unsigned signs, tm_text name) {
     return (signs & SIGN_INPUTS) || holds(name, "::") || holds(name, "Backward") ||
            is(name, "record_param_comms") || is(name, "detach") || is(name, "detach_");

@@ -187,9 +187,10 @@ tm_status tm_pf_walk_next(tm_pf_walk *walk, tm_pf_packet *out, bool *more, tm_er
 }
 
 /*
- * Whether a packet may have a field. Unknown fields are accepted, because newer writers add fields.
- * @param sure  set to true if only a packet can have it: XLA's profiles begin with the same byte,
- *              but their planes have no fields from 8 on
+ * Returns whether a packet may have a field. Unknown fields are accepted, because newer writers add
+ * fields.
+ * @param sure  set to true if only a packet can have the field. (XLA's profiles begin with the same
+ *              byte as a packet. But their planes have no fields with numbers from 8 on.)
  */
 static bool may_be_of_packet(uint32_t field, unsigned type, bool *sure) {
     tm_wire_type of;

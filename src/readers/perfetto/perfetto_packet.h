@@ -36,7 +36,7 @@ void tm_pf_walk_close(tm_pf_walk *walk);
 tm_status tm_pf_walk_next(tm_pf_walk *walk, tm_pf_packet *out, bool *more,
                           tm_error *err) TM_MUST_CHECK;
 
-/** Whether the first bytes of a file are packets. */
+/** Returns whether a file starts with packets, judging by its first bytes. */
 bool tm_pf_sniff(const char *head, size_t size, bool whole);
 
 #endif

@@ -65,9 +65,9 @@ static size_t crossings(span *v, size_t n) {
     return found;
 }
 
-/* Sets *out to whether a pairing of starts and ends is plausible: most slices cross no other slice.
- * (Slices of a track are nested or disjoint, except for some kernels of a stream.) False if out of
- * memory. */
+/* Sets *out to whether a pairing of starts and ends is plausible: fewer than half of the slices may
+ * cross an earlier slice. (The slices of a track are nested or disjoint, except for some kernels of
+ * a stream.) Returns false if out of memory. */
 static bool nest(const sorted_edge *v, size_t n, bool *out) {
     span *spans = malloc((n ? n : 1) * sizeof *spans);
     if (!spans)

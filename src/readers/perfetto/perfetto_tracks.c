@@ -162,7 +162,8 @@ bool tm_pf_tracks_take(tm_pf_tracks *tracks, tm_wire_message descriptor) {
     return ok;
 }
 
-/* An old thread descriptor has no track id. One is made from the process and thread numbers. */
+/* Old thread descriptors have no track id. So the id is made from the numbers of the process and
+ * the thread. */
 bool tm_pf_tracks_take_thread(tm_pf_tracks *tracks, tm_wire_message descriptor, uint64_t *id) {
     tm_pf_track reported = {.multiplier = 1};
     if (!take_thread(tracks, &reported, descriptor))

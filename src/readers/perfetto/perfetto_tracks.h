@@ -15,8 +15,9 @@ typedef struct tm_pf_track {
     bool has_process, has_thread, incremental;
     tm_text name, process_name, thread_name; /* in quotes; size 0: none */
     tm_text pid_text, tid_text;              /* as JSON values; set at the end of the first pass */
-    /* Only in an export by tmerge: */
-    bool is_reported, is_rank; /* the track is from the original trace; the track is a rank */
+    /* The following members are set only for an export by tmerge. */
+    /* is_reported: the track is from the original trace; is_rank: the track stands for a rank */
+    bool is_reported, is_rank;
     bool has_device, has_stream;
     int64_t rank, device, stream;
     tm_text members;         /* JSON metadata of a rank's trace */
