@@ -1,4 +1,5 @@
-/* Iteratively reweighted least squares over events, each with its own unknown common end. */
+/* Fits the clocks by iteratively reweighted least squares. Each event has an unknown end that all
+ * of its anchors have in common. */
 #include "fit_state.h"
 
 enum {

@@ -9,7 +9,7 @@ typedef struct tm_anchor {
     size_t row;     /* index into this process's rows */
     size_t place;   /* index among the anchors of the event, counting those that tm_fit_compress set
                        aside */
-    int32_t domain; /* ascending within an event */
+    int32_t domain; /* index of the domain; ascending within an event */
     double x;       /* (time - middle of the domain's window) / reach */
     double y;       /* [ns] true time according to the current fit */
     double weight;  /* [1/ns^2] */
@@ -22,8 +22,10 @@ typedef struct tm_normal {
     /* [tm_normal_size(n)] Sums as integers, owned. The blocks of the matrix come first, then the
      * right side [2n]. */
     int64_t *fixed;
-    double *lower;  /* lower triangle, row by row: the matrix, then its factor; owned */
-    double *right;  /* [2n] right side, then solution; owned */
+    /* Lower triangle of the matrix, row by row. tm_normal_factor replaces the matrix by its factor.
+     * Owned. */
+    double *lower;
+    double *right;  /* [2n] Right side. tm_normal_solve replaces it by the solution. Owned. */
     double *column; /* [4n] scratch; owned */
 } tm_normal;
 

@@ -19,7 +19,7 @@ typedef struct sight {
     const tm_fit_row *row;
     double distance; /* distance from the middle of the event's ends, in units of noise */
     double far;      /* ns */
-    double time;     /* true time of the event, by a clock that was not stepped */
+    double time;     /* true time of the event, according to a clock that was not stepped */
 } sight;
 
 static double length_of(const tm_fit_state *state, const tm_anchor *anchor) {

@@ -14,8 +14,9 @@ typedef struct ties {
     /* [lists] index of the list among the components to tie; -1: the list shares no event with
      * another list */
     const int32_t *number;
-    int32_t *list;    /* [n] list of each component to tie, the inverse of `number`; owned, like the
-                         next three */
+    /* [n] List of each component to tie; the inverse of `number`. Owned, like the next three
+     * members. */
+    int32_t *list;
     int64_t *negated; /* [n * n] negated upper bounds of shift(g) - shift(h) */
     double *bounds;   /* [n * n] the upper bounds [ns] */
     bool *had;        /* [n] whether other components have been tied to this one */
@@ -85,7 +86,8 @@ static void close_ties(ties *t) {
     free(t->had);
 }
 
-/* Tightens bounds by chains of bounds: shortest paths by Floyd and Warshall. */
+/* Tightens the bounds: a chain of bounds may be tighter than a direct bound. The tightest chains
+ * are found as shortest paths, by the algorithm of Floyd and Warshall. */
 static void close_bounds(double *bounds, size_t n) {
     for (size_t k = 0; k < n; k++)
         for (size_t g = 0; g < n; g++)

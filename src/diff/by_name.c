@@ -171,7 +171,8 @@ static double weight_of(const pair *p, const int64_t ns[2]) {
     return p->times * (double)llabs(change_of(ns));
 }
 
-/* Sorts by the amount of change, slower or faster, largest first; equal changes by name. */
+/* Sorts by the amount of change, largest first. Whether the change is slower or faster does not
+ * matter. Equal changes are sorted by name. */
 static int by_change(const void *a, const void *b) {
     const pair *x = a, *y = b;
     if (x->apart != y->apart)

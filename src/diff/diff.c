@@ -105,7 +105,7 @@ static const tm_table_def diagnostic_def = {
 
 enum { DIAGNOSTIC, SIDE, JOB, STEP, RANK, KERNEL, OPERATOR, N_TABLES };
 
-/* The tables of a comparison, then those of tmerge gate and trend. */
+/* The tables of a comparison. The tables of tmerge gate and tmerge trend follow them. */
 static const tm_table_def *const defs[N_TABLES + 2] = {
     &diagnostic_def,   &side_def,           &tm_diff_job_def,      &step_def,
     &tm_diff_rank_def, &tm_diff_kernel_def, &tm_diff_operator_def, &tm_gate_def,

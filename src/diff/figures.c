@@ -1,5 +1,5 @@
-/* diff.job and diff.rank: figures of the job, and of the ranks of a role, judged by the variation
- * of steps. */
+/* Fills diff.job with figures of the job, and diff.rank with figures of the ranks of each role.
+ * Changes are judged by the variation of the steps. */
 #include "parts.h"
 
 #include <math.h>

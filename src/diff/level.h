@@ -8,9 +8,10 @@
 #include "tmerge/table.h"
 
 typedef struct tm_level {
-    double mean, error; /* error: standard error of the mean; NAN if the figure is not by step, or
-                           has too few steps */
-    double freedom;     /* degrees of freedom of error */
+    /* `error` is the standard error of the mean. It is NAN if the figure is not by step, or if
+     * there are too few steps. */
+    double mean, error;
+    double freedom; /* degrees of freedom of error */
     /* Number of steps. A figure that is not by step has 1. A figure that was not recorded has 0. */
     size_t n;
 } tm_level;

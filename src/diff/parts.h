@@ -40,7 +40,10 @@ tm_status tm_diff_figures(const tm_diff *diff, tm_table *out, tm_error *err) TM_
 /** Fills diff.rank. @return TM_OK; TM_ERR_FAULT */
 tm_status tm_diff_ranks(const tm_diff *diff, tm_table *out, tm_error *err) TM_MUST_CHECK;
 
-/** The first fills diff.kernel, the second diff.operator. @return TM_OK; TM_ERR_FAULT */
+/**
+ * These functions fill diff.kernel and diff.operator.
+ * @return TM_OK; TM_ERR_FAULT
+ */
 tm_status tm_diff_kernels(const tm_diff *diff, tm_table *out, tm_error *err) TM_MUST_CHECK;
 tm_status tm_diff_operators(const tm_diff *diff, tm_table *out, tm_error *err) TM_MUST_CHECK;
 

@@ -12,7 +12,7 @@ typedef struct tm_role_of {
 typedef struct tm_roles {
     tm_role_of *ranks; /* [n] ascending in rank, owned */
     size_t n;
-    int n_roles; /* number of roles; a role's number is its place in the order of lowest ranks */
+    int n_roles; /* Number of roles. Roles are numbered in the order of their lowest ranks. */
 } tm_roles;
 
 /**

@@ -12,7 +12,7 @@
 enum { TM_DIFF_STEPS_MIN = 3 };
 
 typedef struct tm_sample {
-    double middle; /* mean over ranks in each step, then median over steps */
+    double middle; /* Each step has a mean over the ranks. This is the median of these means. */
     double spread; /* third quartile of the steps' absolute differences from the middle */
     size_t n;      /* number of steps; 0: the figure is not recorded */
 } tm_sample;

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Writes a number; nothing if it is -1 (not in the trace). */
+/* Writes a number. Writes nothing if it is -1, which means that the trace does not have it. */
 static void put_known(const tm_export_sink *s, tm_export_note note, int64_t value) {
     if (value != -1)
         s->put_int(s->to, note, value);
@@ -14,13 +14,14 @@ static void put_correlation(const tm_export_sink *s, int64_t correlation) {
         s->put_int(s->to, TM_NOTE_CORRELATION, correlation);
 }
 
-/* Writes a float; nothing if it is NaN (not in the trace). */
+/* Writes a float. Writes nothing if it is NaN, which means that the trace does not have it. */
 static void put_float(const tm_export_sink *s, tm_export_note note, float value) {
     if (isfinite(value))
         s->put_float(s->to, note, value);
 }
 
-/* Writes three numbers; nothing if they are not in the trace. Either all exist, or none. */
+/* Writes three numbers. Writes nothing if the trace does not have them. It has either all three or
+ * none. */
 static void put_triple(const tm_export_sink *s, tm_export_note note, const int32_t triple[3]) {
     if (triple[0] >= 0)
         s->put_triple(s->to, note, triple);

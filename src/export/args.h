@@ -7,7 +7,7 @@
 
 /** Receives the details of an event. */
 typedef struct tm_export_sink {
-    void *to; /* passed to each function */
+    void *to; /* passed to each of these functions as the first argument */
     void (*put_int)(void *to, tm_export_note note, int64_t value);
     void (*put_float)(void *to, tm_export_note note, float value); /* value is finite */
     void (*put_triple)(void *to, tm_export_note note, const int32_t triple[3]);

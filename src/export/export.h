@@ -110,8 +110,8 @@ typedef struct tm_export_walk {
 void tm_export_walk_begin(tm_export_walk *walk, const tm_export *x, const tm_timeline *timeline,
                           tm_error *err);
 
-/** Moves to the next event of the window before row @p end. Returns false at the end, or if reading
- * failed: then walk->status is not TM_OK. */
+/** Moves to the next event of the window before row @p end. Returns false at the end. Also returns
+ * false if reading failed; walk->status is then not TM_OK. */
 bool tm_export_walk_next(tm_export_walk *walk, size_t end);
 
 /* A call and an event that it launched. */
@@ -124,8 +124,9 @@ typedef struct tm_export_survey {
     tm_vec launches; /* of tm_export_launch: the rank's launches, ascending by call, then by row */
     tm_vec begins;   /* of int64_t: start of each launch's call on the job's clock */
     size_t at;       /* index into `launches` of the last result of tm_export_call_begin */
-    tm_vec taken; /* of uint8_t: a bit for each row, set if the row is in the window; empty if all
-                     rows are */
+    /* Bytes of uint8_t with one bit for each row, which is set if the row is in the window. The
+     * vector is empty if all rows are in the window. */
+    tm_vec taken;
     int64_t n_taken;
 } tm_export_survey;
 

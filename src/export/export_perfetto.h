@@ -46,7 +46,7 @@ enum { INTERNED_CATEGORY = 1, INTERNED_NAME = 2, INTERNED_ANNOTATION = 3 };
 enum { ENTRY_ID = 1, ENTRY_TEXT = 2 };
 
 typedef enum tm_perfetto_counter_kind {
-    COUNTER_ALLOCATED, /* counters of a device; a and b are its type and number */
+    COUNTER_ALLOCATED, /* counters of a device; `a` and `b` are the device's type and number */
     COUNTER_RESERVED,
     /* A series of a counter that the trace contains. `a` and `b` are the name ids of the counter
      * and of the series. */

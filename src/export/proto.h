@@ -53,8 +53,11 @@ void tm_proto_double(tm_proto *proto, uint32_t field, double value);
 void tm_proto_bytes(tm_proto *proto, uint32_t field, const void *bytes, size_t size);
 void tm_proto_string(tm_proto *proto, uint32_t field, const char *string);
 
-/** Starts a message in a field: what is appended before tm_proto_end is its content.
- * @return the offset of its content */
+/**
+ * Starts a message in a field. Everything that is appended before tm_proto_end is the content of
+ * the message.
+ * @return the offset of the content
+ */
 size_t tm_proto_begin(tm_proto *proto, uint32_t field);
 
 /** Ends the message: inserts the size of its content before the content. @param begin result of

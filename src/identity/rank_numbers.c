@@ -11,8 +11,9 @@ typedef struct decider {
     size_t n;
     int64_t *named;    /* [n] rank according to each trace's name; -1 if the name has none */
     bool names_decide; /* names take precedence over reported ranks */
-    int64_t world;     /* world size of the job, -1 unknown */
-    int64_t limit;     /* largest world size of the traces that also report a rank, -1 unknown */
+    int64_t world;     /* world size of the job; -1 if unknown */
+    /* largest world size of those traces that also report a rank; -1 if unknown */
+    int64_t limit;
 } decider;
 
 /* Two numbers of a trace, such as the number in its name and its rank. The pairs of several traces

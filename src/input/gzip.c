@@ -156,7 +156,8 @@ static void close_gzip(tm_decoder *decoder) {
 }
 
 static tm_decoder *open_gzip(tm_raw *raw) {
-    /* Zeroed, because a damaged stream can make ISA-L copy from a window that was never written. */
+    /* The memory must be zeroed, because a damaged stream can make ISA-L copy from a window that
+     * was never written. */
     gzip_decoder *gzip = calloc(1, sizeof *gzip);
     if (!gzip)
         return NULL;

@@ -35,7 +35,8 @@ typedef struct tm_raw {
 /**
  * Opens a file or a pipe, and reads its head.
  *
- * @return  TM_OK; TM_ERR_INPUT (missing, unreadable, a folder, empty), with nothing to close
+ * @return TM_OK; TM_ERR_INPUT if @p path is missing, unreadable, a folder or empty. After a
+ *         failure, @p raw must not be closed.
  */
 tm_status tm_raw_open(tm_raw *raw, const char *path, tm_error *err) TM_MUST_CHECK;
 

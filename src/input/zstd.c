@@ -85,7 +85,7 @@ static tm_status decode_some(zstd_decoder *zstd, ZSTD_outBuffer *output, bool *d
         return fail_damaged(zstd, code, err);
     zstd->between_frames = code == 0;
     zstd->had_frame = zstd->had_frame || code == 0;
-    /* no input is left, and the decoder has no more output */
+    /* If no input is left and the decoder has no more output, the file ends inside a frame. */
     if (empty && code != 0 && output->pos == before) {
         zstd->base.cut_short = true;
         return tm_fail(err, TM_ERR_INPUT, NULL, -1,

@@ -51,7 +51,7 @@ struct tm_group_finder {
     tm_keys set_keys, group_keys; /* of set_key, group_key */
     tm_vec sets;                  /* of tm_rank_list, parallel to set_keys */
     tm_vec groups;                /* of shared_group, parallel to group_keys */
-    /* of the current rank */
+    /* The following members belong to the current rank. */
     const tm_timeline *timeline;
     tm_vec known;   /* of known_group */
     tm_vec configs; /* of config */

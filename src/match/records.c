@@ -28,9 +28,10 @@ typedef struct collector {
     int64_t world_size;
     int origin;
     tm_match_input *out;
-    tm_vec lanes;         /* of lane */
-    bool *is_bare;        /* [tracks] some kernels of the track lack metadata */
-    uint32_t *streams;    /* [tracks] index of the track that stands for the track's stream */
+    tm_vec lanes;  /* of lane */
+    bool *is_bare; /* [tracks] some kernels of the track lack metadata */
+    /* [tracks] index of the track that stands for the stream to which the track belongs */
+    uint32_t *streams;
     uint32_t *groups;     /* [tracks] name id of the group whose operations the thread runs */
     bool transfers_alone; /* The trace records only the transfers, and not the waits before them. */
     bool has_steps;       /* tm_match_has_steps */

@@ -30,8 +30,8 @@ tm_status tm_run_prepare(tm_run *run, tm_error *err) TM_MUST_CHECK;
  * synchronise. */
 bool tm_run_synchronises(const tm_run *run);
 
-/** Returns the mark with the nearest end, the earlier one if two are equally near. The run must not
- * be empty. */
+/** Returns the mark whose end is nearest. If two marks are equally near, returns the earlier one.
+ * The run must not be empty. */
 size_t tm_run_nearest(const tm_run *run, int64_t end_ns);
 
 /** Returns whether two marks can belong to one operation, according to tokens and steps. */

@@ -21,9 +21,9 @@ enum {
     /* Minimum number of matching kernels. If more shifts are tried, more kernels match by
      * chance. */
     LEAST = 12,
-    LEAST_WITH_STEPS = 8,  /* minimum if step numbers leave only few shifts */
-    LEAST_OF_SHORT_RUN = 4 /* for runs of less than 16 kernels: half of the kernels, but at least
-                              this many */
+    LEAST_WITH_STEPS = 8, /* minimum if step numbers leave only few shifts */
+    /* In a run of less than 16 kernels, half of the kernels must match, but at least this many. */
+    LEAST_OF_SHORT_RUN = 4
 };
 
 static const double drift_limit = 100e-6;

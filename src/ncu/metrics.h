@@ -23,8 +23,9 @@ enum {
     TM_SLOT_DRAM_PEAK, /* bytes per cycle */
     TM_SLOT_DRAM_CYCLES_PER_S,
     TM_SLOT_TENSOR_USE, /* > 0 if the tensor cores had floating-point work */
-    TM_SLOT_COUNTERS,   /* three blocks of TM_N_COUNTERS slots: operations, operations per cycle,
-                           peak operations per cycle */
+    /* This is the first of three blocks of TM_N_COUNTERS slots each: operations, operations per
+     * cycle, and peak operations per cycle. */
+    TM_SLOT_COUNTERS,
     TM_N_COUNTERS = 16,
     TM_N_SLOTS = TM_SLOT_COUNTERS + 3 * TM_N_COUNTERS
 };

@@ -9,7 +9,7 @@
 #include "base/vec.h"
 #include "tmerge/status.h"
 
-/** A field. at: offset in the file; text: offset in tm_records.text. */
+/** A field. `at` is its offset in the file, and `text` is its offset in tm_records.text. */
 typedef struct tm_field {
     size_t at, text;
 } tm_field;

@@ -188,7 +188,8 @@ static tm_status take_metric(tm_ncu *ncu, const page *p, tm_error *err) {
     return set_value(ncu, launch, p, (size_t)p->column[VALUE], metric, err);
 }
 
-/* Takes a record of a raw page. The first one after the header holds units, not a launch. */
+/* Takes a record of a raw page. The first record after the header has the units, and is not a
+ * launch. */
 static tm_status take_launch(tm_ncu *ncu, page *p, tm_error *err) {
     tm_metric *metrics = p->metrics.data;
     size_t launch = 0;

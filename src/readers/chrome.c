@@ -235,7 +235,7 @@ static tm_status read_metadata(chrome_reader *reader, tm_json_text *key, tm_erro
                 /* The value itself is valid, so it is kept. The error after it is reported
                  * later. */
                 end = strict;
-            /* incomplete: the value is read again from its start */
+            /* If the value is incomplete, it is read again from its start. */
             state = (tm_json_skip_state){0};
             resume = keep + value;
         }

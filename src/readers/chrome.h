@@ -44,9 +44,10 @@ tm_status tm_chrome_read_part(tm_source *source, const tm_chrome_form *form, int
 uint32_t tm_chrome_intern(tm_names *names, tm_vec *scratch, const tm_json_text *text);
 
 /**
- * Adds an operator's attributes, unless all are empty. Returns false if out of memory.
- * @param reported   everything except the stack
- * @param stack  as written by profilers, with white space after ";", or NULL
+ * Adds an operator's attributes, unless all of them are empty. Returns false if out of memory.
+ * @param reported  all attributes except the stack
+ * @param stack     the stack as profilers write it, with white space after ";"; NULL if there is
+ *                  none
  */
 bool tm_chrome_operator(tm_trace *trace, tm_names *names, tm_vec *scratch,
                         const tm_operator_attr *reported, const tm_json_text *stack);

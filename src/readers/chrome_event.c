@@ -6,8 +6,8 @@
 /* Functions that are seldom called are not inlined, so that the loops need fewer registers. */
 #define TM_RARE __attribute__((noinline, cold))
 
-/* Hashes the length and three bytes of a key, which nearly always distinguish it from others. Keys
- * with equal hashes go to consecutive slots. */
+/* Returns a hash of the length and three bytes of a key. These nearly always differ between keys.
+ * Keys with equal hashes go to consecutive slots. */
 static unsigned key_hash(const char *key, size_t size) {
     unsigned h = (unsigned)size * 31u + (unsigned char)key[0];
     h = h * 31u + (unsigned char)key[size / 2];
@@ -201,8 +201,8 @@ static inline const char *text_value(tm_json_cursor *cursor, const char *p, tm_j
     return p + n;
 }
 
-/* Whether the text [size] is at p. Texts contain no zero byte, so the comparison stops within the
- * padding after the window. */
+/* Returns whether the text [size] is at p. A text contains no zero byte, so the comparison stops in
+ * the padding after the window at the latest. */
 static inline bool is_known(const char *text, const char *p, size_t size) {
 #if TM_SIMD == TM_SIMD_AVX2
     for (size_t at = 0; at < size; at += 32) {
@@ -507,7 +507,7 @@ static inline const char *arg_value(tm_json_cursor *cursor, const walk *w, const
     return end;
 }
 
-/* Hashes an event's name; 0 if the name comes after the args. */
+/* Returns a hash of an event's name; 0 if the name comes after the args. */
 static inline unsigned name_hash(const tm_chrome_event *event) {
     const tm_json_text *name = &event->name;
     if (!event->has_name || name->size == 0)

@@ -49,7 +49,7 @@ typedef union tm_chrome_value {
 typedef struct tm_chrome_event {
     char phase; /* 0 if absent or longer than one letter */
     bool has_name, has_category, has_ts, has_duration;
-    bool quoted_ts; /* whether ts was in a string */
+    bool quoted_ts; /* whether ts was a string */
     int bad_values; /* number of args whose value does not have the field's type */
     int64_t ts_ns;  /* relative to the trace's base time [ns; ps if keys->decimals is 6] */
     int64_t duration_ns;
@@ -60,7 +60,7 @@ typedef struct tm_chrome_event {
     /* Only for the text of an ARRAY: the element at text.known is the name id of the text, set by
      * the caller. An element of 0 is not set yet. */
     uint32_t *known_ids;
-    uint64_t present; /* bit f is set if fields[f] has a value */
+    uint64_t present; /* bit f is set if the event has a value for fields[f] */
     tm_chrome_value fields[TM_CHROME_FIELDS_MAX];
 } tm_chrome_event;
 

@@ -23,7 +23,7 @@ typedef struct tm_gap {
     uint16_t spare_high; /* the same for byte 32 and the following bytes */
     uint16_t key;        /* hash of the key: several keys may share the member M_OTHER */
     uint8_t size;
-    uint8_t member; /* member whose value comes next */
+    uint8_t member; /* the member that the gap ends with: its value comes next */
     char bytes[54]; /* fewer than 48 are used; the rest pads the struct to 64 bytes */
 } tm_gap;
 

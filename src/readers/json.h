@@ -31,7 +31,8 @@ typedef struct tm_json_text {
     const char *bytes;
     size_t size;
     bool escaped; /* the text contains a backslash: use tm_json_decode */
-    /* for the text of an ARRAY field: index in tm_chrome_event.known_ids; 0: none */
+    /* Only for the text of an ARRAY field: its index in tm_chrome_event.known_ids; 0 if it has
+     * none. */
     uint16_t known;
 } tm_json_text;
 
@@ -50,7 +51,8 @@ static inline const char *tm_json_space(const char *p) {
     return p;
 }
 
-/** Whether [bytes, bytes + size) is valid UTF-8 (RFC 3629: no surrogates, no overlong form). */
+/** Returns whether [bytes, bytes + size) is valid UTF-8. As RFC 3629 requires, surrogates and
+ * overlong forms are not valid. */
 bool tm_json_utf8_valid(const char *bytes, size_t size);
 
 /** Reads the rest of a string with a backslash or a non-ASCII byte; @p p is inside the string. */
@@ -147,11 +149,9 @@ typedef struct tm_json_skip_state {
     uint64_t objects[TM_JSON_DEPTH_MAX / 64];
 } tm_json_skip_state;
 
-/**
- * Skips one value of any kind, checking its full grammar. On failure *resume is the start of the
- * token that could not be read; after more text was read into the window, the call can be repeated
- * from there with the same state.
- */
+/** Skips one value of any kind, and checks its full grammar. On failure, *resume is the start of
+ * the token that could not be read. The caller can read more text into the window, and repeat the
+ * call from *resume on with the same state. */
 const char *tm_json_skip(tm_json_cursor *cursor, const char *p, tm_json_skip_state *state,
                          const char **resume);
 
@@ -182,11 +182,11 @@ static inline const char *tm_json_member(tm_json_cursor *cursor, const char *p, 
 }
 
 /**
- * Decodes the escapes of a string token that tm_json_string accepted into UTF-8; a lone surrogate
- * becomes U+FFFD.
+ * Decodes the escapes of a string token into UTF-8. The token must be one that tm_json_string
+ * accepted. A lone surrogate becomes U+FFFD.
  *
  * @param out  [text->size]
- * @return     bytes written
+ * @return     number of bytes written
  */
 size_t tm_json_decode(const tm_json_text *text, char *out);
 

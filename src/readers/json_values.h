@@ -8,7 +8,7 @@
 typedef struct tm_json_lapses {
     bool cut;       /* the text ends too early; what is before the end was read */
     int64_t size;   /* size of the document [bytes] */
-    int64_t commas; /* commas missing between the members of an object */
+    int64_t commas; /* number of commas that were missing between the members of an object */
 } tm_json_lapses;
 
 /**

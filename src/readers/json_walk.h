@@ -9,11 +9,14 @@
 typedef struct tm_walk {
     tm_window window;
     tm_repair repair; /* repaired copy of the last malformed value */
-    int64_t *counts;  /* [TM_N_COUNTS] incremented by repairs; NULL: not counted; borrowed */
+    /* [TM_N_COUNTS] borrowed; repairs are counted here; NULL if they are not counted */
+    int64_t *counts;
 } tm_walk;
 
-/** Starts at the first non-blank byte of the document. The source must be unread. TM_OK;
- * TM_ERR_INPUT; TM_ERR_FAULT. */
+/**
+ * Starts a walk at the first byte of the document that is not blank. The source must be unread.
+ * @return TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
 tm_status tm_walk_open(tm_source *source, int64_t *counts, tm_walk *out,
                        tm_error *err) TM_MUST_CHECK;
 void tm_walk_close(tm_walk *walk);
@@ -23,7 +26,7 @@ static inline char tm_walk_at(const tm_walk *walk) {
     return *walk->window.p;
 }
 
-/** Whether a walk failed because the content ends too early. */
+/** Returns whether a walk failed with this status because the content ends too early. */
 bool tm_walk_is_cut(const tm_walk *walk, tm_status status);
 
 /**

@@ -43,7 +43,7 @@ typedef struct tm_ascend_emitter {
     tm_names *names;  /* borrowed */
     tm_vec scratch;   /* of char: decoded strings */
     tm_vec processes; /* of tm_ascend_process */
-    size_t last;      /* index of the process that was looked up last */
+    size_t last;      /* index of the process that was used last */
     tm_vec unsure;    /* of uint32_t: rows of copies that may be parts of collectives */
     tm_vec carrying;  /* of uint32_t: tracks that have parts of collectives */
     tm_vec mesh;      /* of uint32_t: rows of operations with a mesh algorithm */

@@ -10,7 +10,7 @@ typedef enum tm_ascend_work {
     TM_ASCEND_COPIES_OR_PART, /* a copy, or a part of a collective if its stream has other such
                                  parts */
     TM_ASCEND_PART, /* part of a collective; the trace also has an event for the whole collective */
-    TM_ASCEND_NOTHING /* recording and waiting for events; marks of the profiler */
+    TM_ASCEND_NOTHING /* the recording of events, waits for events, and marks of the profiler */
 } tm_ascend_work;
 
 /** Classifies a task. @p type is the arg "Task Type". An unknown type sets *known to false, and the

@@ -81,7 +81,7 @@ void tm_ascend_db_calls_free(tm_ascend_db *d);
 /** Reads device activity: tasks, and HCCL operations. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_ascend_db_read_tasks(tm_ascend_db *d, tm_error *err) TM_MUST_CHECK;
 
-/** Reads what threads did. Returns like tm_ascend_db_read_tasks. */
+/** Reads what threads did. The return values are those of tm_ascend_db_read_tasks. */
 tm_status tm_ascend_db_read_calls(tm_ascend_db *d, tm_error *err) TM_MUST_CHECK;
 
 /** Reads memory and counters. Returns like tm_ascend_db_read_tasks. */

@@ -10,10 +10,10 @@
 #include "readers/ascend/ascend_collective.h"
 #include "readers/ascend/ascend_peers.h"
 
-/* What is known of a task besides its row in TASK. */
+/* Facts about a task that are not in its row of TASK. */
 typedef struct info {
     int64_t task; /* globalTaskId */
-    int64_t name; /* id of the string that names it */
+    int64_t name; /* id of the string with the task's name */
     uint8_t work; /* tm_ascend_work */
     /* Whether TASK has this task. If a task has several descriptions, only the first one is
      * marked. */
@@ -118,7 +118,7 @@ static tm_ascend_work work_of_type(tm_ascend_db *d, const tm_json_text *type) {
     static const tm_json_text none = {.bytes = ""}, other = {.bytes = "Other", .size = 5};
     bool known = false;
     tm_ascend_work work = tm_ascend_work_of(type, &none, &known);
-    /* In text traces, these types are the names of tasks of type "Other". */
+    /* In text traces, a type that is not known here is the name of a task of type "Other". */
     if (!known) {
         work = tm_ascend_work_of(&other, type, &known);
         d->trace->counts[TM_COUNT_OTHER_TASK] += work == TM_ASCEND_COMPUTES && !d->describes_all;

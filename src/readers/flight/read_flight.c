@@ -53,7 +53,7 @@ typedef struct long_list {
     uint64_t hash;      /* of the ranks */
 } long_list;
 
-/* What is known of a text. */
+/* Cached facts about a text. */
 typedef struct known_text {
     uint64_t hash; /* 0: not computed */
     uint8_t field; /* 1 + field with this key; 0: none; UNKNOWN: not looked up yet */
@@ -155,7 +155,8 @@ static known_text *known_of(tm_flight *f, uint32_t text) {
     return (known_text *)f->texts.data + text;
 }
 
-/* Returns the field of a key, or -1; looked up once per text. */
+/* Returns the field whose key is this text, or -1 if there is none. Each text is looked up only
+ * once. */
 static int field_of(tm_flight *f, uint32_t text) {
 #define FIELD_WORD(id, word) word,
     static const char *const words[] = {FIELDS(FIELD_WORD)};
@@ -213,7 +214,7 @@ static const tm_pickle_value *field(const entry *e, int which) {
 
 /* Groups. */
 
-/* Appends the numbers in a text. */
+/* Appends all numbers that a text contains. */
 static bool parse_ranks(const char *p, tm_vec *out) {
     while (*p) {
         int64_t rank = 0;

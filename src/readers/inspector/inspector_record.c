@@ -91,7 +91,7 @@ static const char *read_channels(tm_json_cursor *cursor, const char *p, tm_inspe
         return tm_json_skip_value(cursor, p);
     do {
         p = tm_json_space(p + 1);
-        /* The list is empty, or it is a list of something else. */
+        /* If no object starts here, the list is empty, or it contains something else. */
         if (*p != '{')
             break;
         out->channel_us[0] = out->channel_us[1] = -1;

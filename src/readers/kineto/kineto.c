@@ -76,7 +76,8 @@ static tm_status finish_metadata(tm_part *whole, tm_names *names, tm_error *err)
         trace->metadata = tm_names_intern_string(names, own.data);
     cJSON *root = ok ? cJSON_Parse(own.data) : NULL;
     tm_vec_free(&own);
-    /* The metadata is valid JSON. But cJSON rejects lone surrogates. */
+    /* The metadata is valid JSON at this point. If there is no root, cJSON has rejected a lone
+     * surrogate. */
     if (!root)
         trace->counts[TM_COUNT_ODD_METADATA]++;
     const cJSON *info = cJSON_GetObjectItemCaseSensitive(root, "distributedInfo");
@@ -225,7 +226,8 @@ static tm_status finish_unit(tm_part *part, const tm_part *file, const tm_unit *
 static tm_status kineto_read_units(tm_source *source, const tm_unit *units, size_t n,
                                    tm_names *names, tm_trace *const *out, tm_error *err) {
     kineto_reader reader;
-    tm_trace own; /* receives the events without a rank */
+    /* This trace receives the events without a rank. */
+    tm_trace own;
     tm_part file, *parts = malloc(n * sizeof *parts);
     bool any = false;
     if (!parts)

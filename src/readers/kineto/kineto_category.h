@@ -15,9 +15,10 @@ typedef enum tm_kineto_rule {
 } tm_kineto_rule;
 
 typedef struct tm_kineto_class {
-    uint8_t category; /* tm_category; if pending, the category that the event gets if it is device
-                         work */
-    uint8_t rule;     /* tm_kineto_rule */
+    /* tm_category. If the rule is TM_KINETO_PENDING, the event gets this category only if it is
+     * device work. */
+    uint8_t category;
+    uint8_t rule; /* tm_kineto_rule */
 } tm_kineto_class;
 
 /**

@@ -232,8 +232,8 @@ static bool by_name(const judge *j, uint32_t event, tm_collective_attr *out) {
     return true;
 }
 
-/* Kernels of an XPU have no data about their collective. Copies it from the operator that requested
- * the collective. */
+/* Copies the data about a collective from the operator that requested it to its kernel, because
+ * kernels of an XPU have no such data. */
 static bool link_collectives(judge *j) {
     tm_vec *rows = &j->trace->attrs[TM_ATTR_COLLECTIVE];
     tm_vec all = TM_VEC(asked), added = TM_VEC(tm_collective_attr);
@@ -284,7 +284,8 @@ static void keep_calls_of_hosts(judge *j) {
     size_t kept = 0, m = 0;
     while (m < j->whole->marks.n && marks[m].kind != TM_MARK_STREAM)
         m++;
-    if (m == j->whole->marks.n) /* only MTIA's profiler writes such events */
+    /* Only MTIA's profiler writes such events. Traces of other profilers are not changed. */
+    if (m == j->whole->marks.n)
         return;
     for (size_t i = 0; i < rows->n; i++)
         if (!tm_kineto_is_of_device(j->trace, tracks[events[launches[i].event].track].pid))

@@ -35,7 +35,8 @@ static uint32_t intern(tm_kineto_emitter *emitter, const tm_json_text *text) {
     return tm_chrome_intern(emitter->names, &emitter->scratch, text);
 }
 
-/* Interns a TEXT field; TM_NO_NAME if absent. */
+/* Returns the name id of the text of a TEXT field. Returns TM_NO_NAME if the event lacks the
+ * field. */
 static uint32_t text_field(tm_kineto_emitter *emitter, const tm_kineto_event *event,
                            tm_kineto_field field, bool *ok) {
     if (!tm_kineto_has(event, field))
@@ -298,7 +299,7 @@ static tm_json_text on_one_line(const tm_json_text *text, char *into, size_t roo
     return (tm_json_text){.bytes = into, .size = n};
 }
 
-/* Interns an array's text; caches its id if the text is on one line. */
+/* Returns the name id of the text of an array. The id is cached if the text is on one line. */
 static uint32_t intern_array(tm_kineto_emitter *emitter, const tm_kineto_event *event,
                              const tm_json_text *text) {
     if (text->known == 0)
@@ -321,7 +322,8 @@ static bool emit_shapes(tm_kineto_emitter *emitter, const tm_kineto_event *event
     bool is_known = text.known > 0 && event->known_ids[text.known] > 0;
     if (!is_known && memchr(text.bytes, '\n', text.size))
         text = on_one_line(&text, line, sizeof line);
-    if (text.size <= 2) /* no inputs, or none recorded */
+    /* If the text is this short, there are no inputs, or they were not recorded. */
+    if (text.size <= 2)
         return true;
     if (text.size > SHAPES_MAX) {
         memmove(line, text.bytes, SHAPES_MAX - 3);
@@ -411,7 +413,7 @@ static bool emit_wait(tm_kineto_emitter *emitter, const tm_kineto_event *event, 
     tm_wait_attr attr = {
         .event = row,
         .correlation = tm_kineto_int(event, F_CORRELATION, 0),
-        /* the event was recorded before the trace began */
+        /* -1 means that the event was recorded before the trace began. */
         .record_correlation = record == -1 ? 0 : record,
         .stream = host_on_stream ? -1 : stream,
         .on_stream = host_on_stream ? stream : stream_field(event, F_WAIT_ON_STREAM, -1),

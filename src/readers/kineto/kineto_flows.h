@@ -11,15 +11,17 @@ bool tm_kineto_note_flow(tm_part *part, const tm_kineto_event *event);
 
 /** The flows of a trace that are in the sample, sorted. */
 typedef struct tm_kineto_flows {
-    /* owned; ends sorted by process, thread and time, starts by id */
+    /* Owned. Ends are sorted by process, thread and time. Starts are sorted by id. */
     const tm_flow **ends, **starts;
     size_t n_ends, n_starts;
 } tm_kineto_flows;
 
-/** Takes the sample of a trace's flows.
- * @param whole  all parts of the trace, joined; its flows are reduced to the sample and borrowed
- * @param out    zeroed; free it whatever the result
- * @return       false if out of memory */
+/**
+ * Sorts the flows of a trace that are in the sample.
+ * @param whole  all parts of the trace, joined; its flows are reduced to the sample, and borrowed
+ * @param out    zeroed before the call; the caller must free it, also on failure
+ * @return       false if out of memory
+ */
 bool tm_kineto_flows_sort(tm_kineto_flows *out, tm_part *whole);
 void tm_kineto_flows_free(tm_kineto_flows *flows);
 

@@ -35,7 +35,7 @@ static int64_t owner_by_export(tm_json_text *pid) {
     return rank;
 }
 
-/* Whether a process number follows the label inside the brackets. */
+/* Returns whether the number of a process follows the label that is inside the brackets. */
 static bool number_follows(const tm_json_text *pid, size_t at) {
     return pid->bytes[at] == ' ' && at + 1 < pid->size && pid->bytes[at + 1] >= '0' &&
            pid->bytes[at + 1] <= '9';

@@ -38,8 +38,10 @@ int64_t tm_kineto_owner(tm_kineto_way way, tm_kineto_event *event);
 tm_status tm_kineto_list_fused(const char *path, tm_kineto_way way, struct tm_vec *units,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Calls @p emit for all events of a file. TM_OK, also if the file cannot be read; TM_ERR_FAULT,
- * also if @p emit returns false. */
+/**
+ * Calls @p emit for all events of a file.
+ * @return TM_OK, also if the file cannot be read; TM_ERR_FAULT, also if @p emit returns false
+ */
 tm_status tm_kineto_scan(const char *path,
                          bool (*emit)(void *context, tm_json_cursor *cursor,
                                       tm_chrome_event *event),

@@ -64,7 +64,7 @@ static int64_t count_elements(const tm_json_text *dims, int argument) {
     return sum;
 }
 
-/* Returns text number @p at of a list of texts, without quotes. */
+/* Returns the text with index @p at of a list of texts, without its quotes. */
 static tm_json_text text_at(const tm_json_text *list, int at) {
     tm_json_text out = {.bytes = "", .size = 0};
     int quotes = 0;
@@ -142,7 +142,7 @@ typedef struct worker {
     uint32_t track;
     int64_t thread;   /* thread id */
     uint64_t shown;   /* bit h: the worker has an operation whose kind and size have the hash h */
-    size_t n;         /* number of the worker's operations */
+    size_t n;         /* number of operations that the worker ran */
     uint32_t cluster; /* number of the worker's cluster; the workers of a group are a cluster */
 } worker;
 
@@ -188,7 +188,8 @@ static bool list_parts(finisher *f) {
     return true;
 }
 
-/* PyTorch records Gloo's reduce-scatter as an all-reduce of its input. */
+/* Returns whether an operation may belong to a request, judging by kind and size. PyTorch records
+ * Gloo's reduce-scatter as an all-reduce of its input. */
 static bool may_be(const tm_collective_attr *operation, const tm_collective_attr *asked) {
     bool kind = operation->kind == asked->kind ||
                 (operation->kind == TM_COLL_ALLREDUCE && asked->kind == TM_COLL_REDUCESCATTER);

@@ -7,8 +7,9 @@
 
 #include "kineto_emit.h"
 
-/** Adds a row of TM_ATTR_COLLECTIVE for a request or an operation: kind, size, type, and for
- * transfers the peer as its index in the group. Returns false if out of memory. */
+/** Adds a row of TM_ATTR_COLLECTIVE for a request or an operation. The row has the kind, the size
+ * and the type. For a transfer, it also has the peer, as an index in the group. Returns false if
+ * out of memory. */
 bool tm_kineto_emit_host(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row);
 
 /**

@@ -87,7 +87,8 @@ static tm_status take_gpu_sample(void *context, sqlite3_value **values, tm_error
                       sqlite3_value_double(values[VALUE]), err);
 }
 
-/* A sample covers the time from start to end; its event is at the start. */
+/* Takes a sample of a network card. The sample covers the time from its start to its end. Its event
+ * is at the start. */
 static tm_status take_nic_sample(void *context, sqlite3_value **values, tm_error *err) {
     enum { TIME, CARD, PORT, LIST, INDEX, VALUE };
     const sampling *s = context;

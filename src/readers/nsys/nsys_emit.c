@@ -52,8 +52,9 @@ uint32_t tm_nsys_track_of(tm_nsys_emitter *e, tm_track_kind kind, int64_t first,
     return index;
 }
 
-/* Returns the reason to reject an event, or TM_N_COUNTS. Accepted: starts in [-1e18, 6e18] ns and
- * durations in [0, TM_DAY_NS]. INT64_MIN stands for a missing time. */
+/* Returns the reason to reject an event with these times. Returns TM_N_COUNTS if the event is
+ * accepted. Its start must be in [-1e18, 3e18] ns and its duration in [0, TM_DAY_NS]. INT64_MIN
+ * stands for a missing time. */
 static tm_count wrong_times(int64_t start, int64_t end, int64_t base) {
     const int64_t least = -INT64_C(1000000000000000000), most = INT64_C(3000000000000000000);
     if (start < least || start > most || start + base < least)
@@ -196,7 +197,8 @@ static tm_status add_copy_attr(tm_nsys_emitter *e, sqlite3_value **values, int c
                            .bytes = tm_db_int(values, bytes, -1),
                            .bandwidth_gbps = NAN};
     const tm_raw_event *event = (const tm_raw_event *)e->trace->events.data + row;
-    if (attr->bytes >= 0 && event->duration_ns > 0) /* bytes per nanosecond = GB/s */
+    /* Bytes per nanosecond are the same as GB/s. */
+    if (attr->bytes >= 0 && event->duration_ns > 0)
         attr->bandwidth_gbps = (float)((double)attr->bytes / (double)event->duration_ns);
     return TM_OK;
 }
@@ -333,7 +335,8 @@ static table_def def_of(int table) {
                                           tm_nsys_range_row};
 }
 
-/* Reports progress in bytes: the file's size, multiplied by the share of rows that were read. */
+/* Reports progress in bytes. To get bytes, the size of the file is multiplied by the share of rows
+ * that were read. */
 static void tell(const tm_nsys_emitter *e) {
     if (e->n_rows > 0 && e->n_done <= e->n_rows)
         tm_source_tell(e->source,

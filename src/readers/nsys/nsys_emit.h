@@ -30,7 +30,7 @@ typedef struct tm_nsys_domain {
 
 /** What is known while a unit is read. The caller sets the members up to `devices`. */
 typedef struct tm_nsys_emitter {
-    const tm_db *db;         /* borrowed, as are all pointers here */
+    const tm_db *db;         /* borrowed, like the other pointers here */
     const tm_unit *unit;     /* the unit being read */
     const tm_source *source; /* the unit's source, to which progress is reported */
     tm_names *names;
@@ -60,7 +60,7 @@ typedef struct tm_nsys_emitter {
     tm_nsys_track tracks[TM_NSYS_TRACK_CACHE];
 } tm_nsys_emitter;
 
-/** The first columns of every query: start, end, and globalPid or globalTid. */
+/** The first columns of every query. TM_NSYS_AT is globalPid or globalTid. */
 enum { TM_NSYS_START, TM_NSYS_END, TM_NSYS_AT, TM_NSYS_REST };
 
 /** Returns the track of a thread (process and thread number) or stream (device and stream number),

@@ -28,7 +28,7 @@ typedef struct mpi_row {
 typedef struct request {
     mpi_row row;
     size_t next;  /* 1 + index of the next request in its bucket */
-    int slot;     /* number of the track that the request occupies while it is active */
+    int slot;     /* number of the track on which the request is while it is active */
     bool is_made; /* a persistent request, created by MPI_Send_init or the like */
     bool is_done;
 } request;
@@ -39,7 +39,8 @@ typedef struct mpi {
     tm_nsys_emitter *e;
     tm_vec comms;    /* of tm_mpi_comm */
     tm_vec requests; /* of request */
-    /* 1 + index of the first and the last request of each bucket; 0: none */
+    /* 1 + index of the first request and of the last request in each bucket; 0 if the bucket is
+     * empty */
     size_t first[N_BUCKETS], last[N_BUCKETS];
     int used[N_SLOTS]; /* number of active requests on each track; the last track takes all requests
                           that find no free track */
@@ -322,7 +323,7 @@ static tm_status take_call(mpi *m, mpi_row *rows, size_t n, tm_error *err) {
     return TM_OK;
 }
 
-/* Adds requests that no call waited for. Such a request ends with the call that started it. */
+/* Ends the requests for which no call waited. Such a request ends with the call that started it. */
 static tm_status end_others(mpi *m, tm_error *err) {
     for (size_t i = 0; i < m->requests.n; i++) {
         request *r = (request *)m->requests.data + i;

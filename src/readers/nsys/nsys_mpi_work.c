@@ -16,7 +16,7 @@ typedef struct scope {
 /* State while the calls and ranges of a thread are gone through. */
 typedef struct walk {
     tm_nsys_emitter *e;
-    tm_vec open;    /* of scope: calls and ranges that are open, the innermost last */
+    tm_vec open;    /* of scope: the calls and ranges that are open; the innermost one comes last */
     size_t n_calls; /* number of calls in `open` */
     int64_t at_ns;
     uint32_t outside; /* name id of OUTSIDE */
@@ -57,7 +57,7 @@ static uint32_t name_of(const walk *w, const scope *in) {
         n--;
     if (!in || n == 0)
         return w->outside;
-    /* The digits are part of the name, as in fc1. */
+    /* If no separator precedes the digits, they are part of the name, as in fc1. */
     if (n + digits == text.size)
         return in->name;
     char copy[128];

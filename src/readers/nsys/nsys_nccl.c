@@ -250,7 +250,7 @@ typedef struct operation {
     int n_calls;
 } operation;
 
-/* Adds a call. Returns false if the call cannot be part of this operation. */
+/* Adds a call to an operation. Returns false if the call cannot be part of this operation. */
 static bool add_call(operation *o, const tm_nsys_range *range, const tm_names *names) {
     tm_text text = tm_names_text(names, range->name);
     tm_collective_kind kind = tm_collective_kind_of_name(text.bytes, text.size);
@@ -267,8 +267,7 @@ static bool add_call(operation *o, const tm_nsys_range *range, const tm_names *n
     } else if (!transfer || o->communicator != range->payload.communicator ||
                !tm_collective_is_transfer(o->kind)) {
         return false;
-        /* There are several peers, or both sends and receives. */
-    } else {
+    } else { /* several peers, or both sends and receives */
         o->kind = TM_COLL_SENDRECV;
         o->peer = -1;
     }

@@ -11,8 +11,10 @@
 /** A payload. A field that the payload lacks is -1, except the communicator, which is then 0. */
 typedef struct tm_nsys_payload {
     uint64_t communicator; /* hash of the communicator's id, equal on all of its ranks */
-    int64_t bytes; /* bytes that a rank sends or, in a reduce-scatter or receive, receives */
-    int64_t peer;  /* the peer's rank within the communicator */
+    /* Number of bytes that a rank sends. In a reduce-scatter or a receive: number of bytes that it
+     * receives. */
+    int64_t bytes;
+    int64_t peer;          /* the peer's rank within the communicator */
     int64_t n_ranks, rank; /* known only if the call creates a communicator */
     int64_t device;
 } tm_nsys_payload;
@@ -30,12 +32,13 @@ typedef struct tm_nsys_range {
 /**
  * Reads the layouts of payloads.
  *
- * @param fields  set to a vector, to be freed by the caller even after a failure
+ * @param fields  set to a vector, which the caller must free, also on failure
  * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_nsys_read_schemas(const tm_db *db, tm_vec *fields, tm_error *err) TM_MUST_CHECK;
 
-/** Returns the decoded payload; an empty one if its bytes do not match its schema. */
+/** Returns the decoded payload. If the bytes do not match the schema of the payload, returns an
+ * empty payload. */
 tm_nsys_payload tm_nsys_decode_payload(const tm_vec *fields, int64_t domain, const void *bytes,
                                        size_t size);
 

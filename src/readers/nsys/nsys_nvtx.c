@@ -44,8 +44,8 @@ static tm_status domain_name(tm_nsys_emitter *e, int64_t id, tm_text *out, tm_er
     return TM_OK;
 }
 
-/* Prefixes "DOMAIN:" to the name, unless the domain is the default one or the text already starts
- * with the domain's name (NCCL's ncclSend, MPI's MPI_Send). */
+/* Puts "DOMAIN:" before the name. Does nothing if the domain is the default one, or if the name
+ * already starts with the name of the domain, like NCCL's ncclSend and MPI's MPI_Send. */
 static tm_status name_in_domain(tm_nsys_emitter *e, tm_text of, uint32_t *name, tm_error *err) {
     tm_text text = tm_names_text(e->names, *name);
     if (of.size == 0 || (text.size >= of.size && strncasecmp(text.bytes, of.bytes, of.size) == 0))
@@ -70,7 +70,8 @@ static size_t operator_name(tm_text text) {
     return text.size;
 }
 
-/* Sets name and category of a range, without its domain. */
+/* Sets the name of a range, without its domain. Also sets the category if torch's emit_nvtx made
+ * the range. */
 static tm_status name_of(tm_nsys_emitter *e, sqlite3_value **values, tm_raw_event *event,
                          tm_error *err) {
     tm_text text = tm_db_text(values[TEXT]);

@@ -15,8 +15,8 @@ tm_status tm_nsys_sched_row(tm_nsys_emitter *e, sqlite3_value **values,
  * TM_OK; TM_ERR_FAULT. */
 tm_status tm_nsys_add_running(tm_nsys_emitter *e, tm_error *err) TM_MUST_CHECK;
 
-/** Returns the track with a thread's times on cores. If it does not exist, creates it if @p make,
- * else returns UINT32_MAX. */
+/** Returns the track for the times at which a thread was on a core. If the track does not exist, it
+ * is created if @p make is set. Otherwise, returns UINT32_MAX. */
 uint32_t tm_nsys_running_track(tm_nsys_emitter *e, int64_t thread, bool make);
 
 #endif

@@ -13,7 +13,8 @@ typedef struct chained {
 /* A function of a call chain; depth 0 is the innermost. */
 typedef struct frame {
     int64_t chain, depth;
-    uint32_t name; /* name id of the function; of the module if the function has no symbol */
+    /* Name id of the function. If the function has no symbol, name id of its module. */
+    uint32_t name;
     bool is_module;
 } frame;
 
@@ -83,8 +84,8 @@ static bool put_frame(tm_vec *out, const tm_names *names, const frame *f, const 
     return ok;
 }
 
-/* Returns the id of a name that lists a chain's functions; TM_NO_NAME if the chain has none,
- * TM_NAME_FAILED if out of memory. */
+/* Returns the id of a name that lists the functions of a chain. Returns TM_NO_NAME if the chain has
+ * no functions, and TM_NAME_FAILED if out of memory. */
 static uint32_t stack_of(const frame_scan *s, int64_t chain) {
     const frame *v = s->frames.data, key = {.chain = chain, .depth = INT64_MIN};
     tm_vec text = TM_VEC(char);

@@ -94,7 +94,8 @@ static tm_status look_up(tm_nsys_emitter *e, int64_t id, bool call, uint32_t *ou
         if (*out == TM_NAME_FAILED)
             status = tm_fail_memory(err);
     }
-    (void)sqlite3_reset(e->find_text); /* returns the error of the last step again */
+    /* The return value is ignored, because it is the error of the last step again. */
+    (void)sqlite3_reset(e->find_text);
     return status;
 }
 

@@ -33,8 +33,7 @@ static tm_status each_parameter(void *context, sqlite3_value **values, tm_error 
     if (strcmp(name, "EXPORT_PARAM_TIME_NORMALIZE") == 0)
         clock->normalised = strcmp(tm_db_text(values[1]).bytes, "true") == 0 ||
                             strcmp(tm_db_text(values[1]).bytes, "1") == 0;
-    /* The shift is stored as a number or as text. */
-    else if (strcmp(name, "EXPORT_PARAM_TIME_SHIFT") == 0)
+    else if (strcmp(name, "EXPORT_PARAM_TIME_SHIFT") == 0) /* stored as a number or as text */
         clock->shift_ns = sqlite3_value_int64(values[1]);
     return TM_OK;
 }
@@ -99,8 +98,9 @@ static int by_device(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->process, y->process);
 }
 
-/* Lists the devices on which each process runs kernels; for a process without kernels, the devices
- * it copies to and from. Copying to a device of another process does not count. */
+/* Lists pairs of a process and a device. A process belongs to the devices on which it runs kernels.
+ * If it has no kernels, it belongs to the devices to and from which it copies. A copy to a device
+ * of another process does not count. */
 static tm_status list_pairs(const tm_db *db, tm_vec *pairs, tm_error *err) {
     static const char *const columns[] = {"globalPid", "deviceId"};
     static const char *const kernels[] = {"CUPTI_ACTIVITY_KIND_KERNEL",
@@ -176,8 +176,8 @@ static tm_status each_mpi_rank(void *context, sqlite3_value **values, tm_error *
     return TM_OK;
 }
 
-/* Takes a rank from the name that Nsight gives to the thread that calls MPI_Init. Before 2023,
- * nothing else has the rank. */
+/* Sets the rank of a process from the name of a thread. Nsight gives such a name to the thread that
+ * calls MPI_Init. In versions before 2023, the rank is recorded nowhere else. */
 static tm_status each_named_thread(void *context, sqlite3_value **values, tm_error *err) {
     tm_vec *pairs = context;
     static const char start[] = "MPI Rank ";
@@ -198,7 +198,8 @@ static tm_status each_named_thread(void *context, sqlite3_value **values, tm_err
 typedef struct init_scan {
     tm_vec *pairs;
     tm_vec fields; /* fields of the payloads' schemas */
-    int64_t *most; /* [pairs] number of ranks of the pair's largest communicator so far */
+    /* [pairs] for each pair, the number of ranks of the largest communicator found so far */
+    int64_t *most;
 } init_scan;
 
 static tm_status each_payload(void *context, sqlite3_value **values, tm_error *err) {
@@ -287,8 +288,8 @@ static bool any_unknown(const tm_vec *pairs) {
     return false;
 }
 
-/* Takes the ranks from MPI, NCCL or the environment: from the first of these that has all ranks,
- * because their numberings may differ. */
+/* Sets the ranks of the processes. They come from MPI, from NCCL or from the environment, which may
+ * number ranks differently. So only one of these is used: the first one that has all ranks. */
 static tm_status find_ranks(const tm_db *db, tm_vec *pairs, tm_error *err) {
     static const char *const columns[] = {"globalTid", "rank"};
     static const char *const named[] = {"globalTid", "text"};
@@ -319,8 +320,8 @@ static tm_status find_ranks(const tm_db *db, tm_vec *pairs, tm_error *err) {
     return TM_OK;
 }
 
-/* Assigns every device of a process to one of its units. Devices without kernels go to the first
- * unit. */
+/* Makes the units. Each device of a process is assigned to one of the process's units. Devices
+ * without kernels are assigned to the first unit. */
 static tm_status add_units(const tm_vec *pairs, tm_unit unit, tm_vec *units, tm_error *err) {
     const pair *v = pairs->data;
     for (size_t i = 0; i < pairs->n; i++) {

@@ -58,8 +58,8 @@ static const record *find_record(tm_nsys_emitter *e, const record *wait) {
     return same && !other ? last : NULL;
 }
 
-/* A wait for an event that has neither an event id nor a stream is a wait for the whole context.
- * Exports of schema 3.13 write cudaDeviceSynchronize in this way. */
+/* Returns the kind of a wait. If a wait for an event has neither an event id nor a stream, it is a
+ * wait for the whole context. Exports of schema 3.13 write cudaDeviceSynchronize in this way. */
 static tm_wait_kind kind_of(int64_t type, int64_t stream, int64_t event) {
     bool known = type > 0 && type < TM_N_WAIT_KINDS;
     bool context = type == TM_WAIT_EVENT_SYNC && stream < 0 && event < 0;

@@ -52,7 +52,8 @@ static tm_status read_array(tm_window *window, each_event *each, void *context, 
     if (*window->p != '[')
         return tm_window_fail(window, window->p, "a trace of operations begins with [", err);
     do {
-        window->p++; /* skips a bracket or comma */
+        /* This skips the opening bracket or a comma. */
+        window->p++;
         TM_TRY(tm_window_space(window, err));
         if (*window->p != '{')
             return tm_window_fail(window, window->p, "an event is expected here", err);

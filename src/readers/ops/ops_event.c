@@ -6,7 +6,7 @@
 /* How to read a value. */
 enum { NOTHING, PHASE, NAME, PID, TID, BEGIN, DURATION, ARGS, LABEL, STEP, CHUNK, SEQ };
 
-/* Returns how to read the value of a key in an event or in its args. */
+/* Returns how to read the value of a key. @p args is set if the key is in the args of an event. */
 static int place_of(const tm_json_text *key, bool args) {
     static const struct {
         const char *key;
@@ -107,7 +107,8 @@ const char *tm_ops_event_parse(tm_json_cursor *cursor, const char *p, tm_ops_eve
         if (!p)
             return NULL;
     }
-    /* Times within these bounds have sums that do not overflow. No recording is longer. */
+    /* Times within these bounds can be added without overflow. They are far wider than any
+     * recording. */
     const int64_t least = -INT64_C(1000000000000000000), most = INT64_C(3000000000000000000);
     out->has_times = out->begin_ns >= least && out->begin_ns <= most &&
                      out->duration_ns >= -TM_DAY_NS && out->duration_ns <= TM_DAY_NS;

@@ -5,7 +5,7 @@
 
 #include "readers/json.h"
 
-/** Integers are INT64_MIN if missing or not integers. */
+/** An event. Integers are INT64_MIN if they are missing, or if the value is not an integer. */
 typedef struct tm_ops_event {
     char phase; /* '\0' if missing */
     bool has_times;

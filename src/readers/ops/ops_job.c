@@ -16,8 +16,8 @@ void tm_ops_job_free(tm_ops_job *job) {
     tm_vec_free(&job->steps);
 }
 
-/* Finds the event's rank, adding it if it is new. A rank's events are adjacent, so the latest rank
- * is tried first. */
+/* Finds the rank of an event, or adds it if it is new. The events of a rank are adjacent, so the
+ * rank that was added last is tried first. */
 static tm_ops_rank *rank_of(tm_ops_job *job, const tm_ops_event *e) {
     tm_ops_rank *ranks = job->ranks.data;
     int64_t rank = e->tid / TM_OPS_THREADS;
@@ -218,7 +218,9 @@ int64_t tm_ops_job_peer(const tm_ops_job *job, const tm_ops_rank *of, const tm_j
     int64_t n = job->last_stage + 1, stage = of->stage + up - down;
     if (of->stage < 0 || up == down)
         return -1;
-    if (job->last_chunk > 0) /* the last stage sends to the first stage's next chunk */
+    /* If the model has several chunks, the last stage sends to the first stage, for the next
+     * chunk. */
+    if (job->last_chunk > 0)
         stage = (stage + n) % n;
     for (size_t i = 0; i < job->ranks.n; i++)
         if (ranks[i].stage == stage && is_member(job, of, &ranks[i], TM_OPS_TRANSFER))

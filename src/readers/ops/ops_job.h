@@ -70,8 +70,8 @@ tm_ops_kind tm_ops_kind_of(const tm_json_text *name);
  */
 bool tm_ops_job_group(const tm_ops_job *job, const tm_ops_rank *of, tm_ops_kind kind, tm_vec *out);
 
-/** Returns the rank that a transfer goes to or comes from; -1 before the first and after the last
- * stage. */
+/** Returns the rank to which a transfer goes, or from which it comes. Returns -1 if there is none,
+ * because the transfer would be with a stage before the first or after the last. */
 int64_t tm_ops_job_peer(const tm_ops_job *job, const tm_ops_rank *of, const tm_json_text *name);
 
 #endif

@@ -10,7 +10,8 @@
 #include "tmerge/reader.h"
 #include "tmerge/timeline.h"
 
-/* JSON is made in pieces of about this size. The last packet of a piece may exceed it. */
+/* JSON is made in pieces of about this size. A piece may be longer, because its last packet is
+ * converted as a whole. */
 enum { PIECE_BYTES = 1 << 18 };
 
 static const int64_t second_ns = 1000000000;
@@ -26,19 +27,20 @@ struct tm_pf_convert {
     tm_arena texts; /* for the tracks */
     tm_pf_writer writer;
     tm_vec edges;      /* of tm_pf_edge: filled by the first pass */
-    tm_vec durations;  /* of int64_t [ns]: duration of each slice */
+    tm_vec durations;  /* of int64_t: duration of each slice [ns] */
     uint32_t n_slices; /* number of slices so far in the current pass */
     int64_t first_ns;  /* earliest time, on the trace's clock; INT64_MAX: none */
     int64_t epoch_ns;  /* time of day minus the trace's clock */
     int64_t lost;
-    tm_vec text; /* of char: JSON that was made but not taken yet */
+    tm_vec text; /* of char: JSON that was made, but that the caller has not taken yet */
     size_t taken;
     bool writing; /* second pass */
     bool begun, ended, cut;
     tm_error failure;
 };
 
-/* Computes the time of a legacy event, which is absolute or relative to the previous one. */
+/* Computes the time of a legacy event. The time in the event is absolute, or relative to the
+ * previous legacy event. */
 static bool legacy_time(tm_pf_sequence *s, const tm_pf_event *event, int64_t *time_ns) {
     const int64_t max_us = INT64_MAX / 4000;
     int64_t us = event->legacy_us;
@@ -69,8 +71,9 @@ static tm_status place(tm_pf_convert *c, const tm_pf_packet *p, tm_pf_sequence *
     if (out->track == TM_NO_KEY)
         return tm_fail_memory(err);
     if (c->unit && !tm_pf_track_at(&c->tracks, out->track)->is_reported) {
-        out->type = TYPE_NONE; /* tmerge adds these to its exports for Perfetto's display: steps,
-                                  totals of memory */
+        /* tmerge adds such tracks to its exports only for display in Perfetto, for example steps
+         * and totals of memory. */
+        out->type = TYPE_NONE;
         return TM_OK;
     }
     if (!p->has_time && out->event.has_legacy_time)
@@ -119,8 +122,8 @@ static tm_status look_at_event(tm_pf_convert *c, const tm_pf_placed *e, uint32_t
     return e->type <= TYPE_END ? note_edge(c, e, sequence, err) : TM_OK;
 }
 
-/* Returns the duration of the next slice. (There may be more slices than in the first pass if the
- * file was changed in between.) */
+/* Returns the duration of the next slice. If the file was changed since the first pass, there may
+ * be more slices than durations. The duration of such a slice is TM_PF_OPEN. */
 static int64_t next_duration(tm_pf_convert *c) {
     return c->n_slices < c->durations.n ? ((const int64_t *)c->durations.data)[c->n_slices++]
                                         : TM_PF_OPEN;

@@ -10,15 +10,16 @@ typedef struct tm_pf_convert tm_pf_convert;
 
 /**
  * Reads the trace once, to find times, tracks and slices.
- * @param source  unread; borrowed, and read again while JSON is made
- * @param unit    a rank of a tmerge export, from tm_pf_list_ranks; NULL: the whole trace
+ * @param source  unread; it is borrowed, and is read again while JSON is made
+ * @param unit    a rank of a tmerge export, from tm_pf_list_ranks; NULL to convert the whole trace
  * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_pf_convert_open(tm_source *source, const struct tm_unit *unit, tm_pf_convert **out,
                              tm_error *err) TM_MUST_CHECK;
 void tm_pf_convert_close(tm_pf_convert *convert);
 
-/** A tm_source_make whose context is a tm_pf_convert. */
+/** Makes the next piece of JSON. This is the tm_source_make of a source whose context is a
+ * tm_pf_convert. */
 tm_status tm_pf_convert_make(void *convert, void *buffer, size_t capacity, size_t *n,
                              tm_error *err);
 

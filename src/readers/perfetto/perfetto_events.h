@@ -36,7 +36,7 @@ typedef struct tm_pf_writer {
     const tm_pf_state *state;
     tm_pf_tracks *tracks;
     int64_t base_ns;                /* base time [ns], subtracted from all times */
-    tm_vec *out;                    /* of char, appended to */
+    tm_vec *out;                    /* of char: the JSON is appended here */
     tm_vec name, category, scratch; /* of char */
     bool any;                       /* whether at least one element has been written */
     bool exported;                  /* whether tmerge exported the trace */
@@ -44,7 +44,7 @@ typedef struct tm_pf_writer {
      * be added. The next two members are its time and its name. */
     bool counting;
     int64_t counted_ns;
-    tm_text counted; /* name of the counter */
+    tm_text counted; /* name of the counter whose event is open */
 } tm_pf_writer;
 
 #define TM_PF_WRITER()                                                                             \
@@ -78,7 +78,7 @@ bool tm_pf_write_gpu_counters(tm_pf_writer *w, const tm_pf_sequence *s, tm_wire_
 
 /* The following functions are shared by the files that write JSON. */
 
-/** Begins an element with {"ph":"X", after which members can be written. */
+/** Starts an element with {"ph":"X", where X is @p phase. Members can be written after it. */
 bool tm_pf_begin_element(tm_pf_writer *w, char phase);
 bool tm_pf_put_member(tm_pf_writer *w, const char *key, tm_text json);
 bool tm_pf_put_times(tm_pf_writer *w, int64_t time_ns, bool slice, int64_t duration_ns);

@@ -33,7 +33,8 @@ bool tm_pf_put_us(tm_vec *out, int64_t ns);
 /** Writes a text without quotes if it is a JSON number, else with quotes. */
 bool tm_pf_put_value(tm_vec *out, tm_text text);
 
-/** Writes the value of a debug annotation. Leaves out nesting deeper than 32. */
+/** Writes the value of a debug annotation. Values that are nested deeper than 32 levels are left
+ * out. */
 bool tm_pf_put_note(tm_vec *out, const tm_pf_state *state, const tm_pf_sequence *sequence,
                     tm_wire_message note, int depth);
 

@@ -134,8 +134,8 @@ static tm_status unpack(tm_pf_walk *walk, const tm_wire_field *packed, const uin
     return TM_OK;
 }
 
-/* Takes the next packet of the decompressed block. Such packets contain no compressed packets
- * themselves. */
+/* Takes the next packet of the decompressed block. The packets in such a block contain no
+ * compressed packets themselves. */
 static bool next_inner(tm_pf_walk *walk, tm_pf_packet *out) {
     tm_wire_field field, packed;
     while (walk->inner.p && tm_wire_next(&walk->inner, &field))
@@ -146,7 +146,8 @@ static bool next_inner(tm_pf_walk *walk, tm_pf_packet *out) {
     return false;
 }
 
-/* If a file ends inside a packet, the packet is ignored. */
+/* Ends the walk after a failure. If the file ended inside a packet, this is no error, and the
+ * packet is ignored. */
 static tm_status end_cut(tm_pf_walk *walk, const tm_error *found, bool *more, tm_error *err) {
     bool at_end = walk->wire.final || tm_source_cut_short(walk->wire.source);
     if (found->status == TM_ERR_INPUT && at_end) {

@@ -16,8 +16,8 @@ typedef struct sorted_edge {
     size_t place; /* index in the file */
 } sorted_edge;
 
-/* Whether an event in the run is earlier than the one before it, which does not occur if events are
- * written while they happen. */
+/* Returns whether any event of the run is earlier than the event before it. This cannot happen if
+ * events are written while they happen. */
 static bool goes_back(const sorted_edge *v, size_t n) {
     for (size_t i = 1; i < n; i++)
         if (v[i].edge.time_ns < v[i - 1].edge.time_ns)
@@ -81,8 +81,8 @@ static bool nest(const sorted_edge *v, size_t n, bool *out) {
 }
 
 /*
- * Pairs those events of a track whose order in the file shows that they belong together, and
- * removes them.
+ * Pairs the starts and ends of a track for which the order in the file shows that they belong
+ * together. Removes the paired events from the list.
  * @param n  set to the number of events that are left
  */
 static bool take_groups(sorted_edge *v, size_t *n, int64_t *durations) {

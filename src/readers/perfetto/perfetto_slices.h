@@ -11,7 +11,7 @@
 typedef struct tm_pf_edge {
     int64_t time_ns;
     uint32_t track;
-    uint32_t begin; /* number of the slice in the file; TM_PF_END: this is an end */
+    uint32_t begin; /* number of the slice in the file; TM_PF_END if this is an end */
     uint32_t sequence;
 } tm_pf_edge;
 

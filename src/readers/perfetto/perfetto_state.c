@@ -12,7 +12,7 @@ typedef struct tm_pf_entry {
 typedef struct tm_pf_counted {
     int64_t time_ns; /* time of the last packet or snapshot */
     int64_t unit_ns;
-    bool adds; /* whether a packet's time is relative to the previous packet's */
+    bool adds; /* whether a time on this clock is relative to the time of the previous packet */
 } tm_pf_counted;
 
 typedef struct tm_pf_offset {

@@ -13,8 +13,9 @@ typedef struct tm_pf_track {
     int64_t multiplier; /* factor for the values of a counter */
     int64_t sum;        /* sum so far of an incremental counter */
     bool has_process, has_thread, incremental;
-    tm_text name, process_name, thread_name; /* in quotes; size 0: none */
-    tm_text pid_text, tid_text;              /* as JSON values; set at the end of the first pass */
+    tm_text name, process_name, thread_name; /* in quotes; the size is 0 if there is none */
+    /* ids as JSON values; they are set at the end of the first pass */
+    tm_text pid_text, tid_text;
     /* The following members are set only for an export by tmerge. */
     /* is_reported: the track is from the original trace; is_rank: the track stands for a rank */
     bool is_reported, is_rank;
@@ -28,7 +29,7 @@ typedef struct tm_pf_tracks {
     tm_keys ids;     /* of uint64_t */
     tm_vec tracks;   /* of tm_pf_track, in the order of `ids` */
     tm_vec scratch;  /* of char */
-    tm_arena *arena; /* borrowed: memory for the texts */
+    tm_arena *arena; /* borrowed; memory for the texts */
 } tm_pf_tracks;
 
 #define TM_PF_TRACKS(texts)                                                                        \
