@@ -19,7 +19,7 @@ typedef struct tm_clock_reducer {
     tm_status (*gather)(void *context, const tm_vec *own, tm_vec *all, tm_error *err);
 } tm_clock_reducer;
 
-/** Reductions of a job on a single process: they leave the values unchanged. */
+/** The reducer of a job on a single process. Its functions leave the values unchanged. */
 extern const tm_clock_reducer tm_clock_serial;
 
 #endif

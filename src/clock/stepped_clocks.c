@@ -1,5 +1,5 @@
-/* Detects clocks that were stepped during the recording: a domain's distance from the other ends of
- * its events jumps once. */
+/* Detects clocks that were stepped during the recording. The distance of such a clock's domain from
+ * the other ends of its events jumps once. */
 #include "fit_state.h"
 
 enum {

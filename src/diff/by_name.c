@@ -227,8 +227,9 @@ static int64_t a_part(int64_t sum, double parts) {
     return llround((double)sum / parts);
 }
 
-/* Computes the times and calls of both sides: per rank and step, to compare jobs of different
- * sizes; or per call, to compare recordings of different lengths. */
+/* Computes the times and calls of both sides. They are per rank and step, so that jobs of different
+ * sizes can be compared. If diff->by_call is set, they are per call, so that recordings of
+ * different lengths can be compared. */
 static void measure(const tm_diff *diff, const source *s, pair *p) {
     for (int side = 0; side < 2; side++) {
         const tm_table *from = tm_tables_find(diff->tables[side], s->table);
@@ -274,8 +275,8 @@ static double host_noise(const pair *p) {
     return fmax(0.1 * larger, (double)p->host_spread_ns);
 }
 
-/* Returns whether an operator is judged by its device time; otherwise, it has none and is judged by
- * its host time. */
+/* Returns whether an operator is judged by its device time. An operator without device time is
+ * judged by its host time. */
 static bool on_device(const pair *p) {
     return p->ns[0] != 0 || p->ns[1] != 0;
 }
@@ -289,8 +290,8 @@ static const char *judge_call(const pair *p) {
                                                                                 : TM_DIFF_UNCLEAR;
 }
 
-/* Judges the time per step; then the number of calls, which is exact and needs no minimum number of
- * steps. */
+/* Judges the time per step first, and then the number of calls. The number of calls is exact, so it
+ * needs no minimum number of steps. */
 static const char *judge(const pair *p, bool judges, double noise) {
     double calls = p->calls[1] - p->calls[0];
     int64_t change = change_of(on_device(p) ? p->ns : p->host_ns);

@@ -240,9 +240,9 @@ tm_level_figure tm_level_figure_of(const tm_tables *tables, int name) {
     return (tm_level_figure){names[name].alias, def->name, column, is_of_steps(tables, name)};
 }
 
-/* Returns the value that Student's t exceeds with probability 1/400, computed from the normal
- * quantile (Abramowitz and Stegun, 26.7.5). From 3 degrees of freedom on, the value is off by at
- * most 1.5 %; for 2, the minimum, it is 7 % too low. */
+/* Returns the value that Student's t exceeds with probability 1/400. It is computed from the normal
+ * quantile (Abramowitz and Stegun, 26.7.5). With 3 or more degrees of freedom, it is off by at most
+ * 1.5 %. With 2, which is the minimum, it is 7 % too low. */
 static double student(double freedom) {
     const double z = 2.807034, z2 = z * z, f = 1.0 / freedom;
     double t = z2 * (z2 * (z2 * (79.0 * z2 + 776.0) + 1482.0) - 1920.0) - 945.0;
@@ -285,7 +285,7 @@ typedef struct gate {
     double change, noise; /* [%] */
 } gate;
 
-/* Returns the number of steps on each side for which noise would be as low as the limit. */
+/* Returns the number of steps that each side would need for noise to be as low as the limit. */
 static double steps_needed(const gate *g) {
     double n = (double)(g->a.n < g->b.n ? g->a.n : g->b.n);
     return ceil(n * pow(g->noise / fabs(g->limit.pct), 2.0) - 1e-6);

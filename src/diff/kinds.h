@@ -6,9 +6,10 @@
 
 enum { TM_KINDS_MAX = 2 * TM_STEP_KINDS_MAX };
 
-/** A kind of steps, with its index among the kinds of each side; -1: the side lacks it. */
+/** A kind of steps. `of` has its index among the kinds of each side, or -1 if the side does not
+ * have it. */
 typedef struct tm_kind_pair {
-    const char *name; /* NULL: all steps, whatever their kind */
+    const char *name; /* NULL if the pair has all steps, whatever their kind */
     int of[2];
     double steps[2]; /* Number of whole steps. A step counts once, not once per rank. */
     double ns[2];

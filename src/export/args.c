@@ -62,8 +62,8 @@ static void put_copy(const tm_export_sink *s, const tm_copy_attr *copy) {
     put_float(s, TM_NOTE_BANDWIDTH, copy->bandwidth_gbps);
 }
 
-/* Writes a collective's attributes. Always writes the name, even an empty one: without it, tmerge's
- * reader ignores the other attributes. */
+/* Writes a collective's attributes. The name is always written, even if it is empty. Without a
+ * name, tmerge's reader would ignore the other attributes. */
 static void put_collective(const tm_export_sink *s, const tm_names *names,
                            const tm_collective_attr *c) {
     s->put_text(s->to, TM_NOTE_COLLECTIVE, tm_names_text(names, c->name));

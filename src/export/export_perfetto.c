@@ -22,8 +22,8 @@ static void put_clock(tm_perfetto *p, uint32_t id, int64_t time_ns) {
     tm_proto_end(&p->block, clock);
 }
 
-/* Writes a clock snapshot. The trace clock is REALTIME; BOOTTIME, Perfetto's default, is set equal
- * to it. */
+/* Writes a clock snapshot. The trace clock is REALTIME. BOOTTIME, which is Perfetto's default, is
+ * set equal to it. */
 static void put_snapshot(tm_perfetto *p, int64_t time_ns) {
     p->sequence = TM_EXPORT_SEQUENCE;
     size_t packet = tm_perfetto_packet(p, 0);

@@ -54,7 +54,7 @@ typedef enum tm_perfetto_counter_kind {
 } tm_perfetto_counter_kind;
 
 typedef struct tm_perfetto_counter {
-    uint64_t id;           /* id of its track */
+    uint64_t id;           /* id of the counter's track */
     int64_t a, b;          /* identify the counter within the rank, see tm_perfetto_counter_kind */
     const tm_track *track; /* only for a series: the track whose events report it */
     tm_perfetto_counter_kind kind;
@@ -96,11 +96,14 @@ void tm_perfetto_root(tm_perfetto *p);
 /** Writes the packets before a rank's events: its sequence and its process track. */
 void tm_perfetto_begin_rank(tm_export *x, const tm_timeline *timeline);
 
-/** Makes a track of the rank for slices. @param place position of the track among the rank's
- * tracks. Returns its id. */
+/**
+ * Makes a track for slices of the rank.
+ * @param place  position of the track among the rank's tracks
+ * @return       the id of the track
+ */
 uint64_t tm_perfetto_track(tm_perfetto *p, tm_text name, int place);
 
-/** Makes a sub-track of a track of the timeline. Returns its id. */
+/** Makes a sub-track for a track of the timeline. Returns the id of the sub-track. */
 uint64_t tm_perfetto_lane(tm_export *x, const tm_timeline *timeline, const tm_track *track);
 
 /** Writes the values of an event's counters, each in its own packet. */

@@ -15,7 +15,8 @@ typedef struct stacks {
     /* [depth] Owned. For each depth, the open node: its row or, for speedscope, the number of its
      * name. */
     uint32_t *path;
-    uint32_t *frame; /* owned; [rows] number of each row's name; NULL until names are numbered */
+    /* [rows] Owned. Number of each row's name. NULL until the names have been numbered. */
+    uint32_t *frame;
 } stacks;
 
 static const char *name_of(const stacks *s, size_t row) {

@@ -60,8 +60,10 @@ void tm_proto_string(tm_proto *proto, uint32_t field, const char *string);
  */
 size_t tm_proto_begin(tm_proto *proto, uint32_t field);
 
-/** Ends the message: inserts the size of its content before the content. @param begin result of
- * tm_proto_begin */
+/**
+ * Ends the message. Inserts the size of its content before the content.
+ * @param begin  result of tm_proto_begin
+ */
 void tm_proto_end(tm_proto *proto, size_t begin);
 
 #endif

@@ -53,8 +53,8 @@ static int64_t stage_of(const tm_rank_label *label) {
     return counts ? 0 : or_0(label->of[TM_WORD_PP]);
 }
 
-/* Numbers labels: by their own numbers if these are unique, otherwise by replica, then stage, then
- * number. */
+/* Numbers labels. If their own numbers are unique, these are used. Otherwise, labels are numbered
+ * by replica, then by stage, then by their own number. */
 tm_status tm_rank_labels_number(const tm_rank_label *labels, size_t n, int64_t least, int64_t *out,
                                 tm_error *err) {
     /* For each label: its own number, and its number by replica and stage. */
@@ -100,9 +100,12 @@ static bool any_device(const decider *d) {
     return any;
 }
 
-/* Sets names_decide if three conditions hold: traces with different names report the same rank; all
- * traces that report a rank have a number in their name; traces of the same name report the same
- * rank. */
+/*
+ * Sets names_decide if these conditions hold:
+ * - Traces with different names report the same rank.
+ * - All traces that report a rank have a number in their name.
+ * - Traces with the same name report the same rank.
+ */
 static tm_status compare_names(decider *d, tm_error *err) {
     tm_vec by_reported = TM_VEC(pair), by_name = TM_VEC(pair);
     bool ok = true, named = true, any = any_device(d);
@@ -259,7 +262,7 @@ static tm_status add_moves(slot *v, size_t n, bool sound, tm_vec *moves, tm_erro
     return TM_OK;
 }
 
-/* For each reported rank, counts the job ranks that report it; returns the largest count. */
+/* Counts, for each reported rank, the job ranks that report it. Returns the largest count. */
 static int64_t most_of_one(const slot *v, size_t n) {
     int64_t most = 0;
     for (size_t i = 0; i < n; i++) {

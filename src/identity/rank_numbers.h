@@ -8,10 +8,10 @@
 #include "tmerge/status.h"
 
 /**
- * Numbers the ranks that labels stand for: by their own number if each number stands for one rank,
- * otherwise by replica (DP), then stage (PP), then number.
+ * Numbers the ranks that labels stand for. If each number stands for one rank, this number is used.
+ * Otherwise, labels are numbered by replica (DP), then by stage (PP), then by number.
  * @param labels  [n]
- * @param least   minimum number of ranks in a replica, 0 unknown
+ * @param least   minimum number of ranks in a replica; 0 if unknown
  * @param out     [n] set only on TM_OK; -1 if the label has no word
  * @return        TM_OK; TM_ERR_FAULT
  */
@@ -38,8 +38,8 @@ typedef struct tm_claim {
     int64_t begin_ns, end_ns; /* first start and last end of the trace's events; equal if the trace
                                  has no events or has not been read */
     tm_rank_label label;      /* of its name */
-    bool is_bad;              /* unreadable, so its rank is unknown; gets the rank of its
-                                 position */
+    /* The trace is unreadable, so its rank is unknown. It gets the rank of its position. */
+    bool is_bad;
     /* the trace is from a file that was generated from the files of the ranks */
     bool is_copy;
     /* rank, world size and is_copy are those in the trace's largest communicator, not in the job */

@@ -53,9 +53,10 @@ tm_decoder *tm_ahead_open(tm_decoder *inner);
 int64_t tm_ahead_consumed(const tm_decoder *decoder);
 
 /**
- * Makes a source over @p raw. Copies @p raw and owns it from then on, also on failure.
+ * Makes a source over @p raw, which is copied. The source owns the raw file from then on. If the
+ * call fails, the raw file has been closed.
  *
- * @param name  used in place of the path in errors, copied
+ * @param name  used in place of the path in errors; copied
  */
 tm_status tm_source_wrap(tm_raw *raw, const char *name, tm_source **out,
                          tm_error *err) TM_MUST_CHECK;

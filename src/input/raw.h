@@ -45,7 +45,8 @@ void tm_raw_open_memory(tm_raw *raw, const void *bytes, size_t size);
 
 void tm_raw_close(tm_raw *raw);
 
-/** Returns the first bytes, at most TM_RAW_HEAD, without consuming them; call before any read. */
+/** Returns the first bytes, at most TM_RAW_HEAD, without consuming them. It must be called before
+ * any read. */
 const uint8_t *tm_raw_head(const tm_raw *raw, size_t *n);
 
 /** Moves to a byte of the file. TM_ERR_INPUT if it is not seekable. */

@@ -9,8 +9,9 @@
 /** A rank's kernels in a group, and the result of their alignment. */
 typedef struct tm_member {
     tm_run run;
-    int64_t *operations; /* [run.n] result: number of each kernel's operation, the same on all
-                            ranks; -1: none */
+    /* [run.n] Result: the number of each kernel's operation, which is the same on all ranks; -1 if
+     * the kernel has none. */
+    int64_t *operations;
     tm_unmatched reason; /* result: why all kernels of the rank are left out, or TM_UNMATCHED_NOT */
 } tm_member;
 

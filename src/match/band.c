@@ -135,8 +135,8 @@ static size_t next_paired(const band *b, size_t i) {
     return i;
 }
 
-/* Returns whether, between the first and the last pair, one of the runs has every operation of the
- * other. */
+/* Returns whether one of the runs has every operation of the other. Only the marks between the
+ * first and the last pair count. */
 static bool is_whole(const band *b, size_t first) {
     bool ref_lacks = false, other_lacks = false;
     for (size_t i = first, next; (next = next_paired(b, i + 1)) < b->ref->n; i = next) {

@@ -69,7 +69,8 @@ void tm_cluster_free(tm_cluster *cluster);
 tm_status tm_cluster_join(const tm_cluster *a, const tm_cluster *b, const tm_bridge *bridge,
                           tm_cluster *out, tm_error *err) TM_MUST_CHECK;
 
-/** Returns the lower median of [n] values in any order, 0 for none. Reorders them. */
+/** Returns the lower median of [n] values in any order; 0 if there are none. Reorders the
+ * values. */
 int64_t tm_cluster_median(int64_t *values, size_t n);
 
 #endif

@@ -135,7 +135,8 @@ static bool list_members(const tm_membership *run, size_t n, group *out) {
     return out->ranks && out->by_place;
 }
 
-/* Returns the recorded size; -1 if no member recorded it, 0 if the records disagree. */
+/* Returns the recorded size of the communicator. Returns -1 if no member recorded it, and 0 if the
+ * records disagree. */
 static int32_t recorded_size(const tm_membership *run, size_t n) {
     int32_t size = -1;
     for (size_t i = 0; i < n; i++)

@@ -6,11 +6,11 @@
 
 #include "link_test.h"
 
-/* Maximum number of clusters of which all pairs are compared. Of more clusters, each is compared
- * only with the groups found so far. */
+/* Up to this number of clusters, all pairs are compared. If there are more clusters, each of them
+ * is compared only with the groups found so far. */
 enum { FEW = 160 };
 
-/* The clock offset between two slots, from a join of two of their clusters. */
+/* The clock offset between two slots. It comes from a join of two clusters of these slots. */
 typedef struct tie {
     int64_t from, to;
     double offset_ns; /* clock of slot `to` minus clock of slot `from` */
@@ -56,7 +56,7 @@ static tm_status try_link_test(garden *g, size_t i, size_t j, tm_error *err) {
                             link_test, err);
 }
 
-/* Returns the clock of cluster j minus that of cluster i. */
+/* Returns the clock of cluster j minus the clock of cluster i. */
 static double offset_between(const garden *g, size_t i, size_t j) {
     double offset = (double)link_test_of(g, i, j)->offset_ns;
     return leads(g, i < j ? i : j, i < j ? j : i) == (i < j) ? offset : -offset;
@@ -100,8 +100,8 @@ static bool is_reported_again(const garden *g, size_t i, size_t j) {
     return false;
 }
 
-/* Returns whether two clusters may be joined: the test holds, and their clock offset agrees with
- * earlier joins of their slots. */
+/* Returns whether two clusters may be joined. Their test must hold, and their clock offset must
+ * agree with earlier joins of the same slots. */
 static bool may_join(const garden *g, size_t i, size_t j) {
     const tm_link_test *link_test = link_test_of(g, i, j);
     const tie *ties = g->ties.data;
@@ -169,7 +169,8 @@ static void mark_open(garden *g, size_t i, size_t j) {
         g->clusters[i].at_least = g->clusters[j].at_least = true;
 }
 
-/* Removes clusters that were merged into others. The link tests then refer to wrong clusters. */
+/* Removes the clusters that were merged into others. After this, the link tests belong to the wrong
+ * clusters. */
 static void compact(garden *g) {
     size_t kept = 0;
     for (size_t i = 0; i < g->n; i++)

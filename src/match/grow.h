@@ -7,7 +7,8 @@
 
 /** Properties of the clusters that are to be joined. */
 typedef struct tm_growth {
-    bool one_clock; /* all clusters have one clock; false: each slot has its own clock */
+    /* whether all clusters have one clock; otherwise, each slot has its own clock */
+    bool one_clock;
     /* Only used if each slot has its own clock. If the clock offset is at most this, one pair of
      * clusters is proof enough. Above it, a second pair must confirm the offset. */
     int64_t limit_ns;

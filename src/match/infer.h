@@ -61,8 +61,8 @@ typedef struct tm_inference {
 void tm_inference_init(tm_inference *inference);
 void tm_inference_free(tm_inference *inference);
 
-/** The clusters of hosts, as sent to the processes that join them; the answer is tm_host_answers.
- */
+/** The clusters of hosts. They are sent to the processes that join them. The answer is
+ * tm_host_answers. */
 typedef struct tm_host_report {
     tm_vec operations; /* of tm_host_operation */
     tm_vec members;    /* of tm_host_member */
@@ -81,7 +81,7 @@ void tm_host_answers_free(tm_host_answers *answers);
 /**
  * Joins the ranks of each host, which share a clock.
  * @param origin  number of this process
- * @param out     appended to
+ * @param out     the clusters are appended
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_infer_hosts(tm_inference *v, int origin, tm_host_report *out,
@@ -96,18 +96,18 @@ typedef struct tm_infer_options {
 /**
  * Joins the clusters of the hosts, and names the groups.
  * @param report  all clusters of some families, in any order; the call sorts them
- * @param out     appended to
+ * @param out     the answers are appended
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_infer_job(tm_host_report *report, const tm_infer_options *options,
                        tm_host_answers *out, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Sets group and key of the kernels whose operation is proven, and counts the other kernels as
+ * Sets group and key of the kernels whose operation is proven. Counts the other kernels as
  * unmatched.
- * @param answers   for the hosts of this process, in any order; the call sorts them
- * @param out       of tm_comm_record, appended to
- * @param left_out  of tm_left_out, added to
+ * @param answers   answers for the hosts of this process, in any order; the call sorts them
+ * @param out       of tm_comm_record; the kernels are appended
+ * @param left_out  of tm_left_out; the counts are added
  * @return          TM_OK; TM_ERR_FAULT
  */
 tm_status tm_infer_finish(tm_inference *v, tm_host_answers *answers, tm_vec *out, tm_vec *left_out,

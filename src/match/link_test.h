@@ -1,5 +1,5 @@
-/* Tests whether two clusters of ranks ran the same operations: by the order of the operations, and
- * by whether one cluster waited while the other was late. */
+/* Tests whether two clusters of ranks ran the same operations. The evidence is the order of the
+ * operations, and that one cluster waited while the other was late. */
 #ifndef TMERGE_LINK_TEST_H
 #define TMERGE_LINK_TEST_H
 

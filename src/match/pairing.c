@@ -203,7 +203,7 @@ static tm_status pair_by_tokens(const tm_run *a, const tm_run *b, bool one_clock
     return TM_OK;
 }
 
-/* For runs with gaps: pairs kernels by their ends. */
+/* Pairs the kernels of runs with gaps by their ends. */
 static tm_unmatched pair_by_ends(const tm_run *a, const tm_run *b, bool one_clock,
                                  int64_t *partners) {
     tm_shift shift = {.centre = a->n / 2, .least = LEAST};

@@ -100,8 +100,8 @@ static const tm_track *lane_track(const collector *c, uint32_t event) {
     return track->kind == TM_TRACK_GPU ? track : NULL;
 }
 
-/* Returns the sequence of a record's lane. Makes it if the lane is new: streams are numbered in the
- * order in which they appear. */
+/* Returns the sequence of a record's lane. If the lane is new, the sequence is made. Streams are
+ * numbered in the order in which they appear. */
 static tm_sequence *sequence_of(collector *c, const tm_comm_record *record) {
     lane *lanes = c->lanes.data;
     bool named = record->operation != 0, by_stream = record->way == TM_MATCH_ORDER && !named;
@@ -201,8 +201,8 @@ static tm_unmatched exclusion(const collector *c, uint32_t name, uint8_t kind) {
     return transfer ? TM_UNMATCHED_PEER : TM_UNMATCHED_NOT;
 }
 
-/* Returns whether a kernel starts more than 1 ms before its launch: so much that inaccurate clocks
- * cannot be the reason. */
+/* Returns whether a kernel starts more than 1 ms before its launch. This is so much that inaccurate
+ * clocks cannot be the reason. */
 static bool begins_too_early(const tm_timeline *timeline, uint32_t row) {
     enum { EARLY_NS = 1000000 };
     uint32_t launch = timeline->launch[row];

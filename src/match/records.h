@@ -19,8 +19,9 @@ typedef struct tm_sequence {
     int32_t origin; /* process that asks */
     uint8_t way;    /* tm_match_way: PAIR or ORDER */
     bool named;     /* the kernels name their operations, see TM_SEQ_REPEATED */
-    bool agrees;    /* result of tm_match_compare: all ranks have the same sequence. If not, the
-                       kernels may still be aligned by their ends */
+    /* Result of tm_match_compare: whether all ranks have the same sequence. If not, the kernels may
+     * still be aligned by their ends. */
+    bool agrees;
 } tm_sequence;
 
 /** Start and end of a kernel that is matched by order, to be compared with other ranks. */
@@ -30,7 +31,8 @@ typedef struct tm_end {
     int64_t rank;
     int64_t begin_ns, end_ns;
     bool synchronises;
-    bool on_host; /* run by a host thread, which may leave late because it must first get a core */
+    /* A host thread ran the kernel. It may leave late, because it must first get a core. */
+    bool on_host;
 } tm_end;
 
 /** Data about the ranks of one process that are the input of matching. */

@@ -57,10 +57,10 @@ int64_t tm_run_noise(int64_t a_ns, int64_t b_ns);
 bool tm_run_partner(const tm_run *run, size_t i, const tm_run *other, int64_t offset_ns,
                     size_t *out);
 
-/** What the other run has at the time of a mark. */
+/** The possible results of tm_run_meet. */
 typedef enum tm_meeting {
-    TM_MEETS,   /* the mark's partner: it ends at the expected time, within the noise */
-    TM_ANOTHER, /* another operation (other token or step), which has no partner in this run */
+    TM_MEETS,   /* the mark's partner, which ends at the expected time, within the noise */
+    TM_ANOTHER, /* another operation (with another token or step) that has no partner in this run */
     TM_NOTHING
 } tm_meeting;
 
@@ -73,7 +73,7 @@ tm_meeting tm_run_meet(const tm_run *run, size_t i, const tm_run *other, int64_t
  * periodic, because they are multiples of the golden ratio. They may repeat. */
 size_t tm_run_sample(size_t k, size_t n);
 
-/** Returns the lower median of @p n values, 0 if n is 0. Reorders them. */
+/** Returns the lower median of @p n values; 0 if there are none. Reorders the values. */
 int64_t tm_run_median(int64_t *values, size_t n);
 
 #endif

@@ -180,8 +180,8 @@ static bool is_telling(const search *s, size_t i, size_t enough) {
     return s->n_met < enough || s->ref->marks[s->samples[i].mark].synchronises;
 }
 
-/* Quick test with few samples: returns whether at least half of their end differences are about
- * equal. If they are not, the offset is neither the best nor the second best. */
+/* Tests an offset quickly, with few samples. Returns whether at least half of the end differences
+ * are about equal. If they are not, the offset can be neither the best nor the second best. */
 static bool is_worth_judging(const search *s, const candidate *c) {
     int64_t off[ROUGH] = {0}, sorted[ROUGH] = {0}, slack[ROUGH] = {0};
     size_t n = 0, n_in = 0, near = 0, partner;
@@ -290,8 +290,8 @@ static bool is_same(const candidate *a, const candidate *b) {
     return llabs(a->offset_ns - b->offset_ns) <= a->spread_ns + b->spread_ns + least_spread_ns;
 }
 
-/* Adds a candidate to the best candidates, which are in order and have each offset once. Returns
- * how many there are. */
+/* Adds a candidate to the best candidates. These are in order, and each offset occurs only once.
+ * Returns the number of candidates. */
 static size_t keep(const candidate *c, candidate *best, size_t n) {
     size_t kept = 0, place = 0;
     for (size_t i = 0; i < n; i++) {
@@ -319,8 +319,8 @@ static size_t first_of_step(const tm_run *run, int64_t step) {
     return i;
 }
 
-/* Guesses the anchor's partner in three ways: the mark with the same index in the run, at the same
- * time of day, and with the same index in its step. */
+/* Guesses the anchor's partner in three ways: the mark with the same index in the run, the mark at
+ * the same time of day, and the mark with the same index in its step. */
 static void guess_partners(const search *s, size_t anchor, size_t guesses[GUESSES]) {
     const tm_mark *mark = &s->ref->marks[anchor];
     guesses[0] = anchor;
@@ -380,7 +380,7 @@ static size_t try_anchor(search *s, size_t anchor, candidate *best, size_t n,
     return n;
 }
 
-/* Returns the most isolated mark in the k-th part of the section, if possible one that
+/* Returns the most isolated mark in the k-th part of the section. If possible, this is a mark that
  * synchronises. An isolated mark is unlikely to be paired with a neighbour of its partner. */
 static size_t choose_anchor(const search *s, size_t k) {
     size_t from = s->from + s->n * k / ANCHORS, to = s->from + s->n * (k + 1) / ANCHORS;

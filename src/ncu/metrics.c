@@ -204,8 +204,8 @@ static double tensor_peak(const double *slots) {
     return most > 0 ? used : fastest;
 }
 
-/* Returns the floating-point operations; NaN if no counter is known, or if the tensor cores worked
- * but none of their counters is known. */
+/* Returns the number of floating-point operations. Returns NaN if no counter is known. Also returns
+ * NaN if the tensor cores worked, but none of their counters is known. */
 static double flop_of(const double *slots) {
     double sum = (double)NAN;
     bool has_tensor = false;

@@ -33,7 +33,7 @@ static void count_repairs(chrome_reader *reader) {
         reader->part->trace->counts[c] += reader->repair.counts[c];
 }
 
-/* Repairs the value at p, which could not be parsed. Returns NULL on failure: the cursor then has
+/* Repairs the value at p, which could not be parsed. On failure, returns NULL. The cursor then has
  * the error, or needs more text. */
 static const char *repair_value(chrome_reader *reader, const char *p) {
     tm_json_cursor *cursor = &reader->window.cursor, strict = *cursor;
@@ -111,8 +111,9 @@ static tm_status check_stop(chrome_reader *reader, tm_error *err) {
                                             "the next part does not start with an event", err);
 }
 
-/* Whether the bytes from the end of an event to the brace of the next one, at most 8, are the same
- * as between the two previous events. Bytes after the window are zeros, which no gap contains. */
+/* Returns whether the bytes from the end of an event to the brace of the next event are the same as
+ * between the two previous events. These are at most 8 bytes. Bytes after the window are zeros,
+ * which no gap contains. */
 static inline bool is_between(const chrome_reader *reader, const char *p) {
     uint64_t word;
     memcpy(&word, p, sizeof word);

@@ -39,8 +39,10 @@ typedef struct tm_chrome_form {
 tm_status tm_chrome_read_part(tm_source *source, const tm_chrome_form *form, int64_t stop,
                               void *context, tm_part *out, tm_error *err) TM_MUST_CHECK;
 
-/** Interns a string token, decoded if it has escapes; TM_NAME_FAILED if out of memory.
- * @param scratch  of char, for decoded strings */
+/**
+ * Interns a string token, after decoding its escapes. Returns TM_NAME_FAILED if out of memory.
+ * @param scratch  of char, for decoded strings
+ */
 uint32_t tm_chrome_intern(tm_names *names, tm_vec *scratch, const tm_json_text *text);
 
 /**
@@ -52,10 +54,12 @@ uint32_t tm_chrome_intern(tm_names *names, tm_vec *scratch, const tm_json_text *
 bool tm_chrome_operator(tm_trace *trace, tm_names *names, tm_vec *scratch,
                         const tm_operator_attr *reported, const tm_json_text *stack);
 
-/** Records names of processes and threads; other metadata events, which only set the order of
- * display, are skipped. Returns false if out of memory.
- * @param labels  of tm_label; appended to
- * @param name    the field that holds the arg "name" */
+/**
+ * Records the name of a process or thread. Other metadata events only set the order of display, so
+ * they are skipped. Returns false if out of memory.
+ * @param labels  of tm_label; the name is appended
+ * @param name    the field that holds the arg "name"
+ */
 bool tm_chrome_label(tm_vec *labels, tm_names *names, tm_vec *scratch, const tm_chrome_event *event,
                      unsigned name);
 

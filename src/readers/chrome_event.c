@@ -171,8 +171,8 @@ static inline bool ends_value(char c) {
     return ends[(unsigned char)c];
 }
 
-/* Whether the n digits at p are an integer: no leading zero, and nothing after them that belongs to
- * the number. */
+/* Returns whether the n digits at p are an integer. They must not have a leading zero, and the
+ * number must end after them. */
 static inline bool is_whole(const char *p, unsigned n) {
     return n > 0 && ends_value(p[n]) && (*p != '0' || n == 1);
 }

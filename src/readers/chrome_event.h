@@ -21,9 +21,14 @@ typedef struct tm_chrome_field {
     const char *key;
 } tm_chrome_field;
 
-/** Types of values. INT: an integer, also in a string. TEXT: a string or a number. TRIPLE: three
- * integers in an array. ARRAY: the text of an array, with its brackets. MAYBE: like TEXT, but
- * values of other types are ignored without being counted as bad. */
+/**
+ * Types of values:
+ * - INT: an integer, which may be in a string
+ * - TEXT: a string or a number
+ * - TRIPLE: three integers in an array
+ * - ARRAY: the text of an array, with its brackets
+ * - MAYBE: like TEXT, but a value of another type is ignored and not counted as bad
+ */
 typedef enum tm_chrome_type {
     TM_CHROME_INT,
     TM_CHROME_REAL,
@@ -84,8 +89,8 @@ typedef struct tm_chrome_keys {
 /** @param fields  [n] at most TM_CHROME_FIELDS_MAX; borrowed */
 void tm_chrome_keys_init(tm_chrome_keys *keys, const tm_chrome_field *fields, int n);
 
-/** Parses the object whose opening brace is at @p p. All of it must be in the window, into which
- * the event's texts point. */
+/** Parses the object whose opening brace is at @p p. The whole object must be in the window,
+ * because the event's texts point into the window. */
 const char *tm_chrome_event_parse(tm_json_cursor *cursor, tm_chrome_keys *keys, const char *p,
                                   tm_chrome_event *out);
 

@@ -1,8 +1,8 @@
-/* Strict JSON tokens over bytes in memory: the inner loop of every JSON reader. The bytes are in
- * [p, end), followed by TM_JSON_PADDING zero bytes. No function checks for end before it reads: no
- * token contains a zero byte, so each function stops there. A function returns the position after
- * what it read, or NULL after setting cursor->fail and cursor->why. A failure at or after end means
- * that the text continues beyond the window. */
+/* Reads strict JSON tokens from bytes in memory. This is the inner loop of every JSON reader. The
+ * bytes are in [p, end), followed by TM_JSON_PADDING zero bytes. No token contains a zero byte, so
+ * each function stops there, and no function needs to check for end before it reads. A function
+ * returns the position after what it has read. On failure, it sets cursor->fail and cursor->why,
+ * and returns NULL. A failure at or after end means that the text continues after the window. */
 #ifndef TMERGE_JSON_H
 #define TMERGE_JSON_H
 

@@ -74,7 +74,7 @@ static const char *parse_string(parser *p, const char *at) {
     return end ? push_text(p, &text, end) : NULL;
 }
 
-/* Advances to the next item, past its comma, or to the closing bracket. */
+/* Advances to the next item or to the closing bracket. Skips the comma before an item. */
 static const char *next_item(parser *p, const char *at, bool first, char close) {
     at = tm_json_space(at);
     if (*at == close || first)

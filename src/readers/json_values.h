@@ -12,9 +12,9 @@ typedef struct tm_json_lapses {
 } tm_json_lapses;
 
 /**
- * Reads one JSON document of at most 2^28 bytes. Reads a truncated document to its end.
- * @param lax     also reads objects whose members have no comma between them
- * @param out     TM_PICKLE, or a pickle that was read before: its values are replaced
+ * Reads one JSON document of at most 2^28 bytes. A truncated document is read to its end.
+ * @param lax     whether objects are also read if commas between their members are missing
+ * @param out     TM_PICKLE, or a pickle that was read before; its values are replaced
  * @param lapses  set on TM_OK
  * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */

@@ -1,5 +1,5 @@
-/* Walks over a JSON document that streams through a window: goes through its objects and arrays
- * member by member. Values that are small enough are parsed as a whole. */
+/* Walks over a JSON document that streams through a window. Objects and arrays are visited member
+ * by member. Values that are small enough are parsed as a whole. */
 #ifndef TMERGE_JSON_WALK_H
 #define TMERGE_JSON_WALK_H
 

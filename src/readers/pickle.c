@@ -76,7 +76,7 @@ typedef struct machine {
     tm_error *err;
     unsigned char *buffer;           /* [BUFFER + 8] owned */
     const unsigned char *next, *end; /* the bytes of the buffer that are not read yet */
-    /* each opcode that starts before this is in the buffer with its whole argument */
+    /* each opcode that starts before this is in the buffer, together with its whole argument */
     const unsigned char *safe;
     const unsigned char *op; /* the current opcode; NULL if the buffer has moved past it */
     /* If `op` is NULL: the offset of the current opcode in the file. */

@@ -79,13 +79,15 @@ static bool emit(void *context, tm_json_cursor *cursor, tm_chrome_event *event) 
     return tm_ascend_emit(context, cursor, event);
 }
 
-/* The metadata of every trace: the kind of device, and that the rank has a clock of its own. */
+/* The metadata of every trace. It states the kind of device, and that the rank has a clock of its
+ * own. */
 static const char described[] = "{" TM_DEVICE_KIND "NPU\"," TM_OWN_CLOCK "}";
 
 static const tm_chrome_form form = {
     .fields = fields, .n_fields = N_FIELDS, .quoted_times = true, .emit = emit};
 
-/* Sets the rank and host, which only the profiler's folders record, and the metadata. */
+/* Sets the rank, the host and the metadata. Only the names of the profiler's folders record the
+ * rank and the host. */
 static tm_status describe(const char *path, tm_names *names, tm_trace *out, tm_error *err) {
     char host[256];
     out->rank = tm_ascend_rank_of(path);

@@ -201,8 +201,8 @@ static bool find_ends(linker *l, const uint32_t *taken_of) {
     return true;
 }
 
-/* For each device event at which an arrow of this kind ends, records where the arrow starts, unless
- * an arrow of another kind already gave the start. */
+/* Finds the start of the arrow for each device event at which an arrow of this kind ends. Skips the
+ * event if an arrow of another kind has already given the start. */
 static bool follow(linker *l, tm_ascend_arrow arrow) {
     if (!copy_sorted(&l->flows->starts[arrow], &l->starts, by_id))
         return false;

@@ -10,7 +10,7 @@
 enum { ROOM = 1 << 16, KEY_MAX = 256 };
 
 typedef struct operation {
-    uint64_t name; /* hash of its name */
+    uint64_t name; /* hash of the operation's name */
     uint32_t group;
 } operation;
 
@@ -64,7 +64,8 @@ static bool read_keys(tm_source *source, char *text, tm_names *names, tm_ascend_
     return ok;
 }
 
-/* If an operation name occurs with two communicators, sets its communicator to unknown. */
+/* If the name of an operation occurs with two communicators, sets the operation's communicator to
+ * unknown. */
 static void settle(tm_ascend_groups *groups) {
     operation *v = groups->known.data;
     if (groups->known.n > 1)

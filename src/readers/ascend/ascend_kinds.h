@@ -29,8 +29,8 @@ tm_ascend_work tm_ascend_work_of(const tm_json_text *type, const tm_json_text *n
  */
 bool tm_ascend_plain_name(const char *name, const char *op, char *out, size_t size);
 
-/** Returns the abbreviation of a copy's direction: "HtoD" for "host to device"; "" if neither the
- * type nor the arg "memcpy direction" states it. */
+/** Returns the abbreviation of a copy's direction, for example "HtoD" for "host to device". Returns
+ * "" if neither the type nor the arg "memcpy direction" states the direction. */
 const char *tm_ascend_direction(const tm_json_text *type, const tm_json_text *direction);
 
 /** The parts of a collective's name, hcom_<op>__<group>_<n>_<k>. */
@@ -41,7 +41,7 @@ typedef struct tm_ascend_operation {
     int64_t seq;        /* number of the operation in its group: n + 2^32 (k - 1), or n if k is 0 */
 } tm_ascend_operation;
 
-/** Parses a name. False if it does not have this form. */
+/** Parses the name of an operation. Returns false if the name does not have this form. */
 bool tm_ascend_operation_of(const tm_json_text *name, tm_ascend_operation *out);
 
 /** Returns torch's word for an element type, such as "Float" for "FP32"; the text itself if torch

@@ -16,9 +16,10 @@ int64_t tm_ascend_rank_of(const char *path);
  * @param out  [size] set only if there is one  @return false if there is none */
 bool tm_ascend_host_of(const char *path, char *out, size_t size);
 
-/** Whether @p other replaces msprof's database in PROF_..., because it has the same recording and
- * more: torch_npu's output in the neighbouring folder ASCEND_PROFILER_OUTPUT, or a database that
- * msprof exported later into the same folder. (Its name has the time of the export.) */
+/** Returns whether @p other replaces msprof's database in PROF_..., because it has the same
+ * recording and more. There are two cases. It may be torch_npu's output in the neighbouring folder
+ * ASCEND_PROFILER_OUTPUT. Or msprof may have exported it later into the same folder, which the time
+ * in its name shows. */
 bool tm_ascend_msprof_is_covered(const char *path, const char *other);
 
 #endif

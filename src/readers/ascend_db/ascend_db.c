@@ -65,7 +65,7 @@ static void set_world_size(tm_ascend_db *d) {
             d->trace->world_size = v[i].n_ranks;
 }
 
-/* Adds an interval of the overlap analysis to its track; types are those of
+/* Adds an interval of the overlap analysis to its track. The types of intervals are those of
  * ENUM_OVERLAP_ANALYSIS_TYPE. */
 static tm_status each_lane(void *context, sqlite3_value **values, tm_error *err) {
     static const char *const words[] = {"Computing", "Communication",
@@ -107,7 +107,8 @@ static tm_status finish(tm_ascend_db *d, tm_error *err) {
     tm_ascend_lanes own;
     if (!tm_ascend_lanes_of(d->trace, &own))
         return tm_fail_memory(err);
-    /* with several devices, the profiler's sums are per device */
+    /* If there are several devices, the profiler's sums are per device, so they are not
+     * compared. */
     if (d->device != TM_ASCEND_DB_SEVERAL)
         d->trace->counts[TM_COUNT_OTHER_SUMS] = tm_ascend_lanes_differ(&d->lanes, &own);
     TM_TRY(tm_ascend_count_peers(d->trace, d->names, &d->mesh, err));

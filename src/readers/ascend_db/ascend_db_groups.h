@@ -11,7 +11,7 @@ typedef struct tm_ascend_db_group {
     int32_t n_ranks;
 } tm_ascend_db_group;
 
-/** Whether the group's description says that it has all ranks of the job. */
+/** Returns whether the description of a group says that the group has all ranks of the job. */
 bool tm_ascend_db_holds_all(const tm_ascend_db_group *group, const tm_names *names);
 
 /**

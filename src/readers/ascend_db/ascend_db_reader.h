@@ -63,10 +63,12 @@ uint32_t tm_ascend_db_track(tm_ascend_db *d, tm_track_kind kind, int64_t process
 
 /**
  * Adds an event, or counts why it was rejected.
- * @param values  column 0 is its start and, for durations, column 1 its end [ns since 1970]
+ *
+ * @param values  column 0 is the start of the event; for durations, column 1 is the end [ns since
+ *                1970]
  * @param event   everything except the times
- * @param row     set to its row, or to TM_NO_EVENT if it was rejected
- * @return        TM_OK, also if it was rejected; TM_ERR_FAULT
+ * @param row     set to the row of the event, or to TM_NO_EVENT if the event was rejected
+ * @return        TM_OK, also if the event was rejected; TM_ERR_FAULT
  */
 tm_status tm_ascend_db_add(tm_ascend_db *d, sqlite3_value **values, tm_raw_event event,
                            uint32_t *row, tm_error *err) TM_MUST_CHECK;

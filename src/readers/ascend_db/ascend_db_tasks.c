@@ -112,8 +112,8 @@ static tm_status read_infos(tm_ascend_db *d, tm_error *err) {
                              each_type, err);
 }
 
-/* Classifies a task only by its type. If all kernels have descriptions, a computing task without a
- * description is not counted: it only contains a kernel. */
+/* Classifies a task only by its type. If all kernels have descriptions, a task that computes but
+ * has no description is not counted, because it only contains a kernel. */
 static tm_ascend_work work_of_type(tm_ascend_db *d, const tm_json_text *type) {
     static const tm_json_text none = {.bytes = ""}, other = {.bytes = "Other", .size = 5};
     bool known = false;

@@ -56,7 +56,9 @@ typedef struct long_list {
 /* Cached facts about a text. */
 typedef struct known_text {
     uint64_t hash; /* 0: not computed */
-    uint8_t field; /* 1 + field with this key; 0: none; UNKNOWN: not looked up yet */
+    /* 1 + the field whose key is this text; 0 if there is none; UNKNOWN if it was not looked up
+     * yet */
+    uint8_t field;
 } known_text;
 
 /* A parsed profiling_name. All entries with this name share it. */
@@ -432,8 +434,8 @@ static int64_t elements_of(const tm_flight *f, const tm_pickle_value *sizes) {
     return sum;
 }
 
-/* Returns the size of the group of an all_gather: its output divided by its input; 0 if unknown.
- * Gloo's recorder says nothing else about the members of a group. */
+/* Returns the number of ranks in the group of an all_gather, or 0 if it is unknown. It is the
+ * output divided by the input. Gloo's recorder says nothing else about the members of a group. */
 static int64_t size_of_group(const tm_flight *f, const entry *e, const op_name *op) {
     if (!op->gathers)
         return 0;

@@ -76,9 +76,9 @@ static bool take_record(void *context, const tm_inspector_record *record) {
     return tm_inspector_add_member(&r->members, record) && tm_inspector_emit(&r->emitter, record);
 }
 
-/* Sets the rank's number in the job, which is its number in the communicator of all ranks: the
- * largest one. If several communicators are equally large, none has all ranks. If the file has
- * several ranks of the largest one, the rank stays unknown. */
+/* Sets the rank's number in the job. This is its number in the communicator of all ranks, which is
+ * the largest one. If several communicators are equally large, none of them has all ranks. If the
+ * file has several ranks of the largest communicator, the rank stays unknown. */
 static void tell_rank(tm_trace *trace, const tm_unit *unit, tm_keys *members) {
     bool alone;
     tm_inspector_sort_members(members);

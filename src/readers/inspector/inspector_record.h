@@ -29,7 +29,8 @@ typedef struct tm_inspector_record {
     int64_t channel_us[2]; /* start and stop of the channel that is being parsed */
 } tm_inspector_record;
 
-/** Whether the object at @p p starts with a member of a record, which suffices to recognise one. */
+/** Returns whether the object at @p p starts with a member of a record. This is enough to recognise
+ * a record. */
 bool tm_inspector_begins(tm_json_cursor *cursor, const char *p);
 
 /** Parses the object at @p p as far as possible. Returns NULL on failure, as the functions of

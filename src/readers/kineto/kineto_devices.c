@@ -220,7 +220,7 @@ static bool list_asked(const judge *j, const tm_vec *rows, tm_vec *out) {
     return true;
 }
 
-/* Sets what the name of a communication kernel says about its collective; false for other
+/* Sets what the name of a communication kernel says about its collective. Returns false for other
  * kernels. */
 static bool by_name(const judge *j, uint32_t event, tm_collective_attr *out) {
     tm_text name = tm_names_text(j->names, ((tm_raw_event *)j->trace->events.data)[event].name);

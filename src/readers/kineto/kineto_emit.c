@@ -122,7 +122,8 @@ static tm_kineto_class class_of(tm_kineto_emitter *emitter, const tm_kineto_even
     return cache->class;
 }
 
-/* Returns the number in "7", "stream 7" or "stream 7 "; -1 if there is none or it is negative. */
+/* Returns the number in a text such as "7", "stream 7" or "stream 7 ". Returns -1 if there is no
+ * number, or if it is negative. */
 static int64_t number_in(const tm_json_text *text) {
     size_t end = text->size;
     while (end > 0 && text->bytes[end - 1] == ' ')
@@ -138,7 +139,8 @@ static int64_t number_in(const tm_json_text *text) {
                : -1;
 }
 
-/* Returns a stream's number; -1 for none, which older profilers write as UINT32_MAX. */
+/* Returns the number of a stream, or -1 if there is none. Older profilers write UINT32_MAX in that
+ * case. */
 static int64_t stream_field(const tm_kineto_event *event, tm_kineto_field field, int64_t missing) {
     int64_t stream = tm_kineto_int(event, field, missing);
     return stream == UINT32_MAX ? -1 : stream;
@@ -424,8 +426,8 @@ static bool emit_wait(tm_kineto_emitter *emitter, const tm_kineto_event *event, 
     return tm_vec_append(&emitter->trace->attrs[TM_ATTR_WAIT], &attr, 1);
 }
 
-/* Kernels of an XPU have no data about their collective. Marks a kernel, or an operator, with the
- * operator's id, so that they can be linked at the end. */
+/* Marks a kernel or an operator with the id of the operator. The kernels of an XPU have no data
+ * about their collective, so they are linked with their operators at the end. */
 static bool note_link(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
     const tm_mark mark = {
         .kind = TM_MARK_LINK,

@@ -11,7 +11,8 @@
 enum { TM_KINETO_TRACK_BITS = 6, TM_KINETO_CATEGORY_BITS = 6 };
 enum { TM_KINETO_COUNTED_CACHE = 256 };
 
-/* A cached track, found by its pid and tid as written, without interning these. */
+/* A cached track. It is found by its pid and tid as they are written in the trace, without
+ * interning them. */
 typedef struct tm_kineto_track_cache {
     tm_short_text pid, tid;
     uint32_t kind, track;

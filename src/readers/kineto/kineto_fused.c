@@ -94,7 +94,7 @@ static bool is_labelled(const tm_json_text *pid) {
     return !tm_rank_label_is_empty(&label);
 }
 
-/* Returns the start of the first event of a document if it is in the head, else NULL. */
+/* Returns the start of the first event of a document. Returns NULL if it is not in the head. */
 static const char *first_event(const char *head) {
     const char *events = strstr(head, "\"traceEvents\"");
     events = events                        ? strchr(events, '[')

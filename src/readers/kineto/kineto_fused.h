@@ -1,5 +1,5 @@
-/* Files into which the traces of several ranks were merged: how events identify their rank. Private
- * to the Kineto reader. */
+/* Reads files into which the traces of several ranks were merged. Finds out how the events of a
+ * file identify their rank. Private to the Kineto reader. */
 #ifndef TMERGE_KINETO_FUSED_H
 #define TMERGE_KINETO_FUSED_H
 

@@ -70,8 +70,9 @@ uint32_t tm_nsys_track_of(tm_nsys_emitter *e, tm_track_kind kind, int64_t first,
 /**
  * Adds an event with the times of a row, or counts why it was rejected.
  *
- * @param event  its name, track, category and kind; fails if name or track is the failure value
- * @param row    set to the event's index; TM_NO_EVENT if it was rejected
+ * @param event  has the name, track, category and kind; the call fails if the name or the track is
+ *               the failure value
+ * @param row    set to the index of the event; TM_NO_EVENT if the event was rejected
  * @return       TM_OK; TM_ERR_FAULT
  */
 tm_status tm_nsys_add(tm_nsys_emitter *e, sqlite3_value **values, tm_raw_event event, uint32_t *row,

@@ -23,7 +23,7 @@ typedef struct tm_mpi_comm {
     uint32_t name;
     int32_t n_ranks, place; /* as in tm_communicator */
     int n_copies;           /* number of copies made of this communicator so far */
-    int64_t n_calls;        /* number of collectives on it so far */
+    int64_t n_calls;        /* number of collectives on this communicator so far */
     bool used;
 } tm_mpi_comm;
 

@@ -45,8 +45,8 @@ static tm_status list_scopes(const tm_nsys_emitter *e, tm_vec *out, tm_error *er
     return TM_OK;
 }
 
-/* Returns the name of work in a range: the range's name without the number at its end, so that
- * "step 12" and "step 13" give the same. */
+/* Returns the name of the work in a range. It is the name of the range without the number at its
+ * end, so that the work in "step 12" and in "step 13" has the same name. */
 static uint32_t name_of(const walk *w, const scope *in) {
     tm_text text = in ? tm_names_text(w->e->names, in->name) : (tm_text){"", 0};
     size_t n = text.size, digits;

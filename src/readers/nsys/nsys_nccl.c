@@ -194,7 +194,7 @@ static uint32_t name_of(tm_names *names, uint64_t communicator) {
     return tm_names_intern_string(names, text);
 }
 
-/* Finds the communicator with this id, adding it if it is new; NULL if out of memory. */
+/* Finds the communicator with this id. Adds it if it is new. Returns NULL if out of memory. */
 static tm_communicator *find_communicator(tm_trace *trace, tm_names *names, uint64_t id) {
     tm_communicator added = {
         .name = name_of(names, id), .n_ranks = -1, .place = -1, .nccl = tm_nccl_digits(id)};

@@ -24,7 +24,8 @@ typedef struct tm_nsys_clock {
 
 tm_status tm_nsys_read_clock(const tm_db *db, tm_nsys_clock *out, tm_error *err) TM_MUST_CHECK;
 
-/** Reads the host's name into @p out, which the caller frees; empty if the export lacks it. */
+/** Reads the name of the host into @p out, which the caller frees. The name is empty if the export
+ * does not have it. */
 tm_status tm_nsys_read_host(const tm_db *db, tm_vec *out, tm_error *err) TM_MUST_CHECK;
 
 /** Reads the number of ranks of the job from the environment of the program that was launched. Sets

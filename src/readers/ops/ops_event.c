@@ -25,7 +25,8 @@ static int place_of(const tm_json_text *key, bool args) {
     return NOTHING;
 }
 
-/* Reads a number as value x 10^scale; INT64_MIN if it is not a number or does not fit. */
+/* Reads a number, multiplied by 10^scale. *out becomes INT64_MIN if there is no number, or if the
+ * result does not fit. */
 static const char *read_number(tm_json_cursor *cursor, const char *p, int scale, int64_t *out) {
     const char *start = p;
     bool number = *p == '-' || (*p >= '0' && *p <= '9');

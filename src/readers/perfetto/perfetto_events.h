@@ -8,7 +8,7 @@
 /** The fields of a TrackEvent except its args. */
 typedef struct tm_pf_event {
     uint32_t type;
-    uint32_t phase; /* only in legacy events: a letter of Chrome's format; 0: none */
+    uint32_t phase; /* Only in legacy events: a letter of Chrome's format, or 0 if there is none. */
     bool has_track, has_legacy_time, has_delta, has_duration, has_counter, real_counter;
     uint64_t track;
     int64_t legacy_us, duration_us;

@@ -23,8 +23,10 @@ bool tm_pf_put_text(tm_vec *out, tm_text text);
 bool tm_pf_put_int(tm_vec *out, int64_t value);
 bool tm_pf_put_uint(tm_vec *out, uint64_t value);
 
-/** Writes a number; null if JSON cannot represent it.
- * @param bits  the bits of a double */
+/**
+ * Writes a number, or null if JSON cannot represent it.
+ * @param bits  the bits of a double
+ */
 bool tm_pf_put_real(tm_vec *out, uint64_t bits);
 
 /** Writes nanoseconds as microseconds with three decimals. */

@@ -50,8 +50,8 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(y->end_ns, x->end_ns);
 }
 
-/* Counts the spans that cross an earlier span: that start within it and end after it. The spans are
- * sorted by begin. Overwrites the spans. */
+/* Counts the spans that cross an earlier span. Such a span starts within the earlier span and ends
+ * after it. The spans are sorted by begin. Overwrites the spans. */
 static size_t crossings(span *v, size_t n) {
     size_t open = 0, found = 0;
     for (size_t i = 0; i < n; i++) {

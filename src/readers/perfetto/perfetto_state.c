@@ -63,8 +63,8 @@ static uint32_t scope_of(uint32_t clock, uint32_t sequence) {
     return clock >= CLOCK_OF_SEQUENCE && clock < CLOCK_GLOBAL ? sequence : 0;
 }
 
-/* Converts a time to the trace's clock, using the last snapshot before it, or the first one if
- * there is none. */
+/* Converts a time to the trace's clock. Uses the last snapshot before the time or, if there is
+ * none, the first snapshot. */
 static bool to_trace(const tm_pf_state *state, uint32_t clock, uint32_t sequence, int64_t *ns) {
     const tm_pf_offset *o = state->offsets.data, *found = NULL;
     if (clock == state->clock)

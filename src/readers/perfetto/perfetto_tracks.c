@@ -72,7 +72,8 @@ static void take_counter(tm_pf_track *track, tm_wire_message message) {
     }
 }
 
-/* Makes a JSON value of a text; a number has no quotes, as profilers write it. */
+/* Makes a JSON value from a text. A number gets no quotes, because profilers write numbers without
+ * quotes. */
 static bool keep_value(tm_pf_tracks *tracks, tm_text text, tm_text *out) {
     tracks->scratch.n = 0;
     return tm_pf_put_value(&tracks->scratch, text) && keep(tracks, out);

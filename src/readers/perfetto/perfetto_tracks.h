@@ -46,8 +46,10 @@ uint32_t tm_pf_track_of(tm_pf_tracks *tracks, uint64_t id);
 /** Reads a TrackDescriptor. Returns false if out of memory. */
 bool tm_pf_tracks_take(tm_pf_tracks *tracks, tm_wire_message descriptor);
 
-/** Reads a ThreadDescriptor, by which an old writer describes a sequence's thread.
- * @param id  set to the id of its track */
+/**
+ * Reads a ThreadDescriptor, with which an old writer describes the thread of a sequence.
+ * @param id  set to the id of the thread's track
+ */
 bool tm_pf_tracks_take_thread(tm_pf_tracks *tracks, tm_wire_message descriptor, uint64_t *id);
 
 /** Sets process and thread of all tracks. */
