@@ -8,8 +8,8 @@
 /* There is no bound. Bounds are negated here, because the tightest one is found as a maximum. */
 #define NO_BOUND INT64_MIN
 
-/* The components to tie, ordered by their lowest domains. A component is a list of tm_fit_list. It
- * is tied if it shares an event with another list. */
+/* The components to tie, ordered by their lowest domains. A list of tm_fit_list is a component to
+ * tie if it shares an event with another list. */
 typedef struct ties {
     /* [lists] index of the list among the components to tie; -1: the list shares no event with
      * another list */

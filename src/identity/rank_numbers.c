@@ -278,8 +278,8 @@ static int64_t most_of_one(const slot *v, size_t n) {
 }
 
 /* Finds out whether process groups use the job's ranks or number the ranks of each replica from 0.
- * If they number each replica, adds a move for each rank. Adds no moves if this cannot be found
- * out. */
+ * If they number each replica, adds moves for the replicas whose ranks differ from the job's ranks.
+ * Adds no moves if this cannot be found out. */
 static tm_status place_slots(decider *d, slot *v, size_t n, tm_vec *moves, tm_error *err) {
     int64_t most = most_of_one(v, n);
     bool sound = false;

@@ -112,9 +112,9 @@ static bool follows(const tm_ops_step *step, const tm_ops_step *next) {
     return next->number == step->number + 1;
 }
 
-/* Moves steps earlier, to the end of the previous step, if the gap between them has no meaning.
- * This is so if their numbers are not consecutive, because the steps between them were not
- * recorded. It is also so if the exporter invented all gaps. */
+/* Places a step directly after the previous step if the gap between them has no meaning. This is so
+ * if their numbers are not consecutive, because the steps between them were not recorded. It is
+ * also so if the exporter invented all gaps. */
 static void lay_steps(tm_ops_job *job) {
     tm_ops_step *steps = job->steps.data;
     bool made_up = true;
