@@ -11,8 +11,7 @@
 /* The components to tie, ordered by their lowest domains. A list of tm_fit_list is a component to
  * tie if it shares an event with another list. */
 typedef struct ties {
-    /* [lists] index of the list among the components to tie; -1: the list shares no event with
-     * another list */
+    /* [lists] index of the list among the components to tie; -1 if the list is not one of them */
     const int32_t *number;
     /* [n] List of each component to tie; the inverse of `number`. Owned, like the next three
      * members. */

@@ -144,8 +144,8 @@ typedef struct pair {
     int64_t host_spread_ns;
 } pair;
 
-/* Variation of a device time. `noise` belongs to the difference between A and B, and `middle` to
- * each side. */
+/* Variation of a device time. `noise` is the noise of the difference between A and B. `middle` has
+ * the middle of each side. */
 typedef struct variation {
     double noise, middle[2];
     bool judges;

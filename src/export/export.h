@@ -39,7 +39,10 @@ static inline tm_status tm_export_spill(tm_export *x, tm_error *err) {
     return x->out.bytes.n < SPILL_BYTES && !x->out.failed ? TM_OK : tm_export_flush(x, err);
 }
 
-/** Overwrites bytes already written. TM_OK; TM_ERR_OUTPUT. */
+/**
+ * Overwrites bytes already written.
+ * @return TM_OK; TM_ERR_OUTPUT
+ */
 tm_status tm_export_patch(const tm_export *x, int64_t at, const void *bytes, size_t size,
                           tm_error *err) TM_MUST_CHECK;
 

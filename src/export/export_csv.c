@@ -40,7 +40,7 @@ static bool looks_like_formula(const char *text, size_t size) {
     return size > 0 && strchr("=+-@\t\r", text[0]) != NULL && text[0] != '\0';
 }
 
-/* Writes text from a trace; nothing if it is empty. */
+/* Writes a text from a trace. Writes nothing if the text is empty. */
 static void put_text(tm_export *x, tm_text text) {
     csv *c = x->state;
     if (text.size == 0)

@@ -77,7 +77,10 @@ typedef struct tm_perfetto {
     tm_out text;     /* temporary text */
 } tm_perfetto;
 
-/** Allocates memory for the compression. TM_OK; TM_ERR_FAULT. */
+/**
+ * Allocates memory for the compression.
+ * @return TM_OK; TM_ERR_FAULT
+ */
 tm_status tm_perfetto_pack_begin(tm_perfetto *p, tm_error *err) TM_MUST_CHECK;
 void tm_perfetto_pack_end(tm_perfetto *p);
 

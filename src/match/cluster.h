@@ -45,10 +45,11 @@ typedef struct tm_cluster {
 
 /** How the operations and the clock of cluster a map to those of cluster b. */
 typedef struct tm_bridge {
-    const int64_t *partners; /* [operations of a] index of b's operation; -1: none */
-    int64_t offset_ns;       /* b's clock minus a's clock, at at_ns */
-    int64_t at_ns;           /* on a's clock */
-    double drift;            /* change of the offset per nanosecond on a's clock */
+    /* [operations of a] index of the same operation in b; -1 if b does not have it */
+    const int64_t *partners;
+    int64_t offset_ns; /* b's clock minus a's clock, at at_ns */
+    int64_t at_ns;     /* on a's clock */
+    double drift;      /* change of the offset per nanosecond on a's clock */
 } tm_bridge;
 
 /** Returns b's clock minus a's clock at a time on a's clock. */

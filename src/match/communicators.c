@@ -114,8 +114,9 @@ tm_status tm_memberships_answer(tm_vec *members, tm_vec *out, size_t *n_alone, t
 /* What the ranks recorded about a communicator. */
 typedef struct group {
     uint32_t name;
-    uint32_t reported; /* name that the communicator's kernels get: `name`, or a common name if
-                          ranks use several */
+    /* Name that the communicator's kernels get. It is `name`, or a common name if ranks use several
+     * names. */
+    uint32_t reported;
     bool joined;       /* as in tm_communicator */
     bool mixed;        /* ranks use several names, or number the operations differently */
     uint32_t list;     /* id of the text that lists the ranks; TM_NO_NAME if unknown */
@@ -125,7 +126,7 @@ typedef struct group {
     int64_t *by_place; /* [n] rank at each place; NULL if places are unknown; owned */
 } group;
 
-/* Lists the ranks of a communicator's n members, each rank once. False if out of memory. */
+/* Lists the ranks of a communicator's n members, each rank once. Returns false if out of memory. */
 static bool list_members(const tm_membership *run, size_t n, group *out) {
     out->ranks = malloc(n * sizeof *out->ranks);
     out->by_place = malloc(n * sizeof *out->by_place);

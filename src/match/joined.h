@@ -21,7 +21,7 @@ typedef struct tm_join_with {
     tm_vec *own;
 } tm_join_with;
 
-/** Lists the ranks that recorded communicators, ascending. False if out of memory. */
+/** Lists the ranks that recorded communicators, ascending. Returns false if out of memory. */
 bool tm_joins_list_reported(const tm_vec *members, tm_vec *out);
 
 /**

@@ -12,7 +12,8 @@
 /* Largest clock offset of two GPUs of one host. */
 #define DEVICES_APART_NS 10000
 
-/* Standard deviation of a normal distribution divided by the median distance from its median. */
+/* Standard deviation of a normal distribution, divided by the median distance of its values from
+ * their median. */
 #define MEDIAN_TO_SIGMA 1.48
 
 static const double drift_limit = 200e-6;

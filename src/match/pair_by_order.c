@@ -53,8 +53,8 @@ static size_t beside(const sight *s, size_t i, bool behind) {
     return i;
 }
 
-/* Sets *out to the median difference of the ends in [from, to). False if none of these ends should
- * agree. */
+/* Sets *out to the median difference of the ends in [from, to). Returns false if none of these ends
+ * should agree. */
 static bool offset_of(const sight *s, size_t from, size_t to, int64_t *out) {
     int64_t offsets[SAMPLES];
     size_t n = to - from, m = n < SAMPLES ? n : SAMPLES, found = 0;

@@ -125,8 +125,8 @@ static bool is_rival(const shifted *s, const closeness *own, const closeness *c)
     return c->median < BETTER * own->median && c->mean < BETTER * own->mean && !mixes_steps(s);
 }
 
-/* Returns whether all other shifts of the partners are much worse. False if no other shift can be
- * tried. */
+/* Returns whether all other shifts of the partners are much worse. Returns false if no other shift
+ * can be tried. */
 static bool is_proven(shifted *s, bool one_clock) {
     s->places = 0;
     size_t whole = 0, tried = 0;

@@ -153,7 +153,7 @@ static const tm_collective_attr *asking_operator(const tm_timeline *timeline, ui
     return NULL;
 }
 
-/* Makes the set of ranks that a key describes. False if out of memory. */
+/* Makes the set of ranks that a key describes. Returns false if out of memory. */
 static bool read_set(const tm_group_finder *finder, const set_key *key, tm_rank_list *out) {
     bool ok = true;
     if (key->list != TM_NO_NAME)
@@ -167,7 +167,7 @@ static bool read_set(const tm_group_finder *finder, const set_key *key, tm_rank_
 }
 
 /* Sets *out to the index of the set of ranks that a key describes, and makes the set if necessary.
- * Leaves *out unchanged if the key describes no ranks. False if out of memory. */
+ * Leaves *out unchanged if the key describes no ranks. Returns false if out of memory. */
 static bool find_set(tm_group_finder *finder, const set_key *key, uint32_t *out) {
     tm_rank_list *set = tm_keys_value(&finder->set_keys, &finder->sets, key);
     if (!set || (!set->read && !read_set(finder, key, set)))
@@ -262,7 +262,7 @@ static tm_group make_group(const tm_group_finder *finder, const group_key *key,
 }
 
 /* Sets *out to the index of the set of ranks of a kernel's group; TM_NO_KEY if the ranks are
- * unknown. False if out of memory. */
+ * unknown. Returns false if out of memory. */
 static bool find_ranks(tm_group_finder *finder, const tm_collective_attr *attr, uint32_t *out) {
     tm_text name = tm_names_text(finder->names, attr->group);
     *out = TM_NO_KEY;

@@ -264,7 +264,7 @@ static uint64_t stream_of(const collector *c, uint32_t event) {
     return c->streams[own - c->timeline->tracks];
 }
 
-/* Sets streams and groups. False if out of memory. */
+/* Sets streams and groups. Returns false if out of memory. */
 static bool find_streams(collector *c) {
     const tm_timeline *t = c->timeline;
     c->streams = calloc(t->n_tracks + 1, sizeof *c->streams);

@@ -219,8 +219,8 @@ static double median_slope(const int64_t *x, const int64_t *y, size_t n) {
     return fmin(fmax(middle, -drift_limit), drift_limit);
 }
 
-/* Sets the offset to the median end difference, and measures the median deviation from it. False if
- * fewer than half of the samples inside the other recording have a partner. */
+/* Sets the offset to the median end difference, and measures the median deviation from it. Returns
+ * false if fewer than half of the samples inside the other recording have a partner. */
 static bool measure(const search *s, candidate *c, bool with_drift) {
     int64_t x[SAMPLES], y[SAMPLES], sorted[SAMPLES];
     size_t n = 0, n_in = 0, partner;

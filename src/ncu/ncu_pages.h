@@ -23,7 +23,7 @@ typedef struct tm_ncu_record {
     const char *rule, *rule_type, *rule_text, *speedup_type, *speedup;
 } tm_ncu_record;
 
-/** Keeps a record. False if out of memory. */
+/** Keeps a record. Returns false if out of memory. */
 bool tm_ncu_pages_take(tm_ncu_pages *pages, const tm_ncu_record *record);
 
 #endif

@@ -164,7 +164,7 @@ static const char *quoted_time(tm_json_cursor *cursor, const char *p, unsigned d
     return tm_json_skip_value(cursor, p);
 }
 
-/* Whether @p c usually follows a number. */
+/* Returns whether @p c usually follows a number. */
 static inline bool ends_value(char c) {
     static const bool ends[256] = {
         [','] = true, ['}'] = true, [']'] = true, ['\n'] = true, [' '] = true};

@@ -100,8 +100,8 @@ static const char *parse_member(parser *p, const char *at, bool object) {
     return at ? parse_value(p, at) : NULL;
 }
 
-/* Whether parsing stopped because the text ends. Containers that are open then keep what was
- * read. */
+/* Returns whether parsing stopped because the text ends. Containers that are open then keep what
+ * was read. */
 static bool is_cut(parser *p) {
     p->cut = p->cut || (!p->memory && p->cursor.fail && p->cursor.fail >= p->cursor.end);
     return p->cut;

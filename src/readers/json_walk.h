@@ -49,8 +49,10 @@ tm_status tm_walk_list(tm_walk *walk, tm_walk_each *each, void *context,
  * times for the same value, from its start. */
 typedef const char *tm_walk_parse(void *context, tm_json_cursor *cursor, const char *p);
 
-/** Reads the value here with @p parse. If it is malformed, repairs it first. TM_OK; TM_ERR_INPUT;
- * TM_ERR_FAULT. */
+/**
+ * Reads the value here with @p parse. If it is malformed, repairs it first.
+ * @return TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
 tm_status tm_walk_item(tm_walk *walk, tm_walk_parse *parse, void *context,
                        tm_error *err) TM_MUST_CHECK;
 

@@ -57,12 +57,15 @@ void tm_ascend_emitter_init(tm_ascend_emitter *emitter, tm_part *part, tm_names 
                             const tm_ascend_groups *groups);
 void tm_ascend_emitter_free(tm_ascend_emitter *emitter);
 
-/** Adds an event, or counts why it was rejected. False if out of memory. */
+/** Adds an event, or counts why it was rejected. Returns false if out of memory. */
 bool tm_ascend_emit(tm_ascend_emitter *emitter, tm_json_cursor *cursor,
                     const tm_chrome_event *event);
 
-/** Completes the trace after its last event: finds copies that are parts of collectives, links
- * launches with their work, and compares sums with the profiler's own. TM_OK; TM_ERR_FAULT. */
+/**
+ * Completes the trace after its last event: finds copies that are parts of collectives, links
+ * launches with their work, and compares sums with the profiler's own.
+ * @return TM_OK; TM_ERR_FAULT
+ */
 tm_status tm_ascend_emitter_finish(tm_ascend_emitter *emitter, tm_error *err) TM_MUST_CHECK;
 
 #endif

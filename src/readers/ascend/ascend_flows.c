@@ -265,7 +265,7 @@ static bool find_calls(linker *l, tm_names *names, const uint32_t *taken_of) {
 }
 
 /* Numbers the launching calls from 1 in the order of their rows, because the profiler's own ids
- * differ by version. False if out of memory. */
+ * differ by version. Returns false if out of memory. */
 static bool number_calls(linker *l, uint32_t *number) {
     const launched *all = l->launched.data;
     const place *calls = l->calls.data;

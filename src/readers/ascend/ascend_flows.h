@@ -24,7 +24,7 @@ typedef struct tm_ascend_flows {
 void tm_ascend_flows_init(tm_ascend_flows *flows);
 void tm_ascend_flows_free(tm_ascend_flows *flows);
 
-/** Adds one end of an arrow: a time on a track of the trace. False if out of memory. */
+/** Adds one end of an arrow: a time on a track of the trace. Returns false if out of memory. */
 bool tm_ascend_flows_add(tm_ascend_flows *flows, tm_ascend_arrow arrow, bool start,
                          const tm_json_text *id, uint32_t track, int64_t ns);
 
@@ -33,8 +33,8 @@ bool tm_ascend_flows_add(tm_ascend_flows *flows, tm_ascend_arrow arrow, bool sta
 bool tm_ascend_flows_connect(tm_ascend_flows *flows, bool start, int64_t id, uint32_t track,
                              int64_t ns);
 
-/** Records that an event put item @p id into the queue between two threads, or took it out. False
- * if out of memory. */
+/** Records that an event put item @p id into the queue between two threads, or took it out. Returns
+ * false if out of memory. */
 bool tm_ascend_flows_queue(tm_ascend_flows *flows, bool taken, int64_t id, uint32_t event);
 
 /** Sets the launch of every device event at which an arrow ends. The launch is the innermost call

@@ -7,8 +7,8 @@
 typedef enum tm_ascend_work {
     TM_ASCEND_COMPUTES,
     TM_ASCEND_COPIES,
-    TM_ASCEND_COPIES_OR_PART, /* a copy, or a part of a collective if its stream has other such
-                                 parts */
+    /* a copy, but a part of a collective if the same stream has other parts of collectives */
+    TM_ASCEND_COPIES_OR_PART,
     TM_ASCEND_PART, /* part of a collective; the trace also has an event for the whole collective */
     TM_ASCEND_NOTHING /* the recording of events, waits for events, and marks of the profiler */
 } tm_ascend_work;

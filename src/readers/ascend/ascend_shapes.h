@@ -5,7 +5,8 @@
 #include "readers/json.h"
 #include "timeline/trace.h"
 
-/** Whether a text consists of dimensions, such as "32,256;\r\n;\r\n64": numbers and separators. */
+/** Returns whether a text consists of dimensions, such as "32,256;\r\n;\r\n64": numbers and
+ * separators. */
 bool tm_ascend_shapes_are(const tm_json_text *dims);
 
 /** Adds a row of shapes to an event if its arg "Input Dims" has any shapes. They get the format of

@@ -80,7 +80,10 @@ void tm_ascend_db_tasks_free(tm_ascend_db *d);
 void tm_ascend_db_calls_init(tm_ascend_db *d);
 void tm_ascend_db_calls_free(tm_ascend_db *d);
 
-/** Reads device activity: tasks, and HCCL operations. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+/**
+ * Reads device activity: tasks, and HCCL operations.
+ * @return TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
 tm_status tm_ascend_db_read_tasks(tm_ascend_db *d, tm_error *err) TM_MUST_CHECK;
 
 /** Reads what threads did. The return values are those of tm_ascend_db_read_tasks. */

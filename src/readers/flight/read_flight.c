@@ -202,7 +202,7 @@ static bool learn_layout(tm_flight *f, const tm_pickle_value *members, size_t n)
     return true;
 }
 
-/* Finds where the fields of an entry are. False if out of memory. */
+/* Finds where the fields of an entry are. Returns false if out of memory. */
 static bool take_entry(tm_flight *f, const tm_pickle_value *value, entry *out) {
     size_t n;
     out->members = tm_pickle_members(&f->values, value, &n);
@@ -377,7 +377,7 @@ static uint64_t hash_sizes(const tm_flight *f, const tm_pickle_value *sizes, uin
     return hash;
 }
 
-/* Hashes the types: a list of texts, or one text. False if out of memory. */
+/* Hashes the types: a list of texts, or one text. Returns false if out of memory. */
 static bool hash_types(tm_flight *f, const tm_pickle_value *types, uint64_t *hash) {
     size_t n;
     const tm_pickle_value *v = tm_pickle_items(&f->values, types, &n);
@@ -400,7 +400,7 @@ static bool hash_types(tm_flight *f, const tm_pickle_value *types, uint64_t *has
 }
 
 /* Computes the form of a call: a hash of the operation and the tensors on which ranks must agree.
- * False if out of memory. */
+ * Returns false if out of memory. */
 static bool form_of(tm_flight *f, const entry *e, const op_name *op, uint64_t *out) {
     uint64_t hash = op->hash;
     bool ok = true;
@@ -471,7 +471,7 @@ static int64_t seq_of(const tm_flight *f, const entry *e, bool is_p2p) {
     return number_of(f, field(e, is_p2p ? F_P2P_SEQ : F_SEQ), old);
 }
 
-/* Adds a call; an incomplete entry is only counted. False if out of memory. */
+/* Adds a call; an incomplete entry is only counted. Returns false if out of memory. */
 static bool add_call(tm_flight *f, const tm_pickle_value *value) {
     entry e;
     tm_flight_call c = {.record = (int64_t)f->calls.n};
@@ -669,7 +669,8 @@ static void put_types(line *l, const tm_flight *f, const tm_pickle_value *types)
     }
 }
 
-/* Whether a file belongs to the user's program rather than to a library, judging by its path. */
+/* Returns whether a file belongs to the user's program rather than to a library, judging by its
+ * path. */
 static bool is_own(const char *path) {
     return tm_ends_with(path, strlen(path), ".py") && !strstr(path, "/torch/") &&
            !strstr(path, "site-packages/") && !strstr(path, "dist-packages/") &&

@@ -38,12 +38,14 @@ bool tm_inspector_begins(tm_json_cursor *cursor, const char *p);
 const char *tm_inspector_record_parse(tm_json_cursor *cursor, const char *p,
                                       tm_inspector_record *out);
 
-/** Whether an object has the members that only records have, with any values.
- * @param cut  whether the text ends within the object */
+/**
+ * Returns whether an object has the members that only records have, with any values.
+ * @param cut  whether the text ends within the object
+ */
 bool tm_inspector_has_form(const tm_inspector_record *record, bool cut);
 
-/** Whether a record is a complete operation: it has a version, communicator, rank, function and
- * duration. */
+/** Returns whether a record is a complete operation: it has a version, communicator, rank, function
+ * and duration. */
 bool tm_inspector_is_record(const tm_inspector_record *record);
 
 #endif

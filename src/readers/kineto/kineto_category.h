@@ -32,7 +32,7 @@ tm_kineto_class tm_kineto_classify(const char *device_categories, const char *by
  * category. */
 const char *tm_kineto_device_word(const char *bytes, size_t size);
 
-/** Whether a process label is the name of a device: "MTIA 17" or "GPU 0". */
+/** Returns whether a process label is the name of a device: "MTIA 17" or "GPU 0". */
 bool tm_kineto_is_device_label(const char *bytes, size_t size);
 
 #endif

@@ -7,7 +7,8 @@
 #include "timeline/part.h"
 #include "tmerge/names.h"
 
-/** Whether a kernel's name has a word for communication. (The same word may mean a computation.) */
+/** Returns whether a kernel's name has a word for communication. (The same word may mean a
+ * computation.) */
 bool tm_kineto_may_communicate(const char *bytes, size_t size);
 
 /** Judges the marked events of a trace whose parts have been joined. Decides which of them are

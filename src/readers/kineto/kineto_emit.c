@@ -350,8 +350,8 @@ static uint32_t array_field(tm_kineto_emitter *emitter, const tm_kineto_event *e
                : TM_NO_NAME;
 }
 
-/* Whether the inputs of an event are kept (timeline/counted.h). Caches the answer by name, because
- * there are few names. */
+/* Returns whether the inputs of an event are kept (timeline/counted.h). Caches the answer by name,
+ * because there are few names. */
 static bool is_counted(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t name) {
     tm_kineto_counted_cache *cache = &emitter->counted[name % TM_KINETO_COUNTED_CACHE];
     if (cache->name != name) {

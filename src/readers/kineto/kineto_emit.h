@@ -43,7 +43,8 @@ typedef struct tm_kineto_emitter {
 void tm_kineto_emitter_init(tm_kineto_emitter *emitter, tm_part *part, tm_names *names);
 void tm_kineto_emitter_free(tm_kineto_emitter *emitter);
 
-/** Adds one event with its attributes, or counts why it is dropped. False if out of memory. */
+/** Adds one event with its attributes, or counts why it is dropped. Returns false if out of
+ * memory. */
 bool tm_kineto_emit(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
                     const tm_kineto_event *event);
 

@@ -470,8 +470,8 @@ static bool works_on_gpu(const tm_trace *trace) {
     return trace->attrs[TM_ATTR_LAUNCH].n > 0;
 }
 
-/* Whether PyTorch's first profiler wrote a trace without GPU work. With GPU work, the trace has a
- * second process for the GPU time of operators. */
+/* Returns whether PyTorch's first profiler wrote a trace without GPU work. With GPU work, the trace
+ * has a second process for the GPU time of operators. */
 static bool is_legacy(const finisher *f) {
     const tm_track *tracks = f->trace->tracks.data;
     size_t t = 0;

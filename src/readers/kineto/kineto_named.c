@@ -18,8 +18,8 @@ static void combine(int64_t *rank, int64_t other) {
         *rank = *rank == NONE || *rank == other ? other : SEVERAL;
 }
 
-/* Whether an event is a span of PyTorch's profiler itself. Such a span is not a rank's work, and
- * spans of several ranks may be in one process. */
+/* Returns whether an event is a span of PyTorch's profiler itself. Such a span is not a rank's
+ * work, and spans of several ranks may be in one process. */
 static bool is_span(const char *category, size_t size) {
     return size == 5 && memcmp(category, "Trace", size) == 0;
 }

@@ -122,7 +122,7 @@ tm_status tm_kineto_list_units(tm_source *source, bool known, tm_vec *units, boo
     return status;
 }
 
-/* Whether the object at p follows a comma or a bracket, or the window starts with it. */
+/* Returns whether the object at p follows a comma or a bracket, or the window starts with it. */
 static bool follows_comma(const tm_window *window, const char *p) {
     while (p > window->buffer && (p[-1] == ' ' || p[-1] == '\n' || p[-1] == '\r' || p[-1] == '\t'))
         p--;

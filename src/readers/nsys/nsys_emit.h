@@ -88,17 +88,24 @@ tm_status tm_nsys_add_at(tm_nsys_emitter *e, int64_t start, int64_t end, tm_raw_
 tm_status tm_nsys_add_on_stream(tm_nsys_emitter *e, sqlite3_value **values, tm_category category,
                                 uint32_t name, uint32_t *row, tm_error *err) TM_MUST_CHECK;
 
-/** Adds a counter value to an event, unless the event was rejected. TM_OK; TM_ERR_FAULT, also if
- * the series is TM_NAME_FAILED. */
+/**
+ * Adds a counter value to an event, unless the event was rejected.
+ * @return TM_OK; TM_ERR_FAULT, also if the series is TM_NAME_FAILED
+ */
 tm_status tm_nsys_add_counter(tm_nsys_emitter *e, const tm_counter_attr *attr,
                               tm_error *err) TM_MUST_CHECK;
 
-/** Initialises the emitter. Free it with tm_nsys_emitter_free even after a failure. TM_OK;
- * TM_ERR_INPUT; TM_ERR_FAULT. */
+/**
+ * Initialises the emitter. Free it with tm_nsys_emitter_free even after a failure.
+ * @return TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
 tm_status tm_nsys_emitter_init(tm_nsys_emitter *e, tm_error *err) TM_MUST_CHECK;
 void tm_nsys_emitter_free(tm_nsys_emitter *e);
 
-/** Reads all tables whose rows become events. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+/**
+ * Reads all tables whose rows become events.
+ * @return TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
 tm_status tm_nsys_emit_all(tm_nsys_emitter *e, tm_error *err) TM_MUST_CHECK;
 
 /** Prepares `SELECT value FROM StringIds WHERE id = ?1`; NULL if there is no such table.

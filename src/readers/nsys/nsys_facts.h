@@ -15,7 +15,10 @@
  */
 tm_status tm_nsys_read_facts(tm_nsys_emitter *e, tm_error *err) TM_MUST_CHECK;
 
-/** Names the tracks. Call it once all tracks exist. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+/**
+ * Names the tracks. Call it once all tracks exist.
+ * @return TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
 tm_status tm_nsys_name_tracks(tm_nsys_emitter *e, tm_error *err) TM_MUST_CHECK;
 
 #endif

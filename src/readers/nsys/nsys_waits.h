@@ -19,8 +19,9 @@
 tm_status tm_nsys_record_row(tm_nsys_emitter *e, sqlite3_value **values,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Makes an event and a wait from a row of CUPTI_ACTIVITY_KIND_SYNCHRONIZATION. TM_OK;
- * TM_ERR_FAULT.
+/**
+ * Makes an event and a wait from a row of CUPTI_ACTIVITY_KIND_SYNCHRONIZATION.
+ * @return TM_OK; TM_ERR_FAULT
  */
 tm_status tm_nsys_wait_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) TM_MUST_CHECK;
 

@@ -99,9 +99,9 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->number, y->number);
 }
 
-/* Whether the exporter invented the gap between two steps. Such a gap is a tenth of the first step,
- * plus the delay of the second step's first operation. The gap is negative if all steps start at
- * the same time. */
+/* Returns whether the exporter invented the gap between two steps. Such a gap is a tenth of the
+ * first step, plus the delay of the second step's first operation. The gap is negative if all steps
+ * start at the same time. */
 static bool is_made_up(const tm_ops_step *step, const tm_ops_step *next) {
     const int64_t longest = INT64_C(3600000000000); /* an hour */
     int64_t gap = next->begin_ns - step->end_ns, length = step->end_ns - step->begin_ns;

@@ -33,7 +33,7 @@ typedef struct tm_ops_job {
 void tm_ops_job_init(tm_ops_job *job);
 void tm_ops_job_free(tm_ops_job *job);
 
-/** Adds what an event shows about the job's ranks and steps. False if out of memory. */
+/** Adds what an event shows about the job's ranks and steps. Returns false if out of memory. */
 bool tm_ops_job_add(tm_ops_job *job, const tm_ops_event *event);
 
 /** Sorts ranks and steps, and finds the last stage. A file may have samples of a run's steps: if

@@ -23,7 +23,7 @@ void tm_pf_convert_close(tm_pf_convert *convert);
 tm_status tm_pf_convert_make(void *convert, void *buffer, size_t capacity, size_t *n,
                              tm_error *err);
 
-/** Whether the trace ends too early; the JSON then has all complete packets. */
+/** Returns whether the trace ends too early; the JSON then has all complete packets. */
 bool tm_pf_convert_cut(const tm_pf_convert *convert);
 
 /** Returns how many events were dropped because data that they refer to was lost, or because their
@@ -33,7 +33,7 @@ int64_t tm_pf_convert_lost(const tm_pf_convert *convert);
 /** Returns the error that ended the conversion to JSON; its status is TM_OK if there was none. */
 const tm_error *tm_pf_convert_failure(const tm_pf_convert *convert);
 
-/** Whether a file starts like tmerge's exports for Perfetto. */
+/** Returns whether a file starts like tmerge's exports for Perfetto. */
 bool tm_pf_is_export(const char *head, size_t size);
 
 /**

@@ -259,7 +259,7 @@ static bool put_args(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_place
     return ok && tm_pf_put(w->out, "}}");
 }
 
-/* Whether an event of an export has the category "none", which stands for no category. */
+/* Returns whether an event of an export has the category "none", which stands for no category. */
 static bool is_none(tm_text category) {
     return category.size == 6 && memcmp(category.bytes, "\"none\"", 6) == 0;
 }

@@ -61,7 +61,7 @@ static size_t digits_of(const char *p, size_t n) {
     return i;
 }
 
-/* Whether a text is a JSON number: -12, 0.5, 1e-06. */
+/* Returns whether a text is a JSON number: -12, 0.5, 1e-06. */
 static bool is_number(tm_text text) {
     const char *p = text.bytes, *end = p + text.size;
     p += p < end && *p == '-';

@@ -2,7 +2,8 @@
 
 #include "base/inflate.h"
 
-/* Whether a packet's field is known. Sets its type: a number, or bytes (a message or a text). */
+/* Returns whether a packet's field is known. Sets its type: a number, or bytes (a message or a
+ * text). */
 static bool is_known(uint32_t field, tm_wire_type *type) {
     *type = TM_WIRE_BYTES;
     switch (field) {
@@ -201,7 +202,7 @@ static bool may_be_of_packet(uint32_t field, unsigned type, bool *sure) {
 }
 
 /*
- * Whether a message may be a packet.
+ * Returns whether a message may be a packet.
  * @param whole  whether the message is complete
  */
 static bool may_be_packet(tm_wire_message message, bool whole, bool *sure) {

@@ -24,7 +24,10 @@ typedef struct tm_pf_walk {
     bool cut;              /* the file ends too early; all packets returned so far are valid */
 } tm_pf_walk;
 
-/** Starts at the beginning of a source. TM_OK; TM_ERR_FAULT. */
+/**
+ * Starts at the beginning of a source.
+ * @return TM_OK; TM_ERR_FAULT
+ */
 tm_status tm_pf_walk_open(tm_source *source, tm_pf_walk *walk, tm_error *err) TM_MUST_CHECK;
 void tm_pf_walk_close(tm_pf_walk *walk);
 
