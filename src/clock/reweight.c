@@ -1,4 +1,5 @@
-/* Iteratively reweighted least squares over events, each with its own unknown common end. */
+/* Fits the clocks by iteratively reweighted least squares. Each event has an unknown end that all
+ * of its anchors have in common. */
 #include "fit_state.h"
 
 enum {
@@ -10,7 +11,8 @@ enum {
     FEW_RESIDUALS = 8
 };
 
-/* converged: |change of offset| + |change of drift| x reach is at most this for every domain */
+/* The fit has converged when |change of offset| + |change of drift| x reach is at most this [ns]
+ * for every domain. */
 #define SETTLED_NS 10.0
 #define LEAST_NOISE_NS 300.0 /* lower limit of noise: no profiler has less */
 #define USUAL_NOISE_NS 10e3  /* noise of a class with too few ends for an estimate */
@@ -70,8 +72,9 @@ static tm_status learn_noise(tm_fit_state *state, tm_error *err) {
     return TM_OK;
 }
 
-/** Returns the weight of an anchor [1/ns^2] at @p distance [ns] from the middle of its event:
- * 1/variance of its class's noise, reduced by Huber's function or, if @p robust, by Tukey's. */
+/** Returns the weight [1/ns^2] of an anchor whose end is @p distance [ns] from the middle of its
+ * event. The weight is `root` divided by the variance of the noise of the anchor's class. Huber's
+ * function or, if @p robust is set, Tukey's function then reduces the weight. */
 double tm_fit_weight(const tm_fit_state *state, const tm_anchor *anchor, double distance,
                      bool robust) {
     double noise = tm_fit_anchor_noise(state, anchor), far = fabs(distance) / noise, keep = 1.0;
@@ -93,10 +96,10 @@ double tm_fit_least_noise(const tm_fit_state *state) {
     return least;
 }
 
-/** Computes the scales for sums of weights and of weighted distances (see tm_exact_scale). A weight
- * is at most root / noise^2. Weight times distance from the median is at most 1.35 root / noise
- * (the maximum of Tukey's function), and the distance of the mean from the median adds as much. x
- * is at most 1. */
+/** Computes the scales (see tm_exact_scale) for two sums: the sum of weights, and the sum of
+ * weighted distances. A weight is at most root / noise^2. A weight times a distance from the median
+ * is at most 1.35 root / noise, the maximum of Tukey's function. The distance of the mean from the
+ * median can add as much again. x is at most 1. */
 void tm_fit_scales(const tm_fit_state *state, double scales[2]) {
     double matrix = 0.0, right = 0.0;
     for (int32_t class = 0; class < state->n_classes; class ++) {
@@ -123,9 +126,9 @@ static double shortest_window(const tm_fit_state *state, size_t n) {
 }
 
 /**
- * Sets aside ends that no plausible clock near the current fit explains: they do not count as
- * anchors until tm_fit_take_back. If such ends are far from the middle of the window, they would
- * pull the drift so strongly that they would seem to fit.
+ * Sets aside the ends that no plausible clock near the current fit explains. They do not count as
+ * anchors until tm_fit_take_back is called. Otherwise, such ends far from the middle of the window
+ * would pull the drift towards themselves until they seem to fit.
  * @param n  set to the number of ends set aside, over all processes
  */
 tm_status tm_fit_compress(tm_fit_state *state, int64_t *n, tm_error *err) {
@@ -158,8 +161,8 @@ void tm_fit_take_back(tm_fit_state *state) {
 tm_status tm_fit_iterate(tm_fit_state *state, int32_t *n, tm_error *err) {
     double moved = HUGE_VAL;
     for (int i = 0; i < MAX_ITERATIONS && (i <= HUBER_ITERATIONS || moved > SETTLED_NS); i++) {
-        /* Noise depends on the weights, and the weights on noise, which may oscillate. So after
-         * some iterations the noise stays as it is. */
+        /* The noise depends on the weights, and the weights depend on the noise. This could
+         * oscillate, so the noise is no longer updated after some iterations. */
         if (i < LEARNING_ITERATIONS)
             TM_TRY(learn_noise(state, err));
         TM_TRY(tm_fit_normal(state, i >= HUBER_ITERATIONS, err));

@@ -91,8 +91,9 @@ void tm_normal_pin(tm_normal *normal, size_t r) {
     normal->right[r] = 0.0;
 }
 
-/* Returns the scalar product. Four partial sums, because a processor can add them in parallel and
- * compilers must not reorder a single sum. */
+/* Returns the scalar product. It uses four partial sums, because a processor can add these in
+ * parallel. A compiler must not split a single sum itself, because this would change the
+ * rounding. */
 static double dot(const double *a, const double *b, size_t n) {
     double sums[4] = {0};
     size_t i = 0;

@@ -9,9 +9,9 @@ typedef struct tm_anchor {
     size_t row;     /* index into this process's rows */
     size_t place;   /* index among the anchors of the event, counting those that tm_fit_compress set
                        aside */
-    int32_t domain; /* ascending within an event */
+    int32_t domain; /* index of the domain; ascending within an event */
     double x;       /* (time - middle of the domain's window) / reach */
-    double y;       /* [ns] true time by the current fit */
+    double y;       /* [ns] true time according to the current fit */
     double weight;  /* [1/ns^2] */
 } tm_anchor;
 
@@ -19,10 +19,13 @@ typedef struct tm_anchor {
  * rate times the reach [ns]. Unknown 2h is the shift of domain h, unknown 2h + 1 its rate. */
 typedef struct tm_normal {
     int32_t n; /* domains */
-    /* [tm_normal_size(n)] integer sums: blocks of the matrix, then the right side [2n]; owned */
+    /* [tm_normal_size(n)] Sums as integers, owned. The blocks of the matrix come first, then the
+     * right side [2n]. */
     int64_t *fixed;
-    double *lower;  /* lower triangle, row by row: the matrix, then its factor; owned */
-    double *right;  /* [2n] right side, then solution; owned */
+    /* Lower triangle of the matrix, row by row. tm_normal_factor replaces the matrix by its factor.
+     * Owned. */
+    double *lower;
+    double *right;  /* [2n] Right side. tm_normal_solve replaces it by the solution. Owned. */
     double *column; /* [4n] scratch; owned */
 } tm_normal;
 
@@ -41,7 +44,8 @@ static inline double *tm_normal_at(tm_normal *normal, size_t r, size_t c) {
     return normal->lower + r * (r + 1) / 2 + c;
 }
 
-/** Allocates. False if out of memory or @p n is too large. The caller must free in any case. */
+/** Allocates the members. Returns false if out of memory or if @p n is too large. The caller must
+ * call tm_normal_free in either case. */
 bool tm_normal_create(tm_normal *normal, int32_t n);
 void tm_normal_free(tm_normal *normal);
 
@@ -49,9 +53,10 @@ void tm_normal_free(tm_normal *normal);
 void tm_normal_clear(tm_normal *normal);
 
 /**
- * Adds one event and eliminates its common end. With J = (1, x) for each anchor, adds the sum of w
- * J J' minus (sum w J)(sum w J)' / sum w to the matrix, and w (mean y - y) J to the right side.
- * @param scales  of matrix and right side, see tm_exact_scale
+ * Adds one event and eliminates the unknown common end of its anchors. With J = (1, x) for each
+ * anchor, the matrix grows by the sum of w J J' minus (sum w J)(sum w J)' / sum w. The right side
+ * grows by the sum of w (mean y - y) J.
+ * @param scales  the scales of the matrix and of the right side, see tm_exact_scale
  */
 void tm_normal_add(tm_normal *normal, const tm_anchor *anchors, size_t n, const double scales[2]);
 

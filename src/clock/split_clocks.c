@@ -10,8 +10,8 @@ enum { SPLIT_EVENTS = 8 };
 #define LEAST_SPLIT_NOISE_NS 3000.0 /* clocks of GPUs in one host differ by microseconds */
 #define MAD_TO_SIGMA 1.4826
 
-/* Returns the median of early_ns (of late_ns if @p late) over a host's ranks. @p values is
- * scratch. */
+/* Returns the median of early_ns over the ranks of a host. If @p late is set, returns the median of
+ * late_ns instead. @p values is scratch. */
 static double middle_of(const tm_clock_rank_end *ranks, size_t n, bool late, double *values) {
     size_t m = 0;
     for (size_t i = 0; i < n; i++)

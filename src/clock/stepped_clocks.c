@@ -1,5 +1,5 @@
-/* Detects clocks that were stepped during the recording: a domain's distance from the other ends of
- * its events jumps once. */
+/* Detects clocks that were stepped during the recording. The distance of such a clock's domain from
+ * the other ends of its events jumps once. */
 #include "fit_state.h"
 
 enum {
@@ -9,8 +9,9 @@ enum {
     STEP_BINS = 8
 };
 #define STEP_SIGMAS 5.0 /* minimum size of a step, in standard deviations of its estimate */
-#define STEP_NOISES 2.0 /* minimum size of a step, in uncertainties of the clock */
-/* a distance of more noises than this counts as this many, because it may be a wrong match */
+#define STEP_NOISES 2.0 /* minimum size of a step, as a multiple of the clock's uncertainty */
+/* A distance of more than this many noises may be a wrong match, so it counts as exactly this
+ * many. */
 #define FAR_NOISES 60.0
 
 /* The end of one domain relative to the ends of the other domains in its event. */
@@ -18,17 +19,18 @@ typedef struct sight {
     const tm_fit_row *row;
     double distance; /* distance from the middle of the event's ends, in units of noise */
     double far;      /* ns */
-    double time;     /* true time of the event, by a clock that was not stepped */
+    double time;     /* true time of the event, according to a clock that was not stepped */
 } sight;
 
 static double length_of(const tm_fit_state *state, const tm_anchor *anchor) {
     return (double)state->input->domains[anchor->domain].length_ns;
 }
 
-/* Returns the event's time by a clock that was not stepped. One stepped clock does not affect the
- * middle of three or more ends. A step that is longer than the recording makes the
- * window much longer. So if one of two domains has a window more than twice as long, the other
- * domain gives the time. */
+/* Returns the time of an event according to a clock that was not stepped. With three or more ends,
+ * this is the middle, which one stepped clock does not affect. With two ends, either clock may have
+ * been stepped. A step that is longer than the recording makes the window of its domain much
+ * longer. So if one window is more than twice as long as the other, the domain with the shorter
+ * window gives the time. */
 static double time_of(const tm_fit_state *state, double middle, size_t n) {
     const tm_anchor *a = state->anchors, *b = a + 1;
     if (n == 2 && length_of(state, a) > 2.0 * length_of(state, b))
@@ -46,9 +48,9 @@ static int32_t bin_of(const tm_fit_state *state, const sight *s) {
     return bin < last ? bin : last;
 }
 
-/* Called for every anchor, also for those of suspect events: a stepped clock makes half of its
- * events suspect. Events with two ends are used only for domains with few other events, whose
- * `parent` is 0, because either end may be wrong. */
+/* Called for every anchor. Anchors of suspect events are included, because a stepped clock makes
+ * half of its events suspect. In an event with two ends, either end may be wrong. So these events
+ * are used only for domains that have few other events, which have `parent` 0. */
 typedef void anchor_visitor(tm_fit_state *state, const sight *s);
 
 static void visit_anchors(tm_fit_state *state, anchor_visitor *visit) {
@@ -58,7 +60,7 @@ static void visit_anchors(tm_fit_state *state, anchor_visitor *visit) {
         for (size_t i = 0; i < n && n > 1; i++) {
             const tm_anchor *anchor = state->anchors + i;
             double distance = tm_fit_distance(state, anchor, middle, n);
-            /* of two ends: their distance from each other */
+            /* With two ends, this is the distance of the ends from each other. */
             double far = (n == 2 ? 2.0 : 1.0) * (anchor->y - middle);
             const sight s = {state->rows + anchor->row,
                              distance / tm_fit_anchor_noise(state, anchor), far,
@@ -104,7 +106,8 @@ static tm_status find_pairs(tm_fit_state *state, tm_error *err) {
     return TM_OK;
 }
 
-/* Distances [noises] are multiples of 2^-37 up to 60, so a bin can add up 2^20 of them. */
+/* Distances [noises] are at most 60 and are stored as multiples of 2^-37. So a bin can add up 2^20
+ * distances. */
 #define BIN_SCALE 0x1p37
 
 static void add_to_bin(tm_fit_state *state, const sight *s) {
@@ -114,9 +117,9 @@ static void add_to_bin(tm_fit_state *state, const sight *s) {
         tm_exact_fixed(fmin(fmax(s->distance, -FAR_NOISES), FAR_NOISES), BIN_SCALE);
 }
 
-/* Fits level, slope and a jump before bin @p split to the means of the bins by least squares.
- * Returns the size of the jump. Sets *variance to the variance of this size, for events of variance
- * 1, and *rest to chi square. */
+/* Fits a level, a slope and a jump before bin @p split to the means of the bins, by least squares.
+ * Returns the size of the jump. Sets *variance to the variance of this size if every event has
+ * variance 1. Sets *rest to chi square, the squared deviations from the fit. */
 static double fit_jump(const int64_t *bins, size_t split, double *variance, double *rest) {
     double a[3][5] = {{0}}, yy = 0.0, explained = 0.0;
     for (size_t b = 0; b < TM_FIT_BINS; b++) {
@@ -186,9 +189,10 @@ static void select_side(tm_fit_state *state, const sight *s) {
 }
 
 /**
- * Finds stepped clocks, and adds the size of the step to a stepped clock's uncertainty: one line
- * cannot describe the clock before and after the step.
- * @param models  step_ns and step_at_ns set, uncertainties enlarged
+ * Finds stepped clocks. One line cannot describe a clock both before and after a step. So the size
+ * of the step is added to the uncertainty of a stepped clock.
+ * @param models  for stepped clocks, step_ns and step_at_ns are set and the uncertainties are
+ *                enlarged
  */
 tm_status tm_fit_steps(tm_fit_state *state, tm_clock_model *models, tm_error *err) {
     size_t n = (size_t)state->n_domains * TM_FIT_BINS * 2;

@@ -8,17 +8,17 @@
 /* There is no bound. Bounds are negated here, because the tightest one is found as a maximum. */
 #define NO_BOUND INT64_MIN
 
-/* The components to tie: those lists of tm_fit_list (by anchors) that share an event with another
- * list. Ordered by lowest domain. */
+/* The components to tie, ordered by their lowest domains. A list of tm_fit_list is a component to
+ * tie if it shares an event with another list. */
 typedef struct ties {
-    /* [lists] index of the list among the components to tie; -1: the list shares no event with
-     * another list */
+    /* [lists] index of the list among the components to tie; -1 if the list is not one of them */
     const int32_t *number;
-    int32_t *list;    /* [n] list of each component to tie, the inverse of `number`; owned, like the
-                         next three */
+    /* [n] List of each component to tie; the inverse of `number`. Owned, like the next three
+     * members. */
+    int32_t *list;
     int64_t *negated; /* [n * n] negated upper bounds of shift(g) - shift(h) */
     double *bounds;   /* [n * n] the upper bounds [ns] */
-    bool *had;        /* [n] other components have been tied to this one */
+    bool *had;        /* [n] whether other components have been tied to this one */
     size_t n;
 } ties;
 
@@ -50,7 +50,8 @@ static bool is_between(const tm_fit_state *state, const tm_fit_event *event) {
     return false;
 }
 
-/* Finds the components that bounds may tie, and allocates the bounds. `parent` is scratch. */
+/* Finds the components to tie and allocates their bounds. Overwrites `parent`, which holds
+ * t->number afterwards. */
 static tm_status open_ties(tm_fit_state *state, int32_t n_lists, ties *t, tm_error *err) {
     size_t n = 0;
     memset(state->counts, 0, (size_t)n_lists * sizeof *state->counts);
@@ -84,7 +85,8 @@ static void close_ties(ties *t) {
     free(t->had);
 }
 
-/* Tightens bounds by chains of bounds: shortest paths by Floyd and Warshall. */
+/* Tightens the bounds: a chain of bounds may be tighter than a direct bound. The tightest chains
+ * are found as shortest paths, by the algorithm of Floyd and Warshall. */
 static void close_bounds(double *bounds, size_t n) {
     for (size_t k = 0; k < n; k++)
         for (size_t g = 0; g < n; g++)
@@ -92,8 +94,8 @@ static void close_bounds(double *bounds, size_t n) {
                 bounds[g * n + h] = fmin(bounds[g * n + h], bounds[g * n + k] + bounds[k * n + h]);
 }
 
-/* Returns how far [ns] a drift that all clocks of a component share may move the ends of their
- * windows. The component's own events cannot show such a drift. */
+/* Returns how far [ns] a drift of the whole component may move the ends of its windows. Such a
+ * drift is common to all clocks of the component, so events within the component cannot show it. */
 static double drift_of(const tm_fit_state *state, int32_t list) {
     double known = 0.0, length = 0.0;
     for (size_t i = state->list_first[list]; i < state->list_first[list + 1]; i++) {
@@ -142,10 +144,11 @@ static bool is_free(const tm_fit_state *state, const ties *t, size_t g) {
     return state->component[root] == root;
 }
 
-/* Ties all components that are bounded on both sides to component m. Each of them moves to the
- * middle of its interval; the middles together satisfy all bounds. If the wall clocks of a
- * component are more accurate than its interval, the component stays where the wall clocks put it
- * or, if that is outside of the interval, moves to the nearest bound. */
+/* Ties to component m all free components that have bounds on both sides. A component moves to the
+ * middle of the interval between its bounds. The middles of all components together satisfy all
+ * bounds. If the wall clocks of the two components are more accurate than the interval, the
+ * component stays where the wall clocks put it. If this place is outside the interval, the
+ * component moves to the nearest bound. */
 static void tie_to(tm_fit_state *state, const ties *t, size_t m) {
     const double *bounds = t->bounds;
     size_t n = t->n;
@@ -163,8 +166,9 @@ static void tie_to(tm_fit_state *state, const ties *t, size_t m) {
     }
 }
 
-/* Returns the largest component (of several, the lowest) that has not been tied and to which none
- * has been tied; n if there is none. */
+/* Returns the largest component that is free: it has not been tied, and no other component has been
+ * tied to it. Of several equally large components, returns the first. Returns n if there is
+ * none. */
 static size_t largest_free(const tm_fit_state *state, const ties *t) {
     size_t best = t->n, most = 0;
     for (size_t g = 0; g < t->n; g++) {

@@ -1,17 +1,18 @@
-/* Uncertainty of each clock. One part is due to noise, another part due to bias, which averaging
- * does not reduce. */
+/* Computes the uncertainty of each clock. One part of it is due to noise. The other part is due to
+ * bias, which averaging does not reduce. */
 #include "fit_state.h"
 
-/* Distances from the events' middles by domain and stratum. In operations of one group and kind, a
- * domain's ends always have the same bias: from its place in the ring, a slow rail, or the GPU's
- * own clock. Other groups and kinds have another bias, so that the differences between strata show
- * the size of the bias. It is not divided by the number of strata, because a bias that they have in
+/* Distances of ends from the middles of their events, summed by domain and stratum. A stratum holds
+ * the operations of one group and kind. Within a stratum, the ends of a domain always have the same
+ * bias, for example because of the rank's place in the ring, a slow rail, or the GPU's own clock.
+ * In another stratum the bias is another one, so the differences between strata show how large the
+ * bias is. The bias is not divided by the number of strata, because a bias that all strata have in
  * common cannot be seen. */
 typedef struct strata {
     int64_t *pull;    /* [n_domains * TM_CLOCK_STRATA] sums of weight times distance */
     int64_t *weight;  /* [n_domains * TM_CLOCK_STRATA] sums of weights */
     int64_t *anchors; /* [n_domains] number of events in which the domain's end has weight */
-    double scales[2]; /* for `weight`, and for `pull`: see tm_exact_scale */
+    double scales[2]; /* the scale of `weight` and the scale of `pull`, see tm_exact_scale */
 } strata;
 
 static strata find_strata(tm_fit_state *state) {
@@ -78,8 +79,9 @@ static double common_bias(const tm_fit_state *state, const strata *sums) {
     return n_free > 0.0 ? squares / n_free : least * least;
 }
 
-/* Returns the uncertainty [ns] at time @p x, whose unit is the reach. If the drift is not
- * estimated, @p covariance must have its prior variance. */
+/* Returns the uncertainty [ns] at time @p x, which is given as a multiple of the reach. If the
+ * drift is not estimated, the caller must put the prior variance of the drift into @p covariance.
+ * @p floor [ns^2] is added to the variance. */
 static double at_time(const double covariance[3], double x, double floor) {
     double variance = covariance[0] + 2.0 * x * covariance[1] + x * x * covariance[2];
     return sqrt((variance > 0.0 ? variance : 0.0) + floor);
@@ -111,7 +113,8 @@ tm_status tm_fit_uncertain(tm_fit_state *state, tm_clock_model *models, tm_error
         double floor = bias + domain->gpu_ns * domain->gpu_ns + state->tied[h] * state->tied[h];
         tm_fit_covariance(state, h, covariance);
         if (state->strong[h] == h && sums.anchors[h] == 0)
-            covariance[0] = 0.0; /* a component of one domain: `tied` has its uncertainty */
+            /* In a component of one domain, `tied` already contains this uncertainty. */
+            covariance[0] = 0.0;
         if (state->steady[h] || sums.anchors[h] == 0) {
             covariance[1] = 0.0;
             covariance[2] = isfinite(drift) ? drift * drift : 0.0;

@@ -116,8 +116,8 @@ const tm_table_def tm_diff_operator_def = {
     .top = -1,
 };
 
-/* OPERATORS_LISTED: maximum number of operators in a store's table. If a table has as many rows, it
- * may lack operators. */
+/* A store's table lists at most OPERATORS_LISTED operators. If a table has this many rows, other
+ * operators may be missing. */
 enum { OPERATORS_LISTED = 1000, NONE = -1 };
 
 /* The columns of a table that are compared. */
@@ -131,18 +131,21 @@ typedef struct pair {
     const char *name;
     /* row in the table of each side; NONE: the side does not have the name */
     ptrdiff_t row[2];
-    /* times on the device and (for operators) on the host; per rank and step, or per call */
+    /* Time on the device and, for operators, time on the host. If diff->by_call is set, these are
+     * times per call, otherwise per rank and step. */
     int64_t ns[2], host_ns[2];
-    /* number of calls per rank and step; if times are per call, per rank */
+    /* Number of calls per rank and step. If diff->by_call is set: per rank. */
     double calls[2];
-    double times; /* rows are sorted by the change times this factor */
-    bool apart;   /* sorted last, because there is no change: only one side has the name, and times
-                     are per call */
+    double times; /* rows are sorted by the change multiplied by this factor */
+    /* The row is sorted last. It has no change, because times are per call and only one side has
+     * the name. */
+    bool apart;
     /* largest difference between ranks in host time per step, on either side */
     int64_t host_spread_ns;
 } pair;
 
-/* Variation of a device time: `noise` of the difference between A and B; `middle` of each side. */
+/* Variation of a device time. `noise` is the noise of the difference between A and B. `middle` has
+ * the middle of each side. */
 typedef struct variation {
     double noise, middle[2];
     bool judges;
@@ -168,7 +171,8 @@ static double weight_of(const pair *p, const int64_t ns[2]) {
     return p->times * (double)llabs(change_of(ns));
 }
 
-/* Sorts by the amount of change, slower or faster, largest first; equal changes by name. */
+/* Sorts by the amount of change, largest first. Whether the change is slower or faster does not
+ * matter. Equal changes are sorted by name. */
 static int by_change(const void *a, const void *b) {
     const pair *x = a, *y = b;
     if (x->apart != y->apart)
@@ -223,8 +227,9 @@ static int64_t a_part(int64_t sum, double parts) {
     return llround((double)sum / parts);
 }
 
-/* Computes the times and calls of both sides: per rank and step, to compare jobs of different
- * sizes; or per call, to compare recordings of different lengths. */
+/* Computes the times and calls of both sides. They are per rank and step, so that jobs of different
+ * sizes can be compared. If diff->by_call is set, they are per call, so that recordings of
+ * different lengths can be compared. */
 static void measure(const tm_diff *diff, const source *s, pair *p) {
     for (int side = 0; side < 2; side++) {
         const tm_table *from = tm_tables_find(diff->tables[side], s->table);
@@ -240,8 +245,8 @@ static void measure(const tm_diff *diff, const source *s, pair *p) {
         if (!s->host_column)
             continue;
         p->host_ns[side] = a_part(number(from, row, s->host_column), parts);
-        /* both are sums of a single rank, so their difference is divided by the steps of one rank
-         */
+        /* Both columns are sums of a single rank, so the range is divided by the number of steps of
+         * one rank. */
         int64_t range = number(from, row, "host_max_ns") - number(from, row, "host_min_ns");
         int64_t spread = a_part(range, steps / ranks);
         p->host_spread_ns = spread > p->host_spread_ns ? spread : p->host_spread_ns;
@@ -270,8 +275,8 @@ static double host_noise(const pair *p) {
     return fmax(0.1 * larger, (double)p->host_spread_ns);
 }
 
-/* Returns whether an operator is judged by its device time; otherwise, it has none and is judged by
- * its host time. */
+/* Returns whether an operator is judged by its device time. An operator without device time is
+ * judged by its host time. */
 static bool on_device(const pair *p) {
     return p->ns[0] != 0 || p->ns[1] != 0;
 }
@@ -285,8 +290,8 @@ static const char *judge_call(const pair *p) {
                                                                                 : TM_DIFF_UNCLEAR;
 }
 
-/* Judges the time per step; then the number of calls, which is exact and needs no minimum number of
- * steps. */
+/* Judges the time per step first, and then the number of calls. The number of calls is exact, so it
+ * needs no minimum number of steps. */
 static const char *judge(const pair *p, bool judges, double noise) {
     double calls = p->calls[1] - p->calls[0];
     int64_t change = change_of(on_device(p) ? p->ns : p->host_ns);
@@ -301,7 +306,7 @@ static const char *judge(const pair *p, bool judges, double noise) {
 }
 
 static bool is_communication(const tm_diff *diff, const source *s, const pair *p) {
-    /* from a side that has the name; if both have it, they agree */
+    /* The value is read from a side that has the name. If both sides have it, the values agree. */
     int side = p->row[0] == NONE;
     const tm_table *from = tm_tables_find(diff->tables[side], s->table);
     if (tm_table_column(from->def, "communication") >= 0)
@@ -309,7 +314,8 @@ static bool is_communication(const tm_diff *diff, const source *s, const pair *p
     return tm_call_kind_of((tm_text){p->name, strlen(p->name)}) == TM_CALL_KIND_COMMUNICATION;
 }
 
-/* Returns whether a store lists all names. If so, a name that it lacks did not run. */
+/* Returns whether the table of the side without the name lists all names. If so, nothing with this
+ * name ran on that side. */
 static bool lists_all(const tm_diff *diff, const source *s, const pair *p) {
     int without = p->row[0] == NONE ? 0 : 1;
     const tm_table *from = tm_tables_find(diff->tables[without], s->table);
@@ -414,7 +420,7 @@ static tm_status compare(const tm_diff *diff, const source *s, tm_table *out, tm
     for (size_t i = 0; i < pairs.n && status == TM_OK; i++)
         measure(diff, s, &p[i]);
     if (status == TM_OK && pairs.n > 1)
-        /* sorts by change; before, rows were sorted by name, to join A and B */
+        /* So far, the rows were sorted by name, to join A and B. */
         qsort(p, pairs.n, pairs.size, by_change);
     for (size_t i = 0; i < pairs.n && status == TM_OK; i++)
         status = add_pair(diff, s, &p[i], &n, out);

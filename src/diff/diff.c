@@ -105,7 +105,7 @@ static const tm_table_def diagnostic_def = {
 
 enum { DIAGNOSTIC, SIDE, JOB, STEP, RANK, KERNEL, OPERATOR, N_TABLES };
 
-/* The tables of a comparison, then those of tmerge gate and trend. */
+/* The tables of a comparison. The tables of tmerge gate and tmerge trend follow them. */
 static const tm_table_def *const defs[N_TABLES + 2] = {
     &diagnostic_def,   &side_def,           &tm_diff_job_def,      &step_def,
     &tm_diff_rank_def, &tm_diff_kernel_def, &tm_diff_operator_def, &tm_gate_def,
@@ -119,7 +119,7 @@ const tm_table_def *const *tm_diff_defs(size_t *n) {
 
 enum { SENTENCE_MAX = 256 };
 
-/* Ignores smaller differences between A and B in the shares of the kinds of steps [%]. */
+/* Smaller differences [%] between A and B in the shares of the kinds of steps are ignored. */
 #define SHARE_PCT 0.1
 
 #define BY_CALL "kernels and operators are compared by their time per call"
@@ -184,7 +184,7 @@ static void list_formats(const tm_tables *tables, char *out, size_t size) {
 
 static void copy_cell(const tm_table *from, const char *column, tm_cell *to) {
     if (from->n_rows > 0)
-        /* numbers can be copied as cells; texts belong to their table */
+        /* A number can be copied as a cell. A text cannot, because it belongs to its table. */
         *to = *tm_table_cell(from, 0, column);
 }
 
@@ -256,7 +256,8 @@ static bool is_beyond(const char *verdict) {
     return strcmp(verdict, "higher") == 0 || strcmp(verdict, "lower") == 0;
 }
 
-/* Return a number of a side (0 for null), and a text of a side ("" for null). */
+/* whole returns an integer of a side, 0 for null. words_of returns a text of a side, "" for
+ * null. */
 static int64_t whole(const tm_table *sides, int side, int column) {
     const tm_cell *cell = &tm_table_row(sides, (size_t)side)[column];
     return cell->null ? 0 : cell->value.i;
@@ -418,7 +419,7 @@ static tm_status diagnostic_kinds(const tm_table *sides, tm_table *out, tm_error
     for (int side = 0; side < 2; side++) {
         const tm_cell *here = &tm_table_row(sides, (size_t)side)[S_STRAGGLER_RANK];
         const tm_cell *there = &tm_table_row(sides, (size_t)!side)[S_STRAGGLER_RANK];
-        /* only if the other job does not name this rank */
+        /* The rank is reported only if the other job does not name the same rank. */
         if (here->null || (!there->null && there->value.i == here->value.i))
             continue;
         snprintf(text, sizeof text, "Rank %" PRId64 " makes the other ranks wait in %s, not in %s",
@@ -501,7 +502,7 @@ static double count_steps(const tm_tables *tables) {
     return steps > 0 ? (double)steps : 1.0;
 }
 
-/* sides and figures come first, because the sentences read them */
+/* The side and job tables are filled before the others, because the sentences read them. */
 static tm_status fill(tm_diff *diff, const tm_diff_side sides[2], tm_tables *out, tm_error *err) {
     TM_TRY(tm_kinds_pair(diff->tables, &diff->kinds, err));
     for (int side = 0; side < 2; side++)

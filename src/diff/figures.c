@@ -1,5 +1,5 @@
-/* diff.job and diff.rank: figures of the job, and of the ranks of a role, judged by the variation
- * of steps. */
+/* Fills diff.job with figures of the job, and diff.rank with figures of the ranks of each role.
+ * Changes are judged by the variation of the steps. */
 #include "parts.h"
 
 #include <math.h>
@@ -143,7 +143,7 @@ static const figure figures[] = {
 enum { N_FIGURES = sizeof figures / sizeof *figures };
 
 bool tm_diff_reads(const char *table) {
-    /* More tables to read: for roles, sides, limits of noise, diff.operator. */
+    /* Other tables to read. They are needed for roles, sides, limits of noise and diff.operator. */
     static const char *const others[] = {"job.rank",     "job.integrity", "overview.rank",
                                          "overlap.kind", "calls.call",    "stragglers.job",
                                          "whatif.item",  "steps.mark"};
@@ -160,7 +160,8 @@ double tm_diff_pct(double a, double b) {
     return 100.0 * (b - a) / fabs(a);
 }
 
-/* Returns whether a row of memory.device is on the host's memory, whose peaks are not compared. */
+/* Returns whether a row of memory.device describes the host's memory. Peaks of host memory are not
+ * compared. */
 static bool is_of_cpu(const tm_table *table, size_t row) {
     const tm_cell *device = tm_table_cell(table, row, "device");
     return !device->null && strncmp(device->value.text, "cpu", 3) == 0;
@@ -181,7 +182,7 @@ tm_sample tm_diff_largest(const tm_table *table, const char *column, bool of_gpu
     return found;
 }
 
-/* Sums an integer column of a table. The sample's n is 1; 0 if there are no values. */
+/* Sums an integer column of a table. In the result, `n` is 1, or 0 if the column has no values. */
 static tm_sample sum_up(const tm_table *table, const char *column) {
     tm_sample found = {0};
     for (size_t i = 0; i < table->n_rows; i++) {
@@ -204,8 +205,8 @@ static tm_sample find_whole(const tm_diff *diff, int side, const figure *f) {
     return found;
 }
 
-/* The order matters: a figure that a side lacks has no change, and equal values are "same" with any
- * number of steps. */
+/* Returns the verdict. The order of the checks matters. A figure that a side lacks has no change.
+ * Equal values are "same" with any number of steps. */
 static const char *judge(const tm_diff *diff, const tm_sample s[2], how way, double noise) {
     bool by_step = way == BY_STEP || way == RATE;
     double change = s[1].middle - s[0].middle;
@@ -215,14 +216,14 @@ static const char *judge(const tm_diff *diff, const tm_sample s[2], how way, dou
         return TM_DIFF_SAME;
     if (by_step ? !tm_sample_judges(&s[0], &s[1]) : way == A_STEP && diff->by_call)
         return diff->shifted && !by_step ? TM_DIFF_UNCLEAR : TM_DIFF_FEW;
-    /* a fixed percentage, because figures that are not by step have no known variation */
+    /* The variation of a figure that is not by step is unknown, so a fixed percentage is used. */
     double pct = fabs(tm_diff_pct(s[0].middle, s[1].middle));
     if (by_step ? fabs(change) <= noise : pct < TM_DIFF_LEAST_PCT)
         return TM_DIFF_UNCLEAR;
     return change > 0.0 ? "higher" : "lower";
 }
 
-/* both sides have the definitions of this program */
+/* The unit is the same on both sides, because this program defines all tables. */
 static const char *unit_of(const tm_diff *diff, const figure *f) {
     return tm_column_of(tm_tables_find(diff->tables[0], f->table)->def, f->column)->unit;
 }
@@ -273,8 +274,8 @@ static tm_status sample_rate(const tm_tables *tables, const figure *f, tm_sample
     return TM_OK;
 }
 
-/* Samples a figure on both sides, over the steps of a kind and the ranks of a role (NULL: all
- * ranks). */
+/* Samples a figure on both sides. Uses the steps of a kind, and the ranks of a role or, if @p role
+ * is NULL, all ranks. */
 static tm_status sample_both(const tm_diff *diff, const figure *f, int pair, const int *role,
                              tm_sample out[2], tm_error *err) {
     for (int side = 0; side < 2; side++) {
@@ -326,7 +327,7 @@ tm_status tm_diff_figures(const tm_diff *diff, tm_table *out, tm_error *err) {
 }
 
 tm_status tm_diff_ranks(const tm_diff *diff, tm_table *out, tm_error *err) {
-    /* tm_diff_compare has made the numbers of roles equal */
+    /* tm_diff_compare has made sure that both sides have the same number of roles. */
     for (int role = 0; role < diff->roles[0].n_roles; role++)
         for (size_t i = 0; i < N_FIGURES; i++)
             if (figures[i].of_ranks)

@@ -203,7 +203,7 @@ static tm_status measure_rate(const tm_tables *tables, int name, tm_sample_ranks
     double held = held_by_step(tables, name);
     if (!(held > 0.0))
         return TM_OK;
-    TM_TRY(measure_steps(tables, 0, of, out, err)); /* 0: the step time (names[0]) */
+    TM_TRY(measure_steps(tables, 0, of, out, err)); /* figure 0 is the step time */
     if (out->mean > 0.0) {
         double rate = held * 1e9 / out->mean;
         out->error = rate * out->error / out->mean;
@@ -240,9 +240,9 @@ tm_level_figure tm_level_figure_of(const tm_tables *tables, int name) {
     return (tm_level_figure){names[name].alias, def->name, column, is_of_steps(tables, name)};
 }
 
-/* Returns the value that Student's t exceeds with probability 1/400, computed from the normal
- * quantile (Abramowitz and Stegun, 26.7.5). From 3 degrees of freedom on, the value is off by at
- * most 1.5 %; for 2, the minimum, it is 7 % too low. */
+/* Returns the value that Student's t exceeds with probability 1/400. It is computed from the normal
+ * quantile (Abramowitz and Stegun, 26.7.5). With 3 or more degrees of freedom, it is off by at most
+ * 1.5 %. With 2, which is the minimum, it is 7 % too low. */
 static double student(double freedom) {
     const double z = 2.807034, z2 = z * z, f = 1.0 / freedom;
     double t = z2 * (z2 * (z2 * (79.0 * z2 + 776.0) + 1482.0) - 1920.0) - 945.0;
@@ -252,8 +252,8 @@ static double student(double freedom) {
     return z * (1.0 + t * f);
 }
 
-/* Student's t, because the deviations of few steps may be too small by chance. Degrees of freedom
- * by Welch's formula, as in Yuen's test. */
+/* Student's t is used, because the deviations of few steps may be too small by chance. The degrees
+ * of freedom follow Welch's formula, as in Yuen's test. */
 double tm_level_noise(const tm_level *a, const tm_level *b) {
     double a_square = pow(b->mean / a->mean * a->error, 2.0), b_square = pow(b->error, 2.0);
     double both = a_square + b_square;
@@ -285,7 +285,7 @@ typedef struct gate {
     double change, noise; /* [%] */
 } gate;
 
-/* Returns the number of steps on each side for which noise would be as low as the limit. */
+/* Returns the number of steps that each side would need for noise to be as low as the limit. */
 static double steps_needed(const gate *g) {
     double n = (double)(g->a.n < g->b.n ? g->a.n : g->b.n);
     return ceil(n * pow(g->noise / fabs(g->limit.pct), 2.0) - 1e-6);
@@ -325,10 +325,11 @@ static bool lacks_data(const gate *g, char *why, size_t size) {
     return true;
 }
 
-/* Returns the change that fails if exceeded [%]: the limit, if noise is within it. The more noise
- * exceeds the limit, the larger the change must be, up to limit + noise. In simulations of the same
- * job twice, with 5 to 20 steps, 1 to 5 % normal noise and 200,000 pairs each, at most 0.12 % fail
- * a limit of 2 %; with 8 steps and 3 % noise 0.04 %. */
+/* Returns the change [%] above which the gate fails. If noise is within the limit, this is the
+ * limit. The more noise exceeds the limit, the larger the change must be, up to limit + noise. To
+ * check this, the same job was simulated twice, with 200,000 pairs for each setting. With 5 to 20
+ * steps and 1 to 5 % normal noise, at most 0.12 % of the pairs fail a limit of 2 %. With 8 steps
+ * and 3 % noise, 0.04 % fail. */
 static double needed(const gate *g) {
     double most = fabs(g->limit.pct);
     return g->noise > most ? most + fmin(2.0 * (g->noise - most), g->noise) : most;

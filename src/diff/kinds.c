@@ -16,9 +16,9 @@ static void pair_names(tm_kind_pairs *out) {
     }
 }
 
-/* Returns whether each job has a single kind of steps, and marks of an inference engine show that
- * these are different phases, such as prefills and decodes. In other programs, two names may mean
- * the same. */
+/* Returns whether the two jobs ran different phases, such as prefills and decodes. Each job must
+ * have a single kind of steps, and an inference engine must have marked the phases. In other
+ * programs, two different names may mean the same kind. */
 static bool of_other_phases(const tm_step_kinds sides[2]) {
     const tm_cell *phases[2];
     for (int side = 0; side < 2; side++) {

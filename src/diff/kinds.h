@@ -6,12 +6,12 @@
 
 enum { TM_KINDS_MAX = 2 * TM_STEP_KINDS_MAX };
 
-/** A kind of steps, with its index among the kinds of each side; -1: the side lacks it. */
+/** A kind of steps. `of` has its index among the kinds of each side, or -1 if the side does not
+ * have it. */
 typedef struct tm_kind_pair {
-    const char *name; /* NULL: all steps, whatever their kind */
+    const char *name; /* NULL if the pair has all steps, whatever their kind */
     int of[2];
-    double steps[2]; /* number of whole steps, each counted once for all ranks; ns: duration of
-                        these steps */
+    double steps[2]; /* Number of whole steps. A step counts once, not once per rank. */
     double ns[2];
 } tm_kind_pair;
 
@@ -21,9 +21,12 @@ typedef struct tm_kind_pairs {
     int n;
 } tm_kind_pairs;
 
-/** Pairs the kinds of two jobs. If each job has at most one kind, all steps form one pair, whatever
- * the names of the kinds; except if one job has only prefills and the other only decodes. @return
- * TM_OK; TM_ERR_FAULT */
+/**
+ * Pairs the kinds of two jobs by name. But if each job has at most one kind, all steps form one
+ * pair, whatever the names of the kinds. This exception does not apply if one job has only prefills
+ * and the other only decodes.
+ * @return TM_OK; TM_ERR_FAULT
+ */
 tm_status tm_kinds_pair(const tm_tables *const sides[2], tm_kind_pairs *out,
                         tm_error *err) TM_MUST_CHECK;
 

@@ -8,11 +8,12 @@
 #include "tmerge/table.h"
 
 typedef struct tm_level {
-    double mean, error; /* error: standard error of the mean; NAN if the figure is not by step, or
-                           has too few steps */
-    double freedom;     /* degrees of freedom of error */
-    size_t n; /* number of steps; for a figure that is not by step: 1; 0 if the figure is not
-                 recorded */
+    /* `error` is the standard error of the mean. It is NAN if the figure is not by step, or if
+     * there are too few steps. */
+    double mean, error;
+    double freedom; /* degrees of freedom of error */
+    /* Number of steps. A figure that is not by step has 1. A figure that was not recorded has 0. */
+    size_t n;
 } tm_level;
 
 /** A figure: its short name, and the column that defines it. */
@@ -26,8 +27,11 @@ typedef struct tm_level_figure {
 int tm_level_figures(void);
 tm_level_figure tm_level_figure_of(const tm_tables *tables, int name);
 
-/** Measures a figure of a job; if it is by step, over the steps that @p of selects. The error
- * requires TM_GATE_STEPS_MIN steps. @return TM_OK; TM_ERR_FAULT */
+/**
+ * Measures a figure of a job. A figure that is by step is measured over the steps that @p of
+ * selects. The error is set only if there are at least TM_GATE_STEPS_MIN steps.
+ * @return TM_OK; TM_ERR_FAULT
+ */
 tm_status tm_level_measure(const tm_tables *tables, int name, tm_sample_ranks of, tm_level *out,
                            tm_error *err) TM_MUST_CHECK;
 

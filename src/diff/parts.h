@@ -40,12 +40,15 @@ tm_status tm_diff_figures(const tm_diff *diff, tm_table *out, tm_error *err) TM_
 /** Fills diff.rank. @return TM_OK; TM_ERR_FAULT */
 tm_status tm_diff_ranks(const tm_diff *diff, tm_table *out, tm_error *err) TM_MUST_CHECK;
 
-/** The first fills diff.kernel, the second diff.operator. @return TM_OK; TM_ERR_FAULT */
+/**
+ * These functions fill diff.kernel and diff.operator.
+ * @return TM_OK; TM_ERR_FAULT
+ */
 tm_status tm_diff_kernels(const tm_diff *diff, tm_table *out, tm_error *err) TM_MUST_CHECK;
 tm_status tm_diff_operators(const tm_diff *diff, tm_table *out, tm_error *err) TM_MUST_CHECK;
 
-/** Returns the largest value of a column. The sample's n is 1; 0 if there are no values. @p
- * of_gpus: ignores rows on the host. */
+/** Returns the largest value of a column. In the result, `n` is 1, or 0 if the column has no
+ * values. If @p of_gpus is set, rows about the host are ignored. */
 tm_sample tm_diff_largest(const tm_table *table, const char *column, bool of_gpus);
 
 /** Returns 100 (b - a) / |a|; not finite if @p a is 0. */

@@ -8,8 +8,8 @@
 #include "base/median.h"
 #include "base/sorted.h"
 
-/* Returns the number of rows of a rank in a table whose first key is the rank. Searches from *at
- * on, where the previous search ended, and sets *at to the rank's first row. */
+/* Returns how many rows a rank has in a table whose first key is the rank. The table is sorted, so
+ * the search starts at *at, where the previous search ended. Sets *at to the rank's first row. */
 static size_t rows_of(const tm_table *table, int64_t rank, size_t *at) {
     size_t n = 0;
     while (*at < table->n_rows && tm_table_row(table, *at)[0].value.i < rank)
@@ -30,14 +30,15 @@ static const char *kind_of(const tm_table *kinds, size_t row) {
     return kind->null ? "" : kind->value.text;
 }
 
-/* Returns the number of kernels per step; without steps, the total. Rounded, because a recording
- * may start or end within a step. */
+/* Returns the number of kernels per step, or the total if there are no steps. The number is
+ * rounded, because a recording may start or end within a step. */
 static int64_t count_a_step(const tm_table *kinds, const habit *h, size_t i) {
     int64_t count = tm_table_cell(kinds, h->first + i, "count")->value.i;
     return h->steps > 0 ? tm_round_ratio(count, h->steps) : count;
 }
 
-/* rows are sorted by kind, so both ranks have the same order of kinds */
+/* Returns whether two ranks have the same kinds and numbers of kernels per step. Rows are sorted by
+ * kind, so the kinds of both ranks are in the same order. */
 static bool same_habit(const tm_table *kinds, const habit *a, const habit *b) {
     bool same = a->n == b->n;
     for (size_t i = 0; i < a->n && same; i++)
@@ -46,8 +47,9 @@ static bool same_habit(const tm_table *kinds, const habit *a, const habit *b) {
     return same;
 }
 
-/* Gives each rank the role of the first rank with the same kernels. These first ranks are in
- * `first` [n_roles]. Compares with all roles so far, because there are few. */
+/* Gives each rank the role of the first rank that has the same kernels per step. Each rank is
+ * compared with all roles found so far, which are few. `first` [n_roles] has the index of the first
+ * rank of each role. */
 static void number_roles(tm_roles *roles, const habit *habits, const tm_table *kinds,
                          size_t *first) {
     for (size_t i = 0; i < roles->n; i++) {
@@ -60,7 +62,7 @@ static void number_roles(tm_roles *roles, const habit *habits, const tm_table *k
     }
 }
 
-/* all three tables are sorted by rank, so one pass suffices */
+/* All three tables are sorted by rank, so one pass over each is enough. */
 tm_status tm_roles_find(const tm_tables *tables, tm_roles *out, tm_error *err) {
     const tm_table *job = tm_tables_find(tables, "job.rank");
     const tm_table *steps = tm_tables_find(tables, "overview.rank");

@@ -1,4 +1,4 @@
-/* Ranks of equal role: they take part in the same communication. */
+/* Finds the roles of ranks. Ranks with the same role take part in the same communication. */
 #ifndef TMERGE_DIFF_RANK_ROLES_H
 #define TMERGE_DIFF_RANK_ROLES_H
 
@@ -12,7 +12,7 @@ typedef struct tm_role_of {
 typedef struct tm_roles {
     tm_role_of *ranks; /* [n] ascending in rank, owned */
     size_t n;
-    int n_roles; /* number of roles; a role's number is its place in the order of lowest ranks */
+    int n_roles; /* Number of roles. Roles are numbered in the order of their lowest ranks. */
 } tm_roles;
 
 /**
@@ -33,7 +33,8 @@ void tm_roles_unite(tm_roles *roles);
 /** Returns the role of a rank; -1 if the rank is not in the job. */
 int tm_roles_of(const tm_roles *roles, int64_t rank);
 
-/** Writes the ranks of a role as "0-3,8"; if they do not fit, ends with "...". */
+/** Writes the ranks of a role, for example "0-3,8". If the text does not fit, it ends with
+ * "...". */
 void tm_roles_list(const tm_roles *roles, int role, char *out, size_t size);
 
 #endif

@@ -13,7 +13,10 @@ static int by_step(const void *a, const void *b) {
     return tm_order_i64(x->step, y->step);
 }
 
-/* Returns whether a step is partial. @param steps overlap.step */
+/*
+ * Returns whether a step of a rank was recorded only partially.
+ * @param steps  the table overlap.step
+ */
 static bool is_partial(const tm_table *steps, int64_t rank, int64_t step) {
     size_t row = steps ? tm_table_find_row(steps, (const int64_t[]){rank, step}, 2) : 0;
     if (!steps || row == steps->n_rows)
@@ -28,8 +31,8 @@ static bool is_meant(tm_sample_ranks ranks, int64_t rank, int64_t step) {
     return !ranks.kinds || (ranks.kind >= 0 && tm_step_kind(ranks.kinds, rank, step) == ranks.kind);
 }
 
-/* Appends the value of each selected row, ascending by step. If the table has no ranks, includes
- * partial steps. */
+/* Appends the value of each selected row and sorts the values by step. Partial steps are left out
+ * if the table has a row for each rank. If it has no ranks, partial steps are included. */
 static bool gather(const tm_tables *tables, const tm_table *from, const char *column,
                    tm_sample_ranks ranks, tm_vec *out) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
@@ -100,13 +103,13 @@ tm_status tm_sample_take(const tm_tables *tables, const char *table, const char 
     return status;
 }
 
-/* 1.1503 is the third quartile of normal noise's absolute deviation in standard deviations; sqrt(pi
- * / 2) sigma / sqrt(n) is the standard error of its median. The quartile tolerates one odd step in
- * four, such as the first, and is less often far too small by chance than the median of a few
- * deviations. Because it may still be too small, both sides use the larger quartile, and the three
- * standard errors are multiplied by 1 + 4 / n. In simulations of normal, heavy-tailed and skewed
- * noise, under 1 % of figures change falsely with 4 steps each, and under 0.15 % with any other
- * number. */
+/* In normal noise, the third quartile of the absolute deviation is 1.1503 standard deviations. The
+ * standard error of the median is sqrt(pi / 2) sigma / sqrt(n). The quartile tolerates one odd step
+ * in four, such as the first step. It is also less often far too small by chance than the median of
+ * a few deviations. Because it may still be too small, both sides use the larger of the two
+ * quartiles, and the result of three standard errors is multiplied by 1 + 4 / n. In simulations of
+ * normal, heavy-tailed and skewed noise, fewer than 1 % of the figures change falsely if each side
+ * has 4 steps, and fewer than 0.15 % with any other number of steps. */
 double tm_sample_noise(const tm_sample *a, const tm_sample *b) {
     const double error_of_median = 1.2533 / 1.1503;
     if (a->n == 0 || b->n == 0)

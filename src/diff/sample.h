@@ -1,4 +1,5 @@
-/* A figure over the steps of a job: its middle, and its variation, by which changes are judged. */
+/* A sample: the middle and the variation of a figure over the steps of a job. Changes are judged by
+ * this variation. */
 #ifndef TMERGE_DIFF_SAMPLE_H
 #define TMERGE_DIFF_SAMPLE_H
 
@@ -11,12 +12,13 @@
 enum { TM_DIFF_STEPS_MIN = 3 };
 
 typedef struct tm_sample {
-    double middle; /* mean over ranks in each step, then median over steps */
+    double middle; /* Each step has a mean over the ranks. This is the median of these means. */
     double spread; /* third quartile of the steps' absolute differences from the middle */
     size_t n;      /* number of steps; 0: the figure is not recorded */
 } tm_sample;
 
-/** Which ranks (of one role, or all) and which steps. */
+/** Selects ranks and steps. The ranks are those of one role, or all. The steps are those of one
+ * kind, or all. */
 typedef struct tm_sample_ranks {
     const tm_roles *roles; /* NULL: all */
     int role;
@@ -31,11 +33,11 @@ typedef struct tm_step_mean {
 } tm_step_mean;
 
 /**
- * Reads a column of a table with a row for each step, or for each rank and step. Skips nulls, and
- * steps that are partial on a rank (overlap.step).
+ * Reads a column of a table that has a row for each step, or for each rank and step. Skips nulls.
+ * Also skips steps that a rank recorded only partially, according to overlap.step.
  *
- * @param out  of tm_step_mean, initially empty; ascending by step; the caller frees it, also on
- * failure
+ * @param out  a vector of tm_step_mean, empty before the call; filled in ascending order of steps;
+ *             the caller frees it, also on failure
  * @return     TM_OK; TM_ERR_FAULT if out of memory
  */
 tm_status tm_sample_steps(const tm_tables *tables, const char *table, const char *column,

@@ -70,7 +70,7 @@ const tm_table_def tm_trend_def = {
     .top = -1,
 };
 
-/* The figures of a job; those by step are over the steps of a kind. */
+/* The figures of a job. Figures that are by step are measured over the steps of one kind. */
 typedef struct measured {
     char *kind; /* owned; NULL: unknown */
     tm_level levels[FIGURES_MAX];
@@ -153,7 +153,7 @@ static const tm_level *level_of(const job *of, int f, const char *kind) {
     return &none;
 }
 
-/* What a row is about: a figure of the steps of a kind. */
+/* The subject of a row: a figure, measured over the steps of a kind. */
 typedef struct row_of {
     int f;
     const char *kind; /* NULL: all steps */

@@ -41,7 +41,7 @@ typedef struct member {
 typedef struct archive {
     tm_vec members;  /* of member */
     char *piece;     /* owned; [PIECE_BYTES + 1] */
-    int64_t base_ns; /* base time of the last added trace that has one */
+    int64_t base_ns; /* base time of the last added trace that has a base time */
 } archive;
 
 static tm_status begin(tm_export *x, tm_error *err) {
@@ -77,9 +77,9 @@ static void pad(tm_export *x, int64_t size) {
     tm_out_bytes(&x->out, zeros, (size_t)(-size & (TAR_BLOCK - 1)));
 }
 
-/* Searches a trace for its base time while the trace is copied. Newer profilers write times
- * relative to a base time. A quote inside a string is escaped, so the key with its quotes occurs
- * only as a key. */
+/* The state of the search for a trace's base time. The trace is searched while it is copied. Newer
+ * profilers write times relative to a base time, under a key. The text of the key in quotes cannot
+ * occur inside a string, because quotes inside strings are escaped. */
 typedef struct base_search {
     size_t matched;  /* number of bytes of the key that have matched */
     bool colon;      /* the colon after the key was found */

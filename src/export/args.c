@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Writes a number; nothing if it is -1 (not in the trace). */
+/* Writes a number. Writes nothing if it is -1, which means that the trace does not have it. */
 static void put_known(const tm_export_sink *s, tm_export_note note, int64_t value) {
     if (value != -1)
         s->put_int(s->to, note, value);
@@ -14,13 +14,14 @@ static void put_correlation(const tm_export_sink *s, int64_t correlation) {
         s->put_int(s->to, TM_NOTE_CORRELATION, correlation);
 }
 
-/* Writes a float; nothing if it is NaN (not in the trace). */
+/* Writes a float. Writes nothing if it is NaN, which means that the trace does not have it. */
 static void put_float(const tm_export_sink *s, tm_export_note note, float value) {
     if (isfinite(value))
         s->put_float(s->to, note, value);
 }
 
-/* Writes three numbers; nothing if they are not in the trace. Either all exist, or none. */
+/* Writes three numbers. Writes nothing if the trace does not have them. It has either all three or
+ * none. */
 static void put_triple(const tm_export_sink *s, tm_export_note note, const int32_t triple[3]) {
     if (triple[0] >= 0)
         s->put_triple(s->to, note, triple);
@@ -61,8 +62,8 @@ static void put_copy(const tm_export_sink *s, const tm_copy_attr *copy) {
     put_float(s, TM_NOTE_BANDWIDTH, copy->bandwidth_gbps);
 }
 
-/* Writes a collective's attributes. Always writes the name, even an empty one: without it, tmerge's
- * reader ignores the other attributes. */
+/* Writes a collective's attributes. The name is always written, even if it is empty. Without a
+ * name, tmerge's reader would ignore the other attributes. */
 static void put_collective(const tm_export_sink *s, const tm_names *names,
                            const tm_collective_attr *c) {
     s->put_text(s->to, TM_NOTE_COLLECTIVE, tm_names_text(names, c->name));
@@ -93,7 +94,7 @@ static void put_memory(const tm_export_sink *s, const tm_memory_attr *memory) {
     put_known(s, TM_NOTE_RESERVED, memory->reserved_bytes);
 }
 
-/* The waiting stream is not written: it is the track's stream. */
+/* Writes a wait. The stream that waits is not written, because it is the stream of the track. */
 static void put_wait(const tm_export_sink *s, const tm_wait_attr *wait) {
     const char *kind = tm_wait_text((tm_wait_kind)wait->kind);
     put_correlation(s, wait->correlation);

@@ -7,13 +7,13 @@
 
 /** Receives the details of an event. */
 typedef struct tm_export_sink {
-    void *to; /* passed to each function */
+    void *to; /* passed to each of these functions as the first argument */
     void (*put_int)(void *to, tm_export_note note, int64_t value);
     void (*put_float)(void *to, tm_export_note note, float value); /* value is finite */
     void (*put_triple)(void *to, tm_export_note note, const int32_t triple[3]);
     void (*put_text)(void *to, tm_export_note note, tm_text text);
-    /* text is a JSON array as stored. If the profiler cut it, it ends in dots and is not valid JSON
-     */
+    /* @p text is a JSON array as it is stored. If the profiler truncated the array, the text ends
+     * in dots and is not valid JSON. */
     void (*put_array)(void *to, tm_export_note note, tm_text text);
 } tm_export_sink;
 

@@ -10,7 +10,8 @@ static const char *const keys[TM_N_NOTES] = {
 #undef KEY
 };
 
-/* any: at least one member was written, so a comma must precede the next one. */
+/* The object being written. If `any` is set, it already has a member, so a comma must precede the
+ * next one. */
 typedef struct members {
     tm_out *out;
     bool any;
@@ -50,7 +51,8 @@ static void put_array(void *to, tm_export_note note, tm_text text) {
         tm_out_bytes(put_key(to, keys[note]), text.bytes, text.size);
 }
 
-/* Writes a track's device or stream number; nothing if it is -1 (not in the trace). */
+/* Writes the number of a track's device or stream. Writes nothing if it is -1, which means that the
+ * trace does not have it. */
 static void put_place(members *m, const char *key, int64_t value) {
     if (value != -1)
         tm_json_put_int(put_key(m, key), value);

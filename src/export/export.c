@@ -29,7 +29,7 @@ const tm_export_format *tm_export_format_find(const char *name) {
     return NULL;
 }
 
-/* Opens without blocking: the path may be a pipe to which nobody writes. */
+/* The path may be a pipe to which nobody writes, so the file is opened without blocking. */
 bool tm_export_is_one(const tm_export_format *format, const char *path) {
     char head[TM_EXPORT_BEGINS_MAX];
     int fd = format->begins_size == 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -126,8 +126,9 @@ static void set_event(tm_export_walk *walk) {
 #define ATTR_OF(walk, kind, type)                                                                  \
     ((const type *)attr_of(walk, kind, sizeof(type), offsetof(type, event)))
 
-/* Skips attributes of earlier rows. Attributes are sorted by event row, so a walk passes each only
- * once. @p event_at is the offset of the member `event` in the attribute's type. */
+/* Returns the current row's attribute, or NULL. Attributes are sorted by event row. The walk skips
+ * the attributes of earlier rows, so it passes each attribute only once. @p event_at is the offset
+ * of the member `event` in the attribute's type. */
 static const void *attr_of(tm_export_walk *walk, tm_attr kind, size_t size, size_t event_at) {
     const tm_timeline *piece = walk->piece;
     const char *rows = piece->attrs[kind];

@@ -8,9 +8,10 @@
 struct tm_export {
     const tm_export_format *format;
     const tm_export_job *job;
-    const tm_event_rows *rows; /* rows of the current rank; NULL: its timeline holds them */
-    int64_t *first_row;        /* owned; [n_ranks] job-wide row of each rank's first event */
-    tm_out out;                /* output that is not yet written; tm_export_flush writes it */
+    /* rows of the current rank; NULL if the rank's timeline contains them */
+    const tm_event_rows *rows;
+    int64_t *first_row; /* owned; [n_ranks] job-wide row of each rank's first event */
+    tm_out out;         /* output that is not yet written; tm_export_flush writes it */
     int64_t written;
     int64_t n_events; /* events written */
     int fd;           /* borrowed */
@@ -26,7 +27,10 @@ extern const tm_export_format tm_export_folded;
 extern const tm_export_format tm_export_speedscope;
 extern const tm_export_format tm_export_sqlite;
 
-/** Writes and empties x->out. TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT: an append ran out of memory. */
+/**
+ * Writes x->out to the file and empties it.
+ * @return TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT if an earlier append ran out of memory
+ */
 tm_status tm_export_flush(tm_export *x, tm_error *err) TM_MUST_CHECK;
 
 /** Flushes if the buffer is large enough. */
@@ -35,7 +39,10 @@ static inline tm_status tm_export_spill(tm_export *x, tm_error *err) {
     return x->out.bytes.n < SPILL_BYTES && !x->out.failed ? TM_OK : tm_export_flush(x, err);
 }
 
-/** Overwrites bytes already written. TM_OK; TM_ERR_OUTPUT. */
+/**
+ * Overwrites bytes already written.
+ * @return TM_OK; TM_ERR_OUTPUT
+ */
 tm_status tm_export_patch(const tm_export *x, int64_t at, const void *bytes, size_t size,
                           tm_error *err) TM_MUST_CHECK;
 
@@ -53,8 +60,8 @@ size_t tm_export_rank_index(const tm_export_job *job, int64_t rank);
 /** Writes "rank 3 (host1)", or without the host if it is unknown. */
 void tm_export_rank_name(const tm_export_job *job, int64_t rank, char *out, size_t size);
 
-/** Returns the job-wide row of the operation's first member, which identifies the operation of a
- * matched kernel. */
+/** Returns the number that identifies the operation of a matched kernel: the job-wide row of the
+ * operation's first member. */
 static inline int64_t tm_export_operation(const tm_export *x, const tm_collective_attr *c) {
     return x->first_row[tm_export_rank_index(x->job, c->first_rank)] + c->first_event;
 }
@@ -69,8 +76,10 @@ typedef struct tm_export_event {
     uint8_t kind;     /* tm_event_kind */
     uint8_t role;     /* tm_role */
     int64_t begin_ns,
-        end_ns; /* on the job's clock. Start and end are converted separately, so that nested events
-                   stay nested; if the clock drifts, their difference is not exactly duration_ns */
+        /* Start and end on the job's clock. Both are converted separately, so that nested events
+         * stay nested. If the clock drifts, end_ns - begin_ns therefore differs a little from
+         * duration_ns. */
+        end_ns;
     int64_t duration_ns; /* recorded */
     const tm_launch_attr *launch;
     const tm_kernel_attr *kernel;
@@ -86,7 +95,8 @@ typedef struct tm_export_event {
     size_t n_counters;
 } tm_export_event;
 
-/** A walk over a rank's events in row order that holds one piece at a time. */
+/** A walk over the events of a rank in the order of rows. Only one piece of the rank is in memory
+ * at a time. */
 typedef struct tm_export_walk {
     const tm_export *x;
     const tm_timeline *timeline; /* the rank's tracks and steps */
@@ -103,8 +113,8 @@ typedef struct tm_export_walk {
 void tm_export_walk_begin(tm_export_walk *walk, const tm_export *x, const tm_timeline *timeline,
                           tm_error *err);
 
-/** Moves to the next event of the window before row @p end. Returns false at the end, or if reading
- * failed: then walk->status is not TM_OK. */
+/** Moves to the next event of the window before row @p end. Returns false at the end. Also returns
+ * false if reading failed; walk->status is then not TM_OK. */
 bool tm_export_walk_next(tm_export_walk *walk, size_t end);
 
 /* A call and an event that it launched. */
@@ -117,8 +127,9 @@ typedef struct tm_export_survey {
     tm_vec launches; /* of tm_export_launch: the rank's launches, ascending by call, then by row */
     tm_vec begins;   /* of int64_t: start of each launch's call on the job's clock */
     size_t at;       /* index into `launches` of the last result of tm_export_call_begin */
-    tm_vec taken; /* of uint8_t: a bit for each row, set if the row is in the window; empty if all
-                     rows are */
+    /* Bytes of uint8_t with one bit for each row, which is set if the row is in the window. The
+     * vector is empty if all rows are in the window. */
+    tm_vec taken;
     int64_t n_taken;
 } tm_export_survey;
 
@@ -127,8 +138,11 @@ typedef struct tm_export_survey {
                         .begins = TM_VEC(int64_t),                                                 \
                         .taken = TM_VEC(uint8_t)})
 
-/** Scans the events of a rank. @p begins: also collect the starts of calls, for
- * tm_export_call_begin. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+/**
+ * Scans the events of a rank. If @p begins is set, the starts of calls are also collected, which
+ * tm_export_call_begin needs.
+ * @return TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
 tm_status tm_export_look(tm_export_survey *survey, const tm_export *x, const tm_timeline *timeline,
                          bool begins, tm_error *err) TM_MUST_CHECK;
 void tm_export_survey_free(tm_export_survey *survey);

@@ -1,6 +1,6 @@
-/* Chrome JSON of a window in Kineto's form, which tmerge reads back. Times are relative to Kineto's
- * member baseTimeNanoseconds. Viewers store times as doubles, which hold such times exactly to the
- * nanosecond. */
+/* Exports the events of a window as Chrome JSON in Kineto's form, which tmerge can read back. Times
+ * are relative to Kineto's member baseTimeNanoseconds. Viewers store times as doubles. Relative
+ * times are small enough to be exact to the nanosecond as doubles. */
 #include "export_chrome.h"
 
 #include <cjson/cJSON.h>
@@ -19,10 +19,11 @@ enum { SECOND_NS = 1000000000 };
 typedef struct chrome {
     int64_t base_ns;
     size_t n_ranks;          /* ranks to write */
-    bool begun;              /* the file's start is written, up to its events */
-    bool any;                /* at least one entry of traceEvents is written */
+    bool begun;              /* the text before the first event has been written */
+    bool any;                /* at least one entry of traceEvents has been written */
     tm_export_survey survey; /* events of the current rank */
-    tm_out members;          /* metadata of all ranks so far, if there are several ranks */
+    /* metadata of the ranks written so far; only used if there are several ranks */
+    tm_out members;
 } chrome;
 
 /* Sets the base to a full second before the start, so that no time is 0: readers take 0 for a

@@ -11,7 +11,8 @@
     "rank,host,track,device,stream,thread,category,role,step,begin_ns,duration_ns,name,"           \
     "collective,group,operation,wait_ns,exposed_ns"
 
-/* Words of the roles; "" for none, so that spreadsheets can filter by empty cells. */
+/* The word for each role. TM_ROLE_NONE has an empty word, so that a spreadsheet can filter by empty
+ * cells. */
 static const char *const roles[] = {
     [TM_ROLE_NONE] = "",
     [TM_ROLE_COMPUTE] = "compute",
@@ -20,9 +21,10 @@ static const char *const roles[] = {
 };
 
 typedef struct csv {
-    tm_vec text;   /* of char: buffer for a cell */
-    tm_vec shared; /* of char: the cells from rank to thread with their commas, the same for all
-                      events of a track */
+    tm_vec text; /* buffer of char for the text of one cell */
+    /* Vector of char: the cells from rank to thread, with their commas. They are the same for all
+     * events of a track. */
+    tm_vec shared;
 } csv;
 
 static tm_status begin(tm_export *x, tm_error *err) {
@@ -38,7 +40,7 @@ static bool looks_like_formula(const char *text, size_t size) {
     return size > 0 && strchr("=+-@\t\r", text[0]) != NULL && text[0] != '\0';
 }
 
-/* Writes text from a trace; nothing if it is empty. */
+/* Writes a text from a trace. Writes nothing if the text is empty. */
 static void put_text(tm_export *x, tm_text text) {
     csv *c = x->state;
     if (text.size == 0)
@@ -72,7 +74,8 @@ static void put_int(tm_export *x, int64_t value) {
     put_word(x, digits);
 }
 
-/* Writes a number; an empty cell if it is negative, unknown or missing. */
+/* Writes a number. Writes an empty cell if the number is negative, which means that it is unknown
+ * or missing. */
 static void put_known(tm_export *x, int64_t value) {
     if (value >= 0)
         put_int(x, value);

@@ -22,8 +22,8 @@ static void put_clock(tm_perfetto *p, uint32_t id, int64_t time_ns) {
     tm_proto_end(&p->block, clock);
 }
 
-/* Writes a clock snapshot. The trace clock is REALTIME; BOOTTIME, Perfetto's default, is set equal
- * to it. */
+/* Writes a clock snapshot. The trace clock is REALTIME. BOOTTIME, which is Perfetto's default, is
+ * set equal to it. */
 static void put_snapshot(tm_perfetto *p, int64_t time_ns) {
     p->sequence = TM_EXPORT_SEQUENCE;
     size_t packet = tm_perfetto_packet(p, 0);
@@ -134,8 +134,8 @@ static void close_lane(tm_perfetto *p, tm_lane *lane, int64_t now_ns) {
         put_end(p, lane->id, end_ns);
 }
 
-/* Writes an event on a sub-track. Makes Perfetto's track for the sub-track together with the first
- * event, so that no empty tracks are shown. */
+/* Writes an event on a sub-track. Perfetto's track for the sub-track is created only when its first
+ * event is written, so that Perfetto shows no empty tracks. */
 static tm_status put_on_lane(tm_export *x, const tm_timeline *timeline, const tm_track *track,
                              const tm_export_event *event, tm_error *err) {
     tm_perfetto *p = x->state;
@@ -151,8 +151,8 @@ static tm_status put_on_lane(tm_export *x, const tm_timeline *timeline, const tm
     return TM_OK;
 }
 
-/* Writes the events of a track. Counters and memory totals get separate tracks. An event that
- * reports memory is on the track of the events, too. */
+/* Writes the events of a track. The values of counters and the totals of memory get separate
+ * tracks. An event that reports memory is also written on the track itself. */
 static tm_status put_track(tm_export *x, tm_export_walk *walk, const tm_track *track,
                            tm_error *err) {
     tm_perfetto *p = x->state;
@@ -199,7 +199,8 @@ static void put_steps(tm_export *x, const tm_timeline *timeline) {
     uint64_t track = 0;
     for (size_t i = 0; i < timeline->n_steps; i++) {
         const tm_step *step = &timeline->steps[i];
-        if (!step->annotated || /* the trace marks no steps, so this step is the whole trace */
+        /* If a trace marks no steps, its only step is the whole trace. That step is not written. */
+        if (!step->annotated ||
             tm_rank_clock_true(&timeline->clock, step->begin_ns) >= x->job->to_ns ||
             tm_rank_clock_true(&timeline->clock, step->end_ns) <= x->job->from_ns)
             continue;

@@ -24,8 +24,8 @@ enum {
     PACKET_FIRST_OF_SEQUENCE = 87,
 };
 
-/* Values of PACKET_FLAGS: names that were interned earlier in the sequence are no longer valid; the
- * packet needs interned names. */
+/* Values of PACKET_FLAGS. STATE_CLEARED: the names that were interned earlier in the sequence are
+ * no longer valid. STATE_NEEDED: the packet needs interned names. */
 enum { STATE_CLEARED = 1, STATE_NEEDED = 2 };
 
 enum {
@@ -46,16 +46,17 @@ enum { INTERNED_CATEGORY = 1, INTERNED_NAME = 2, INTERNED_ANNOTATION = 3 };
 enum { ENTRY_ID = 1, ENTRY_TEXT = 2 };
 
 typedef enum tm_perfetto_counter_kind {
-    COUNTER_ALLOCATED, /* counters of a device; a and b are its type and number */
+    COUNTER_ALLOCATED, /* counters of a device; `a` and `b` are the device's type and number */
     COUNTER_RESERVED,
-    COUNTER_SERIES /* a series of a counter in the trace; a and b are the name ids of counter and
-                      series */
+    /* A series of a counter that the trace contains. `a` and `b` are the name ids of the counter
+     * and of the series. */
+    COUNTER_SERIES
 } tm_perfetto_counter_kind;
 
 typedef struct tm_perfetto_counter {
-    uint64_t id;           /* id of its track */
-    int64_t a, b;          /* identify the counter in the rank: see tm_perfetto_counter_kind */
-    const tm_track *track; /* for a series: the track of the events that report it */
+    uint64_t id;           /* id of the counter's track */
+    int64_t a, b;          /* identify the counter within the rank, see tm_perfetto_counter_kind */
+    const tm_track *track; /* only for a series: the track whose events report it */
     tm_perfetto_counter_kind kind;
 } tm_perfetto_counter;
 
@@ -70,13 +71,16 @@ typedef struct tm_perfetto {
     uint8_t *interned;       /* [number of names / 8 + 1] a bit for each name, set if it is interned
                                 in the sequence */
     tm_export_survey survey; /* of the rank */
-    size_t next_launch;      /* index of the first launch whose call the walk has not reached */
+    size_t next_launch;      /* index of the first launch whose call the walk has not passed yet */
     tm_nest nest;
-    tm_vec counters; /* of tm_perfetto_counter, of the rank */
+    tm_vec counters; /* tm_perfetto_counter elements: the counters of the rank */
     tm_out text;     /* temporary text */
 } tm_perfetto;
 
-/** Allocates memory for the compression. TM_OK; TM_ERR_FAULT. */
+/**
+ * Allocates memory for the compression.
+ * @return TM_OK; TM_ERR_FAULT
+ */
 tm_status tm_perfetto_pack_begin(tm_perfetto *p, tm_error *err) TM_MUST_CHECK;
 void tm_perfetto_pack_end(tm_perfetto *p);
 
@@ -86,7 +90,7 @@ tm_status tm_perfetto_pack(tm_export *x, bool all, tm_error *err) TM_MUST_CHECK;
 /** Starts a packet of the rank's sequence, to be ended with tm_proto_end. */
 size_t tm_perfetto_packet(tm_perfetto *p, uint32_t flags);
 
-/** Writes text as UTF-8: bad bytes as U+FFFD. */
+/** Writes a text as UTF-8. Each invalid byte is replaced by U+FFFD. */
 void tm_perfetto_text(tm_perfetto *p, uint32_t field, tm_text text);
 
 /** Writes a packet that makes Perfetto sort the processes by rank. */
@@ -95,17 +99,20 @@ void tm_perfetto_root(tm_perfetto *p);
 /** Writes the packets before a rank's events: its sequence and its process track. */
 void tm_perfetto_begin_rank(tm_export *x, const tm_timeline *timeline);
 
-/** Makes a track of the rank for slices. @param place position of the track among the rank's
- * tracks. Returns its id. */
+/**
+ * Makes a track for slices of the rank.
+ * @param place  position of the track among the rank's tracks
+ * @return       the id of the track
+ */
 uint64_t tm_perfetto_track(tm_perfetto *p, tm_text name, int place);
 
-/** Makes a sub-track of a track of the timeline. Returns its id. */
+/** Makes a sub-track for a track of the timeline. Returns the id of the sub-track. */
 uint64_t tm_perfetto_lane(tm_export *x, const tm_timeline *timeline, const tm_track *track);
 
 /** Writes the values of an event's counters, each in its own packet. */
 void tm_perfetto_counters(tm_export *x, const tm_track *track, const tm_export_event *event);
 
-/** Interns annotation names for the rank's sequence, in an open InternedData. */
+/** Writes the names of all annotations into the open InternedData of the rank's sequence. */
 void tm_perfetto_intern_notes(tm_perfetto *p);
 
 /** Writes an event's annotations into its open TrackEvent. */

@@ -8,13 +8,15 @@
 #include "json_text.h"
 #include "tmerge/table.h"
 
-/* calls.tree, whose rows are in preorder: a node's children follow it. */
+/* The table calls.tree. Its rows are in preorder: the children of a node follow the node. */
 typedef struct stacks {
     const tm_table *table;
     int depth, name;
-    uint32_t *path;  /* owned; [depth] the open node at each depth: its row or, for speedscope, the
-                        number of its name */
-    uint32_t *frame; /* owned; [rows] number of each row's name; NULL until names are numbered */
+    /* [depth] Owned. For each depth, the open node: its row or, for speedscope, the number of its
+     * name. */
+    uint32_t *path;
+    /* [rows] Owned. Number of each row's name. NULL until the names have been numbered. */
+    uint32_t *frame;
 } stacks;
 
 static const char *name_of(const stacks *s, size_t row) {
@@ -22,8 +24,8 @@ static const char *name_of(const stacks *s, size_t row) {
     return cell->null ? "" : cell->value.text;
 }
 
-/* Returns a row's own time; 0 if it has none, such as the host time of work without a recorded
- * launch. */
+/* Returns a row's own time, or 0 if the row has none. For example, work without a recorded launch
+ * has no host time. */
 static int64_t own_time(const stacks *s, size_t row, const char *column) {
     const tm_cell *cell = tm_table_cell(s->table, row, column);
     return cell->null ? 0 : cell->value.i;
@@ -126,7 +128,8 @@ static tm_status put_frames(tm_export *x, stacks *s, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* @return the sum of the weights */
+/* Writes the stacks of all rows with own time or, if @p weights is set, their own times. Returns
+ * the sum of the own times. */
 static int64_t put_samples(tm_export *x, stacks *s, const char *column, bool weights) {
     int64_t sum = 0;
     bool any = false;

@@ -100,8 +100,8 @@ void tm_perfetto_begin_rank(tm_export *x, const tm_timeline *timeline) {
     tm_proto_end(&p->block, packet);
 }
 
-/* A track descriptor that begin_track has started and end_track will end: offsets of its packet and
- * of the descriptor. */
+/* Offsets of a packet and of its track descriptor. begin_track has started both, and end_track will
+ * end them. */
 typedef struct open_track {
     size_t packet, track;
 } open_track;
@@ -126,7 +126,8 @@ uint64_t tm_perfetto_track(tm_perfetto *p, tm_text name, int place) {
     return p->last_id;
 }
 
-/* Writes the track's fields in the store, for tmerge's reader. */
+/* Writes the track as the store describes it. tmerge's reader needs these fields, Perfetto ignores
+ * them. */
 static void put_origin(tm_export *x, const tm_track *track) {
     tm_perfetto *p = x->state;
     const tm_names *names = x->job->names;

@@ -9,8 +9,8 @@ void tm_nest_restart(tm_nest *nest) {
     nest->n_used = 0;
 }
 
-/* Returns whether an event fits on the sub-track: the innermost event that is open at its start
- * does not end before it. */
+/* Returns whether an event fits on the sub-track. At its start, events that ended before are
+ * closed. The innermost open event must then not end before the new event does. */
 static bool fits(const tm_lane *lane, int64_t begin_ns, int64_t end_ns) {
     const int64_t *ends = lane->ends.data;
     size_t open = lane->ends.n;

@@ -1,5 +1,5 @@
-/* Splits the events of a track into sub-tracks ("lanes"). On each, an event that starts inside
- * another one also ends inside it. */
+/* Splits the events of a track into sub-tracks ("lanes"). On a sub-track, an event that starts
+ * inside another event also ends inside it. */
 #ifndef TMERGE_EXPORT_NEST_H
 #define TMERGE_EXPORT_NEST_H
 
@@ -15,7 +15,8 @@ typedef struct tm_lane {
 
 /** The sub-tracks of one track. */
 typedef struct tm_nest {
-    tm_vec lanes; /* of tm_lane, owned; lanes from n_used on are unused and keep their memory */
+    /* of tm_lane, owned. The lanes from n_used on are not in use, but keep their memory. */
+    tm_vec lanes;
     size_t n_used;
 } tm_nest;
 
@@ -24,15 +25,19 @@ typedef struct tm_nest {
 /** Starts a track without sub-tracks. */
 void tm_nest_restart(tm_nest *nest);
 
-/** Returns the first sub-track on which the event crosses no other event, or a new one.
- * @param begin_ns not before the begin_ns of the event placed last
- * @return valid until the next call; NULL when out of memory */
+/**
+ * Returns the first sub-track on which the event crosses no other event. If there is none, returns
+ * a new sub-track.
+ * @param begin_ns  not before the begin_ns of the event that was placed last
+ * @return          the sub-track, valid until the next call; NULL when out of memory
+ */
 tm_lane *tm_nest_place(tm_nest *nest, int64_t begin_ns, int64_t end_ns);
 
 /** Opens an event on the sub-track that it was placed on. Returns false when out of memory. */
 bool tm_lane_open(tm_lane *lane, int64_t end_ns);
 
-/** Closes the innermost open event if it ends by @p now_ns. Returns false if none does. */
+/** Closes the innermost open event if it ends by @p now_ns. Returns false if it ends later, or if
+ * no event is open. */
 bool tm_lane_close(tm_lane *lane, int64_t now_ns, int64_t *end_ns);
 
 void tm_nest_free(tm_nest *nest);

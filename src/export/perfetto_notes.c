@@ -58,7 +58,7 @@ static void note_text(void *to, tm_export_note id, tm_text text) {
     tm_proto_end(&p->block, note);
 }
 
-/* Writes results of tmerge, which tmerge's reader skips. */
+/* Writes what tmerge itself found. tmerge's reader skips these annotations. */
 static void note_found(tm_perfetto *p, const tm_timeline *timeline, const tm_export_event *event) {
     const int32_t step = event->step;
     const tm_collective_attr *c = event->collective;

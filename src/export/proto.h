@@ -8,8 +8,8 @@
 #include "base/varint.h"
 #include "base/vec.h"
 
-/* Growing bytes. After a failed append, which tm_proto remembers as tm_out does, appends do
- * nothing. */
+/* A buffer of bytes that grows. After an append has failed, `failed` is set and later appends do
+ * nothing. tm_out works in the same way. */
 typedef struct tm_proto {
     tm_vec bytes; /* of uint8_t */
     bool failed;  /* memory ran out */
@@ -44,7 +44,7 @@ static inline void tm_proto_int(tm_proto *proto, uint32_t field, int64_t value) 
     tm_proto_uint(proto, field, (uint64_t)value);
 }
 
-/** Writes a fixed64: little endian. */
+/** Writes a fixed64 field, which is little-endian. */
 void tm_proto_fixed64(tm_proto *proto, uint32_t field, uint64_t value);
 
 void tm_proto_double(tm_proto *proto, uint32_t field, double value);
@@ -53,12 +53,17 @@ void tm_proto_double(tm_proto *proto, uint32_t field, double value);
 void tm_proto_bytes(tm_proto *proto, uint32_t field, const void *bytes, size_t size);
 void tm_proto_string(tm_proto *proto, uint32_t field, const char *string);
 
-/** Starts a message in a field: what is appended before tm_proto_end is its content.
- * @return the offset of its content */
+/**
+ * Starts a message in a field. Everything that is appended before tm_proto_end is the content of
+ * the message.
+ * @return the offset of the content
+ */
 size_t tm_proto_begin(tm_proto *proto, uint32_t field);
 
-/** Ends the message: inserts the size of its content before the content. @param begin result of
- * tm_proto_begin */
+/**
+ * Ends the message. Inserts the size of its content before the content.
+ * @param begin  result of tm_proto_begin
+ */
 void tm_proto_end(tm_proto *proto, size_t begin);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The first TM_ENVIRONMENT_RANKS variables give the rank, the others the world size. */
+/** The first TM_ENVIRONMENT_RANKS variables contain the rank, the others contain the world size. */
 enum { TM_ENVIRONMENT_RANKS = 4, TM_ENVIRONMENT_VARIABLES = 8 };
 
 typedef struct tm_environment {

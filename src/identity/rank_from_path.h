@@ -22,7 +22,7 @@ typedef enum tm_rank_word {
         TM_N_RANK_WORDS
 } tm_rank_word;
 
-/** The numbers in a name. No texts, so that it can be compared and sent. */
+/** The numbers in a name. A label contains no texts, so that labels can be compared and sent. */
 typedef struct tm_rank_label {
     int64_t of[TM_N_RANK_WORDS]; /* number after each word, -1 if the word is absent */
 } tm_rank_label;
@@ -43,7 +43,8 @@ bool tm_rank_label_is_empty(const tm_rank_label *label);
 /** Returns the number of the highest-priority word that numbers a rank; -1 if there is none. */
 int64_t tm_rank_of_label(const tm_rank_label *label);
 
-/** tm_rank_of_label for the label of a path's base name. */
+/** Returns the rank that the base name of a path states, as tm_rank_of_label does; -1 if there is
+ * none. */
 int64_t tm_rank_of_path(const char *path);
 
 /** Returns the rank in a process name: "RANK 3 - GPU", "rank3", "[Rank 3] python"; -1 if it names

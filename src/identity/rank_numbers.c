@@ -11,12 +11,13 @@ typedef struct decider {
     size_t n;
     int64_t *named;    /* [n] rank according to each trace's name; -1 if the name has none */
     bool names_decide; /* names take precedence over reported ranks */
-    int64_t world;     /* world size of the job, -1 unknown */
-    int64_t limit;     /* largest world size of the traces that also report a rank, -1 unknown */
+    int64_t world;     /* world size of the job; -1 if unknown */
+    /* largest world size of those traces that also report a rank; -1 if unknown */
+    int64_t limit;
 } decider;
 
-/* Two numbers of a trace, such as its name's number and its rank. Used to find traces with equal
- * first and different second numbers. */
+/* Two numbers of a trace, such as the number in its name and its rank. The pairs of several traces
+ * show whether traces with equal first numbers have different second numbers. */
 typedef struct pair {
     int64_t first, second;
     size_t place;
@@ -29,7 +30,8 @@ static int by_pair(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->place, y->place);
 }
 
-/* Sorts the pairs. Returns whether some first number occurs with different second numbers. */
+/* Sorts the pairs. Returns whether two pairs have equal first numbers but different second
+ * numbers. */
 static bool any_differ(tm_vec *pairs) {
     pair *v = pairs->data;
     bool differ = false;
@@ -44,17 +46,19 @@ static int64_t or_0(int64_t number) {
     return number > 0 ? number : 0;
 }
 
-/* Returns the pipeline stage of a label; 0 if its number already counts across stages. */
+/* Returns the pipeline stage of a label. Returns 0 if the number in the label counts across stages,
+ * so that the stage does not matter. */
 static int64_t stage_of(const tm_rank_label *label) {
     bool counts = label->of[TM_WORD_RANK] >= 0 || label->of[TM_WORD_WORKER] >= 0;
     return counts ? 0 : or_0(label->of[TM_WORD_PP]);
 }
 
-/* Numbers labels: by their own numbers if these are unique, otherwise by replica, then stage, then
- * number. */
+/* Numbers labels. If their own numbers are unique, these are used. Otherwise, labels are numbered
+ * by replica, then by stage, then by their own number. */
 tm_status tm_rank_labels_number(const tm_rank_label *labels, size_t n, int64_t least, int64_t *out,
                                 tm_error *err) {
-    tm_vec pairs = TM_VEC(pair); /* own number, and number by replica and stage */
+    /* For each label: its own number, and its number by replica and stage. */
+    tm_vec pairs = TM_VEC(pair);
     int64_t n_own = 1, n_stages = 1;
     bool ok = true;
     for (size_t i = 0; i < n; i++) {
@@ -96,9 +100,12 @@ static bool any_device(const decider *d) {
     return any;
 }
 
-/* Sets names_decide if three conditions hold: traces with different names report the same rank; all
- * traces that report a rank have a number in their name; traces of the same name report the same
- * rank. */
+/*
+ * Sets names_decide if these conditions hold:
+ * - Traces with different names report the same rank.
+ * - All traces that report a rank have a number in their name.
+ * - Traces with the same name report the same rank.
+ */
 static tm_status compare_names(decider *d, tm_error *err) {
     tm_vec by_reported = TM_VEC(pair), by_name = TM_VEC(pair);
     bool ok = true, named = true, any = any_device(d);
@@ -130,8 +137,8 @@ static bool overlap(const tm_claim *a, const tm_claim *b) {
     return a->begin_ns < b->end_ns && b->begin_ns < a->end_ns;
 }
 
-/* Returns whether another readable trace with device work, not a copy, has the rank of @p c: at an
- * overlapping time or, if @p at_any_time is set, at any time. */
+/* Returns whether another trace has the rank of @p c. Only readable traces with device work count,
+ * and no copies. The other trace must overlap with @p c in time, unless @p at_any_time is set. */
 static bool has_other(const decider *d, const tm_claim *c, bool at_any_time) {
     for (size_t i = 0; i < d->n; i++) {
         const tm_claim *other = &d->v[i];
@@ -142,8 +149,9 @@ static bool has_other(const decider *d, const tm_claim *c, bool at_any_time) {
     return false;
 }
 
-/* Returns whether a trace has a rank only by a "worker" number in its name, while a trace with
- * device work is named in another way. The first trace is then probably a data loader's. */
+/* Returns whether a trace has a rank only because the word "worker" and a number are in its name,
+ * although a trace with device work has a name without this word. The trace is then probably from a
+ * data loader. */
 static bool is_only_worker(const decider *d, const tm_claim *c) {
     bool others = false;
     for (size_t i = 0; i < d->n && !others; i++)
@@ -237,8 +245,8 @@ static int by_move(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->reported, y->reported);
 }
 
-/* Sets each trace's replica, and adds moves for the replicas whose reported ranks differ from the
- * job's. Adds no moves unless @p sound is set. */
+/* Sets the replica of each trace. If the reported ranks of a replica differ from the job's ranks,
+ * adds a move for each of its traces. Adds no moves unless @p sound is set. */
 static tm_status add_moves(slot *v, size_t n, bool sound, tm_vec *moves, tm_error *err) {
     for (size_t i = 0; i < n; i++) {
         bool moved = !sound;
@@ -254,7 +262,7 @@ static tm_status add_moves(slot *v, size_t n, bool sound, tm_vec *moves, tm_erro
     return TM_OK;
 }
 
-/* For each reported rank, counts the job ranks that report it; returns the largest count. */
+/* Counts, for each reported rank, the job ranks that report it. Returns the largest count. */
 static int64_t most_of_one(const slot *v, size_t n) {
     int64_t most = 0;
     for (size_t i = 0; i < n; i++) {
@@ -269,8 +277,9 @@ static int64_t most_of_one(const slot *v, size_t n) {
     return most;
 }
 
-/* Finds out whether process groups use the job's ranks or each replica's own, and adds a move for
- * each rank that differs. Adds none if this is unknown. */
+/* Finds out whether process groups use the job's ranks or number the ranks of each replica from 0.
+ * If they number each replica, adds moves for the replicas whose ranks differ from the job's ranks.
+ * Adds no moves if this cannot be found out. */
 static tm_status place_slots(decider *d, slot *v, size_t n, tm_vec *moves, tm_error *err) {
     int64_t most = most_of_one(v, n);
     bool sound = false;
@@ -337,8 +346,8 @@ static void find_world(decider *d) {
     }
 }
 
-/* Returns the reason why a trace's rank in its communicator may not be its rank in the job;
- * TM_CLAIM_KEPT if there is none. */
+/* Returns the reason why the rank that a trace has in its communicator may not be its rank in the
+ * job. Returns TM_CLAIM_KEPT if there is no such reason. */
 static tm_claim_fate fate_of_some(const decider *d, const tm_claim *c) {
     if (c->reported < 0)
         return TM_CLAIM_NO_WORLD;
@@ -393,8 +402,9 @@ int64_t tm_rank_moved(const tm_vec *moves, int64_t replica, int64_t reported) {
     const tm_rank_move *found =
         moves->n > 0 ? bsearch(&key, v, moves->n, sizeof *v, by_move) : NULL;
     bool any = false, even = true;
-    int64_t by = 0; /* rank - reported, if it is the same for all moves of the replica; used for
-                       ranks without a trace */
+    /* The difference rank - reported, if it is the same for all moves of the replica. It is used
+     * for ranks without a trace. */
+    int64_t by = 0;
     for (size_t i = 0; i < moves->n && !found; i++) {
         if (v[i].replica != replica)
             continue;

@@ -8,10 +8,10 @@
 #include "tmerge/status.h"
 
 /**
- * Numbers the ranks that labels stand for: by their own number if each number stands for one rank,
- * otherwise by replica (DP), then stage (PP), then number.
+ * Numbers the ranks that labels stand for. If each number stands for one rank, this number is used.
+ * Otherwise, labels are numbered by replica (DP), then by stage (PP), then by number.
  * @param labels  [n]
- * @param least   minimum number of ranks in a replica, 0 unknown
+ * @param least   minimum number of ranks in a replica; 0 if unknown
  * @param out     [n] set only on TM_OK; -1 if the label has no word
  * @return        TM_OK; TM_ERR_FAULT
  */
@@ -38,18 +38,20 @@ typedef struct tm_claim {
     int64_t begin_ns, end_ns; /* first start and last end of the trace's events; equal if the trace
                                  has no events or has not been read */
     tm_rank_label label;      /* of its name */
-    bool is_bad;              /* unreadable, so its rank is unknown; gets the rank of its
-                                 position */
-    bool is_copy;             /* from a file generated from the ranks' own files */
-    bool of_communicator;     /* rank, world size and is_copy refer to the trace's largest
-                                 communicator, not to the job */
-    bool has_device;          /* whether the trace contains, or may contain, device work */
+    /* The trace is unreadable, so its rank is unknown. It gets the rank of its position. */
+    bool is_bad;
+    /* the trace is from a file that was generated from the files of the ranks */
+    bool is_copy;
+    /* rank, world size and is_copy are those in the trace's largest communicator, not in the job */
+    bool of_communicator;
+    bool has_device; /* whether the trace contains, or may contain, device work */
     /* The decision: */
     bool by_place; /* whether the trace reports no rank and got a free rank by its position */
     tm_claim_fate fate;
-    int64_t rank;    /* rank in the job; set if the trace is kept */
-    int64_t replica; /* number of the replica, if the trace's process groups count ranks within it
-                        from 0, see tm_rank_moved; -1: they use the job's ranks */
+    int64_t rank; /* rank in the job; set if the trace is kept */
+    /* Number of the replica if the trace's process groups number the ranks of each replica from 0
+     * (see tm_rank_moved). -1 if the process groups use the job's ranks. */
+    int64_t replica;
 } tm_claim;
 
 /** Maps a rank within a replica (from 0) to a rank in the job. */
@@ -58,16 +60,24 @@ typedef struct tm_rank_move {
 } tm_rank_move;
 
 /**
- * Decides the rank of each trace: by the map, else by the reported rank, else by its name, else the
- * next free rank by position. If traces with different names report the same rank, as replicas do,
- * names take precedence, provided each name stands for one rank. If some traces contain device
- * work, a trace without device work belongs to a helper in four cases: it reports no rank; another
- * trace has its rank at the same time; the job does not have its rank; it has its rank only from
- * the word "worker" in its name, and a trace with device work is named differently.
+ * Decides the rank of each trace. The rank comes from the first of these sources that has one: the
+ * map, the rank that the trace reports, the name of the trace. A trace without any rank gets the
+ * next free rank, by position.
  *
- * @param claims  [n] in the order of the arguments; decisions are set
- * @param moves   of tm_rank_move, appended to and sorted, as tm_rank_moved needs them
- * @param world   set to the world size of the job by what traces report, -1 unknown
+ * Traces with different names may report the same rank, for example the traces of replicas. Names
+ * then take precedence, provided that each name stands for one rank.
+ *
+ * If some traces contain device work, a trace without device work belongs to a helper process in
+ * any of these cases:
+ * - The trace reports no rank.
+ * - Another trace has the same rank at the same time.
+ * - The job does not have the rank.
+ * - The rank is only from the word "worker" in the name, and a trace with device work has a name
+ *   without this word.
+ *
+ * @param claims  [n] in the order of the arguments; the call sets the decisions
+ * @param moves   of tm_rank_move; the call appends to it and sorts it, as tm_rank_moved needs
+ * @param world   set to the world size of the job that the traces report; -1 if unknown
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_ranks_decide(tm_claim *claims, size_t n, tm_vec *moves, int64_t *world,

@@ -120,7 +120,7 @@ static void close_ahead(tm_decoder *decoder) {
 
 static bool start_thread(ahead_decoder *ahead) {
     sigset_t all, before;
-    sigfillset(&all); /* signals go to other threads */
+    sigfillset(&all); /* The thread blocks all signals, so that other threads handle them. */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool runs = pthread_create(&ahead->thread, NULL, decode, ahead) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -12,12 +12,13 @@
 /** First member of every decoder's own struct. */
 typedef struct tm_decoder {
     /**
-     * Decodes directly into @p buffer until it is full or the content ends.
+     * Decodes directly into @p buffer until it is full or the content ends. It must not be called
+     * again after a failure.
      *
-     * @param n    bytes decoded; also set on failure: the reader gets them before the error
+     * @param n    number of bytes decoded; it is also set on failure, and the reader gets these
+     *             bytes before the error
      * @param err  set without path and offset, which the source adds
-     * @return     TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. Callers must not call it again after a
-     *             failure.
+     * @return     TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
      */
     tm_status (*read)(struct tm_decoder *decoder, uint8_t *buffer, size_t capacity, size_t *n,
                       tm_error *err);
@@ -38,27 +39,30 @@ extern const tm_encoding tm_encoding_gzip;
 extern const tm_encoding tm_encoding_zstd;
 
 /**
- * Decodes an unread @p inner ahead on its own thread. Until the result is closed, the caller must
- * not use @p inner or its raw file. Closing the result does not close @p inner.
+ * Starts a thread that decodes ahead of the reader. @p inner must be unread. Until the result is
+ * closed, the caller must use neither @p inner nor its raw file. Closing the result does not close
+ * @p inner.
  *
- * @return  a decoder with the same bytes and the same failures; NULL if no thread can be started
+ * @return a decoder that returns the same bytes and the same failures as @p inner; NULL if no
+ *         thread can be started
  */
 tm_decoder *tm_ahead_open(tm_decoder *inner);
 
-/** Returns how many bytes of the raw file a decoder of tm_ahead_open has consumed for the blocks
- * delivered so far, including the whole current block. */
+/** Returns how many bytes of the raw file were consumed to decode all blocks that the reader has
+ * been given so far. The current block counts as a whole. @p decoder is from tm_ahead_open. */
 int64_t tm_ahead_consumed(const tm_decoder *decoder);
 
 /**
- * Makes a source over @p raw. Copies @p raw and owns it from then on, also on failure.
+ * Makes a source over @p raw, which is copied. The source owns the raw file from then on. If the
+ * call fails, the raw file has been closed.
  *
- * @param name  used in place of the path in errors, copied
+ * @param name  used in place of the path in errors; copied
  */
 tm_status tm_source_wrap(tm_raw *raw, const char *name, tm_source **out,
                          tm_error *err) TM_MUST_CHECK;
 
-/** Makes a source of the plain bytes from a decoder that has no raw file. Owns the decoder, also on
- * failure. */
+/** Makes a source of plain bytes from a decoder that has no raw file. The source owns the decoder.
+ * If the call fails, the decoder has been closed. */
 tm_status tm_source_of_decoder(tm_decoder *decoder, const char *name, tm_source **out,
                                tm_error *err) TM_MUST_CHECK;
 

@@ -1,4 +1,4 @@
-/* A source whose content a callback produces while it is read, without a file. */
+/* A source without a file. A callback produces the content while it is read. */
 #include <stdlib.h>
 
 #include "input/decoder.h"

@@ -3,7 +3,8 @@
 #include <isa-l/igzip_lib.h>
 #include <stdlib.h>
 
-/* Maximum size of a piece of output [B], because ISA-L counts in 32 bits, in places signed. */
+/* Maximum size of a piece of output [B]. ISA-L counts bytes in 32 bits, and some of its counters
+ * are signed. */
 static const uint32_t most_at_once = (uint32_t)1 << 30;
 
 typedef enum gzip_place { IN_HEADER, IN_MEMBER, BEHIND_MEMBER, IN_PADDING, AT_END } gzip_place;
@@ -36,7 +37,7 @@ static void begin_member(gzip_decoder *gzip) {
     gzip->place = IN_HEADER;
 }
 
-/* Fetches input if none is left. If there is none afterwards, the file has ended. */
+/* Fetches input if no input is left. If there is still no input afterwards, the file has ended. */
 static tm_status refill(gzip_decoder *gzip, tm_error *err) {
     if (gzip->state.avail_in > 0 || gzip->no_more_input)
         return TM_OK;
@@ -155,7 +156,8 @@ static void close_gzip(tm_decoder *decoder) {
 }
 
 static tm_decoder *open_gzip(tm_raw *raw) {
-    /* Zeroed, because a damaged stream can make ISA-L copy from a window that was never written. */
+    /* The memory must be zeroed, because a damaged stream can make ISA-L copy from a window that
+     * was never written. */
     gzip_decoder *gzip = calloc(1, sizeof *gzip);
     if (!gzip)
         return NULL;

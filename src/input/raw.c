@@ -59,8 +59,8 @@ static tm_status look_at(tm_raw *raw, const char *path, tm_error *err) {
         (void)posix_fadvise(raw->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     }
     TM_TRY(read_file(raw, raw->head, sizeof raw->head, &raw->n_head, err));
-    if (raw->n_head ==
-        0) /* emptiness is found by reading, because /proc files and pipes report no size */
+    /* /proc files and pipes report no size, so only reading shows that a file is empty. */
+    if (raw->n_head == 0)
         return is_protobuf(path) ? tm_fail(err, TM_ERR_INPUT, NULL, -1,
                                            "file is empty; profilers also leave an empty file "
                                            "beyond protobuf's limit of 2 GB: record fewer steps")

@@ -9,7 +9,8 @@
 #include "tmerge/status.h"
 
 enum {
-    TM_RAW_HEAD = 4,           /* number of first bytes, by which the encoding is detected */
+    /* number of bytes at the start of a file from which the encoding is detected */
+    TM_RAW_HEAD = 4,
     TM_RAW_PIECE = 256 * 1024, /* maximum size of a piece [B]; larger ones do not make decoders
                                   faster */
 };
@@ -34,7 +35,8 @@ typedef struct tm_raw {
 /**
  * Opens a file or a pipe, and reads its head.
  *
- * @return  TM_OK; TM_ERR_INPUT (missing, unreadable, a folder, empty), with nothing to close
+ * @return TM_OK; TM_ERR_INPUT if @p path is missing, unreadable, a folder or empty. After a
+ *         failure, @p raw must not be closed.
  */
 tm_status tm_raw_open(tm_raw *raw, const char *path, tm_error *err) TM_MUST_CHECK;
 
@@ -43,7 +45,8 @@ void tm_raw_open_memory(tm_raw *raw, const void *bytes, size_t size);
 
 void tm_raw_close(tm_raw *raw);
 
-/** Returns the first bytes, at most TM_RAW_HEAD, without consuming them; call before any read. */
+/** Returns the first bytes, at most TM_RAW_HEAD, without consuming them. It must be called before
+ * any read. */
 const uint8_t *tm_raw_head(const tm_raw *raw, size_t *n);
 
 /** Moves to a byte of the file. TM_ERR_INPUT if it is not seekable. */
@@ -52,7 +55,8 @@ tm_status tm_raw_skip(tm_raw *raw, int64_t offset, tm_error *err) TM_MUST_CHECK;
 /**
  * Reads directly into @p buffer until it is full or the end is reached.
  *
- * @param n  bytes read, set on failure too; 0 with TM_OK only at the end (or if capacity is 0)
+ * @param n  number of bytes read, also set on failure; with TM_OK, 0 means that the end was reached
+ *           (or that @p capacity is 0)
  */
 tm_status tm_raw_read(tm_raw *raw, void *buffer, size_t capacity, size_t *n,
                       tm_error *err) TM_MUST_CHECK;

@@ -9,7 +9,7 @@ struct tm_source {
     tm_raw raw;
     const tm_encoding *encoding;
     tm_decoder *decoder;   /* owned */
-    tm_decoder *ahead;     /* owned: decodes on a thread; NULL: no thread runs */
+    tm_decoder *ahead;     /* owned; decodes on a thread; NULL if no thread runs */
     bool wants_ahead;      /* the next read starts the thread */
     char *path;            /* owned */
     int64_t offset;        /* decoded bytes delivered */

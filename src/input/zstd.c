@@ -14,7 +14,8 @@ typedef struct zstd_decoder {
     bool had_frame;
 } zstd_decoder;
 
-/* Whether the n bytes can start a frame, also a skippable one: pzstd writes such a frame first. */
+/* Returns whether a frame can start with these n bytes. Skippable frames count, because pzstd
+ * writes such a frame first. */
 static bool begins_frame(const uint8_t *bytes, size_t n) {
     static const uint8_t data[4] = {0x28, 0xb5, 0x2f, 0xfd};
     static const uint8_t skippable[4] = {0x50, 0x2a, 0x4d, 0x18};
@@ -24,7 +25,8 @@ static bool begins_frame(const uint8_t *bytes, size_t n) {
     return (bytes[0] & 0xf0) == skippable[0] && memcmp(bytes + 1, skippable + 1, compared - 1) == 0;
 }
 
-/* A file that ends inside the magic number is also zstd, unless it is a single byte: "(". */
+/* A file may end inside the magic number and still be zstd. But a single byte is not enough: it
+ * would be "(", with which any text may start. */
 static bool recognises(const uint8_t *head, size_t n) {
     return n >= 2 && begins_frame(head, n);
 }
@@ -71,8 +73,8 @@ static tm_status decode_some(zstd_decoder *zstd, ZSTD_outBuffer *output, bool *d
     *done = empty && zstd->between_frames && zstd->had_frame;
     if (*done)
         return TM_OK;
-    /* Checked here, because libzstd would otherwise try the formats from before version 1.0, whose
-     * decoders are unsafe on arbitrary bytes. */
+    /* The start of the next frame is checked here. Otherwise, libzstd would try the formats of
+     * versions before 1.0, and its decoders for them are unsafe with arbitrary bytes. */
     if (zstd->between_frames && zstd->had_frame &&
         !begins_frame((const uint8_t *)zstd->input.src + zstd->input.pos,
                       zstd->input.size - zstd->input.pos))
@@ -83,8 +85,8 @@ static tm_status decode_some(zstd_decoder *zstd, ZSTD_outBuffer *output, bool *d
         return fail_damaged(zstd, code, err);
     zstd->between_frames = code == 0;
     zstd->had_frame = zstd->had_frame || code == 0;
-    if (empty && code != 0 && output->pos == before) { /* no input is left, and the decoder has no
-                                                          more output */
+    /* If no input is left and the decoder has no more output, the file ends inside a frame. */
+    if (empty && code != 0 && output->pos == before) {
         zstd->base.cut_short = true;
         return tm_fail(err, TM_ERR_INPUT, NULL, -1,
                        "zstd stream is cut short: the file ends inside a frame");

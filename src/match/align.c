@@ -16,7 +16,7 @@ typedef struct alignment {
     size_t n;
     size_t reference;
     int64_t *partners; /* [the longest run] */
-    bool *used;        /* [n] the member has been a reference */
+    bool *used;        /* [n] whether the member has been a reference */
 } alignment;
 
 /* Leaves a member out: its kernels belong to no operation. */
@@ -86,9 +86,9 @@ static bool next_common(const tm_member *x, const tm_member *y, size_t *i, size_
     return false;
 }
 
-/* Collects the end differences of up to COMMON operations that both members have, around x's mark
- * @p centre: the last of these operations is about COMMON / 2 marks after it. If x has
- * synchronising kernels, uses only these. Sets *at_ns to the end of the last operation examined. */
+/* Collects the end differences of up to COMMON operations that both members have. They are around
+ * mark @p centre of x: the last of them is about COMMON / 2 marks after it. If x has synchronising
+ * kernels, only these are used. Sets *at_ns to the end of the last operation used. */
 static size_t common_offsets(const tm_member *x, const tm_member *y, size_t centre,
                              int64_t offsets[COMMON], int64_t *at_ns) {
     const bool met = tm_run_synchronises(&x->run);
@@ -104,8 +104,9 @@ static size_t common_offsets(const tm_member *x, const tm_member *y, size_t cent
     return n < COMMON ? n : COMMON;
 }
 
-/* Returns whether the offset between two members, fitted directly, agrees with the differences in
- * their common operations, up to 100 ppm of drift; true if no offset can be fitted. */
+/* Fits the offset between the clocks of two members directly. Returns whether it agrees with the
+ * end differences of the operations that both members have, except for 100 ppm of drift. Returns
+ * true if no offset can be fitted. */
 static bool loop_closes(const tm_member *x, const tm_member *y) {
     tm_shift shift;
     int64_t offsets[COMMON], at = 0;

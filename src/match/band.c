@@ -13,12 +13,13 @@ typedef struct band {
     int64_t offset_ns; /* as last measured */
     int64_t at_ns;     /* time on the reference's clock at which offset_ns was measured */
     double drift;
-    bool met; /* pair only synchronising kernels by their ends; false: all kernels */
+    bool met; /* pair only synchronising kernels by their ends, not all kernels */
     size_t n_pairs;
-    size_t n_expected; /* number of marks of the reference that should have a partner, because they
-                          are inside the other run's recording */
-    size_t n_wrong;    /* number of marks of the reference where the other run has a different
-                          operation */
+    /* Number of marks of the reference that should have a partner, because they are within the
+     * other run's recording. */
+    size_t n_expected;
+    size_t n_wrong; /* number of marks of the reference where the other run has a different
+                       operation */
 } band;
 
 /* Returns whether two marks can belong to one operation if the clock offset is @p offset_ns. */
@@ -36,7 +37,7 @@ static int64_t offset_at(const band *b, int64_t end_ns) {
     return b->offset_ns + llround(b->drift * (double)(end_ns - b->at_ns));
 }
 
-/* Returns whether a mark is paired by its end; false: by its position. */
+/* Returns whether a mark is paired by its end. If not, it is paired by its position. */
 static bool tells(const band *b, const tm_mark *mark) {
     return !b->met || mark->synchronises;
 }
@@ -45,8 +46,8 @@ static bool is_recorded(const tm_run *run, int64_t at_ns) {
     return at_ns >= run->marks[0].end_ns && at_ns <= run->marks[run->n - 1].end_ns;
 }
 
-/* Pairs the marks [from, to). Sets @p errors to how far each pair's end is from the predicted end.
- * Returns the number of pairs. */
+/* Pairs the marks [from, to). Returns the number of pairs. Sets errors[k] to the difference between
+ * the actual and the predicted end of pair k. */
 static size_t pair_block(band *b, size_t from, size_t to, int64_t *errors) {
     size_t n = 0, partner;
     for (size_t i = from; i < to; i++) {
@@ -66,8 +67,8 @@ static size_t pair_block(band *b, size_t from, size_t to, int64_t *errors) {
     return n;
 }
 
-/* Pairs a block and updates the offset. If the ends of the block do not agree with the offset,
- * leaves the block unpaired and returns false. */
+/* Pairs the marks of a block and updates the offset. If the ends of the block do not agree with the
+ * offset, undoes the pairing and returns false. */
 static bool follow_block(band *b, size_t from, size_t to) {
     int64_t errors[BLOCK];
     size_t expected = b->n_expected, wrong = b->n_wrong, n = pair_block(b, from, to, errors);
@@ -79,7 +80,8 @@ static bool follow_block(band *b, size_t from, size_t to) {
     if (few || jumps) {
         for (size_t i = from; i < to; i++)
             b->partners[i] = -1;
-        b->n_wrong = wrong; /* n_expected keeps the block's marks, so that they count as missing */
+        /* n_expected still counts the marks of this block, so they count as missing. */
+        b->n_wrong = wrong;
         return false;
     }
     if (n >= BLOCK_LEAST) {
@@ -111,8 +113,8 @@ static void drop_crossings(band *b) {
     }
 }
 
-/* Returns whether n marks of both runs, from i and from j on, can be paired by position: their
- * tokens agree, and no mark is paired by its end. */
+/* Returns whether n marks, from mark i of the reference and mark j of the other run on, can be
+ * paired by position. Their tokens must agree, and none of them may be paired by its end. */
 static bool is_same(const band *b, size_t i, size_t j, size_t n) {
     for (size_t k = 0; k < n; k++)
         if (tells(b, &b->ref->marks[i + k]) || tells(b, &b->other->marks[j + k]) ||
@@ -133,8 +135,8 @@ static size_t next_paired(const band *b, size_t i) {
     return i;
 }
 
-/* Returns whether, between the first and the last pair, one of the runs has every operation of the
- * other. */
+/* Returns whether one of the runs has every operation of the other. Only the marks between the
+ * first and the last pair count. */
 static bool is_whole(const band *b, size_t first) {
     bool ref_lacks = false, other_lacks = false;
     for (size_t i = first, next; (next = next_paired(b, i + 1)) < b->ref->n; i = next) {
@@ -149,8 +151,9 @@ static bool is_whole(const band *b, size_t first) {
     return !ref_lacks || !other_lacks;
 }
 
-/* Counts the marks after (@p behind) or before mark i, up to the next mark that is paired by its
- * end. Sets *ends if the run ends before such a mark. */
+/* Counts the marks between mark i and the next mark that is paired by its end. Counts the marks
+ * after i if @p behind is set, else the marks before i. Sets *ends if there is no such mark up to
+ * the end of the run. */
 static size_t count_rest(const band *b, const tm_run *run, size_t i, bool behind, bool *ends) {
     size_t n = 0, most = behind ? run->n - i - 1 : i;
     while (n < most && !tells(b, &run->marks[behind ? i + 1 + n : i - 1 - n]))
@@ -159,9 +162,9 @@ static size_t count_rest(const band *b, const tm_run *run, size_t i, bool behind
     return n;
 }
 
-/* Pairs the marks before the first pair, or after the last pair (@p behind), up to the next mark
- * that is paired by its end. Does so only if both runs have equally many of these marks, and one of
- * the runs ends there. */
+/* Pairs the marks after the last pair if @p behind is set, else the marks before the first pair.
+ * These are the marks up to the next mark that is paired by its end. They are paired only if both
+ * runs have equally many of them and at least one of the runs ends there. */
 static void pair_edge(band *b, size_t i, bool behind) {
     bool ends, other_ends;
     size_t j = (size_t)b->partners[i], n = count_rest(b, b->ref, i, behind, &ends);

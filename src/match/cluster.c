@@ -85,7 +85,8 @@ static void join_operation(const tm_cluster *a, const tm_cluster *b, const tm_br
     out->ops[i].n += b->ops[j].n;
 }
 
-/* Sets the median end of each operation, and spread_ns: the median distance of ends from it. */
+/* Sets the end of each mark to the median end of its operation. Sets spread_ns to the median
+ * distance of ends from the median end of their operation. */
 static tm_status summarise(tm_cluster *cluster, tm_error *err) {
     size_t n_members = cluster->n_members, n = 0;
     int64_t *scratch = calloc(n_members + 1, sizeof *scratch);

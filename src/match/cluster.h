@@ -9,21 +9,24 @@
 typedef struct tm_cluster_op {
     int64_t first_end_ns; /* the earliest end */
     int32_t n;            /* number of ranks that have the operation */
-    bool telling; /* ranks leave the operation together, so that differences of starts show who was
-                     late */
-    bool bare;    /* without metadata */
+    /* All ranks leave the operation together, so that differences between starts show who was
+     * late. */
+    bool telling;
+    bool bare; /* without metadata */
 } tm_cluster_op;
 
 /** A member of a cluster: a rank or, when hosts are joined, a cluster of one host. */
 typedef struct tm_member {
     int64_t source; /* the caller's number for the member */
-    int64_t slot;   /* rank, or host if the member is a cluster; two members of a cluster have
-                       different slots */
+    /* The rank, or the host if the member is a cluster. All members of a cluster have different
+     * slots. */
+    int64_t slot;
 } tm_member;
 
 typedef struct tm_cluster {
-    tm_run run; /* owned; a mark's start is the latest start of all members, its end their lower
-                   median end */
+    /* Owned. A mark starts at the latest start of all members, and ends at the lower median of
+     * their ends. */
+    tm_run run;
     tm_cluster_op *ops; /* [run.n] */
     tm_member *members; /* [n_members]; all times are on the clock of member 0 */
     size_t n_members;
@@ -32,19 +35,21 @@ typedef struct tm_cluster {
     int64_t *places;   /* [run.n x n_members] index of the operation among the member's own
                           operations; -1: none */
     int64_t spread_ns; /* median distance of ends from the median end of their operation */
-    double bits;       /* evidence [bits] for the weakest of the joins that made the cluster;
-                          HUGE_VAL without a join */
-    bool at_least;     /* the cluster may lack members */
+    /* Evidence [bits] for the weakest of the joins from which the cluster was made. HUGE_VAL if
+     * there was no join. */
+    double bits;
+    bool at_least; /* the cluster may lack members */
 } tm_cluster;
 
 #define TM_NO_END INT64_MIN
 
 /** How the operations and the clock of cluster a map to those of cluster b. */
 typedef struct tm_bridge {
-    const int64_t *partners; /* [operations of a] index of b's operation; -1: none */
-    int64_t offset_ns;       /* b's clock minus a's clock, at at_ns */
-    int64_t at_ns;           /* on a's clock */
-    double drift;            /* change of the offset per time on a's clock */
+    /* [operations of a] index of the same operation in b; -1 if b does not have it */
+    const int64_t *partners;
+    int64_t offset_ns; /* b's clock minus a's clock, at at_ns */
+    int64_t at_ns;     /* on a's clock */
+    double drift;      /* change of the offset per nanosecond on a's clock */
 } tm_bridge;
 
 /** Returns b's clock minus a's clock at a time on a's clock. */
@@ -65,7 +70,8 @@ void tm_cluster_free(tm_cluster *cluster);
 tm_status tm_cluster_join(const tm_cluster *a, const tm_cluster *b, const tm_bridge *bridge,
                           tm_cluster *out, tm_error *err) TM_MUST_CHECK;
 
-/** Returns the lower median of [n] values in any order, 0 for none. Reorders them. */
+/** Returns the lower median of [n] values in any order; 0 if there are none. Reorders the
+ * values. */
 int64_t tm_cluster_median(int64_t *values, size_t n);
 
 #endif

@@ -114,8 +114,9 @@ tm_status tm_memberships_answer(tm_vec *members, tm_vec *out, size_t *n_alone, t
 /* What the ranks recorded about a communicator. */
 typedef struct group {
     uint32_t name;
-    uint32_t reported; /* name that the communicator's kernels get: `name`, or a common name if
-                          ranks use several */
+    /* Name that the communicator's kernels get. It is `name`, or a common name if ranks use several
+     * names. */
+    uint32_t reported;
     bool joined;       /* as in tm_communicator */
     bool mixed;        /* ranks use several names, or number the operations differently */
     uint32_t list;     /* id of the text that lists the ranks; TM_NO_NAME if unknown */
@@ -125,7 +126,7 @@ typedef struct group {
     int64_t *by_place; /* [n] rank at each place; NULL if places are unknown; owned */
 } group;
 
-/* Lists the ranks of a communicator's n members, each rank once. False if out of memory. */
+/* Lists the ranks of a communicator's n members, each rank once. Returns false if out of memory. */
 static bool list_members(const tm_membership *run, size_t n, group *out) {
     out->ranks = malloc(n * sizeof *out->ranks);
     out->by_place = malloc(n * sizeof *out->by_place);
@@ -135,7 +136,8 @@ static bool list_members(const tm_membership *run, size_t n, group *out) {
     return out->ranks && out->by_place;
 }
 
-/* Returns the recorded size; -1 if no member recorded it, 0 if the records disagree. */
+/* Returns the recorded size of the communicator. Returns -1 if no member recorded it, and 0 if the
+ * records disagree. */
 static int32_t recorded_size(const tm_membership *run, size_t n) {
     int32_t size = -1;
     for (size_t i = 0; i < n; i++)
@@ -155,7 +157,8 @@ static int32_t least_size(const tm_membership *run, size_t n) {
     return least;
 }
 
-/* Sets the rank at each place. Frees by_place if some place does not have exactly one member. */
+/* Sets the rank at each place of the group. If a place does not have exactly one member, frees
+ * by_place instead. */
 static void order_by_place(const tm_membership *run, size_t n, group *g) {
     size_t filled = 0;
     bool clear = (size_t)g->size == g->n;
@@ -239,7 +242,7 @@ static bool find_group(const tm_vec *answers, bool all_reported, const tm_commun
     return print_list(out, names);
 }
 
-/* Returns the rank in the job of the peer at this place of the group; -1 unknown. */
+/* Returns the job rank of the peer that has this place in the group; -1 if it is unknown. */
 static int32_t peer_of(const group *g, int64_t own, int32_t place) {
     if (place < 0 || (size_t)place >= g->n || (size_t)g->size != g->n)
         return -1;

@@ -24,8 +24,8 @@ typedef struct tm_membership {
 tm_membership tm_membership_of(const tm_communicator *communicator, int64_t rank, int process,
                                const tm_names *names);
 
-/** Returns the index after the last member of the communicator of member @p first. The members must
- * be sorted. */
+/** The members must be sorted. Returns the index after the last member of the same communicator as
+ * member @p first. */
 size_t tm_memberships_end(const tm_vec *members, size_t first);
 
 /** Appends the memberships of a timeline held by this process. @return TM_OK; TM_ERR_FAULT */
@@ -36,33 +36,39 @@ tm_status tm_memberships_list(const tm_timeline *timeline, const tm_names *names
 void tm_memberships_sort(tm_vec *members);
 
 /**
- * For each communicator and each process that holds one of its members: makes a copy of all its
- * members, addressed to this process.
+ * Answers each process that holds members of a communicator. The answer is a copy of all members of
+ * the communicator, with `process` set to the process that gets the answer.
  *
  * @param members  of tm_membership: all members of some communicators, in any order; the call sorts
  *                 them
- * @param out      of tm_membership, appended to
- * @param n_alone  set to the number of communicators that a single rank uses and whose size no rank
- *                 recorded
+ * @param out      of tm_membership; the answers are appended
+ * @param n_alone  set to the number of communicators that are used by a single rank and whose size
+ *                 no rank recorded
  * @return         TM_OK; TM_ERR_FAULT
  */
 tm_status tm_memberships_answer(tm_vec *members, tm_vec *out, size_t *n_alone,
                                 tm_error *err) TM_MUST_CHECK;
 
 /**
- * Completes the kernels of a timeline's communicators with data from other ranks' traces: the ranks
- * of the group as a list in `group_ranks` ("?" for ranks without a trace), the group's size, peers
- * as global ranks, and the total elements of gathers and scatters. If ranks name a communicator
- * differently, it gets one name, and its kernels are matched by order, because different profilers
- * number operations differently. A communicator's size is recorded at its creation. If it was
- * created before the recording, and if every rank of the job reported its communicators, the size
- * is the number of ranks that used it. A group with contradicting members or of unknown size stays
- * without ranks. A peer is known if every member's place was recorded, or if the group has two
- * ranks.
+ * Completes the kernels of a timeline's communicators with data from the traces of other ranks:
+ * - the ranks of the group, as a list in `group_ranks` ("?" stands for a rank without a trace)
+ * - the size of the group
+ * - peers, as ranks of the job
+ * - the total number of elements of gathers and scatters
+ *
+ * Ranks may use different names for a communicator, because they have different profilers. Such
+ * profilers also number operations differently. So the communicator gets one name, and its kernels
+ * are matched by order.
+ *
+ * The size of a communicator is recorded when it is created. If it was created before the
+ * recording, the size is the number of ranks that used it, provided that every rank of the job
+ * reported its communicators. A group stays without ranks if its size is unknown or its members
+ * contradict each other. A peer is known if the place of every member was recorded, or if the group
+ * has two ranks.
  *
  * @param answers       of tm_membership, sorted: all members of the timeline's communicators
- * @param all_reported  whether every rank of the job reported its communicators @param timeline the
- *                      call completes its kernels and frees its communicators
+ * @param all_reported  whether every rank of the job reported its communicators
+ * @param timeline      the call completes its kernels and frees its communicators
  * @param names         lists are interned here
  * @return              TM_OK; TM_ERR_FAULT
  */

@@ -6,11 +6,11 @@
 
 #include "link_test.h"
 
-/* Maximum number of clusters of which all pairs are compared. Of more clusters, each is compared
- * only with the groups found so far. */
+/* Up to this number of clusters, all pairs are compared. If there are more clusters, each of them
+ * is compared only with the groups found so far. */
 enum { FEW = 160 };
 
-/* The clock offset between two slots, from a join of two of their clusters. */
+/* The clock offset between two slots. It comes from a join of two clusters of these slots. */
 typedef struct tie {
     int64_t from, to;
     double offset_ns; /* clock of slot `to` minus clock of slot `from` */
@@ -30,8 +30,8 @@ static tm_link_test *link_test_of(const garden *g, size_t i, size_t j) {
     return &g->link_tests[i < j ? i * g->n + j : j * g->n + i];
 }
 
-/* Returns whether cluster i is the base of the comparison with j: it has at least as many
- * operations. */
+/* Returns whether cluster i is the base of the comparison with cluster j. The base is the cluster
+ * with more operations. If both have the same number, this returns true for either order. */
 static bool leads(const garden *g, size_t i, size_t j) {
     return g->clusters[i].run.n >= g->clusters[j].run.n;
 }
@@ -56,7 +56,7 @@ static tm_status try_link_test(garden *g, size_t i, size_t j, tm_error *err) {
                             link_test, err);
 }
 
-/* Returns the clock of cluster j minus that of cluster i. */
+/* Returns the clock of cluster j minus the clock of cluster i. */
 static double offset_between(const garden *g, size_t i, size_t j) {
     double offset = (double)link_test_of(g, i, j)->offset_ns;
     return leads(g, i < j ? i : j, i < j ? j : i) == (i < j) ? offset : -offset;
@@ -81,7 +81,8 @@ static bool agree(const tie *a, const tie *b) {
     return fabs(a->offset_ns - b->offset_ns) <= slack;
 }
 
-/* Returns whether another pair of clusters from the same two slots has the same clock offset. */
+/* Returns whether a second pair of clusters confirms the clock offset between clusters i and j. The
+ * second pair must be from the same two slots and have the same offset. */
 static bool is_reported_again(const garden *g, size_t i, size_t j) {
     tie own = tie_of(g, i, j);
     for (size_t k = 0; k < g->n; k++) {
@@ -99,8 +100,8 @@ static bool is_reported_again(const garden *g, size_t i, size_t j) {
     return false;
 }
 
-/* Returns whether two clusters may be joined: the test holds, and their clock offset agrees with
- * earlier joins of their slots. */
+/* Returns whether two clusters may be joined. Their test must hold, and their clock offset must
+ * agree with earlier joins of the same slots. */
 static bool may_join(const garden *g, size_t i, size_t j) {
     const tm_link_test *link_test = link_test_of(g, i, j);
     const tie *ties = g->ties.data;
@@ -116,9 +117,9 @@ static bool may_join(const garden *g, size_t i, size_t j) {
     return llabs(link_test->offset_ns) <= g->growth->limit_ns || is_reported_again(g, i, j);
 }
 
-/* Finds the pair of clusters with the most evidence. Of pairs with equal evidence, takes the one
- * with the nearest ends, although nearness says little about groups that run in lockstep. False if
- * no pair may be joined. */
+/* Finds the pair of clusters with the most evidence. Of several pairs with equal evidence, takes
+ * the pair whose ends are nearest, although this says little about groups that run in lockstep.
+ * Returns false if no pair may be joined. */
 static bool find_surest(const garden *g, size_t *a, size_t *b) {
     const tm_link_test *best = NULL;
     for (size_t i = 0; i < g->n; i++)
@@ -168,7 +169,8 @@ static void mark_open(garden *g, size_t i, size_t j) {
         g->clusters[i].at_least = g->clusters[j].at_least = true;
 }
 
-/* Removes clusters that were merged into others. The link tests then refer to wrong clusters. */
+/* Removes the clusters that were merged into others. After this, the link tests belong to the wrong
+ * clusters. */
 static void compact(garden *g) {
     size_t kept = 0;
     for (size_t i = 0; i < g->n; i++)
@@ -177,7 +179,7 @@ static void compact(garden *g) {
     g->n = kept;
 }
 
-/* For many clusters: compares each cluster only with the groups found so far, so that the work is
+/* Joins many clusters. Each cluster is compared only with the groups found so far, so the work is
  * groups x clusters. */
 static tm_status grow_by_turns(garden *g, tm_error *err) {
     for (size_t i = 1; i < g->n; i++) {

@@ -5,26 +5,27 @@
 #include "base/vec.h"
 #include "cluster.h"
 
-/** What the clusters to be joined have in common. */
+/** Properties of the clusters that are to be joined. */
 typedef struct tm_growth {
-    bool one_clock; /* all clusters have one clock; false: each slot has its own clock */
-    /* if each slot has its own clock: largest offset at which a single pair of clusters is proof
-     * enough */
+    /* whether all clusters have one clock; otherwise, each slot has its own clock */
+    bool one_clock;
+    /* Only used if each slot has its own clock. If the clock offset is at most this, one pair of
+     * clusters is proof enough. Above it, a second pair must confirm the offset. */
     int64_t limit_ns;
 } tm_growth;
 
 /**
- * Joins clusters that are proven to have run the same operations (tm_link_test_try), strongest
- * evidence first. Never joins two clusters that share a slot. Sets `at_least` in clusters that may
- * belong to another cluster. If the clock offset of a join is above the limit, another pair of
- * clusters from the same two slots must have the same offset.
+ * Joins clusters that are proven to have run the same operations (see tm_link_test_try), the
+ * strongest evidence first. Two clusters that share a slot are never joined. A cluster that may
+ * belong to another cluster, without proof, gets `at_least`. If the clock offset of a join is above
+ * the limit, another pair of clusters from the same two slots must have the same offset.
  *
- * Work: clusters^2 x operations; for many clusters, groups x clusters x operations. Memory:
- * clusters^2.
+ * The work is clusters^2 x operations or, for many clusters, groups x clusters x operations. The
+ * memory is clusters^2.
  *
- * @param clusters  of tm_cluster, in an order that depends only on their content; a merged
- *                  cluster replaces the clusters it was made of
- * @return          TM_OK; TM_ERR_FAULT: the caller still frees the clusters
+ * @param clusters  of tm_cluster, in an order that depends only on their content; a merged cluster
+ *                  replaces the clusters that it was made from
+ * @return          TM_OK; TM_ERR_FAULT: the caller must still free the clusters
  */
 tm_status tm_clusters_grow(tm_vec *clusters, const tm_growth *growth, tm_error *err) TM_MUST_CHECK;
 

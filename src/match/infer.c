@@ -129,8 +129,9 @@ static int by_value(const void *a, const void *b) {
     return tm_order_u64(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
-/* Sets *out to the family of a cluster: the smallest token that occurs at least half as often as
- * the most frequent one. Clusters of different families cannot be of one group. */
+/* Sets *out to the family of a cluster. To find it, takes the tokens that occur at least half as
+ * often as the most frequent token, and of these the smallest one. Clusters of different families
+ * cannot belong to one group. */
 static tm_status family_of(const tm_cluster *cluster, uint64_t *out, tm_error *err) {
     size_t n = cluster->run.n, most = 0;
     uint64_t *tokens = calloc(n + 1, sizeof *tokens);

@@ -5,8 +5,8 @@
 
 #include "timeline/collectives.h"
 
-/** An operation of a cluster of ranks of one host, as sent to the process that joins the hosts.
- * Contains no pointers, like the other messages here, so that it can be sent. */
+/** An operation of a cluster of one host. It is sent to the process that joins the hosts. For this
+ * reason, it has no pointers, and neither have the other messages here. */
 typedef struct tm_host_operation {
     /* family of the cluster; clusters of different families belong to different groups */
     uint64_t family;
@@ -26,7 +26,7 @@ typedef struct tm_host_member {
     int64_t spread_ns;
     double bits;
     int32_t host, cluster;
-    int32_t origin; /* process that holds the host and receives the answer */
+    int32_t origin; /* process that holds the host and that receives the answer */
     bool at_least;
 } tm_host_member;
 
@@ -35,8 +35,9 @@ typedef struct tm_group_answer {
     uint64_t group;
     int32_t host, cluster, origin;
     int32_t size; /* number of ranks of the group; 1: no group is proven */
-    int32_t bits; /* evidence [bits] for the weakest of the joins that made the cluster, rounded
-                     down */
+    /* Evidence [bits] for the weakest of the joins from which the cluster was made, rounded
+     * down. */
+    int32_t bits;
     bool at_least;
     char text[TM_GROUP_TEXT_MAX];
 } tm_group_answer;
@@ -50,7 +51,8 @@ typedef struct tm_operation_answer {
 
 /** What a process knows about the hosts whose groups it infers. */
 typedef struct tm_inference {
-    tm_vec records;  /* of tm_comm_record: of all ranks of the hosts, as in tm_match_input.bare */
+    /* of tm_comm_record: the records of all ranks of the hosts, as in tm_match_input.bare */
+    tm_vec records;
     tm_vec lanes;    /* of lane: the range of records of each rank and stream */
     tm_vec clusters; /* of tm_cluster, host by host */
     tm_vec hosts;    /* of int32_t: the host of each cluster */
@@ -59,8 +61,8 @@ typedef struct tm_inference {
 void tm_inference_init(tm_inference *inference);
 void tm_inference_free(tm_inference *inference);
 
-/** The clusters of hosts, as sent to the processes that join them; the answer is tm_host_answers.
- */
+/** The clusters of hosts. They are sent to the processes that join them. The answer is
+ * tm_host_answers. */
 typedef struct tm_host_report {
     tm_vec operations; /* of tm_host_operation */
     tm_vec members;    /* of tm_host_member */
@@ -79,7 +81,7 @@ void tm_host_answers_free(tm_host_answers *answers);
 /**
  * Joins the ranks of each host, which share a clock.
  * @param origin  number of this process
- * @param out     appended to
+ * @param out     the clusters are appended
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_infer_hosts(tm_inference *v, int origin, tm_host_report *out,
@@ -94,18 +96,18 @@ typedef struct tm_infer_options {
 /**
  * Joins the clusters of the hosts, and names the groups.
  * @param report  all clusters of some families, in any order; the call sorts them
- * @param out     appended to
+ * @param out     the answers are appended
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_infer_job(tm_host_report *report, const tm_infer_options *options,
                        tm_host_answers *out, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Sets group and key of the kernels whose operation is proven, and counts the other kernels as
+ * Sets group and key of the kernels whose operation is proven. Counts the other kernels as
  * unmatched.
- * @param answers   for the hosts of this process, in any order; the call sorts them
- * @param out       of tm_comm_record, appended to
- * @param left_out  of tm_left_out, added to
+ * @param answers   answers for the hosts of this process, in any order; the call sorts them
+ * @param out       of tm_comm_record; the kernels are appended
+ * @param left_out  of tm_left_out; the counts are added
  * @return          TM_OK; TM_ERR_FAULT
  */
 tm_status tm_infer_finish(tm_inference *v, tm_host_answers *answers, tm_vec *out, tm_vec *left_out,

@@ -12,8 +12,9 @@
 #include "rank_groups.h"
 #include "records.h"
 
-/* Largest clock difference of two hosts, in standard deviations of one host's clock: 3 sqrt(2),
- * because it is 3 standard deviations of the difference. */
+/* Largest difference between the clocks of two hosts, as a multiple of the standard deviation of
+ * one clock. It is 3 standard deviations of the difference, which are 3 sqrt(2) standard deviations
+ * of one clock. */
 #define FURTHEST 4.25
 
 /* All messages about one cluster of a host. */

@@ -40,8 +40,9 @@ static bool is_open(uint8_t kind) {
     return kind == TM_COLL_SENDRECV || kind == TM_COLL_OTHER;
 }
 
-/* Copies the kind of an operation from a rank that knows it to ranks that do not. (The call shows
- * the kind, but the recording may start between call and kernel.) */
+/* Copies the kind of an operation from a rank that knows it to the ranks that do not know it. The
+ * kind is known from the call that launched the kernel, but a recording may start between the call
+ * and the kernel. */
 static void agree_on_kind(tm_comm_record *records, size_t n) {
     const tm_comm_record *reported = records;
     for (size_t i = 1; i < n && is_open(reported->kind); i++)

@@ -5,14 +5,15 @@
 #include "timeline/collectives.h"
 
 /**
- * Sorts the records and makes an instance of the records with the same group, way and key. An
- * operation is complete if every member of its group has one kernel in it. It is suspect if a
- * member has two, or if members disagree in kind or size (except the sizes in an all-to-all, and
- * the kinds of a transfer's two ends). Waits are known if the operation is complete. They are also
- * known for a barrier that lacks ranks if a member stayed for at most TM_BARRIER_NS: this member
- * arrived last.
+ * Sorts the records, and makes an instance from all records that have the same group, way and key.
+ * The following holds for the instance of an operation:
+ * - It is complete if every member of the group has exactly one kernel in it.
+ * - It is suspect if a member has two kernels, or if members disagree in kind or size. Two
+ *   disagreements are normal: the sizes in an all-to-all, and the kinds of a transfer's two ends.
+ * - Waits are known if it is complete. They are also known for an incomplete barrier in which a
+ *   member stayed for at most TM_BARRIER_NS, because this member must have arrived last.
  *
- * @param collectives  its records; instances are appended
+ * @param collectives  contains the records; instances are appended
  * @return             TM_OK; TM_ERR_FAULT
  */
 tm_status tm_match_instances(tm_collectives *collectives, tm_error *err) TM_MUST_CHECK;

@@ -8,13 +8,16 @@
 #include "base/sorted.h"
 #include "timeline/metadata.h"
 
-/* A group that the metadata of the rank's kernels name. */
+/* A group that appears in the metadata of the rank's kernels. */
 typedef struct named {
     uint32_t name;
     tm_vec ranks; /* of int64_t: rank at each place of the group, ascending */
-    size_t n_fit; /* number of communicators that can be this group. A communicator that can be k
-                     groups counts k times */
-    size_t first; /* index of the first member of the last communicator that can be this group */
+    /* Number of communicators that can be this group. A communicator that can be k different groups
+     * counts k times. */
+    size_t n_fit;
+    /* Index of the first member of a communicator that can be this group. Of several such
+     * communicators, it is the last one. */
+    size_t first;
 } named;
 
 static named *find_named(const tm_vec *groups, uint32_t name) {
@@ -110,8 +113,8 @@ static void fit(const tm_vec *members, const tm_vec *reported, const tm_vec *gro
     }
 }
 
-/* Adds memberships in a group's communicator for the rank and for those other ranks of the group
- * that recorded no communicators. */
+/* Adds memberships in the communicator of a group. One is for the rank itself. The others are for
+ * those ranks of the group that recorded no communicators. */
 static bool add_members(const named *group, tm_communicator own, int64_t rank,
                         const tm_join_with *with, const tm_names *names) {
     const int64_t *ranks = group->ranks.data;
@@ -160,7 +163,8 @@ static tm_status list_fitting(const tm_join_with *with, const tm_timeline *timel
         status = list_groups(finder, timeline, out, err);
     if (status == TM_OK)
         fit(with->members, with->reported, out);
-    tm_group_finder_destroy(finder); /* invalid once the caller adds names */
+    /* The finder must not be used after the caller has added names. */
+    tm_group_finder_destroy(finder);
     return status;
 }
 

@@ -16,20 +16,26 @@ typedef struct tm_join_with {
         *reported; /* of int64_t, from tm_joins_list_reported: ranks that recorded communicators */
     int64_t world_size; /* number of ranks of the job */
     int process;        /* process that holds the rank */
-    tm_vec *own; /* of tm_membership, appended to: memberships of this rank, and of those other
-                    ranks of its groups that recorded no communicators */
+    /* of tm_membership; appended to. These are memberships of this rank, and of other ranks of its
+     * groups if they recorded no communicators. */
+    tm_vec *own;
 } tm_join_with;
 
-/** Lists the ranks that recorded communicators, ascending. False if out of memory. */
+/** Lists the ranks that recorded communicators, ascending. Returns false if out of memory. */
 bool tm_joins_list_reported(const tm_vec *members, tm_vec *out);
 
 /**
- * For a rank that recorded no communicators: finds which of its groups are communicators that other
- * ranks recorded. The rank gets these communicators, and its kernels get their names.
+ * Compares the groups of a rank that recorded no communicators with the communicators that other
+ * ranks recorded. If a group and a communicator are found to be the same, the rank gets the
+ * communicator, and the kernels of the group get its name.
  *
- * A group fits a communicator of the same size if kernels used both of them, each member with a
- * recorded place has the same place in the group's list of ranks, and no other rank of this list
- * recorded communicators. @return TM_OK; TM_ERR_FAULT
+ * A group and a communicator of the same size fit if all of these conditions hold:
+ * - Kernels used both of them.
+ * - Each member whose place in the communicator was recorded has the same place in the group's list
+ *   of ranks.
+ * - No other rank of this list recorded communicators.
+ *
+ * @return TM_OK; TM_ERR_FAULT
  */
 tm_status tm_groups_join(const tm_join_with *with, tm_timeline *timeline, tm_names *names,
                          tm_error *err) TM_MUST_CHECK;

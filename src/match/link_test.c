@@ -12,7 +12,8 @@
 /* Largest clock offset of two GPUs of one host. */
 #define DEVICES_APART_NS 10000
 
-/* Standard deviation of a normal distribution divided by the median distance from its median. */
+/* Standard deviation of a normal distribution, divided by the median distance of its values from
+ * their median. */
 #define MEDIAN_TO_SIGMA 1.48
 
 static const double drift_limit = 200e-6;
@@ -125,9 +126,9 @@ static bool breaks_causality(const weighing *w, size_t k, int64_t slack_ns) {
     return a->synchronises && (lead > slack_ns || other > slack_ns);
 }
 
-/* Returns the noise of ends that is due to the transfer: 6 % of the transfer's time. As this time,
- * takes the shorter of the two clusters' times from last arrival to end, which is an upper limit.
- */
+/* Returns the part of the noise of ends that is due to the transfer. It is 6 % of the duration of
+ * the transfer. This duration is at most the time from the last arrival to the end. The shorter of
+ * the two clusters' times is used for it. */
 static int64_t transfer_noise(const weighing *w, size_t k) {
     const tm_mark *a = &w->a->run.marks[w->index[k]];
     const tm_mark *b = &w->b->run.marks[w->partners[w->index[k]]];
@@ -135,8 +136,8 @@ static int64_t transfer_noise(const weighing *w, size_t k) {
     return (x < y ? x : y) / 50 * 3;
 }
 
-/* Sums the evidence for the pairing: of all operations or, if @p bare_alone, of operations without
- * metadata. Returns the evidence against the pairing [bits]. */
+/* Adds up the evidence for the pairing in @p link_test, and returns the evidence against it [bits].
+ * If @p bare_alone is set, only operations without metadata are used. */
 static double weigh(const weighing *w, bool bare_alone, tm_link_test *link_test) {
     double against = 0.0;
     int64_t noise = link_test->noise_ns;
@@ -159,9 +160,9 @@ static bool is_contradicted(const tm_link_test *link_test) {
     return 3 * link_test->n_contradicted > link_test->n_explained;
 }
 
-/* Decides on the pairing. A stream belongs to one communicator, so that its kernels with metadata
- * are evidence for those without. But the pairing does not hold if the kernels without metadata,
- * taken by themselves, contradict it more than once. */
+/* Decides whether the pairing holds. A stream belongs to one communicator, so its kernels with
+ * metadata are also evidence for its kernels without metadata. But if the kernels without metadata,
+ * taken by themselves, contradict the pairing more than once, it does not hold. */
 static void judge(const weighing *w, tm_link_test *link_test) {
     tm_link_test bare = {.noise_ns = link_test->noise_ns};
     double against = weigh(w, false, link_test), bare_against = weigh(w, true, &bare);
@@ -185,8 +186,9 @@ static int64_t scatter_of(weighing *w) {
     return tm_cluster_median(w->scratch, w->n);
 }
 
-/* Returns whether the end differences scatter far more than ends within the clusters do; false if
- * that is not known. Between hosts, the network may add to the scatter. */
+/* Returns whether the end differences scatter far more than the ends within each cluster. Returns
+ * false if a cluster has no operation of several ranks. Between hosts, the network may add to the
+ * scatter. */
 static bool is_scattered(const weighing *w, int64_t scatter_ns) {
     int64_t spread = w->a->spread_ns > w->b->spread_ns ? w->a->spread_ns : w->b->spread_ns;
     int64_t least = w->one_clock ? LEAST_NOISE_NS : BETWEEN_HOSTS_NS;

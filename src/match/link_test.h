@@ -1,5 +1,5 @@
-/* Tests whether two clusters of ranks ran the same operations: by the order of the operations, and
- * by whether one cluster waited while the other was late. */
+/* Tests whether two clusters of ranks ran the same operations. The evidence is the order of the
+ * operations, and that one cluster waited while the other was late. */
 #ifndef TMERGE_LINK_TEST_H
 #define TMERGE_LINK_TEST_H
 
@@ -7,7 +7,7 @@
 
 typedef enum tm_link_test_state {
     TM_LINK_TEST_NONE,    /* the operations of the two clusters do not correspond */
-    TM_LINK_TEST_OPEN,    /* unknown whether the clusters are of one group */
+    TM_LINK_TEST_OPEN,    /* it is not known whether the clusters are of one group */
     TM_LINK_TEST_HOLDS,   /* the clusters are of one group, because one waited while the other was
                              late */
     TM_LINK_TEST_REFUTED, /* the clusters are not of one group, because one left before the other
@@ -31,15 +31,18 @@ typedef struct tm_link_test {
 /**
  * Pairs the operations of two clusters, checks their order and weighs the evidence.
  *
- * On one clock, ends are compared directly. On different clocks, offset and drift are fitted to the
- * ends and the median lateness is subtracted, so that agreeing ends alone are no evidence. The
- * order is proven if ends are five times closer than at any shift by 1 to 16 places.
+ * On one clock, ends are compared directly. On different clocks, offset and drift are first fitted
+ * to the ends, and the median lateness is subtracted. So ends that merely agree are no evidence.
+ *
+ * The order is proven if ends are five times closer than at any shift by 1 to 16 places.
  *
  * An operation is evidence if one cluster came later than the other by more than 5 times the noise.
- * It is explained if they left at most 3 times the noise apart, and contradicted if they left more
- * than half of the lateness apart. The pairing holds if there are at least 4 bits of evidence, and
- * at most one contradicted operation for three explained ones. It is refuted by 4 bits of
- * contradictions, or if one cluster left before the other came.
+ * If the two clusters then left at most 3 times the noise apart, the operation is explained. If
+ * they left more than half of the lateness apart, it is contradicted.
+ *
+ * The pairing holds if there are at least 4 bits of evidence, and at most one contradicted
+ * operation for three explained ones. It is refuted if there are 4 bits of contradictions, or if
+ * one cluster left before the other came.
  *
  * @param partners  [a->run.n] set, as in tm_bridge
  * @param out       set on TM_OK

@@ -47,7 +47,7 @@ static tm_mark mark_of(const tm_comm_record *record) {
     return (tm_mark){
         .begin_ns = record->begin_ns,
         .end_ns = record->end_ns,
-        .step = record->operation ? -1 : record->step, /* like step_of in records.c */
+        .step = record->operation ? -1 : record->step, /* see step_of in records.c */
         .token = tm_record_token(record),
         .synchronises = tm_record_synchronises(record),
     };

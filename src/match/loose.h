@@ -4,16 +4,17 @@
 
 #include "timeline/collectives.h"
 
-/** Returns the token of a kernel that is matched by order: a hash of kind, size and, if the kernel
- * names it, operation. The size of an all-to-all may differ between ranks and is left out. */
+/** Returns the token of a kernel that is matched by order. The token is a hash of the kernel's kind
+ * and size, and of the operation if the kernel names it. In an all-to-all, the size may differ
+ * between ranks, so it is left out. */
 uint64_t tm_record_token(const tm_comm_record *record);
 
 /**
- * Sets the operation keys of kernels that can be aligned. Removes the other kernels and counts
- * them.
- * @param records   of tm_comm_record with way ORDER: for each group and lane the records of all
- *                  ranks, in any order
- * @param left_out  of tm_left_out
+ * Sets the operation key of each record whose kernel can be aligned. Removes the other records and
+ * counts them.
+ * @param records   of tm_comm_record with way ORDER; for each group and lane, it must contain the
+ *                  records of all ranks, in any order
+ * @param left_out  of tm_left_out; the counts are added here
  * @return          TM_OK; TM_ERR_FAULT
  */
 tm_status tm_match_loose(tm_vec *records, tm_vec *left_out, tm_error *err) TM_MUST_CHECK;

@@ -12,7 +12,7 @@ enum {
     SHIFTS = 64, /* maximum shift, in places, of a whole sequence */
     LEAST = 10,  /* minimum number of ends left to compare after a shift */
     BETTER = 5,  /* factor by which the spread must be smaller at a correct shift */
-    APART = 8    /* on hosts, the end may be wrong in one of this many operations */
+    APART = 8    /* On hosts, an end may be wrong in one of this many operations. */
 };
 
 /* Lower limit of a spread: every profiler's ends have at least this noise. */
@@ -42,8 +42,8 @@ static bool tells(const sight *s, size_t i) {
     return !s->met || s->a[i].synchronises;
 }
 
-/* Returns the next place after (@p behind) or before place i at which the ends should agree; n if
- * there is none. */
+/* Returns the next place at which the ends should agree. Searches after place i if @p behind is
+ * set, else before place i. Returns n if there is no such place. */
 static size_t beside(const sight *s, size_t i, bool behind) {
     do {
         if (behind ? i + 1 == s->n : i == 0)
@@ -53,8 +53,8 @@ static size_t beside(const sight *s, size_t i, bool behind) {
     return i;
 }
 
-/* Sets *out to the median difference of the ends in [from, to). False if none of these ends should
- * agree. */
+/* Sets *out to the median difference of the ends in [from, to). Returns false if none of these ends
+ * should agree. */
 static bool offset_of(const sight *s, size_t from, size_t to, int64_t *out) {
     int64_t offsets[SAMPLES];
     size_t n = to - from, m = n < SAMPLES ? n : SAMPLES, found = 0;
@@ -93,7 +93,8 @@ static int64_t distance(const sight *s, size_t i, size_t j) {
     return llabs(s->b[j].end_ns - s->a[i].end_ns - offset_at(s, i));
 }
 
-/* Sets *out to the distances of the ends at equal places. Returns how many there are. */
+/* Computes the distances between the ends at equal places, for at most SAMPLES places. Returns the
+ * number of distances. */
 static size_t distances_of(const tm_end *a, const tm_end *b, size_t n, int64_t out[SAMPLES]) {
     sight s = {.a = a, .b = b, .n = n};
     size_t m = n < SAMPLES ? n : SAMPLES;
@@ -120,8 +121,8 @@ static bool is_within(const tm_end *a, const tm_end *b, size_t n, int64_t most_n
     return within > (m - 1) / 2;
 }
 
-/* Returns whether the kernels of nearly all operations overlap if b's clock is ahead by @p
- * ahead_ns. */
+/* Returns whether the two kernels of nearly every synchronising operation overlap if b's clock is
+ * ahead by @p ahead_ns. */
 static bool ran_together(const tm_end *a, const tm_end *b, size_t n, int64_t ahead_ns) {
     size_t apart = 0;
     for (size_t i = 0; i < n; i++)
@@ -130,9 +131,9 @@ static bool ran_together(const tm_end *a, const tm_end *b, size_t n, int64_t ahe
     return APART * apart <= n;
 }
 
-/* Returns whether one sequence as a whole fits the other better when it is shifted. On hosts, ends
- * scatter, so that a few ends may fit a wrong shift by chance. So if the recorded times allow the
- * unshifted order, shifts that the recorded times rule out do not count. */
+/* Returns whether the two sequences fit much better if one of them is shifted as a whole. On hosts,
+ * ends scatter, so a few ends may fit a wrong shift by chance. For this reason, if the recorded
+ * times allow the unshifted order, a shift counts only if they allow the shift as well. */
 static bool is_better_shifted(const tm_end *a, const tm_end *b, size_t n) {
     const int64_t spread = spread_of(a, b, n), most_ns = spread / BETTER;
     const bool on_host = a->on_host && b->on_host && ran_together(a, b, n, 0);
@@ -145,7 +146,8 @@ static bool is_better_shifted(const tm_end *a, const tm_end *b, size_t n) {
     return false;
 }
 
-/* Returns a quarter of the distance to the nearest end that should agree; at most same_ns. */
+/* Returns a quarter of the distance from the end at place i to the nearest end that should agree.
+ * The result is at most same_ns. */
 static int64_t reach(const sight *s, size_t i) {
     int64_t least = 4 * same_ns;
     for (int behind = 0; behind < 2; behind++) {
@@ -161,7 +163,8 @@ static bool meets(const sight *s, size_t i) {
     return i == s->n || distance(s, i, i) <= reach(s, i);
 }
 
-/* Returns whether a's kernel at place i agrees with b's kernel at another place. */
+/* Returns whether the end of a's kernel at place i matches the end of a kernel of b at another
+ * place. */
 static bool is_shifted(const sight *s, size_t i) {
     int64_t near = reach(s, i);
     for (int behind = 0; behind < 2; behind++) {
@@ -173,8 +176,9 @@ static bool is_shifted(const sight *s, size_t i) {
     return false;
 }
 
-/* Returns whether the kernels at a place cannot have overlapped, although the kernels before and
- * after agree: each sequence has an operation there that the other lacks. */
+/* Returns whether the two kernels at place i cannot have overlapped, although the kernels before
+ * and after them agree. Each sequence then has an operation at this place that the other sequence
+ * lacks. */
 static bool is_swapped(const sight *s, size_t i) {
     const tm_end *a = &s->a[i], *b = &s->b[i];
     int64_t offset = offset_at(s, i);

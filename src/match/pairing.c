@@ -18,7 +18,7 @@ enum {
 /* Lower limit of a distance: every profiler's ends have at least this noise. */
 static const int64_t least_distance_ns = 1000;
 
-/* A shift to evaluate: each partner is moved by this many places. */
+/* A shift to evaluate. It moves the partner of every kernel by `places` places. */
 typedef struct shifted {
     const tm_run *a, *b;
     const int64_t *partners; /* NULL: kernels at equal places are partners */
@@ -69,7 +69,8 @@ static double slope_of(const int64_t *at, const int64_t *off, size_t n) {
     return fmin(fmax((double)rise / (double)apart, -200e-6), 200e-6);
 }
 
-/* Distance of ends [ns], at least the noise; -1 if too few pairs exist at the shift. */
+/* Median and mean distance between the ends of paired kernels [ns]. They are at least the noise of
+ * ends. Both are -1 if the shift leaves too few pairs. */
 typedef struct closeness {
     int64_t median, mean;
 } closeness;
@@ -78,8 +79,9 @@ static int64_t at_least_noise(int64_t distance_ns) {
     return distance_ns > least_distance_ns ? distance_ns : least_distance_ns;
 }
 
-/* Measures the distance of ends; -1 if fewer than half of @p whole pairs exist. If the mean is at
- * least @p far [ns], sets the median to the mean to save time. */
+/* Measures the distance between the ends of paired kernels. Both results are -1 if fewer than half
+ * of @p whole pairs exist. If the mean is at least @p far [ns], the median is not computed, to save
+ * time; it is then set to the mean. */
 static closeness distance_of(const shifted *s, bool one_clock, size_t whole, int64_t far) {
     int64_t at[SAMPLES], off[SAMPLES], sorted[SAMPLES], sum = 0;
     size_t n_pairs, n = sample(s, at, off, &n_pairs);
@@ -98,7 +100,7 @@ static closeness distance_of(const shifted *s, bool one_clock, size_t whole, int
     int64_t mean = at_least_noise(sum);
     if (mean >= far)
         return (closeness){mean, mean};
-    /* Takes the upper median: a shift to the wrong step may fit half of the pairs. */
+    /* The upper median is used, because a shift to the wrong step may fit half of the pairs. */
     return (closeness){at_least_noise(tm_select(sorted, n, n / 2)), mean};
 }
 
@@ -116,14 +118,15 @@ static bool mixes_steps(const shifted *s) {
     return 2 * mixed > n;
 }
 
-/* Returns whether a shift is as good as the chosen one: most ends are as close, and outliers (for
- * example at the ends of steps) are not further away. */
+/* Returns whether a shift may be as good as the chosen one. Most ends must be nearly as close
+ * (median), and outliers, for example at the ends of steps, must not be much further away
+ * (mean). */
 static bool is_rival(const shifted *s, const closeness *own, const closeness *c) {
     return c->median < BETTER * own->median && c->mean < BETTER * own->mean && !mixes_steps(s);
 }
 
-/* Returns whether all other shifts of the partners are much worse. False if no other shift can be
- * tried. */
+/* Returns whether all other shifts of the partners are much worse. Returns false if no other shift
+ * can be tried. */
 static bool is_proven(shifted *s, bool one_clock) {
     s->places = 0;
     size_t whole = 0, tried = 0;
@@ -200,7 +203,7 @@ static tm_status pair_by_tokens(const tm_run *a, const tm_run *b, bool one_clock
     return TM_OK;
 }
 
-/* For runs with gaps: pairs kernels by their ends. */
+/* Pairs the kernels of runs with gaps by their ends. */
 static tm_unmatched pair_by_ends(const tm_run *a, const tm_run *b, bool one_clock,
                                  int64_t *partners) {
     tm_shift shift = {.centre = a->n / 2, .least = LEAST};

@@ -11,18 +11,22 @@ typedef enum tm_pairing {
 } tm_pairing;
 
 /**
- * Pairs the kernels of two runs. Normally tokens give the shift: at a shift of up to 16 places,
- * they must agree for 98 of 100 kernels. If tokens agree at several shifts, the ends decide: on one
- * clock by their distance, on different clocks by how constant their differences are. If ends show
- * that kernels are missing (tm_order_holds), kernels are paired by their ends instead: on one clock
- * directly, on different clocks with the offset of tm_shift_find.
+ * Pairs the kernels of two runs. Normally, tokens give the shift: they must agree for 98 of 100
+ * kernels at a shift of up to 16 places. If tokens agree at several shifts, the ends decide. On one
+ * clock, the shift with the nearest ends is chosen. On different clocks, the shift with the most
+ * constant end differences is chosen.
  *
- * The pairing is proven if ends are five times closer, by median or mean, than at any other shift.
- * On different clocks, offset and drift are removed before. A shift counts even if tokens do
+ * If the ends show that kernels are missing (see tm_order_holds), kernels are paired by their ends
+ * instead. On one clock, ends are compared directly. On different clocks, the offset of
+ * tm_shift_find is used.
+ *
+ * The pairing is proven if ends are five times closer than at any other shift, by median or by
+ * mean. On different clocks, offset and drift are removed first. A shift counts even if tokens do
  * not agree at it, but not if it pairs kernels of different steps.
  *
- * @param a,        b      prepared
- * @param partners  [a->n] index of b's kernel, ascending, or -1
+ * @param a         prepared
+ * @param b         prepared
+ * @param partners  [a->n] index of b's kernel, ascending; -1 if there is none
  * @return          TM_OK; TM_ERR_FAULT
  */
 tm_status tm_pairing_find(const tm_run *a, const tm_run *b, bool one_clock, int64_t *partners,

@@ -51,7 +51,7 @@ struct tm_group_finder {
     tm_keys set_keys, group_keys; /* of set_key, group_key */
     tm_vec sets;                  /* of tm_rank_list, parallel to set_keys */
     tm_vec groups;                /* of shared_group, parallel to group_keys */
-    /* of the current rank */
+    /* The following members belong to the current rank. */
     const tm_timeline *timeline;
     tm_vec known;   /* of known_group */
     tm_vec configs; /* of config */
@@ -135,9 +135,9 @@ static uint32_t configured_list(const tm_group_finder *finder, tm_text name) {
     return TM_NO_NAME;
 }
 
-/* Returns the operator that issued the kernel: the last operator on the launch's thread that
- * contains the launch's start. The operator has start and stride of the group, which the kernel
- * lacks. */
+/* Returns the operator that issued the kernel. This is the last operator on the launch's thread in
+ * which the launch starts. Unlike the kernel, the operator has the start and the stride of the
+ * group. */
 static const tm_collective_attr *asking_operator(const tm_timeline *timeline, uint32_t kernel) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     uint32_t launch = timeline->launch[kernel];
@@ -153,7 +153,7 @@ static const tm_collective_attr *asking_operator(const tm_timeline *timeline, ui
     return NULL;
 }
 
-/* Makes the set of ranks that a key describes. False if out of memory. */
+/* Makes the set of ranks that a key describes. Returns false if out of memory. */
 static bool read_set(const tm_group_finder *finder, const set_key *key, tm_rank_list *out) {
     bool ok = true;
     if (key->list != TM_NO_NAME)
@@ -167,7 +167,7 @@ static bool read_set(const tm_group_finder *finder, const set_key *key, tm_rank_
 }
 
 /* Sets *out to the index of the set of ranks that a key describes, and makes the set if necessary.
- * Leaves *out unchanged if the key describes no ranks. False if out of memory. */
+ * Leaves *out unchanged if the key describes no ranks. Returns false if out of memory. */
 static bool find_set(tm_group_finder *finder, const set_key *key, uint32_t *out) {
     tm_rank_list *set = tm_keys_value(&finder->set_keys, &finder->sets, key);
     if (!set || (!set->read && !read_set(finder, key, set)))
@@ -194,8 +194,8 @@ static bool find_regular(tm_group_finder *finder, const tm_collective_attr *attr
     return find_set(finder, &key, out);
 }
 
-/* If the group is as large as the job: sets *out to the index of the set of all ranks. False if
- * out of memory. */
+/* If the group is as large as the job, sets *out to the index of the set of all ranks. Otherwise,
+ * leaves *out unchanged. Returns false if out of memory. */
 static bool find_all(tm_group_finder *finder, const tm_collective_attr *attr, uint32_t *out) {
     const set_key key = {0, 1, attr->group_size, TM_NO_NAME};
     return !can_count(attr) || attr->group_size != finder->world_size ||
@@ -262,7 +262,7 @@ static tm_group make_group(const tm_group_finder *finder, const group_key *key,
 }
 
 /* Sets *out to the index of the set of ranks of a kernel's group; TM_NO_KEY if the ranks are
- * unknown. False if out of memory. */
+ * unknown. Returns false if out of memory. */
 static bool find_ranks(tm_group_finder *finder, const tm_collective_attr *attr, uint32_t *out) {
     tm_text name = tm_names_text(finder->names, attr->group);
     *out = TM_NO_KEY;

@@ -33,11 +33,15 @@ tm_status tm_group_finder_enter(tm_group_finder *finder, const tm_timeline *time
                                 tm_error *err) TM_MUST_CHECK;
 
 /**
- * Finds the group of a kernel with metadata. The group's ranks come from the first of these that
- * has them: `Process Group Ranks` (which the profiler truncates after 30), pg_config, start and
- * stride of the operator that issued the kernel, the group's size if it equals the job's. If none
- * has them, name and size identify the group. As another group may have the same name and size, the
- * group's kernels are then not matched.
+ * Finds the group of a kernel with metadata. The ranks of the group come from the first of these
+ * sources that has them:
+ * - `Process Group Ranks`, which the profiler truncates after 30 ranks
+ * - pg_config
+ * - start and stride of the operator that issued the kernel
+ * - the size of the group, if it is the size of the job
+ *
+ * If no source has the ranks, the group is identified by its name and size. Another group may have
+ * the same name and size, so the kernels of such a group are not matched.
  *
  * @param attr  the kernel's attribute row
  * @param out   set only on TM_OK

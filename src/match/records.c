@@ -28,11 +28,12 @@ typedef struct collector {
     int64_t world_size;
     int origin;
     tm_match_input *out;
-    tm_vec lanes;         /* of lane */
-    bool *is_bare;        /* [tracks] some kernels of the track lack metadata */
-    uint32_t *streams;    /* [tracks] index of the track that stands for the track's stream */
+    tm_vec lanes;  /* of lane */
+    bool *is_bare; /* [tracks] some kernels of the track lack metadata */
+    /* [tracks] index of the track that stands for the stream to which the track belongs */
+    uint32_t *streams;
     uint32_t *groups;     /* [tracks] name id of the group whose operations the thread runs */
-    bool transfers_alone; /* the trace records only transfers, without the waits before them */
+    bool transfers_alone; /* The trace records only the transfers, and not the waits before them. */
     bool has_steps;       /* tm_match_has_steps */
 } collector;
 
@@ -57,7 +58,8 @@ void tm_match_input_free(tm_match_input *input) {
     tm_group_finder_destroy(input->groups);
 }
 
-/* The limit of elements keeps the sum of two sizes from overflowing when a median is computed. */
+/* The number of elements is limited, so that the sum of two sizes cannot overflow when a median is
+ * computed. */
 int64_t tm_match_bytes(const tm_names *names, const tm_collective_attr *attr) {
     int64_t elements = attr->kind == TM_COLL_ALLGATHER || attr->kind == TM_COLL_RECV
                            ? attr->out_elements
@@ -84,21 +86,22 @@ int64_t tm_match_step(const tm_timeline *timeline, uint32_t row) {
 }
 
 /* Returns the record's step. Steps show whether the recordings of two ranks start at different
- * operations. -1 for programs that name their operations: their steps count from the start of the
- * recording. */
+ * operations. Returns -1 for programs that name their operations, because they number steps from
+ * the start of the recording. */
 static int64_t step_of(const tm_comm_record *record) {
     return record->operation ? -1 : record->step;
 }
 
-/* Returns the stream whose order identifies the operation; NULL on the host. There the threads of a
- * group take turns, so that the order over all threads identifies operations. */
+/* Returns the stream in which the order of kernels identifies an operation. Returns NULL on the
+ * host: the threads of a group take turns there, so the order over all threads identifies an
+ * operation. */
 static const tm_track *lane_track(const collector *c, uint32_t event) {
     const tm_track *track = tm_timeline_track(c->timeline, event);
     return track->kind == TM_TRACK_GPU ? track : NULL;
 }
 
-/* Returns the sequence of a record's lane. Makes it if the lane is new: streams are numbered in the
- * order in which they appear. */
+/* Returns the sequence of a record's lane. If the lane is new, the sequence is made. Streams are
+ * numbered in the order in which they appear. */
 static tm_sequence *sequence_of(collector *c, const tm_comm_record *record) {
     lane *lanes = c->lanes.data;
     bool named = record->operation != 0, by_stream = record->way == TM_MATCH_ORDER && !named;
@@ -198,8 +201,8 @@ static tm_unmatched exclusion(const collector *c, uint32_t name, uint8_t kind) {
     return transfer ? TM_UNMATCHED_PEER : TM_UNMATCHED_NOT;
 }
 
-/* Returns whether a kernel starts more than 1 ms before its launch: so much that inaccurate clocks
- * cannot be the reason. */
+/* Returns whether a kernel starts more than 1 ms before its launch. This is so much that inaccurate
+ * clocks cannot be the reason. */
 static bool begins_too_early(const tm_timeline *timeline, uint32_t row) {
     enum { EARLY_NS = 1000000 };
     uint32_t launch = timeline->launch[row];
@@ -254,14 +257,14 @@ static uint64_t token_of(tm_text name) {
     return tm_hash_mixed(0, name.bytes, n);
 }
 
-/* Returns the stream of an event. On the host, the threads of a group take turns, and one of them
- * stands for all. */
+/* Returns the number of the stream of an event. On the host, the threads of a group take turns.
+ * They count as one stream, which has the number of one of these threads. */
 static uint64_t stream_of(const collector *c, uint32_t event) {
     const tm_track *own = tm_timeline_track(c->timeline, event);
     return c->streams[own - c->timeline->tracks];
 }
 
-/* Sets streams and groups. False if out of memory. */
+/* Sets streams and groups. Returns false if out of memory. */
 static bool find_streams(collector *c) {
     const tm_timeline *t = c->timeline;
     c->streams = calloc(t->n_tracks + 1, sizeof *c->streams);
@@ -317,8 +320,8 @@ static tm_status add_bare(collector *c, const tm_collective_attr *attr, tm_error
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Adds a kernel with metadata to the input of inference if its stream also has kernels without
- * metadata, for which it is evidence. Its token includes the group. */
+/* Adds a kernel with metadata to the input of inference, if its stream also has kernels without
+ * metadata. The kernel is evidence for these. Its token includes the group. */
 static tm_status add_context(collector *c, const tm_comm_record *record, tm_error *err) {
     uint64_t token[2] = {record->process_group,
                          token_of(tm_names_text(c->names, c->timeline->name[record->event]))};
@@ -358,8 +361,9 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->attr, y->attr);
 }
 
-/* Returns whether a kernel's group must be inferred from the traces of all ranks: the kernel has no
- * metadata, or it is a host operation of which only the thread is known. */
+/* Returns whether the group of a kernel must be inferred from the traces of all ranks. This is so
+ * if the kernel has no metadata. It is also so for an operation on the host of which only the
+ * thread is known. */
 static bool is_without_group(const collector *c, const tm_collective_attr *attr) {
     const bool on_host = tm_timeline_track(c->timeline, attr->event)->kind != TM_TRACK_GPU;
     return attr->name == TM_NO_NAME || (on_host && attr->group_ranks == TM_NO_NAME);

@@ -18,9 +18,10 @@ typedef struct tm_sequence {
     int32_t group_size;
     int32_t origin; /* process that asks */
     uint8_t way;    /* tm_match_way: PAIR or ORDER */
-    bool named;     /* the kernels name their operations: see TM_SEQ_REPEATED */
-    bool agrees;    /* result of tm_match_compare: all ranks have the same sequence. If not, the
-                       kernels may still be aligned by their ends */
+    bool named;     /* the kernels name their operations, see TM_SEQ_REPEATED */
+    /* Result of tm_match_compare: whether all ranks have the same sequence. If not, the kernels may
+     * still be aligned by their ends. */
+    bool agrees;
 } tm_sequence;
 
 /** Start and end of a kernel that is matched by order, to be compared with other ranks. */
@@ -30,46 +31,54 @@ typedef struct tm_end {
     int64_t rank;
     int64_t begin_ns, end_ns;
     bool synchronises;
-    bool on_host; /* run by a host thread, which may leave late because it must first get a core */
+    /* A host thread ran the kernel. It may leave late, because it must first get a core. */
+    bool on_host;
 } tm_end;
 
-/** What matching gets from the ranks of a process. */
+/** Data about the ranks of one process that are the input of matching. */
 typedef struct tm_match_input {
     tm_vec records;   /* of tm_comm_record */
     tm_vec sequences; /* of tm_sequence: one for each sequence of records with way PAIR or ORDER */
     tm_vec ends;      /* of tm_end: one for each record with way ORDER */
     tm_vec loose;     /* of tm_comm_record: kernels that ranks ran in different orders */
-    tm_vec bare;      /* of tm_comm_record with way INFERRED: all kernels of streams on which some
-                         kernels lack metadata. Their key has only the stream */
-    tm_vec left_out;  /* of tm_left_out: counts of kernels that cannot be matched */
+    /* of tm_comm_record with way INFERRED: all kernels of each stream on which some kernels lack
+     * metadata. The key of such a record contains only the stream. */
+    tm_vec bare;
+    tm_vec left_out;                /* of tm_left_out: counts of kernels that cannot be matched */
     struct tm_group_finder *groups; /* owned; created with the first rank */
 } tm_match_input;
 
-/** Bit position of the lane in a record's key; the bits below have the place in the sequence. */
+/** In a record's key, the lane starts at this bit. The bits below it contain the place in the
+ * sequence. */
 enum { TM_LANE_SHIFT = 40 };
 
 /**
- * Adds a rank's kernels. Sends and receives are matched by sender and receiver; other kernels with
- * metadata by `Comms Id`, by process group and `Seq`, or by their order within the group. The
- * streams of a group are numbered in the order of their first kernels: streams with the same number
- * correspond on all ranks. Named kernels (TM_SEQ_REPEATED) are in one order over all streams.
- * Kernels without metadata are left to inference (infer.h), except in a job of one rank.
+ * Adds a rank's kernels. They are matched in these ways:
+ * - Sends and receives are matched by sender and receiver.
+ * - Other kernels with metadata are matched by `Comms Id`, by process group and `Seq`, or by their
+ *   order within the group.
+ * - Kernels without metadata are left to inference (infer.h), except in a job of one rank.
  *
- * @param names       the same for all ranks, like @p world_size
- * @param world_size  number of ranks of the job
+ * The streams of a group are numbered in the order of their first kernels. Streams with the same
+ * number correspond on all ranks. But named kernels (TM_SEQ_REPEATED) have one order over all
+ * streams.
+ *
+ * @param names       must be the same for all ranks
+ * @param world_size  number of ranks of the job; must be the same for all ranks
  * @param origin      number of this process
- * @param out         initialised with tm_match_input_init; added to
+ * @param out         initialised with tm_match_input_init; the kernels are added to it
  * @return            TM_OK; TM_ERR_FAULT
  */
 tm_status tm_match_add_rank(const tm_timeline *timeline, const tm_names *names, int64_t world_size,
                             int origin, tm_match_input *out, tm_error *err) TM_MUST_CHECK;
 
-/** Returns the size [B] of a kernel's operation as nccl-tests defines it: of the output of an
- * all-gather or a receive, otherwise of the input; -1 without metadata. */
+/** Returns the size [B] of a kernel's operation as nccl-tests defines it. For an all-gather or a
+ * receive, this is the size of the output. For other operations, it is the size of the input.
+ * Returns -1 if the kernel has no metadata. */
 int64_t tm_match_bytes(const tm_names *names, const tm_collective_attr *attr);
 
-/** Returns whether a rank's steps are those of the job. They are not if its trace has no compute.
- * Searches the metadata, so call it once per rank. */
+/** Returns whether the steps of a rank are the steps of the job. A trace without compute does not
+ * show the job's steps. The function searches the metadata, so call it only once per rank. */
 bool tm_match_has_steps(const tm_timeline *timeline);
 
 /** Returns the number of the step that launched an event. If none did, returns the number of the
@@ -81,13 +90,16 @@ void tm_match_input_free(tm_match_input *input);
 
 /**
  * Sets `agrees` of each sequence. The sequences of one group and lane agree if their counts and
- * digests are equal, and if either every rank of the group has a sequence, or only a single rank.
- * (If some ranks have none, the others may have recorded different operations of equal kinds,
- * unless kernels name their operations.) They disagree if both their first and their last kernels
- * are of different steps, or if ends show that equal counts hide a shift: see tm_order_holds.
+ * digests are equal, and if every rank of the group has a sequence or only a single rank has one.
+ * If only some ranks have one, they may have recorded different operations of equal kinds. This is
+ * allowed if the kernels name their operations.
  *
- * @param sequences  [n] in any order: of each group the sequences of all ranks
- * @param ends       [n_ends] in any order: ends of the same groups
+ * Sequences with equal counts still disagree in two cases. In the first case, both their first
+ * kernels and their last kernels are of different steps. In the second case, the ends show that one
+ * sequence is shifted, see tm_order_holds.
+ *
+ * @param sequences  [n] in any order; for each group, it must contain the sequences of all ranks
+ * @param ends       [n_ends] ends of the same groups, in any order
  */
 void tm_match_compare(tm_sequence *sequences, size_t n, tm_end *ends, size_t n_ends);
 

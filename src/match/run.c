@@ -106,7 +106,7 @@ tm_meeting tm_run_meet(const tm_run *run, size_t i, const tm_run *other, int64_t
 }
 
 size_t tm_run_sample(size_t k, size_t n) {
-    uint32_t turned = ((uint32_t)k + 1) * 2654435769u; /* 2^32 / golden ratio */
+    uint32_t turned = ((uint32_t)k + 1) * 2654435769u; /* the factor is 2^32 / golden ratio */
     return (size_t)((uint64_t)turned * n >> 32);
 }
 

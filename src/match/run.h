@@ -30,35 +30,37 @@ tm_status tm_run_prepare(tm_run *run, tm_error *err) TM_MUST_CHECK;
  * synchronise. */
 bool tm_run_synchronises(const tm_run *run);
 
-/** Returns the mark with the nearest end, the earlier one if two are equally near. The run must not
- * be empty. */
+/** Returns the mark whose end is nearest. If two marks are equally near, returns the earlier one.
+ * The run must not be empty. */
 size_t tm_run_nearest(const tm_run *run, int64_t end_ns);
 
 /** Returns whether two marks can belong to one operation, according to tokens and steps. */
 bool tm_mark_fits(const tm_mark *a, const tm_mark *b);
 
-/** Returns how far [ns] the ends of two marks of one operation may differ: five times the largest
- * measured noise, which is 5 us + 6 % of the transfer's time. The duration of the shorter kernel,
- * an upper bound, stands for the transfer's time. */
+/** Returns how far [ns] the ends of two marks of one operation may differ. This is five times the
+ * largest noise that was measured, which is 5 us + 6 % of the transfer's time. The duration of the
+ * shorter kernel is used as the transfer's time, because it is an upper bound. */
 int64_t tm_mark_noise(const tm_mark *a, const tm_mark *b);
 
 /** Returns tm_mark_noise of two kernels with these durations. */
 int64_t tm_run_noise(int64_t a_ns, int64_t b_ns);
 
 /**
- * Finds the mark of @p other that belongs to the operation of mark @p i: it has the same token and
- * step, and the distance of the two ends is below half of apart_ns of each mark. The clock of
- * @p other is ahead by @p offset_ns.
+ * Finds the mark of @p other that belongs to the same operation as mark @p i of @p run. Such a mark
+ * has the same token and step. The distance between the two ends must be less than half of apart_ns
+ * of each mark.
  *
- * @param out  set if a partner exists
+ * @param offset_ns  the clock of @p other is ahead by this much
+ * @param out        set if such a mark exists
+ * @return           whether such a mark exists
  */
 bool tm_run_partner(const tm_run *run, size_t i, const tm_run *other, int64_t offset_ns,
                     size_t *out);
 
-/** What the other run has at the time of a mark. */
+/** The possible results of tm_run_meet. */
 typedef enum tm_meeting {
-    TM_MEETS,   /* the mark's partner: it ends at the expected time, within the noise */
-    TM_ANOTHER, /* another operation (other token or step), which has no partner in this run */
+    TM_MEETS,   /* the mark's partner, which ends at the expected time, within the noise */
+    TM_ANOTHER, /* another operation (with another token or step) that has no partner in this run */
     TM_NOTHING
 } tm_meeting;
 
@@ -67,11 +69,11 @@ typedef enum tm_meeting {
 tm_meeting tm_run_meet(const tm_run *run, size_t i, const tm_run *other, int64_t offset_ns,
                        int64_t slack_ns);
 
-/** Returns index k of a series of indices below n that are evenly spread, but not periodic (golden
- * ratio). Indices may repeat. */
+/** Returns element @p k of a series of indices below @p n. The indices are evenly spread but not
+ * periodic, because they are multiples of the golden ratio. They may repeat. */
 size_t tm_run_sample(size_t k, size_t n);
 
-/** Returns the lower median of @p n values, 0 if n is 0. Reorders them. */
+/** Returns the lower median of @p n values; 0 if there are none. Reorders the values. */
 int64_t tm_run_median(int64_t *values, size_t n);
 
 #endif

@@ -9,9 +9,10 @@
 enum {
     SECTION = 512, /* number of marks of the reference, around a centre, that are compared */
     SAMPLES = 64,  /* samples per section */
-    EDGES = 10,    /* number of changes of the rhythm with a sample before and a sample after */
-    RARE = 16,     /* number of samples with rare tokens */
-    ROUGH = 16,    /* number of samples for the quick test */
+    /* number of changes of the rhythm; each gets a sample before and a sample after it */
+    EDGES = 10,
+    RARE = 16,  /* number of samples with rare tokens */
+    ROUGH = 16, /* number of samples for the quick test */
     CENTRES = 5,
     ANCHORS = 4,  /* number of marks of a section for which partners are guessed */
     SHIFTS = 512, /* maximum shift in each direction */
@@ -20,9 +21,9 @@ enum {
     /* Minimum number of matching kernels. If more shifts are tried, more kernels match by
      * chance. */
     LEAST = 12,
-    LEAST_WITH_STEPS = 8,  /* minimum if step numbers leave only few shifts */
-    LEAST_OF_SHORT_RUN = 4 /* for runs of less than 16 kernels: half of the kernels, but at least
-                              this many */
+    LEAST_WITH_STEPS = 8, /* minimum if step numbers leave only few shifts */
+    /* In a run of less than 16 kernels, half of the kernels must match, but at least this many. */
+    LEAST_OF_SHORT_RUN = 4
 };
 
 static const double drift_limit = 100e-6;
@@ -44,8 +45,9 @@ typedef struct search {
     const tm_run *ref, *other;
     size_t from, n; /* section: marks [from, from + n) of the reference */
     size_t centre;
-    size_t least;            /* minimum number of matching kernels */
-    size_t n_met;            /* number of samples that synchronise: all ranks leave them together */
+    size_t least; /* minimum number of matching kernels */
+    /* number of samples whose kernels synchronise, so that all ranks leave them together */
+    size_t n_met;
     sample samples[SAMPLES]; /* ascending */
     size_t n_samples;
     int64_t tried[GUESSES * (2 * SHIFTS + 1)]; /* [n_tried] offsets guessed from the first anchor */
@@ -56,9 +58,10 @@ typedef struct candidate {
     int64_t offset_ns; /* at the centre */
     double drift;
     int64_t spread_ns;
-    double badness; /* spread / sqrt(number of kernels that match, minus those that match by
-                       chance). With more kernels, the spread of a wrong offset grows like a random
-                       walk; the spread of the true offset does not */
+    /* The spread divided by sqrt(n), where n is the number of matching kernels minus those that
+     * match by chance. With more kernels, the spread of a wrong offset grows like a random walk,
+     * but the spread of the true offset does not grow. */
+    double badness;
     bool has_drift; /* drift is removed */
     bool coherent;  /* at least half of the samples match within the noise */
 } candidate;
@@ -77,8 +80,8 @@ static void choose_edge(size_t i, uint8_t *chosen) {
     chosen[i + 1] = 1 + AFTER;
 }
 
-/* Chooses the marks around changes of the rhythm: the ends of steps or, if steps are unknown, the
- * widest gaps. Of the gaps, chooses at most one in 16 marks, so that only real changes are
+/* Chooses the marks around changes of the rhythm. These are the ends of steps or, if steps are
+ * unknown, the widest gaps. At most one gap in 16 marks is chosen, so that only real changes are
  * chosen. */
 static void choose_edges(const tm_run *run, size_t from, size_t n, uint8_t *chosen) {
     size_t found = 0;
@@ -177,8 +180,8 @@ static bool is_telling(const search *s, size_t i, size_t enough) {
     return s->n_met < enough || s->ref->marks[s->samples[i].mark].synchronises;
 }
 
-/* Quick test with few samples: returns whether at least half of their end differences are about
- * equal. If they are not, the offset is neither the best nor the second best. */
+/* Tests an offset quickly, with few samples. Returns whether at least half of the end differences
+ * are about equal. If they are not, the offset can be neither the best nor the second best. */
 static bool is_worth_judging(const search *s, const candidate *c) {
     int64_t off[ROUGH] = {0}, sorted[ROUGH] = {0}, slack[ROUGH] = {0};
     size_t n = 0, n_in = 0, near = 0, partner;
@@ -216,8 +219,8 @@ static double median_slope(const int64_t *x, const int64_t *y, size_t n) {
     return fmin(fmax(middle, -drift_limit), drift_limit);
 }
 
-/* Sets the offset to the median end difference, and measures the median deviation from it. False if
- * fewer than half of the samples inside the other recording have a partner. */
+/* Sets the offset to the median end difference, and measures the median deviation from it. Returns
+ * false if fewer than half of the samples inside the other recording have a partner. */
 static bool measure(const search *s, candidate *c, bool with_drift) {
     int64_t x[SAMPLES], y[SAMPLES], sorted[SAMPLES];
     size_t n = 0, n_in = 0, partner;
@@ -247,8 +250,8 @@ static bool measure(const search *s, candidate *c, bool with_drift) {
     return true;
 }
 
-/* Tests an offset against the samples. Returns TM_UNMATCHED_NOT if the offset is possible; else
- * TOKENS or INCOHERENT. */
+/* Tests an offset against the samples. Returns TM_UNMATCHED_NOT if the offset is possible.
+ * Otherwise, returns TM_UNMATCHED_TOKENS or TM_UNMATCHED_INCOHERENT as the reason. */
 static tm_unmatched judge(const search *s, candidate *c) {
     size_t n_in[N_SORTS] = {0}, n_meet[N_SORTS] = {0}, n = 0, all = 0, wrong = 0;
     for (size_t i = 0; i < s->n_samples; i++) {
@@ -287,8 +290,8 @@ static bool is_same(const candidate *a, const candidate *b) {
     return llabs(a->offset_ns - b->offset_ns) <= a->spread_ns + b->spread_ns + least_spread_ns;
 }
 
-/* Adds a candidate to the best candidates, which are in order and have each offset once. Returns
- * how many there are. */
+/* Adds a candidate to the best candidates. These are in order, and each offset occurs only once.
+ * Returns the number of candidates. */
 static size_t keep(const candidate *c, candidate *best, size_t n) {
     size_t kept = 0, place = 0;
     for (size_t i = 0; i < n; i++) {
@@ -316,8 +319,8 @@ static size_t first_of_step(const tm_run *run, int64_t step) {
     return i;
 }
 
-/* Guesses the anchor's partner in three ways: the mark with the same index in the run, at the same
- * time of day, and with the same index in its step. */
+/* Guesses the anchor's partner in three ways: the mark with the same index in the run, the mark at
+ * the same time of day, and the mark with the same index in its step. */
 static void guess_partners(const search *s, size_t anchor, size_t guesses[GUESSES]) {
     const tm_mark *mark = &s->ref->marks[anchor];
     guesses[0] = anchor;
@@ -326,7 +329,8 @@ static void guess_partners(const search *s, size_t anchor, size_t guesses[GUESSE
     guesses[2] = first == s->other->n ? anchor : first + anchor - first_of_step(s->ref, mark->step);
 }
 
-/* Returns whether mark j was tried around an earlier guess. */
+/* Returns whether mark j is within SHIFTS places of an earlier guess, so that it was already
+ * tried. */
 static bool is_tried(const size_t *guesses, size_t which, size_t j) {
     for (size_t k = 0; k < which; k++)
         if (j + SHIFTS >= guesses[k] && j <= guesses[k] + SHIFTS)
@@ -334,8 +338,8 @@ static bool is_tried(const size_t *guesses, size_t which, size_t j) {
     return false;
 }
 
-/* Returns whether the first anchor already tried an offset near this one. Near is enough, because
- * an offset is replaced by the median difference. */
+/* Returns whether an offset near this one was already tried with the first anchor. The offset need
+ * not be the same, because a tried offset is replaced by the median difference. */
 static bool is_guessed(const search *s, int64_t offset_ns, int64_t apart_ns) {
     size_t next = tm_lower_bound(s->tried, s->n_tried, offset_ns);
     return (next < s->n_tried && s->tried[next] - offset_ns < apart_ns / 4) ||
@@ -376,7 +380,7 @@ static size_t try_anchor(search *s, size_t anchor, candidate *best, size_t n,
     return n;
 }
 
-/* Returns the most isolated mark in the k-th part of the section, if possible one that
+/* Returns the most isolated mark in the k-th part of the section. If possible, this is a mark that
  * synchronises. An isolated mark is unlikely to be paired with a neighbour of its partner. */
 static size_t choose_anchor(const search *s, size_t k) {
     size_t from = s->from + s->n * k / ANCHORS, to = s->from + s->n * (k + 1) / ANCHORS;

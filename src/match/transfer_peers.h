@@ -19,8 +19,8 @@ typedef struct tm_transfers {
     uint32_t sends; /* 0: receives */
 } tm_transfers;
 
-/** Appends those transfers of a rank that have several possible peers (timeline/host_comm.h). False
- * if out of memory. */
+/** Appends those transfers of a rank that have several possible peers (timeline/host_comm.h).
+ * Returns false if out of memory. */
 bool tm_transfers_list(const tm_timeline *timeline, const tm_names *names, tm_vec *out);
 
 /** Excludes peers that do not fit.

@@ -13,7 +13,7 @@
 /* The metrics that are read. A metric is found by its name on any page, or by its label in a
  * section of a details page. */
 static const struct row {
-    const char *name;            /* NULL for a label of old versions only */
+    const char *name;            /* NULL if only old versions have the metric, by its label */
     const char *section, *label; /* label, or NULL; section: start of the section's title */
     int slot;
     double factor;
@@ -43,9 +43,9 @@ static const struct row {
     {"dram__cycles_elapsed" PER_SECOND, NULL, NULL, TM_SLOT_DRAM_CYCLES_PER_S, 1},
 };
 
-/* Operation counters, and the number of operations per count. A tensor core counter without a
- * destination type is the sum of the counters with one, so it is listed only if its source type has
- * no others. */
+/* Operation counters, and the number of operations that one count stands for. Some tensor core
+ * counters have no destination type. Such a counter is the sum of the counters with a destination
+ * type, so it is listed only if there are no such counters for its source type. */
 static const struct counter {
     const char *name;
     double operations;
@@ -70,7 +70,8 @@ static const struct counter {
 
 enum { FIRST_TENSOR = 9 };
 
-/* Finds an operation counter. "derived__..._x2" is twice the fused operations per cycle. */
+/* Finds the slot of an operation counter. A metric "derived__..._x2" is twice the number of fused
+ * operations per cycle, which is the number of operations. */
 static tm_metric find_counter(const char *name) {
     static const char derived[] = "derived__";
     const bool doubled = strncmp(name, derived, sizeof derived - 1) == 0;
@@ -159,8 +160,8 @@ static bool without_separators(const char *text, size_t size, char *out) {
 
 bool tm_value_parse(const char *text, double *out) {
     char digits[64], *end;
-    const size_t size = strcspn(text, " "); /* the values of single instances may follow after a
-                                               blank */
+    /* The values of single instances may follow after a blank. */
+    const size_t size = strcspn(text, " ");
     *out = (double)NAN;
     if (!isdigit((unsigned char)text[text[0] == '-' || text[0] == '+']))
         return true;
@@ -187,8 +188,8 @@ static double flop_counted(const double *slots, int c) {
     return known_or(counted[c], per_cycle[c] * cycles);
 }
 
-/* Returns the peak operations per cycle of the tensor cores, for the type they used most, or for
- * the fastest type if they were idle; NaN if unknown. */
+/* Returns the tensor cores' peak operations per cycle for the type that they used most. If the
+ * tensor cores were idle, returns the peak for the fastest type. Returns NaN if it is unknown. */
 static double tensor_peak(const double *slots) {
     const double *peaks = &slots[TM_SLOT_COUNTERS + 2 * TM_N_COUNTERS];
     double most = 0, used = (double)NAN, fastest = (double)NAN;
@@ -203,8 +204,8 @@ static double tensor_peak(const double *slots) {
     return most > 0 ? used : fastest;
 }
 
-/* Returns the floating-point operations; NaN if no counter is known, or if the tensor cores worked
- * but none of their counters is known. */
+/* Returns the number of floating-point operations. Returns NaN if no counter is known. Also returns
+ * NaN if the tensor cores worked, but none of their counters is known. */
 static double flop_of(const double *slots) {
     double sum = (double)NAN;
     bool has_tensor = false;

@@ -24,7 +24,7 @@ void tm_ncu_pages_free(tm_ncu_pages *pages) {
     tm_vec_free(&pages->rules);
 }
 
-/* Interns a text, which then lives as long as the names; false if out of memory. */
+/* Interns a text, so that it lives as long as the names. Returns false if out of memory. */
 static bool keep(tm_names *texts, const char *text, tm_text *out) {
     const uint32_t id = tm_names_intern_string(texts, text);
     if (id != TM_NAME_FAILED)
@@ -32,7 +32,7 @@ static bool keep(tm_names *texts, const char *text, tm_text *out) {
     return id != TM_NAME_FAILED;
 }
 
-/* Returns the line of a record, adding it if it is new; NULL if out of memory. */
+/* Returns the line of a record. Adds the line if it is new. Returns NULL if out of memory. */
 static void *line_of(tm_ncu_pages *pages, const tm_ncu_record *r, const char *name, tm_keys *keys,
                      tm_vec *lines) {
     const line_key key = {(uint32_t)r->launch, tm_names_intern_string(pages->texts, r->section),

@@ -16,14 +16,14 @@ typedef struct tm_ncu_pages {
 tm_ncu_pages tm_ncu_pages_make(tm_names *texts);
 void tm_ncu_pages_free(tm_ncu_pages *pages);
 
-/** A record of a page; "" for a field that the page lacks. */
+/** A record of a page. A field that the page lacks is "". */
 typedef struct tm_ncu_record {
     size_t launch;
     const char *section, *metric, *unit, *value;
     const char *rule, *rule_type, *rule_text, *speedup_type, *speedup;
 } tm_ncu_record;
 
-/** Keeps a record. False if out of memory. */
+/** Keeps a record. Returns false if out of memory. */
 bool tm_ncu_pages_take(tm_ncu_pages *pages, const tm_ncu_record *record);
 
 #endif

@@ -37,7 +37,7 @@ static void pass_lines(tm_records *r) {
     }
 }
 
-/* Takes a quoted field; two quotes in it stand for one. */
+/* Takes a quoted field. Two quotes in the field stand for one quote. */
 static tm_status take_quoted(tm_records *r, tm_error *err) {
     const size_t begin = r->at++;
     for (;;) {

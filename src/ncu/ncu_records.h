@@ -1,4 +1,5 @@
-/* Records of comma-separated text (RFC 4180), between ncu's own output lines. */
+/* Reads records of comma-separated text (RFC 4180). ncu prints other lines between the records,
+ * which are skipped. */
 #ifndef TMERGE_NCU_NCU_RECORDS_H
 #define TMERGE_NCU_NCU_RECORDS_H
 
@@ -8,7 +9,7 @@
 #include "base/vec.h"
 #include "tmerge/status.h"
 
-/** A field. at: offset in the file; text: offset in tm_records.text. */
+/** A field. `at` is its offset in the file, and `text` is its offset in tm_records.text. */
 typedef struct tm_field {
     size_t at, text;
 } tm_field;

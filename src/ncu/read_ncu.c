@@ -48,8 +48,8 @@ typedef struct page {
     tm_records records;
     int column[N_COLUMNS];
     size_t n_columns;
-    tm_vec metrics; /* of a raw page: tm_metric of each column; its factor includes the column's
-                       unit */
+    /* Only for a raw page: the tm_metric of each column. Its factor includes the column's unit. */
+    tm_vec metrics;
 } page;
 
 tm_ncu *tm_ncu_create(void) {
@@ -102,7 +102,7 @@ static const char *cell(const page *p, int column) {
     return has ? tm_records_field(&p->records, (size_t)at) : "";
 }
 
-/* Parses a shape like "(256, 1, 1)"; -1 on all axes if it is missing. */
+/* Parses a shape like "(256, 1, 1)". All axes are -1 if the shape is missing. */
 static tm_status read_axes(const page *p, int column, int64_t axes[3], tm_error *err) {
     const char *text = cell(p, column), *at = text;
     axes[0] = axes[1] = axes[2] = -1;
@@ -188,7 +188,8 @@ static tm_status take_metric(tm_ncu *ncu, const page *p, tm_error *err) {
     return set_value(ncu, launch, p, (size_t)p->column[VALUE], metric, err);
 }
 
-/* Takes a record of a raw page. The first one after the header holds units, not a launch. */
+/* Takes a record of a raw page. The first record after the header has the units, and is not a
+ * launch. */
 static tm_status take_launch(tm_ncu *ncu, page *p, tm_error *err) {
     tm_metric *metrics = p->metrics.data;
     size_t launch = 0;
@@ -204,8 +205,8 @@ static tm_status take_launch(tm_ncu *ncu, page *p, tm_error *err) {
     return TM_OK;
 }
 
-/* Advances to the header, the line that starts with the column ID. The program may have printed
- * text before it. */
+/* Advances to the header, which is the line that starts with the column ID. The program may have
+ * printed other text before it. */
 static bool find_header(tm_records *r) {
     static const char *const begins[] = {"\"ID\",", "ID,"};
     while (r->at < r->size) {

@@ -33,7 +33,7 @@ static void count_repairs(chrome_reader *reader) {
         reader->part->trace->counts[c] += reader->repair.counts[c];
 }
 
-/* Repairs the value at p, which could not be parsed. Returns NULL on failure: the cursor then has
+/* Repairs the value at p, which could not be parsed. On failure, returns NULL. The cursor then has
  * the error, or needs more text. */
 static const char *repair_value(chrome_reader *reader, const char *p) {
     tm_json_cursor *cursor = &reader->window.cursor, strict = *cursor;
@@ -82,7 +82,8 @@ static tm_status read_event(chrome_reader *reader, tm_error *err) {
             return tm_fail_memory(err);
         tm_status status = tm_window_resume(window, window->p, err);
         reader->part->trace->counts[TM_COUNT_CUT_EVENT] += window->ended;
-        TM_TRY(status); /* incomplete: the event is read again when the window has more text */
+        /* If the event is incomplete, it is read again when the window has more text. */
+        TM_TRY(status);
     }
 }
 
@@ -96,8 +97,9 @@ static bool is_closed(chrome_reader *reader, char bracket) {
     return true;
 }
 
-/* If the window is exactly at the stop, where this part ends, sets `arrived`. Fails if the window
- * is beyond the stop: then no element starts at the stop, and the next part read invalid data. */
+/* Sets `arrived` if the window is exactly at the stop, where this part ends. Fails if the window is
+ * beyond the stop. In that case no element starts at the stop, so the next part has read invalid
+ * data. */
 static tm_status check_stop(chrome_reader *reader, tm_error *err) {
     const tm_window *window = &reader->window;
     int64_t at = window->buffer_offset + (window->p - window->buffer);
@@ -109,8 +111,9 @@ static tm_status check_stop(chrome_reader *reader, tm_error *err) {
                                             "the next part does not start with an event", err);
 }
 
-/* Whether the bytes from the end of an event to the brace of the next one, at most 8, are the same
- * as between the two previous events. Bytes after the window are zeros, which no gap contains. */
+/* Returns whether the bytes from the end of an event to the brace of the next event are the same as
+ * between the two previous events. These are at most 8 bytes. Bytes after the window are zeros,
+ * which no gap contains. */
 static inline bool is_between(const chrome_reader *reader, const char *p) {
     uint64_t word;
     memcpy(&word, p, sizeof word);
@@ -131,7 +134,8 @@ static void learn_between(chrome_reader *reader, int64_t behind) {
     reader->between &= reader->between_mask;
 }
 
-/* Reads the elements of traceEvents or of a bare array. window->p is at the first one. */
+/* Reads the elements of traceEvents or of a bare array. At the call, window->p is at the first
+ * element. */
 static tm_status read_elements(chrome_reader *reader, tm_error *err) {
     tm_window *window = &reader->window;
     for (;;) {
@@ -178,7 +182,7 @@ static tm_status read_events(chrome_reader *reader, tm_error *err) {
     return read_elements(reader, err);
 }
 
-/* Appends ,"key":value to the metadata text; both are in the window. */
+/* Appends ,"key":value to the metadata text. Key and value are still in the window. */
 static tm_status keep_metadata(chrome_reader *reader, const tm_json_text *key, const char *value,
                                size_t size, tm_error *err) {
     tm_vec *metadata = &reader->part->metadata;
@@ -202,9 +206,9 @@ static bool read_base_time(chrome_reader *reader, const char *text, size_t size)
            *base_ns <= TM_CHROME_TIME_MAX_NS;
 }
 
-/* Whether the outermost object continues or ends after a string. If not, the string may contain an
- * unescaped quote. At the end of the window, true only if the content ends there: otherwise the
- * repair asks for more text. */
+/* Returns whether the outermost object continues or ends after a string. If not, the string may
+ * contain an unescaped quote. If the window ends after the string, returns true only if the content
+ * ends there, too. Otherwise the repair asks for more text. */
 static bool ends_member(const tm_window *window, const char *end) {
     const char *next = tm_json_space(end);
     if (next >= window->cursor.end)
@@ -212,8 +216,8 @@ static bool ends_member(const tm_window *window, const char *end) {
     return *next == ',' || *next == '}';
 }
 
-/* Reads a top-level value. The window keeps its text from key->bytes on; `key` is moved when the
- * window moves. A value longer than METADATA_VALUE_MAX is only checked. */
+/* Reads a top-level value. The window keeps the text from key->bytes on, and `key` is adjusted when
+ * that text moves. A value longer than METADATA_VALUE_MAX is checked but not kept. */
 static tm_status read_metadata(chrome_reader *reader, tm_json_text *key, tm_error *err) {
     tm_window *window = &reader->window;
     tm_json_skip_state state = {0};
@@ -229,8 +233,10 @@ static tm_status read_metadata(chrome_reader *reader, tm_json_text *key, tm_erro
             end = repair_value(reader, keep + value);
             repaired = end != NULL;
             if (!end && window->cursor.fail < window->cursor.end)
-                end = strict; /* keep a valid value: the error after it is reported later */
-            /* incomplete: the value is read again from its start */
+                /* The value itself is valid, so it is kept. The error after it is reported
+                 * later. */
+                end = strict;
+            /* If the value is incomplete, it is read again from its start. */
             state = (tm_json_skip_state){0};
             resume = keep + value;
         }
@@ -262,7 +268,8 @@ static tm_status read_metadata(chrome_reader *reader, tm_json_text *key, tm_erro
     return keep_metadata(reader, key, text, size, err);
 }
 
-/* Moves from the end of a top-level member to the next one (*more), or past the closing brace. */
+/* Moves from the end of a top-level member to the next member, or past the closing brace. Sets
+ * *more to whether there is a next member. */
 static tm_status end_member(chrome_reader *reader, bool *more, tm_error *err) {
     tm_window *window = &reader->window;
     TM_TRY(tm_window_space(window, err));
@@ -282,7 +289,8 @@ static tm_status end_member(chrome_reader *reader, bool *more, tm_error *err) {
     return TM_OK;
 }
 
-/* Reads the members of the outermost object; window->p is at the first key if *more. */
+/* Reads the members of the outermost object. At the call, window->p is at the first key, if @p more
+ * is set. */
 static tm_status read_members(chrome_reader *reader, bool more, tm_error *err) {
     tm_window *window = &reader->window;
     while (more) {
@@ -336,7 +344,7 @@ static tm_status read_start(chrome_reader *reader, tm_error *err) {
 }
 
 /* Reads a part that starts with an event. The text after the last event shows whether the events
- * are in an object or a bare array; parts that disagree do not fit together. */
+ * are in an object or in a bare array. All parts of a file must agree on this. */
 static tm_status read_rest(chrome_reader *reader, tm_error *err) {
     tm_window *window = &reader->window;
     bool more = false;

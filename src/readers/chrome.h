@@ -27,34 +27,39 @@ typedef struct tm_chrome_form {
 } tm_chrome_form;
 
 /**
- * Reads a part of a source: from the current position (the start of the source or of an event) to
- * byte @p stop (the start of an event; -1: the end of the content). Repairs malformed events and
- * counts them.
+ * Reads a part of a source. The part starts at the current position, which is the start of the
+ * source or of an event. It ends at byte @p stop, which is the start of an event, or -1 for the end
+ * of the content. Repairs malformed events and counts them.
  *
  * @param context  argument of form->emit
  * @param out      receives the metadata, the position of the part, the counts of its trace, and
- *                 whether the text was truncated; also with TM_ERR_INPUT
+ *                 whether the text was truncated; it is also set if TM_ERR_INPUT is returned
  * @return         TM_OK; TM_ERR_INPUT with path and decoded byte offset; TM_ERR_FAULT
  */
 tm_status tm_chrome_read_part(tm_source *source, const tm_chrome_form *form, int64_t stop,
                               void *context, tm_part *out, tm_error *err) TM_MUST_CHECK;
 
-/** Interns a string token, decoded if it has escapes; TM_NAME_FAILED if out of memory.
- * @param scratch  of char, for decoded strings */
+/**
+ * Interns a string token, after decoding its escapes. Returns TM_NAME_FAILED if out of memory.
+ * @param scratch  of char, for decoded strings
+ */
 uint32_t tm_chrome_intern(tm_names *names, tm_vec *scratch, const tm_json_text *text);
 
 /**
- * Adds an operator's attributes, unless all are empty. Returns false if out of memory.
- * @param reported   everything except the stack
- * @param stack  as written by profilers, with white space after ";", or NULL
+ * Adds an operator's attributes, unless all of them are empty. Returns false if out of memory.
+ * @param reported  all attributes except the stack
+ * @param stack     the stack as profilers write it, with white space after ";"; NULL if there is
+ *                  none
  */
 bool tm_chrome_operator(tm_trace *trace, tm_names *names, tm_vec *scratch,
                         const tm_operator_attr *reported, const tm_json_text *stack);
 
-/** Records names of processes and threads; other metadata events, which only set the order of
- * display, are skipped. Returns false if out of memory.
- * @param labels  of tm_label; appended to
- * @param name    the field that holds the arg "name" */
+/**
+ * Records the name of a process or thread. Other metadata events only set the order of display, so
+ * they are skipped. Returns false if out of memory.
+ * @param labels  of tm_label; the name is appended
+ * @param name    the field that holds the arg "name"
+ */
 bool tm_chrome_label(tm_vec *labels, tm_names *names, tm_vec *scratch, const tm_chrome_event *event,
                      unsigned name);
 

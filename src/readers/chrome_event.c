@@ -6,8 +6,8 @@
 /* Functions that are seldom called are not inlined, so that the loops need fewer registers. */
 #define TM_RARE __attribute__((noinline, cold))
 
-/* Hashes the length and three bytes of a key, which nearly always distinguish it from others. Keys
- * with equal hashes go to consecutive slots. */
+/* Returns a hash of the length and three bytes of a key. These nearly always differ between keys.
+ * Keys with equal hashes go to consecutive slots. */
 static unsigned key_hash(const char *key, size_t size) {
     unsigned h = (unsigned)size * 31u + (unsigned char)key[0];
     h = h * 31u + (unsigned char)key[size / 2];
@@ -59,7 +59,8 @@ static const char *key_colon(tm_json_cursor *cursor, const char *p, tm_json_text
     return tm_json_space(p + 1);
 }
 
-/* Moves from the end of a member to the next key (*more), or past the closing brace. */
+/* Moves from the end of a member to the next key, or past the closing brace. Sets *more to whether
+ * there is a next key. */
 static const char *next_member(tm_json_cursor *cursor, const char *p, bool *more) {
     p = tm_json_space(p);
     *more = *p == ',';
@@ -79,12 +80,12 @@ static const char *first_member(tm_json_cursor *cursor, const char *p, bool *mor
     return *more ? p : p + 1;
 }
 
-/* Whether the run has all digits of the number. */
+/* Returns whether the run contains all digits of the number at p. */
 static inline bool is_all(const char *p, const tm_digits *digits) {
     return digits->n < TM_DIGIT_RUN_MAX || p[digits->n] < '0' || p[digits->n] > '9';
 }
 
-/* Reads the digits at p, faster if there are few. */
+/* Reads the digits at p. This is faster than tm_digits_at if there are fewer than eight. */
 static inline tm_digits few_digits_at(const char *p) {
     uint64_t word;
     memcpy(&word, p, sizeof word);
@@ -126,7 +127,9 @@ static inline const char *time_value(tm_json_cursor *cursor, const char *p, unsi
                                      int64_t *time, bool *valid) {
     const char *start = p;
     static const struct {
-        int64_t scale, most; /* larger whole parts would overflow when they are scaled */
+        /* The part before the point must be less than `most`. Otherwise it would overflow when it
+         * is scaled. */
+        int64_t scale, most;
     } units[] = {[3] = {1000, INT64_MAX / 1000}, [6] = {1000000, INT64_MAX / 1000000}};
     tm_digits whole = tm_digits_at(p), fraction = {0, 0};
     if (whole.n > 0 && is_all(p, &whole) && (*p != '0' || whole.n == 1) &&
@@ -161,15 +164,15 @@ static const char *quoted_time(tm_json_cursor *cursor, const char *p, unsigned d
     return tm_json_skip_value(cursor, p);
 }
 
-/* Whether @p c usually follows a number. */
+/* Returns whether @p c usually follows a number. */
 static inline bool ends_value(char c) {
     static const bool ends[256] = {
         [','] = true, ['}'] = true, [']'] = true, ['\n'] = true, [' '] = true};
     return ends[(unsigned char)c];
 }
 
-/* Whether the n digits at p are an integer: no leading zero, and nothing after them that belongs to
- * the number. */
+/* Returns whether the n digits at p are an integer. They must not have a leading zero, and the
+ * number must end after them. */
 static inline bool is_whole(const char *p, unsigned n) {
     return n > 0 && ends_value(p[n]) && (*p != '0' || n == 1);
 }
@@ -198,8 +201,8 @@ static inline const char *text_value(tm_json_cursor *cursor, const char *p, tm_j
     return p + n;
 }
 
-/* Whether the text [size] is at p. Texts contain no zero byte, so the comparison stops within the
- * padding after the window. */
+/* Returns whether the text [size] is at p. A text contains no zero byte, so the comparison stops in
+ * the padding after the window at the latest. */
 static inline bool is_known(const char *text, const char *p, size_t size) {
 #if TM_SIMD == TM_SIMD_AVX2
     for (size_t at = 0; at < size; at += 32) {
@@ -226,8 +229,8 @@ static inline unsigned known_slot(const char *p, unsigned hash) {
     return (hash ^ (unsigned)(word * UINT64_C(0x9E3779B97F4A7C15) >> 48)) % TM_CHROME_KNOWN;
 }
 
-/* Call after an array was put into a cache slot. Removes references to the slot from other arrays
- * of the same event, which would get the new array's id. */
+/* Removes the references to a cache slot from the other arrays of the same event. Call it after an
+ * array was put into the slot. Otherwise, the other arrays would get the id of the new array. */
 static __attribute__((noinline)) void forget(const tm_chrome_keys *keys, unsigned slot,
                                              tm_chrome_event *event) {
     for (unsigned f = 0; event->present >> f; f++)
@@ -236,9 +239,11 @@ static __attribute__((noinline)) void forget(const tm_chrome_keys *keys, unsigne
             event->fields[f].text.known = 0;
 }
 
-/* Skips a string or an array, fast if it equals the cached one: operators of the same name have the
- * same values.
- * @param slot  its cache slot */
+/*
+ * Skips a string or an array. This is fast if the text equals the cached text, which is usual,
+ * because operators of the same name often have the same values.
+ * @param slot  the cache slot of the text
+ */
 static inline const char *skip_known(tm_json_cursor *cursor, tm_chrome_keys *keys, const char *p,
                                      unsigned slot, tm_chrome_event *event) {
     char *known = keys->known[slot];
@@ -278,7 +283,7 @@ static TM_RARE const char *other_int(tm_json_cursor *cursor, const char *start, 
     return p;
 }
 
-/* Reads an integer, also in a string: ROCm writes "stream": "7". */
+/* Reads an integer. The integer may be in a string: ROCm writes "stream": "7". */
 static inline const char *int_value(tm_json_cursor *cursor, const char *p, int64_t *out,
                                     bool *valid) {
     tm_digits digits = few_digits_at(p);
@@ -344,7 +349,8 @@ static const char *real_value(tm_json_cursor *cursor, const char *p, double *out
     return p;
 }
 
-/* Whether a value is a pointer: "stream": "0x0" in HIP's host calls; CUDA's have a number. */
+/* Returns whether a value is a pointer. HIP's host calls have "stream": "0x0", while CUDA's calls
+ * have a number. */
 static bool is_pointer(const char *p) {
     if (strncmp(p, "\"0x", 3) != 0)
         return false;
@@ -363,7 +369,8 @@ static TM_RARE const char *other_field(tm_json_cursor *cursor, const char *p, in
     case TM_CHROME_INT:
         p = other_int(cursor, p, &value->i, &valid);
         break;
-    case TM_CHROME_REAL: /* without a rate, older profilers write "N/A" or "inf" */
+    /* If there is no rate, older profilers write "N/A" or "inf". */
+    case TM_CHROME_REAL:
         p = real_value(cursor, p, &value->r, &valid);
         break;
     case TM_CHROME_TEXT:
@@ -404,9 +411,10 @@ enum { UNKNOWN_FIELD = TM_CHROME_FIELDS_MAX, M_END };
 typedef struct walk {
     tm_chrome_keys *keys;
     bool args, first;
-    unsigned at; /* offset [bytes] of the gap to try next, in event_gaps or args_gaps of the keys;
-                    depends on the members so far */
-    int member;  /* member whose value comes next; M_END: none, p is at the closing brace */
+    /* Offset [bytes] of the gap to try next, in event_gaps or args_gaps of the keys. It depends on
+     * the members that were read so far. */
+    unsigned at;
+    int member; /* member whose value comes next; M_END: none, p is at the closing brace */
 } walk;
 
 static bool key_is(const tm_json_text *key, const char *word, size_t size) {
@@ -428,12 +436,14 @@ static int member_of(const tm_json_text *key) {
     return M_OTHER;
 }
 
-/* Returns the offset of the next expected gap after a key, a phase or a category was read. */
+/* Returns the offset of the gap to expect next. `at` is the offset of the current gap, and `by`
+ * identifies what was read: a key, a phase or a category. */
 static inline unsigned turn(unsigned at, unsigned by) {
     return (at * 5 + by) % (TM_CHROME_GAPS * sizeof(tm_gap));
 }
 
-/* Returns the offset of a gap [bytes]; numbers beyond the last gap wrap around. */
+/* Returns the offset [bytes] of the gap with this number. Numbers after the last gap start again at
+ * the first one. */
 static inline unsigned met(unsigned number) {
     return number % TM_CHROME_GAPS * (unsigned)sizeof(tm_gap);
 }
@@ -456,8 +466,8 @@ static TM_RARE const char *new_gap(tm_json_cursor *cursor, walk *w, const char *
     return p;
 }
 
-/* Moves from the opening brace or the end of a value to the next value or the closing brace. Fast
- * if the text between them is as expected. */
+/* Moves to the next value, or to the closing brace. Starts at the opening brace or at the end of a
+ * value. This is fast if the text in between is the expected gap. */
 static inline const char *next_value(tm_json_cursor *cursor, walk *w, const char *p) {
     tm_gap *gaps = w->args ? w->keys->args_gaps : w->keys->event_gaps;
     tm_gap *gap = (tm_gap *)(void *)((char *)gaps + w->at);
@@ -497,7 +507,7 @@ static inline const char *arg_value(tm_json_cursor *cursor, const walk *w, const
     return end;
 }
 
-/* Hashes an event's name; 0 if the name comes after the args. */
+/* Returns a hash of an event's name; 0 if the name comes after the args. */
 static inline unsigned name_hash(const tm_chrome_event *event) {
     const tm_json_text *name = &event->name;
     if (!event->has_name || name->size == 0)

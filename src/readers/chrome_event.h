@@ -21,9 +21,14 @@ typedef struct tm_chrome_field {
     const char *key;
 } tm_chrome_field;
 
-/** Types of values. INT: an integer, also in a string. TEXT: a string or a number. TRIPLE: three
- * integers in an array. ARRAY: the text of an array, with its brackets. MAYBE: like TEXT, but
- * values of other types are ignored without being counted as bad. */
+/**
+ * Types of values:
+ * - INT: an integer, which may be in a string
+ * - TEXT: a string or a number
+ * - TRIPLE: three integers in an array
+ * - ARRAY: the text of an array, with its brackets
+ * - MAYBE: like TEXT, but a value of another type is ignored and not counted as bad
+ */
 typedef enum tm_chrome_type {
     TM_CHROME_INT,
     TM_CHROME_REAL,
@@ -33,7 +38,8 @@ typedef enum tm_chrome_type {
     TM_CHROME_MAYBE
 } tm_chrome_type;
 
-/** For a list of fields X(id, type, key): the entry of the enum, and the row of the table. */
+/** For a list of fields X(id, type, key). The first macro makes the entry of the enum, the second
+ * makes the row of the table. */
 #define TM_CHROME_FIELD_ID(id, type, key) id,
 #define TM_CHROME_FIELD_ROW(id, type, key) [id] = {TM_CHROME_##type, sizeof(key) - 1, key},
 
@@ -48,7 +54,7 @@ typedef union tm_chrome_value {
 typedef struct tm_chrome_event {
     char phase; /* 0 if absent or longer than one letter */
     bool has_name, has_category, has_ts, has_duration;
-    bool quoted_ts; /* whether ts was in a string */
+    bool quoted_ts; /* whether ts was a string */
     int bad_values; /* number of args whose value does not have the field's type */
     int64_t ts_ns;  /* relative to the trace's base time [ns; ps if keys->decimals is 6] */
     int64_t duration_ns;
@@ -56,21 +62,22 @@ typedef struct tm_chrome_event {
     tm_json_text pid, tid;
     tm_json_text id;  /* id of a flow: a number or a string; size 0 if absent */
     const char *args; /* the opening brace of the args, or NULL */
-    uint32_t *
-        known_ids; /* [text.known of an ARRAY] name id of the text, set by the caller; 0: not set */
-    uint64_t present; /* bit f is set if fields[f] has a value */
+    /* Only for the text of an ARRAY: the element at text.known is the name id of the text, set by
+     * the caller. An element of 0 is not set yet. */
+    uint32_t *known_ids;
+    uint64_t present; /* bit f is set if the event has a value for fields[f] */
     tm_chrome_value fields[TM_CHROME_FIELDS_MAX];
 } tm_chrome_event;
 
 enum { TM_CHROME_GAPS = 512, TM_CHROME_KNOWN = 2048, TM_CHROME_KNOWN_MAX = 128 };
 
-/** A format's keys by hash, and caches of recent gaps and of recent texts that are not parsed. Each
- * reader has its own. */
+/** A hash table of the keys of a format. It also caches recent gaps, and recent texts that are
+ * skipped without parsing. Each reader has its own. */
 typedef struct tm_chrome_keys {
     const tm_chrome_field *fields; /* borrowed */
     bool quoted_times;  /* ts and dur may be numbers in quotes; otherwise such values are bad */
     unsigned decimals;  /* decimals of a microsecond: 3 for times in ns, 6 in ps */
-    uint8_t slots[256]; /* 1 + field with this hash; 0: free */
+    uint8_t slots[256]; /* 1 + index of the field whose key has this hash; 0 if there is none */
     tm_gap event_gaps[TM_CHROME_GAPS];
     tm_gap args_gaps[TM_CHROME_GAPS];
     uint8_t known_sizes[TM_CHROME_KNOWN];    /* 0: none */
@@ -82,16 +89,19 @@ typedef struct tm_chrome_keys {
 /** @param fields  [n] at most TM_CHROME_FIELDS_MAX; borrowed */
 void tm_chrome_keys_init(tm_chrome_keys *keys, const tm_chrome_field *fields, int n);
 
-/** Parses the object whose opening brace is at @p p. All of it must be in the window, into which
- * the event's texts point. */
+/** Parses the object whose opening brace is at @p p. The whole object must be in the window,
+ * because the event's texts point into the window. */
 const char *tm_chrome_event_parse(tm_json_cursor *cursor, tm_chrome_keys *keys, const char *p,
                                   tm_chrome_event *out);
 
 /** Handles one series of a counter event and its value. Returns false if out of memory. */
 typedef bool tm_chrome_series(void *context, const tm_json_text *key, double value);
 
-/** Calls @p each for every number in the args object at @p p: the series of a counter event.
- * @param quoted  also for numbers in strings */
+/**
+ * Calls @p each for every number in the args object at @p p. The args of a counter event contain
+ * one number for each series.
+ * @param quoted  numbers in strings count, too
+ */
 const char *tm_chrome_counters(tm_json_cursor *cursor, const char *p, bool quoted,
                                tm_chrome_series *each, void *context);
 

@@ -34,7 +34,7 @@ bool tm_converter_find(const tm_converter *converter, char *out, size_t size) {
     char path[TM_PATH_MAX];
     while (folders) {
         int length = (int)strcspn(folders, ":");
-        /* An empty entry is the working directory. */
+        /* In PATH, an empty entry stands for the working directory. */
         int n = snprintf(path, sizeof path, "%.*s/%s", length ? length : 1, length ? folders : ".",
                          converter->program);
         if (n > 0 && (size_t)n < sizeof path && (size_t)n < size && is_program(path)) {

@@ -18,7 +18,8 @@ enum { TM_DIGIT_RUN_MAX = 16 };
 
 /** A run of digits: its length and value. */
 typedef struct tm_digits {
-    unsigned n; /* at most TM_DIGIT_RUN_MAX; at this maximum, more digits may follow */
+    /* number of digits, at most TM_DIGIT_RUN_MAX; more digits may follow if it is the maximum */
+    unsigned n;
     uint64_t value;
 } tm_digits;
 

@@ -227,7 +227,8 @@ static tm_status open_at(const char *path, int64_t offset, tm_source **out, tm_e
     return status;
 }
 
-/* Finds the offset at which part `index` starts; -1 for index n, the end of the file. */
+/* Finds the offset at which part `index` starts. Index n is the end of the file; its offset is
+ * -1. */
 static tm_status find_begin(const char *path, const tm_file_info *info, int index, int n,
                             int64_t *begin, tm_error *err) {
     tm_source *source;

@@ -101,8 +101,8 @@ static const char *scalar(tm_json_cursor *cursor, const char *p) {
     return tm_json_literal(cursor, p);
 }
 
-/* Skips a string or an integer, the usual elements of an array; NULL if it is neither, or
- * malformed. */
+/* Skips a string or an integer, which are the usual elements of an array. Returns NULL if the
+ * element is of another kind, or malformed. */
 static inline const char *usual_element(tm_json_cursor *cursor, const char *p) {
     const char *digits = p;
     if (*p == '"') {
@@ -115,10 +115,11 @@ static inline const char *usual_element(tm_json_cursor *cursor, const char *p) {
 }
 
 #if TM_SIMD == TM_SIMD_AVX2
-/* Skips whole numbers that are separated by a comma, or a comma and a blank, 32 bytes at a time.
- * (In large jobs, the lists of ranks of process groups are most of a trace.) p is after a comma or
- * at the first number. Returns the position after the last comma that matches; the caller reads the
- * last number and anything else. */
+/* Skips a list of whole numbers, 32 bytes at a time. This is worthwhile because in large jobs,
+ * lists of the ranks of process groups are most of a trace. The numbers may be separated by a
+ * comma, or by a comma and a blank. At the call, p is after a comma or at the first number. Returns
+ * the position after the last comma that fits. The caller reads the last number and anything
+ * else. */
 static const char *many_numbers(const char *p) {
     const __m256i zero = _mm256_set1_epi8('0'), nine = _mm256_set1_epi8(9);
     const __m256i comma = _mm256_set1_epi8(','), blank = _mm256_set1_epi8(' ');
@@ -147,9 +148,10 @@ static const char *many_numbers(const char *p) {
 }
 #endif
 
-/* Fast way to skip an array, without a state. Its elements may be strings, integers, and arrays of
- * these. Returns NULL if the array contains anything else, is malformed or does not end in the
- * window: it must then be skipped in the general way. Sets *looked_at to where it stopped. */
+/* Skips an array in a fast way, without a state. The elements of the array may be strings,
+ * integers, and arrays of these. Returns NULL if the array contains anything else, is malformed, or
+ * does not end in the window. The caller must then skip it in the general way. Sets *looked_at to
+ * the position up to which the array was examined. */
 static const char *usual_array(tm_json_cursor *cursor, const char *p, const char **looked_at) {
     int depth = 0;
     do {
@@ -178,8 +180,8 @@ static const char *usual_array(tm_json_cursor *cursor, const char *p, const char
     } while (true);
 }
 
-/* Reads the value at p. Tries the fast way only from *looked_at on, so that nested arrays with
- * unusual values are not scanned again for each level. */
+/* Reads the value at p. Tries the fast way only at *looked_at and after it. Otherwise, nested
+ * arrays with unusual values would be scanned again for each level of nesting. */
 static const char *at_value(tm_json_cursor *cursor, const char *p, tm_json_skip_state *s,
                             const char **looked_at) {
     const bool usual = *p == '[' && s->depth < TM_JSON_DEPTH_MAX / 2 && p >= *looked_at;

@@ -1,8 +1,8 @@
-/* Strict JSON tokens over bytes in memory: the inner loop of every JSON reader. The bytes are in
- * [p, end), followed by TM_JSON_PADDING zero bytes. No function checks for end before it reads: no
- * token contains a zero byte, so each function stops there. A function returns the position after
- * what it read, or NULL after setting cursor->fail and cursor->why. A failure at or after end means
- * that the text continues beyond the window. */
+/* Reads strict JSON tokens from bytes in memory. This is the inner loop of every JSON reader. The
+ * bytes are in [p, end), followed by TM_JSON_PADDING zero bytes. No token contains a zero byte, so
+ * each function stops there, and no function needs to check for end before it reads. A function
+ * returns the position after what it has read. On failure, it sets cursor->fail and cursor->why,
+ * and returns NULL. A failure at or after end means that the text continues after the window. */
 #ifndef TMERGE_JSON_H
 #define TMERGE_JSON_H
 
@@ -30,8 +30,9 @@ typedef struct tm_json_cursor {
 typedef struct tm_json_text {
     const char *bytes;
     size_t size;
-    bool escaped; /* it contains a backslash: use tm_json_decode */
-    /* for the text of an ARRAY field: index in tm_chrome_event.known_ids; 0: none */
+    bool escaped; /* the text contains a backslash: use tm_json_decode */
+    /* Only for the text of an ARRAY field: its index in tm_chrome_event.known_ids; 0 if it has
+     * none. */
     uint16_t known;
 } tm_json_text;
 
@@ -50,7 +51,8 @@ static inline const char *tm_json_space(const char *p) {
     return p;
 }
 
-/** Whether [bytes, bytes + size) is valid UTF-8 (RFC 3629: no surrogates, no overlong form). */
+/** Returns whether [bytes, bytes + size) is valid UTF-8. As RFC 3629 requires, surrogates and
+ * overlong forms are not valid. */
 bool tm_json_utf8_valid(const char *bytes, size_t size);
 
 /** Reads the rest of a string with a backslash or a non-ASCII byte; @p p is inside the string. */
@@ -78,7 +80,8 @@ static inline const char *tm_json_string(tm_json_cursor *cursor, const char *p, 
 #elif TM_SIMD == TM_SIMD_SSE2
     const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\');
     const __m128i control = _mm_set1_epi8(0x1f);
-    for (;;) { /* as above, 16 bytes at a time */
+    /* This is the loop above, with 16 bytes at a time. */
+    for (;;) {
         __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
         __m128i stop = _mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, slash));
         stop = _mm_or_si128(stop, _mm_cmpeq_epi8(_mm_min_epu8(v, control), v));
@@ -146,19 +149,18 @@ typedef struct tm_json_skip_state {
     uint64_t objects[TM_JSON_DEPTH_MAX / 64];
 } tm_json_skip_state;
 
-/**
- * Skips one value of any kind, checking its full grammar. On failure *resume is the start of the
- * token that could not be read; after more text was read into the window, the call can be repeated
- * from there with the same state.
- */
+/** Skips one value of any kind, and checks its full grammar. On failure, *resume is the start of
+ * the token that could not be read. The caller can read more text into the window, and repeat the
+ * call from *resume on with the same state. */
 const char *tm_json_skip(tm_json_cursor *cursor, const char *p, tm_json_skip_state *state,
                          const char **resume);
 
 /** Skips one value that is completely in the window; NULL on failure. */
 const char *tm_json_skip_value(tm_json_cursor *cursor, const char *p);
 
-/** Moves to the next value of an object in the window, from after its brace (@p first) or after a
- * value; sets *more to false after its closing brace. */
+/** Moves to the next value of an object in the window. If @p first is set, p is after the opening
+ * brace, otherwise after a value. At the end of the object, moves past its closing brace and sets
+ * *more to false. */
 static inline const char *tm_json_member(tm_json_cursor *cursor, const char *p, bool first,
                                          tm_json_text *key, bool *more) {
     p = tm_json_space(p);
@@ -180,11 +182,11 @@ static inline const char *tm_json_member(tm_json_cursor *cursor, const char *p, 
 }
 
 /**
- * Decodes the escapes of a string token that tm_json_string accepted into UTF-8; a lone surrogate
- * becomes U+FFFD.
+ * Decodes the escapes of a string token into UTF-8. The token must be one that tm_json_string
+ * accepted. A lone surrogate becomes U+FFFD.
  *
  * @param out  [text->size]
- * @return     bytes written
+ * @return     number of bytes written
  */
 size_t tm_json_decode(const tm_json_text *text, char *out);
 

@@ -74,7 +74,7 @@ static const char *parse_string(parser *p, const char *at) {
     return end ? push_text(p, &text, end) : NULL;
 }
 
-/* Advances to the next item, past its comma, or to the closing bracket. */
+/* Advances to the next item or to the closing bracket. Skips the comma before an item. */
 static const char *next_item(parser *p, const char *at, bool first, char close) {
     at = tm_json_space(at);
     if (*at == close || first)
@@ -100,8 +100,8 @@ static const char *parse_member(parser *p, const char *at, bool object) {
     return at ? parse_value(p, at) : NULL;
 }
 
-/* Whether parsing stopped because the text ends. Containers that are open then keep what was
- * read. */
+/* Returns whether parsing stopped because the text ends. Containers that are open then keep what
+ * was read. */
 static bool is_cut(parser *p) {
     p->cut = p->cut || (!p->memory && p->cursor.fail && p->cursor.fail >= p->cursor.end);
     return p->cut;

@@ -8,13 +8,13 @@
 typedef struct tm_json_lapses {
     bool cut;       /* the text ends too early; what is before the end was read */
     int64_t size;   /* size of the document [bytes] */
-    int64_t commas; /* commas missing between the members of an object */
+    int64_t commas; /* number of commas that were missing between the members of an object */
 } tm_json_lapses;
 
 /**
- * Reads one JSON document of at most 2^28 bytes. Reads a truncated document to its end.
- * @param lax     also reads objects whose members have no comma between them
- * @param out     TM_PICKLE, or a pickle that was read before: its values are replaced
+ * Reads one JSON document of at most 2^28 bytes. A truncated document is read to its end.
+ * @param lax     whether objects are also read if commas between their members are missing
+ * @param out     TM_PICKLE, or a pickle that was read before; its values are replaced
  * @param lapses  set on TM_OK
  * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */

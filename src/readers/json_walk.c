@@ -17,7 +17,8 @@ bool tm_walk_is_cut(const tm_walk *walk, tm_status status) {
     return walk->window.cut || (status == TM_ERR_INPUT && walk->window.ended);
 }
 
-/* Moves from the end of a member to the next one (*more), or past the closing bracket. */
+/* Moves from the end of a member to the next member, or past the closing bracket. Sets *more to
+ * whether there is a next member. */
 static tm_status end_member(tm_walk *walk, bool object, bool *more, tm_error *err) {
     tm_window *window = &walk->window;
     TM_TRY(tm_window_space(window, err));
@@ -60,8 +61,9 @@ tm_status tm_walk_list(tm_walk *walk, tm_walk_each *each, void *context, tm_erro
     return TM_OK;
 }
 
-/* Repairs the malformed value at window->p and parses it again; returns the position after it.
- * Returns NULL on failure: window->cursor then has the error, or needs more text. */
+/* Repairs the malformed value at window->p and parses it again. Returns the position after the
+ * value. On failure, returns NULL; window->cursor then contains the error, or asks for more
+ * text. */
 static const char *parse_repaired(tm_walk *walk, tm_walk_parse *parse, void *context) {
     tm_json_cursor *cursor = &walk->window.cursor, strict = *cursor;
     if (cursor->fail >= cursor->end)

@@ -1,5 +1,5 @@
-/* Walks over a JSON document that streams through a window: goes through its objects and arrays
- * member by member. Values that are small enough are parsed as a whole. */
+/* Walks over a JSON document that streams through a window. Objects and arrays are visited member
+ * by member. Values that are small enough are parsed as a whole. */
 #ifndef TMERGE_JSON_WALK_H
 #define TMERGE_JSON_WALK_H
 
@@ -9,11 +9,14 @@
 typedef struct tm_walk {
     tm_window window;
     tm_repair repair; /* repaired copy of the last malformed value */
-    int64_t *counts;  /* [TM_N_COUNTS] incremented by repairs; NULL: not counted; borrowed */
+    /* [TM_N_COUNTS] borrowed; repairs are counted here; NULL if they are not counted */
+    int64_t *counts;
 } tm_walk;
 
-/** Starts at the first non-blank byte of the document. The source must be unread. TM_OK;
- * TM_ERR_INPUT; TM_ERR_FAULT. */
+/**
+ * Starts a walk at the first byte of the document that is not blank. The source must be unread.
+ * @return TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
 tm_status tm_walk_open(tm_source *source, int64_t *counts, tm_walk *out,
                        tm_error *err) TM_MUST_CHECK;
 void tm_walk_close(tm_walk *walk);
@@ -23,7 +26,7 @@ static inline char tm_walk_at(const tm_walk *walk) {
     return *walk->window.p;
 }
 
-/** Whether a walk failed because the content ends too early. */
+/** Returns whether a walk failed with this status because the content ends too early. */
 bool tm_walk_is_cut(const tm_walk *walk, tm_status status);
 
 /**
@@ -33,8 +36,12 @@ bool tm_walk_is_cut(const tm_walk *walk, tm_status status);
  */
 typedef tm_status tm_walk_each(void *context, const tm_json_text *key, tm_error *err);
 
-/** Calls @p each for the members of the object, or the elements of the array, that starts here, and
- * moves past it. TM_OK; TM_ERR_INPUT, also if neither starts here; whatever @p each returns. */
+/**
+ * Reads the object or array that starts here. Calls @p each for each of its members or elements,
+ * and moves past it.
+ * @return TM_OK; TM_ERR_INPUT, also if neither an object nor an array starts here; a failure of @p
+ *         each
+ */
 tm_status tm_walk_list(tm_walk *walk, tm_walk_each *each, void *context,
                        tm_error *err) TM_MUST_CHECK;
 
@@ -42,8 +49,10 @@ tm_status tm_walk_list(tm_walk *walk, tm_walk_each *each, void *context,
  * times for the same value, from its start. */
 typedef const char *tm_walk_parse(void *context, tm_json_cursor *cursor, const char *p);
 
-/** Reads the value here with @p parse. If it is malformed, repairs it first. TM_OK; TM_ERR_INPUT;
- * TM_ERR_FAULT. */
+/**
+ * Reads the value here with @p parse. If it is malformed, repairs it first.
+ * @return TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
 tm_status tm_walk_item(tm_walk *walk, tm_walk_parse *parse, void *context,
                        tm_error *err) TM_MUST_CHECK;
 

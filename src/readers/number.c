@@ -2,12 +2,15 @@
 
 #include <stdlib.h>
 
-/* Limit of exponents, so that sums do not overflow. Beyond it, no digit fits into int64 anyway. */
+/* Limit of exponents, so that sums of exponents do not overflow. A number with a larger exponent
+ * does not fit into int64 anyway. */
 enum { EXPONENT_MAX = 1000000 };
 
 typedef struct decimal {
-    const char *digits, *digits_end; /* the digits, possibly with one decimal point */
-    long point; /* number of digits before the decimal point, after moving it by the exponent */
+    /* the text of the digits, which may contain one decimal point */
+    const char *digits, *digits_end;
+    /* number of digits before the decimal point, after the exponent has moved the point */
+    long point;
     bool negative;
 } decimal;
 
@@ -49,8 +52,9 @@ static bool with_sign(uint64_t value, bool negative, int64_t *out) {
     return true;
 }
 
-/* Reads the digits before the (moved) decimal point. Sets *rest to the first digit after it, or -1,
- * and *more to whether any later digit is not 0. */
+/* Reads the digits before the decimal point, which the exponent has moved. Sets *rest to the first
+ * digit after the point, or to -1 if there is none. Sets *more to whether any digit after the point
+ * is not 0. */
 static bool integer_part(const decimal *d, uint64_t *value, int *rest, bool *more) {
     long at = 0;
     const char *p = d->digits;
@@ -109,8 +113,9 @@ bool tm_number_uint(const char *text, size_t size, uint64_t *out) {
     return true;
 }
 
-/* Up to 15 digits and a power of ten up to 10^15 are both exact doubles, so their quotient is
- * rounded once, to the nearest double. Longer texts and exponents go to strtod. */
+/* A number of up to 15 digits and a power of ten up to 10^15 are both exact as doubles. So their
+ * quotient is rounded only once, to the nearest double. Texts with more digits or larger exponents
+ * are converted by strtod. */
 double tm_number_real(const char *text) {
     static const double power[] = {1.0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                    1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};

@@ -15,8 +15,8 @@
  */
 bool tm_number_scaled(const char *text, size_t size, int scale, int64_t *out);
 
-/** Converts a JSON number whose value is an integer ("7", "7.0", "1e3"); false if it is not an
- * integer, or does not fit int64. */
+/** Converts a JSON number whose value is an integer, such as "7", "7.0" or "1e3". Returns false if
+ * the value is not an integer, or does not fit int64. */
 bool tm_number_int(const char *text, size_t size, int64_t *out);
 
 /** tm_number_int for uint64: handles and addresses use all 64 bits. */

@@ -3,10 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limits of the values in containers (16 bytes each, so half a gigabyte), and of the containers. */
+/* Maximum number of values in all containers, and maximum number of containers. A value has 16
+ * bytes, so the values take at most half a gigabyte. */
 enum { VALUES_MAX = 1 << 25, CONTAINERS_MAX = 1 << 25, BUFFER = 1 << 16 };
 
-enum { LONGEST = 10 }; /* bytes of the longest opcode with its argument: an integer of 8 bytes */
+/* Length [bytes] of the longest opcode with its argument: the opcode, a length, and an integer of 8
+ * bytes. */
+enum { LONGEST = 10 };
 
 #define ARGUMENT (m->op + 1)
 
@@ -14,7 +17,7 @@ enum { LONGEST = 10 }; /* bytes of the longest opcode with its argument: an inte
  * what the opcode does. */
 #define OPCODES(X)                                                                                 \
     X(0x80, PROTO, 1, *ARGUMENT <= 5 ? NULL : "the protocol of this pickle is unknown")            \
-    X(0x95, FRAME, 8, NULL) /* ignored: frames only help readers to prefetch */                    \
+    X(0x95, FRAME, 8, NULL) /* has no effect, because frames only help readers to prefetch */      \
     X(0x2e, STOP, 0, stop(m))                                                                      \
     X(0x28, MARK, 0, push_row(m))                                                                  \
     X(0x4e, NONE, 0, push_row(m))                                                                  \
@@ -73,18 +76,20 @@ typedef struct machine {
     tm_error *err;
     unsigned char *buffer;           /* [BUFFER + 8] owned */
     const unsigned char *next, *end; /* the bytes of the buffer that are not read yet */
-    /* each opcode that starts before this is in the buffer with its whole argument */
+    /* each opcode that starts before this is in the buffer, together with its whole argument */
     const unsigned char *safe;
-    const unsigned char *op;      /* the current opcode; NULL if the buffer has moved past it */
-    int64_t at;                   /* offset of the current opcode in the file if op is NULL */
+    const unsigned char *op; /* the current opcode; NULL if the buffer has moved past it */
+    /* If `op` is NULL: the offset of the current opcode in the file. */
+    int64_t at;
     int64_t start;                /* offset of the buffer's first byte in the file */
-    tm_pickle_value *stack, *top; /* in out->stack: the first value; the end of the values */
-    tm_pickle_value *floor; /* first value above the last mark. The mark is the value below it, and
-                               has the index of the previous floor. */
-    tm_vec text;            /* of char */
-    size_t values;          /* number of values ever put into containers */
-    tm_status status;       /* not TM_OK if reading failed; err is then set */
-    bool ended;             /* the file ended inside the pickle */
+    tm_pickle_value *stack, *top; /* the first value in out->stack, and the end of the values */
+    /* The first value above the last mark. The mark itself is the value below it, and contains the
+     * index of the previous floor. */
+    tm_pickle_value *floor;
+    tm_vec text;      /* of char */
+    size_t values;    /* number of values ever put into containers */
+    tm_status status; /* not TM_OK if reading failed; err is then set */
+    bool ended;       /* the file ended inside the pickle */
 } machine;
 
 /* The functions of opcodes return NULL, or a text that says why reading ends, such as one of these.
@@ -139,7 +144,8 @@ static tm_status refill(machine *m) {
     return n > 0 ? make_room(m, kept + n) : fail(m, "the file ends inside the pickle");
 }
 
-/* Reads until the buffer has @p n unread bytes. If it cannot, returns false and sets status. */
+/* Reads until the buffer has @p n unread bytes. If this is not possible, sets the status and
+ * returns false. */
 static bool have(machine *m, size_t n) {
     while ((size_t)(m->end - m->next) < n && m->status == TM_OK)
         m->status = refill(m);
@@ -163,7 +169,8 @@ static inline const char *push(machine *m, tm_pickle_value value) {
     return NULL;
 }
 
-/* Moves the items of a container to the end of out->items, where there is room for @p n more. */
+/* Moves the items of a container to the end of out->items, so that there is room for @p n more
+ * items. */
 static bool make_place(tm_pickle *p, tm_pickle_run *run, size_t n) {
     const size_t first = p->items.n, room = run->n == 0 ? n : 2 * (run->n + n);
     if (!tm_vec_reserve(&p->items, first + room))
@@ -208,7 +215,8 @@ static const char *push_bytes(machine *m, const void *bytes, size_t size) {
                                 : push(m, (tm_pickle_value){.as.id = id, .type = TM_PICKLE_TEXT});
 }
 
-/* Reads a text in pieces, so that a length beyond the end of the file allocates nothing. */
+/* Reads a text in pieces. If its length is beyond the end of the file, memory is allocated only for
+ * the part that exists. */
 static const char *push_long_text(machine *m, uint64_t size) {
     m->text.n = 0;
     while (size > 0) {
@@ -231,8 +239,8 @@ static const char *push_text(machine *m, uint64_t size) {
     return push_bytes(m, bytes, (size_t)size);
 }
 
-/* Reads a two's complement integer of up to 8 bytes. Always reads 8 bytes, which the buffer's extra
- * room allows, and shifts out the surplus. */
+/* Reads a two's complement integer of up to 8 bytes. For speed, always reads 8 bytes, which is
+ * possible because the buffer has extra room. Then shifts out the surplus bytes. */
 static inline tm_pickle_value long_of(const unsigned char *from, size_t size) {
     const size_t more = size > 0 ? 64 - 8 * size : 0;
     uint64_t value = size > 0 ? number(from, 8) << more : 0;

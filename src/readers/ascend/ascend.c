@@ -29,10 +29,11 @@ static bool is_queued(const tm_json_text *category) {
                                    memcmp(category->bytes, "dequeue", 7) == 0);
 }
 
-/* Whether an event identifies an Ascend trace. Among profilers that write an array, only this one
- * writes times in quotes. If times are not quoted, the trace is recognised by process names, or by
- * categories and args that other profilers lack or write differently: Kineto writes dimensions as
- * arrays, and a sequence number only for operators that autograd counts. */
+/* Returns whether an event identifies an Ascend trace. Of the profilers that write an array of
+ * events, only this one may write times in quotes. If times are not quoted, the trace is recognised
+ * by the names of processes, or by categories and args that other profilers lack or write
+ * differently. For example, Kineto writes dimensions as arrays, and writes a sequence number only
+ * for operators that autograd counts. */
 static bool tells(const tm_chrome_event *event) {
     if (event->phase == 'M')
         return names_ascend(event);
@@ -78,13 +79,15 @@ static bool emit(void *context, tm_json_cursor *cursor, tm_chrome_event *event) 
     return tm_ascend_emit(context, cursor, event);
 }
 
-/* The metadata of every trace: the kind of device, and that the rank has a clock of its own. */
+/* The metadata of every trace. It states the kind of device, and that the rank has a clock of its
+ * own. */
 static const char described[] = "{" TM_DEVICE_KIND "NPU\"," TM_OWN_CLOCK "}";
 
 static const tm_chrome_form form = {
     .fields = fields, .n_fields = N_FIELDS, .quoted_times = true, .emit = emit};
 
-/* Sets the rank and host, which only the profiler's folders record, and the metadata. */
+/* Sets the rank, the host and the metadata. Only the names of the profiler's folders record the
+ * rank and the host. */
 static tm_status describe(const char *path, tm_names *names, tm_trace *out, tm_error *err) {
     char host[256];
     out->rank = tm_ascend_rank_of(path);

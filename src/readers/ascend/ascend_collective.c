@@ -34,8 +34,8 @@ bool tm_ascend_add_collective(tm_trace *trace, tm_names *names,
     attr.seq = reported->op->seq;
     attr.in_elements = no_in ? -1 : reported->count;
     attr.out_elements = no_out ? -1 : reported->count;
-    /* Sends and receives use communicators of two ranks. If a rank's place in one is known, so is
-     * its peer's. */
+    /* Sends and receives use communicators of two ranks. If the place of a rank in such a
+     * communicator is known, the place of its peer is known, too. */
     attr.src_rank = kind == TM_COLL_RECV ? 0 : -1;
     attr.dst_rank = kind == TM_COLL_SEND ? 0 : -1;
     attr.name = tm_names_intern(names, name.bytes, name.size);

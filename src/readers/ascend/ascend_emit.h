@@ -16,7 +16,8 @@ typedef enum tm_ascend_layer {
     TM_ASCEND_PYTHON,
     TM_ASCEND_CANN, /* calls of the CANN library, made by threads of the Python process */
     TM_ASCEND_DEVICE,
-    TM_ASCEND_HCCL, /* HCCL's operations and, as separate threads, their planes (channels) */
+    /* HCCL's operations. HCCL's planes (channels) are separate threads of this process. */
+    TM_ASCEND_HCCL,
     TM_ASCEND_OVERLAP,
     TM_ASCEND_OTHER_LAYER
 } tm_ascend_layer;
@@ -42,7 +43,7 @@ typedef struct tm_ascend_emitter {
     tm_names *names;  /* borrowed */
     tm_vec scratch;   /* of char: decoded strings */
     tm_vec processes; /* of tm_ascend_process */
-    size_t last;      /* index of the process that was looked up last */
+    size_t last;      /* index of the process that was used last */
     tm_vec unsure;    /* of uint32_t: rows of copies that may be parts of collectives */
     tm_vec carrying;  /* of uint32_t: tracks that have parts of collectives */
     tm_vec mesh;      /* of uint32_t: rows of operations with a mesh algorithm */
@@ -56,12 +57,15 @@ void tm_ascend_emitter_init(tm_ascend_emitter *emitter, tm_part *part, tm_names 
                             const tm_ascend_groups *groups);
 void tm_ascend_emitter_free(tm_ascend_emitter *emitter);
 
-/** Adds an event, or counts why it was rejected. False if out of memory. */
+/** Adds an event, or counts why it was rejected. Returns false if out of memory. */
 bool tm_ascend_emit(tm_ascend_emitter *emitter, tm_json_cursor *cursor,
                     const tm_chrome_event *event);
 
-/** Completes the trace after its last event: finds copies that are parts of collectives, links
- * launches with their work, and compares sums with the profiler's own. TM_OK; TM_ERR_FAULT. */
+/**
+ * Completes the trace after its last event: finds copies that are parts of collectives, links
+ * launches with their work, and compares sums with the profiler's own.
+ * @return TM_OK; TM_ERR_FAULT
+ */
 tm_status tm_ascend_emitter_finish(tm_ascend_emitter *emitter, tm_error *err) TM_MUST_CHECK;
 
 #endif

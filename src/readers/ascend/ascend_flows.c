@@ -31,9 +31,10 @@ typedef struct place {
 typedef struct launched {
     uint32_t event;
     uint32_t track;
-    uint32_t call;   /* index in `calls` of the launching call */
-    uint32_t holder; /* index in `calls` of the innermost recorded call around the arrow's start;
-                        TM_NO_EVENT: none */
+    uint32_t call; /* index in `calls` of the launching call */
+    /* Index in `calls` of the innermost recorded call that contains the start of the arrow.
+     * TM_NO_EVENT if there is none. */
+    uint32_t holder;
     int64_t ns;
     bool known;
 } launched;
@@ -173,8 +174,8 @@ static bool has_lower_id(const void *element, const void *key) {
     return a[0] < b[0] || (a[0] == b[0] && a[1] < b[1]);
 }
 
-/* Returns the index of the innermost call that contains a time, among those before index `end`;
- * TM_NO_EVENT if there is none. */
+/* Returns the index of the innermost call on a track that contains a time. Only calls before index
+ * `end` count. Returns TM_NO_EVENT if there is none. */
 static uint32_t call_holding(const linker *l, const tm_reach *of, size_t end, uint32_t track,
                              int64_t ns) {
     const place *v = l->calls.data;
@@ -182,8 +183,10 @@ static uint32_t call_holding(const linker *l, const tm_reach *of, size_t end, ui
     return i != TM_REACH_NONE && v[i].track == track ? (uint32_t)i : TM_NO_EVENT;
 }
 
-/* Indexes the ends of the calls, which must be sorted.
- * @param taken_of  [events] nonzero for calls that dequeue */
+/*
+ * Builds the indexes `ends` and `takers` of the ends of calls. The calls must be sorted.
+ * @param taken_of  [events] nonzero for calls that dequeue
+ */
 static bool find_ends(linker *l, const uint32_t *taken_of) {
     const place *v = l->calls.data;
     if (!tm_reach_init(&l->ends, l->calls.n) || !tm_reach_init(&l->takers, l->calls.n))
@@ -198,8 +201,8 @@ static bool find_ends(linker *l, const uint32_t *taken_of) {
     return true;
 }
 
-/* For each device event at which an arrow of this kind ends, records where the arrow starts, unless
- * an arrow of another kind already gave the start. */
+/* Finds the start of the arrow for each device event at which an arrow of this kind ends. Skips the
+ * event if an arrow of another kind has already given the start. */
 static bool follow(linker *l, tm_ascend_arrow arrow) {
     if (!copy_sorted(&l->flows->starts[arrow], &l->starts, by_id))
         return false;
@@ -212,7 +215,8 @@ static bool follow(linker *l, tm_ascend_arrow arrow) {
             continue;
         const place key = {.track = ends[i].track, .begin_ns = ends[i].ns};
         size_t d = tm_bisect(devices, l->devices.n, sizeof *devices, &key, stands_before);
-        /* Events with the same start are marked together, so testing the first suffices. */
+        /* All events with the same start are marked together, so it is enough to test the first
+         * one. */
         for (; d < l->devices.n && devices[d].track == key.track &&
                devices[d].begin_ns == key.begin_ns && !all[d].known;
              d++)
@@ -244,7 +248,8 @@ static bool put_call(linker *l, launched *to, uint32_t name) {
  * @param taken_of  [events] nonzero for calls that dequeue */
 static bool find_calls(linker *l, tm_names *names, const uint32_t *taken_of) {
     const uint32_t name = tm_names_intern_string(names, "launch (its call is not recorded)");
-    const size_t n_recorded = l->calls.n; /* only these are sorted; inserted calls follow */
+    /* Only these calls are sorted. Inserted calls come after them. */
+    const size_t n_recorded = l->calls.n;
     launched *all = l->launched.data;
     bool ok = name != TM_NAME_FAILED;
     for (size_t d = 0; d < l->launched.n && ok; d++) {
@@ -260,7 +265,7 @@ static bool find_calls(linker *l, tm_names *names, const uint32_t *taken_of) {
 }
 
 /* Numbers the launching calls from 1 in the order of their rows, because the profiler's own ids
- * differ by version. False if out of memory. */
+ * differ by version. Returns false if out of memory. */
 static bool number_calls(linker *l, uint32_t *number) {
     const launched *all = l->launched.data;
     const place *calls = l->calls.data;
@@ -279,7 +284,10 @@ static bool number_calls(linker *l, uint32_t *number) {
     return true;
 }
 
-/* @param call_of  [events] for a device event, 1 + row of its call; 0 if unknown */
+/*
+ * Sets the correlation ids of device events to the numbers of their calls.
+ * @param call_of  [events] for a device event: 1 + the row of its call, or 0 if the call is unknown
+ */
 static void set_correlations(tm_trace *trace, const uint32_t *call_of, const uint32_t *number) {
     tm_kernel_attr *kernels = trace->attrs[TM_ATTR_KERNEL].data;
     for (size_t i = 0; i < trace->attrs[TM_ATTR_KERNEL].n; i++)
@@ -308,7 +316,8 @@ static uint32_t queued_by(const linker *l, const tm_vec *queued, const passing *
     return found;
 }
 
-/* Returns 1 + index in `taken` of the innermost dequeuing call around a launch; 0 if none. */
+/* Finds the innermost dequeuing call around a launch. Returns 1 + its index in `taken`, or 0 if
+ * there is none. */
 static uint32_t taken_around(const linker *l, const launched *from, const uint32_t *taken_of) {
     const place *v = l->calls.data;
     if (from->holder == TM_NO_EVENT)

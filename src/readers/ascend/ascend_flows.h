@@ -17,29 +17,31 @@ typedef enum tm_ascend_arrow {
 typedef struct tm_ascend_flows {
     tm_vec starts[TM_ASCEND_N_ARROWS]; /* private */
     tm_vec ends[TM_ASCEND_N_ARROWS];   /* private */
-    tm_vec queued, taken;              /* private: events that enqueue, events that dequeue */
+    /* private: events that put an item into the queue, and events that take one out */
+    tm_vec queued, taken;
 } tm_ascend_flows;
 
 void tm_ascend_flows_init(tm_ascend_flows *flows);
 void tm_ascend_flows_free(tm_ascend_flows *flows);
 
-/** Adds one end of an arrow: a time on a track of the trace. False if out of memory. */
+/** Adds one end of an arrow: a time on a track of the trace. Returns false if out of memory. */
 bool tm_ascend_flows_add(tm_ascend_flows *flows, tm_ascend_arrow arrow, bool start,
                          const tm_json_text *id, uint32_t track, int64_t ns);
 
-/** Like tm_ascend_flows_add, for an arrow from the launching call, with a number as id, as in
- * databases. */
+/** Adds one end of an arrow from a launching call, like tm_ascend_flows_add. The id is a number, as
+ * in databases. */
 bool tm_ascend_flows_connect(tm_ascend_flows *flows, bool start, int64_t id, uint32_t track,
                              int64_t ns);
 
-/** Records that an event put item @p id into the queue between two threads, or took it out. False
- * if out of memory. */
+/** Records that an event put item @p id into the queue between two threads, or took it out. Returns
+ * false if out of memory. */
 bool tm_ascend_flows_queue(tm_ascend_flows *flows, bool taken, int64_t id, uint32_t event);
 
-/** Gives every device event with an arrow its launch: the innermost call around the arrow's start.
- * If that call dequeues, or no call is recorded (as at the profiler's level 0 outside of the
- * queue), a zero-length call is inserted. If the launching thread had dequeued an item from another
- * thread, the call's own `launch` is the call that enqueued the item. */
+/** Sets the launch of every device event at which an arrow ends. The launch is the innermost call
+ * that contains the start of the arrow. A call of zero length is inserted and used instead if that
+ * call dequeues, or if no call is recorded. (At the profiler's level 0, calls outside of the queue
+ * are not recorded.) The launching thread may have dequeued an item that another thread enqueued.
+ * The `launch` of the call is then the call that enqueued the item. */
 tm_status tm_ascend_flows_link(const tm_ascend_flows *flows, tm_trace *trace, tm_names *names,
                                tm_error *err) TM_MUST_CHECK;
 

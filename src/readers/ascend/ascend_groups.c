@@ -10,7 +10,7 @@
 enum { ROOM = 1 << 16, KEY_MAX = 256 };
 
 typedef struct operation {
-    uint64_t name; /* hash of its name */
+    uint64_t name; /* hash of the operation's name */
     uint32_t group;
 } operation;
 
@@ -24,8 +24,8 @@ static bool is_lower(const void *element, const void *key) {
     return ((const operation *)element)->name < *(const uint64_t *)key;
 }
 
-/* Adds the operation of a key such as "hcom_allReduce__868_0_1@175..."; ignores keys of another
- * form. p is after the opening quote. */
+/* Adds an operation and its communicator from a key such as "hcom_allReduce__868_0_1@175...". Keys
+ * of another form are ignored. p is after the opening quote. */
 static bool take(tm_ascend_groups *groups, tm_names *names, const char *p) {
     size_t name = strcspn(p, "@\""),
            digits = p[name] == '@' ? strspn(p + name + 1, "0123456789") : 0;
@@ -64,7 +64,8 @@ static bool read_keys(tm_source *source, char *text, tm_names *names, tm_ascend_
     return ok;
 }
 
-/* If an operation name occurs with two communicators, sets its communicator to unknown. */
+/* If the name of an operation occurs with two communicators, sets the operation's communicator to
+ * unknown. */
 static void settle(tm_ascend_groups *groups) {
     operation *v = groups->known.data;
     if (groups->known.n > 1)

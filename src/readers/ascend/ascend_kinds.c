@@ -10,8 +10,8 @@ typedef struct rule {
     tm_ascend_work work;
 } rule;
 
-/* Kinds by "Task Type": those that the vendor's own analysis lists, and DSA_SQE, which it counts
- * without listing. */
+/* Kinds of tasks by their "Task Type". These are the types that the vendor's own analysis lists.
+ * DSA_SQE is added, because that analysis counts it although it does not list it. */
 static const rule types[] = {
     {"AI_CORE", true, TM_ASCEND_COMPUTES},
     {"AI_VECTOR_CORE", true, TM_ASCEND_COMPUTES},
@@ -37,8 +37,8 @@ static const rule types[] = {
     {"PLACE_HOLDER_SQE", true, TM_ASCEND_NOTHING},
 };
 
-/* Kinds by name, for tasks of type "Other" or "other": old versions give this type to all tasks
- * except AI_CPU. */
+/* Kinds of tasks by their names. They are used for tasks of type "Other" or "other", which old
+ * versions give to all tasks except AI_CPU. */
 static const rule names[] = {
     {"MEMCPY_ASYNC", true, TM_ASCEND_COPIES_OR_PART},
     {"MemcopyAsync", true, TM_ASCEND_COPIES},
@@ -103,7 +103,8 @@ const char *tm_ascend_direction(const tm_json_text *type, const tm_json_text *di
                                            {"device to device", "DtoD"},
                                            {"host to host", "HtoH"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (begins(direction, words[i][0])) /* also matches "host to device ex" */
+        /* A prefix is enough: "host to device ex" also occurs. */
+        if (begins(direction, words[i][0]))
             return words[i][1];
     return is(type, "SDMA_SQE") ? "DtoD" : "";
 }

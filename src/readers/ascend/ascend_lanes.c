@@ -59,7 +59,8 @@ bool tm_ascend_lanes_of(const tm_trace *trace, tm_ascend_lanes *out) {
         set(out, TM_ASCEND_COMPUTING, &compute);
         set(out, TM_ASCEND_COMMUNICATION, &communication);
         set(out, TM_ASCEND_EXPOSED, &exposed);
-        if (all.n > 0) { /* from the first start to the last end */
+        /* The free time is between the first start and the last end. */
+        if (all.n > 0) {
             out->n[TM_ASCEND_FREE] = (int64_t)all.n - 1;
             out->sum_ns[TM_ASCEND_FREE] =
                 busy[all.n - 1].end_ns - busy[0].begin_ns - tm_intervals_length(&all);

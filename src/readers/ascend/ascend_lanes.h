@@ -22,8 +22,8 @@ typedef struct tm_ascend_lanes {
 /** Adds an interval of a track; unknown tracks are ignored. */
 void tm_ascend_lanes_add(tm_ascend_lanes *lanes, const tm_json_text *name, int64_t duration_ns);
 
-/** Computes the same totals from a trace's events: kernels with a row of TM_ATTR_COLLECTIVE
- * communicate, all others compute. False if out of memory. */
+/** Computes the same totals from a trace's events. Kernels with a row of TM_ATTR_COLLECTIVE
+ * communicate, and all other kernels compute. Returns false if out of memory. */
 bool tm_ascend_lanes_of(const tm_trace *trace, tm_ascend_lanes *out);
 
 /** Returns the number of totals that differ by more than rounding: 10 ns per interval. Tracks

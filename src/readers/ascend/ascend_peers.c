@@ -52,7 +52,8 @@ static bool list_tasks(const tm_trace *trace, const tm_names *names, tm_vec *out
     return true;
 }
 
-/* Returns how many of the first [n] tasks are of kind `sort` in a row, and moves past them. */
+/* Returns how many tasks at the start of the list [n] are of kind `sort`. Moves *v past these
+ * tasks. */
 static int32_t pass(const task **v, size_t *n, int sort) {
     int32_t passed = 0;
     for (; *n > 0 && (*v)->sort == sort; ++*v, --*n)
@@ -66,7 +67,7 @@ static int32_t peers_of(const task *v, size_t n) {
     int32_t counts[N_SORTS] = {0};
     for (size_t i = 0; i < n; i++)
         counts[v[i].sort]++;
-    (void)pass(&v, &n, COPIES); /* skips the copies of the rank's own part */
+    (void)pass(&v, &n, COPIES); /* These are the copies of the rank's own part. */
     const int32_t peers = pass(&v, &n, SIGNALS);
     return peers >= PEERS_LEAST && pass(&v, &n, WAITS) == peers && pass(&v, &n, COPIES) == peers &&
                    counts[WAITS] % peers == 0 && counts[SENDS] == 0
@@ -78,8 +79,8 @@ static bool is_before(const void *value, const void *key) {
     return by_place(value, key) < 0;
 }
 
-/* Returns the index of the first task that begins at `from_ns` or later on this track, or is on a
- * later track; tasks->n if there is none. */
+/* Returns the index of the first task that begins at `from_ns` or later on this track. If there is
+ * none, returns the index of the first task of the next track, or tasks->n. */
 static size_t first_at(const tm_vec *tasks, int64_t track, int64_t from_ns) {
     const task key = {from_ns, (uint32_t)track, 0};
     return track > UINT32_MAX ? tasks->n

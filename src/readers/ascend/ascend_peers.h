@@ -7,12 +7,14 @@
 #include "timeline/trace.h"
 
 /**
- * If the size of a communicator is unknown, but its operations show the number of peers, sets
- * n_ranks to the minimum number of ranks, negated. In a mesh, a rank signals to each peer on its
- * host (Write Value), waits for each (Notify Wait) and copies from each (SDMA): k tasks of each
- * kind, one kind after another on one stream. So at least k + 1 ranks take part. (In the trace
- * job586, k is 7 and the tasks name 8 ranks.) Rings do not show the number of peers, because
- * several rings may join the same two ranks.
+ * Estimates the sizes of communicators whose size is unknown. If the operations of a communicator
+ * show the number of peers, n_ranks is set to the minimum number of ranks, negated.
+ *
+ * In a mesh, a rank signals to each peer on its host (Write Value), waits for each peer (Notify
+ * Wait) and copies from each peer (SDMA). So one stream has k tasks of each kind, one kind after
+ * another, and at least k + 1 ranks take part. For example, in the trace job586, k is 7 and the
+ * tasks name 8 ranks. Rings do not show the number of peers, because several rings may join the
+ * same two ranks.
  *
  * @param mesh  of uint32_t: rows of the operations that ran as a mesh
  * @return      TM_OK; TM_ERR_FAULT when out of memory

@@ -7,7 +7,8 @@
 
 #include "tmerge/timeline.h"
 
-/* Parses a name that consists of a prefix, a number and a suffix; -1 if it has another form. */
+/* Returns the number in a name that consists of a prefix, a number and a suffix. Returns -1 if the
+ * name has another form. */
 static int64_t number_in(const char *name, const char *start, const char *end) {
     if (strncmp(name, start, strlen(start)) != 0)
         return -1;
@@ -96,7 +97,8 @@ bool tm_ascend_msprof_is_covered(const char *path, const char *other) {
             strncmp(file_there, "ascend_pytorch_profiler", 23) == 0);
 }
 
-/* Removes _<digits> from the end of [begin, end); NULL if there is none. */
+/* Returns the end of the text [begin, end) without a final _<digits>. Returns NULL if the text does
+ * not end in this way. */
 static const char *without_number(const char *begin, const char *end) {
     const char *p = end;
     while (p > begin && p[-1] >= '0' && p[-1] <= '9')

@@ -6,20 +6,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/**
- * Returns the rank of a trace: from its name ascend_pytorch_profiler_<rank>.db, or from
- * profiler_info_<rank>.json in the same folder or, for a trace in ASCEND_PROFILER_OUTPUT, in its
- * parent; -1 if there is none, or several.
- */
+/** Returns the rank of a trace. It is taken from the trace's name ascend_pytorch_profiler_<rank>.db
+ * or from the name of a file profiler_info_<rank>.json. This file is in the same folder or, for a
+ * trace in ASCEND_PROFILER_OUTPUT, in the parent of that folder. Returns -1 if there is no rank, or
+ * if there are several. */
 int64_t tm_ascend_rank_of(const char *path);
 
 /** Extracts the host from a folder <host>_<pid>_<time>_ascend_pt of a path.
  * @param out  [size] set only if there is one  @return false if there is none */
 bool tm_ascend_host_of(const char *path, char *out, size_t size);
 
-/** Whether @p other replaces msprof's database in PROF_..., because it has the same recording and
- * more: torch_npu's output in the neighbouring folder ASCEND_PROFILER_OUTPUT, or a database that
- * msprof exported later into the same folder. (Its name has the time of the export.) */
+/** Returns whether @p other replaces msprof's database in PROF_..., because it has the same
+ * recording and more. There are two cases. It may be torch_npu's output in the neighbouring folder
+ * ASCEND_PROFILER_OUTPUT. Or msprof may have exported it later into the same folder, which the time
+ * in its name shows. */
 bool tm_ascend_msprof_is_covered(const char *path, const char *other);
 
 #endif

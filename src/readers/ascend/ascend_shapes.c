@@ -6,9 +6,12 @@
  * shown. */
 enum { SHAPES_MAX = 512 };
 
-/* Converts a text to the form of other profilers.
+/*
+ * Converts the text of "Input Dims" to the form of other profilers: "32,256;64" becomes [[32, 256],
+ * [64]].
  * @param out  [4 * size + 4]
- * @return  bytes written */
+ * @return     number of bytes written
+ */
 static size_t convert(const char *dims, size_t size, char *out) {
     size_t n = 0;
     out[n++] = '[';

@@ -1,6 +1,6 @@
-/* Databases of Ascend NPUs: ascend_pytorch_profiler_RANK.db of torch_npu's profiler, which with
- * ExportType.Db writes no trace_view.json, and msprof_TIME.db of msprof. The tables are defined by
- * MindStudio (msprof, analysis/csrc/application/database/msprof_db.cpp) and torch_npu
+/* Reads databases of Ascend NPUs. torch_npu's profiler writes ascend_pytorch_profiler_RANK.db with
+ * ExportType.Db, and then no trace_view.json. msprof writes msprof_TIME.db. The tables are defined
+ * by MindStudio (msprof, analysis/csrc/application/database/msprof_db.cpp) and by torch_npu
  * (prof_view/prof_db_parse). */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static void set_world_size(tm_ascend_db *d) {
             d->trace->world_size = v[i].n_ranks;
 }
 
-/* Adds an interval of the overlap analysis to its track; types are those of
+/* Adds an interval of the overlap analysis to its track. The types of intervals are those of
  * ENUM_OVERLAP_ANALYSIS_TYPE. */
 static tm_status each_lane(void *context, sqlite3_value **values, tm_error *err) {
     static const char *const words[] = {"Computing", "Communication",
@@ -107,7 +107,8 @@ static tm_status finish(tm_ascend_db *d, tm_error *err) {
     tm_ascend_lanes own;
     if (!tm_ascend_lanes_of(d->trace, &own))
         return tm_fail_memory(err);
-    /* with several devices, the profiler's sums are per device */
+    /* If there are several devices, the profiler's sums are per device, so they are not
+     * compared. */
     if (d->device != TM_ASCEND_DB_SEVERAL)
         d->trace->counts[TM_COUNT_OTHER_SUMS] = tm_ascend_lanes_differ(&d->lanes, &own);
     TM_TRY(tm_ascend_count_peers(d->trace, d->names, &d->mesh, err));

@@ -6,7 +6,9 @@
 #include "base/sums.h"
 #include "readers/ascend/ascend_shapes.h"
 
-/* A list of connections and one of its members; or a call chain and the name id of its stack. */
+/* An element of one of two lists. In the first, the id is that of a list of connections, and the
+ * value is one of its members. In the second, the id is that of a call chain, and the value is the
+ * name id of its stack. */
 typedef struct entry {
     int64_t id, value;
 } entry;
@@ -27,7 +29,8 @@ static int by_id(const void *a, const void *b) {
     return tm_order_i64(((const entry *)a)->id, ((const entry *)b)->id);
 }
 
-/* Returns the first value of an id; @p none if the id is -1 or has no value. */
+/* Returns the first value that belongs to an id. Returns @p none if the id is -1 or has no
+ * value. */
 static int64_t first_of(const tm_vec *vec, int64_t id, int64_t none) {
     const entry *v = vec->data;
     size_t i = tm_bisect(v, vec->n, sizeof *v, &id, tm_is_less_i64);

@@ -5,7 +5,7 @@
 
 #include "tmerge/timeline.h"
 
-/* An upper limit: no rank has as many communicators. */
+/* More groups than any real rank has. */
 enum { GROUPS_MAX = 1 << 16 };
 
 bool tm_ascend_db_holds_all(const tm_ascend_db_group *group, const tm_names *names) {

@@ -6,12 +6,12 @@
 #include "readers/sqlite/profiler_database.h"
 
 typedef struct tm_ascend_db_group {
-    uint32_t name;        /* id of the communicator's name, as operations have it */
+    uint32_t name;        /* Name id of the communicator. Operations have the same id. */
     uint32_t description; /* id of the name of torch's group: "default_group", "tp" */
     int32_t n_ranks;
 } tm_ascend_db_group;
 
-/** Whether the group's description says that it has all ranks of the job. */
+/** Returns whether the description of a group says that the group has all ranks of the job. */
 bool tm_ascend_db_holds_all(const tm_ascend_db_group *group, const tm_names *names);
 
 /**

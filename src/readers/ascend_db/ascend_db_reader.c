@@ -55,8 +55,8 @@ uint32_t tm_ascend_db_stream(tm_ascend_db *d, int64_t device, int64_t stream) {
     return track;
 }
 
-/* Returns the reason to reject an event, or TM_N_COUNTS. Accepted: starts in [0, 3e18] ns and
- * durations in [0, TM_DAY_NS]. */
+/* Returns the reason to reject an event with these times. Returns TM_N_COUNTS if the event is
+ * accepted. Its start must be in [0, 3e18] ns and its duration in [0, TM_DAY_NS]. */
 static tm_count wrong_times(int64_t begin, int64_t end) {
     const int64_t most = INT64_C(3000000000000000000);
     if (begin < 0 || begin > most || end < 0)

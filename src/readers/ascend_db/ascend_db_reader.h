@@ -20,22 +20,26 @@ enum { TM_ASCEND_DB_PLACES = 64, TM_ASCEND_DB_SEVERAL = -2 };
 
 typedef struct tm_ascend_db {
     tm_db db;
-    tm_source *source; /* borrowed, as are names and trace */
+    tm_source *source; /* borrowed, like `names` and `trace` */
     tm_names *names;
     tm_trace *trace;
     tm_ascend_db_strings strings;
-    tm_vec groups;      /* of tm_ascend_db_group */
-    tm_vec infos;       /* descriptions of tasks: only ascend_db_tasks.c uses these four members */
-    tm_vec copies;      /* sizes and directions of copies, by task */
-    tm_vec types;       /* element types */
-    tm_vec mesh;        /* of uint32_t: rows of operations that ran as a mesh */
-    bool describes_all; /* all kernels have descriptions, so a task without one is no kernel */
-    tm_vec connections; /* lists of connections; only ascend_db_calls.c uses these three members */
+    tm_vec groups; /* of tm_ascend_db_group */
+    /* Descriptions of tasks. Only ascend_db_tasks.c uses this member and the next two. */
+    tm_vec infos;
+    tm_vec copies; /* sizes and directions of copies, by task */
+    tm_vec types;  /* element types */
+    tm_vec mesh;   /* of uint32_t: rows of operations that ran as a mesh */
+    /* Every kernel has a description, so a task without a description is not a kernel. */
+    bool describes_all;
+    /* Lists of connections. Only ascend_db_calls.c uses this member and the next two. */
+    tm_vec connections;
     tm_vec stacks;
     tm_vec scratch; /* of char */
     tm_ascend_flows flows;
-    tm_ascend_lanes lanes;  /* the profiler's own sums */
-    int32_t device;         /* device of the tasks; -1: unknown; TM_ASCEND_DB_SEVERAL */
+    tm_ascend_lanes lanes; /* the profiler's own sums */
+    /* device of the tasks; -1 if unknown; TM_ASCEND_DB_SEVERAL if there are several */
+    int32_t device;
     int64_t n_rows, n_done; /* approximate numbers, to report progress */
     tm_ascend_db_place places[TM_ASCEND_DB_PLACES];
 } tm_ascend_db;
@@ -59,24 +63,30 @@ uint32_t tm_ascend_db_track(tm_ascend_db *d, tm_track_kind kind, int64_t process
 
 /**
  * Adds an event, or counts why it was rejected.
- * @param values  column 0 is its start and, for durations, column 1 its end [ns since 1970]
+ *
+ * @param values  column 0 is the start of the event; for durations, column 1 is the end [ns since
+ *                1970]
  * @param event   everything except the times
- * @param row     set to its row, or to TM_NO_EVENT if it was rejected
- * @return        TM_OK, also if it was rejected; TM_ERR_FAULT
+ * @param row     set to the row of the event, or to TM_NO_EVENT if the event was rejected
+ * @return        TM_OK, also if the event was rejected; TM_ERR_FAULT
  */
 tm_status tm_ascend_db_add(tm_ascend_db *d, sqlite3_value **values, tm_raw_event event,
                            uint32_t *row, tm_error *err) TM_MUST_CHECK;
 
-/** Initialise and free the members that only ascend_db_tasks.c uses, or only ascend_db_calls.c. */
+/** These functions initialise and free the members that belong to ascend_db_tasks.c and to
+ * ascend_db_calls.c. */
 void tm_ascend_db_tasks_init(tm_ascend_db *d);
 void tm_ascend_db_tasks_free(tm_ascend_db *d);
 void tm_ascend_db_calls_init(tm_ascend_db *d);
 void tm_ascend_db_calls_free(tm_ascend_db *d);
 
-/** Reads device activity: tasks, and HCCL operations. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+/**
+ * Reads device activity: tasks, and HCCL operations.
+ * @return TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
 tm_status tm_ascend_db_read_tasks(tm_ascend_db *d, tm_error *err) TM_MUST_CHECK;
 
-/** Reads what threads did. Returns like tm_ascend_db_read_tasks. */
+/** Reads what threads did. The return values are those of tm_ascend_db_read_tasks. */
 tm_status tm_ascend_db_read_calls(tm_ascend_db *d, tm_error *err) TM_MUST_CHECK;
 
 /** Reads memory and counters. Returns like tm_ascend_db_read_tasks. */

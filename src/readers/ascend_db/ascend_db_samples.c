@@ -35,7 +35,7 @@ static tm_status each_block(void *context, sqlite3_value **values, tm_error *err
     enum { SIZE = 5, ACTIVE, RELEASED };
     tm_ascend_db *d = context;
     int64_t bytes = tm_db_int(values, SIZE, -1);
-    /* Columns from RELEASED on describe the release, in the order of the allocation's columns. */
+    /* The columns from RELEASED on describe the release, like the first columns the allocation. */
     bool releases = sqlite3_value_type(values[RELEASED]) != SQLITE_NULL;
     if (tm_db_int(values, ACTIVE, -1) < 0)
         return TM_OK;

@@ -17,7 +17,10 @@ typedef struct tm_ascend_db_strings {
 void tm_ascend_db_strings_init(tm_ascend_db_strings *strings, tm_names *names);
 void tm_ascend_db_strings_free(tm_ascend_db_strings *strings);
 
-/** Reads the table. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+/**
+ * Reads the table.
+ * @return TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
 tm_status tm_ascend_db_strings_read(tm_ascend_db_strings *strings, const tm_db *db,
                                     tm_error *err) TM_MUST_CHECK;
 

@@ -10,13 +10,14 @@
 #include "readers/ascend/ascend_collective.h"
 #include "readers/ascend/ascend_peers.h"
 
-/* What is known of a task besides its row in TASK. */
+/* Facts about a task that are not in its row of TASK. */
 typedef struct info {
     int64_t task; /* globalTaskId */
-    int64_t name; /* id of the string that names it */
+    int64_t name; /* id of the string with the task's name */
     uint8_t work; /* tm_ascend_work */
-    bool found;   /* whether TASK has this task; if the task has several descriptions, set in the
-                     first */
+    /* Whether TASK has this task. If a task has several descriptions, only the first one is
+     * marked. */
+    bool found;
 } info;
 
 typedef struct copy_info {
@@ -111,13 +112,14 @@ static tm_status read_infos(tm_ascend_db *d, tm_error *err) {
                              each_type, err);
 }
 
-/* Classifies a task only by its type. If all kernels have descriptions, a computing task without a
- * description is not counted: it only contains a kernel. */
+/* Classifies a task only by its type. If all kernels have descriptions, a task that computes but
+ * has no description is not counted, because it only contains a kernel. */
 static tm_ascend_work work_of_type(tm_ascend_db *d, const tm_json_text *type) {
     static const tm_json_text none = {.bytes = ""}, other = {.bytes = "Other", .size = 5};
     bool known = false;
     tm_ascend_work work = tm_ascend_work_of(type, &none, &known);
-    if (!known) { /* in text traces, these types are names of tasks */
+    /* In text traces, a type that is not known here is the name of a task of type "Other". */
+    if (!known) {
         work = tm_ascend_work_of(&other, type, &known);
         d->trace->counts[TM_COUNT_OTHER_TASK] += work == TM_ASCEND_COMPUTES && !d->describes_all;
     }
@@ -260,8 +262,8 @@ static tm_status each_operation(void *context, sqlite3_value **values, tm_error 
     return row == TM_NO_EVENT || add_operation(d, values, &op, row) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Counts the descriptions for which there is no event: of kernels that TASK lacks and, if no
- * operation is recorded, of parts of operations. */
+/* Counts the descriptions for which there is no event. A kernel has no event if TASK lacks it.
+ * Parts of operations count only if no operation is recorded. */
 static int64_t count_untimed(const tm_ascend_db *d) {
     const info *v = d->infos.data;
     const bool no_operation = d->trace->attrs[TM_ATTR_COLLECTIVE].n == 0;

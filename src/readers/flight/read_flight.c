@@ -53,10 +53,12 @@ typedef struct long_list {
     uint64_t hash;      /* of the ranks */
 } long_list;
 
-/* What is known of a text. */
+/* Cached facts about a text. */
 typedef struct known_text {
     uint64_t hash; /* 0: not computed */
-    uint8_t field; /* 1 + field with this key; 0: none; UNKNOWN: not looked up yet */
+    /* 1 + the field whose key is this text; 0 if there is none; UNKNOWN if it was not looked up
+     * yet */
+    uint8_t field;
 } known_text;
 
 /* A parsed profiling_name. All entries with this name share it. */
@@ -65,7 +67,7 @@ typedef struct op_name {
     uint64_t hash;              /* of op */
     /* whether ranks must agree on the operation's input tensors, output tensors */
     bool inputs, outputs;
-    bool is_p2p, gathers; /* gathers: whether it is an all_gather */
+    bool is_p2p, gathers; /* `gathers` is set for an all_gather */
     bool ends_batch;      /* "coalesced", "ALLGATHER_coalesced" */
 } op_name;
 
@@ -74,7 +76,7 @@ struct tm_flight {
     tm_vec groups, ranks; /* groups: of tm_flight_group; ranks: of int64_t */
     tm_vec calls;         /* of tm_flight_call */
     tm_vec texts;         /* of known_text, by the text's id */
-    layout layout;        /* of the last entry */
+    layout layout;        /* layout of the entry that was read last */
     long_list list;
     tm_vec ops; /* of op_name */
     int64_t rank, left_out;
@@ -155,7 +157,8 @@ static known_text *known_of(tm_flight *f, uint32_t text) {
     return (known_text *)f->texts.data + text;
 }
 
-/* Returns the field of a key, or -1; looked up once per text. */
+/* Returns the field whose key is this text, or -1 if there is none. Each text is looked up only
+ * once. */
 static int field_of(tm_flight *f, uint32_t text) {
 #define FIELD_WORD(id, word) word,
     static const char *const words[] = {FIELDS(FIELD_WORD)};
@@ -199,7 +202,7 @@ static bool learn_layout(tm_flight *f, const tm_pickle_value *members, size_t n)
     return true;
 }
 
-/* Finds where the fields of an entry are. False if out of memory. */
+/* Finds where the fields of an entry are. Returns false if out of memory. */
 static bool take_entry(tm_flight *f, const tm_pickle_value *value, entry *out) {
     size_t n;
     out->members = tm_pickle_members(&f->values, value, &n);
@@ -213,7 +216,7 @@ static const tm_pickle_value *field(const entry *e, int which) {
 
 /* Groups. */
 
-/* Appends the numbers in a text. */
+/* Appends all numbers that a text contains. */
 static bool parse_ranks(const char *p, tm_vec *out) {
     while (*p) {
         int64_t rank = 0;
@@ -374,7 +377,7 @@ static uint64_t hash_sizes(const tm_flight *f, const tm_pickle_value *sizes, uin
     return hash;
 }
 
-/* Hashes the types: a list of texts, or one text. False if out of memory. */
+/* Hashes the types: a list of texts, or one text. Returns false if out of memory. */
 static bool hash_types(tm_flight *f, const tm_pickle_value *types, uint64_t *hash) {
     size_t n;
     const tm_pickle_value *v = tm_pickle_items(&f->values, types, &n);
@@ -397,7 +400,7 @@ static bool hash_types(tm_flight *f, const tm_pickle_value *types, uint64_t *has
 }
 
 /* Computes the form of a call: a hash of the operation and the tensors on which ranks must agree.
- * False if out of memory. */
+ * Returns false if out of memory. */
 static bool form_of(tm_flight *f, const entry *e, const op_name *op, uint64_t *out) {
     uint64_t hash = op->hash;
     bool ok = true;
@@ -409,7 +412,7 @@ static bool form_of(tm_flight *f, const entry *e, const op_name *op, uint64_t *o
         hash = hash_sizes(f, field(e, F_OUTPUTS), hash + 1);
         ok = hash_types(f, field(e, F_OUTPUT_TYPES), &hash);
     }
-    *out = hash | 2; /* 0 and 1 have other meanings */
+    *out = hash | 2; /* the values 0 and 1 have other meanings */
     return ok;
 }
 
@@ -431,8 +434,8 @@ static int64_t elements_of(const tm_flight *f, const tm_pickle_value *sizes) {
     return sum;
 }
 
-/* Returns the size of the group of an all_gather: its output divided by its input; 0 if unknown.
- * Gloo's recorder says nothing else about the members of a group. */
+/* Returns the number of ranks in the group of an all_gather, or 0 if it is unknown. It is the
+ * output divided by the input. Gloo's recorder says nothing else about the members of a group. */
 static int64_t size_of_group(const tm_flight *f, const entry *e, const op_name *op) {
     if (!op->gathers)
         return 0;
@@ -468,7 +471,7 @@ static int64_t seq_of(const tm_flight *f, const entry *e, bool is_p2p) {
     return number_of(f, field(e, is_p2p ? F_P2P_SEQ : F_SEQ), old);
 }
 
-/* Adds a call; an incomplete entry is only counted. False if out of memory. */
+/* Adds a call; an incomplete entry is only counted. Returns false if out of memory. */
 static bool add_call(tm_flight *f, const tm_pickle_value *value) {
     entry e;
     tm_flight_call c = {.record = (int64_t)f->calls.n};
@@ -614,7 +617,7 @@ int64_t tm_flight_left_out(const tm_flight *flight) {
     return flight->left_out;
 }
 
-/* From here on: how a call is written as text. */
+/* The rest of the file writes a call as text. */
 
 typedef struct line {
     char *out;
@@ -666,7 +669,8 @@ static void put_types(line *l, const tm_flight *f, const tm_pickle_value *types)
     }
 }
 
-/* Whether a file belongs to the user's program rather than to a library, judging by its path. */
+/* Returns whether a file belongs to the user's program rather than to a library, judging by its
+ * path. */
 static bool is_own(const char *path) {
     return tm_ends_with(path, strlen(path), ".py") && !strstr(path, "/torch/") &&
            !strstr(path, "site-packages/") && !strstr(path, "dist-packages/") &&

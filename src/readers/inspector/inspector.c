@@ -76,9 +76,9 @@ static bool take_record(void *context, const tm_inspector_record *record) {
     return tm_inspector_add_member(&r->members, record) && tm_inspector_emit(&r->emitter, record);
 }
 
-/* Sets the rank's number in the job, which is its number in the communicator of all ranks: the
- * largest one. If several communicators are equally large, none has all ranks. If the file has
- * several ranks of the largest one, the rank stays unknown. */
+/* Sets the rank's number in the job. This is its number in the communicator of all ranks, which is
+ * the largest one. If several communicators are equally large, none of them has all ranks. If the
+ * file has several ranks of the largest communicator, the rank stays unknown. */
 static void tell_rank(tm_trace *trace, const tm_unit *unit, tm_keys *members) {
     bool alone;
     tm_inspector_sort_members(members);
@@ -86,8 +86,8 @@ static void tell_rank(tm_trace *trace, const tm_unit *unit, tm_keys *members) {
     size_t n = count_of_largest(members, &alone);
     if (n == 0)
         return;
-    trace->world_size =
-        v->n_ranks; /* a job has at least as many ranks as any of its communicators */
+    /* A job has at least as many ranks as any of its communicators. */
+    trace->world_size = v->n_ranks;
     trace->rank = unit ? unit->rank : n == 1 && alone ? v->rank : -1;
 }
 
@@ -109,7 +109,8 @@ static tm_status inspector_read_unit(tm_source *source, const tm_unit *unit, tm_
     if (status == TM_OK)
         tell_rank(out, unit, &r.members);
     const tm_inspector_member *lowest = r.members.keys.data;
-    /* the file's counts are added once, not for each rank */
+    /* The counts are those of the whole file. Only the trace of the lowest rank keeps them, so that
+     * they are added once. */
     if (status == TM_OK && unit && lowest->rank != unit->rank)
         out->counts[TM_COUNT_OTHER_GPU] = out->counts[TM_COUNT_NOT_RECORD] = 0;
     tm_keys_free(&r.members);

@@ -73,8 +73,8 @@ static bool add_row(tm_inspector_emitter *e, const operation *o, uint32_t event)
            tm_vec_append(&e->trace->attrs[TM_ATTR_COLLECTIVE], &row, 1);
 }
 
-/* Adds the record's communicator if it is new. There are few communicators, and the last one added
- * is usually the right one. */
+/* Adds the record's communicator if it is new. There are few communicators, and the record usually
+ * has the one that was added last. So a search from the end is fast. */
 static bool note_communicator(tm_inspector_emitter *e, const operation *o) {
     const tm_inspector_record *r = o->record;
     const tm_communicator *v = e->trace->communicators.data;

@@ -12,7 +12,7 @@ typedef struct tm_inspector_emitter {
     tm_trace *trace;
 } tm_inspector_emitter;
 
-/** Adds a record if it belongs to the unit. False if out of memory. */
+/** Adds a record if it belongs to the unit. Returns false if out of memory. */
 bool tm_inspector_emit(void *emitter, const tm_inspector_record *record);
 
 #endif

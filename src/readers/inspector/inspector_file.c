@@ -20,8 +20,10 @@ uint64_t tm_inspector_id_of(const tm_inspector_record *record) {
     return id;
 }
 
-/* Reads the next record.
- * @param whole  set to whether a complete record was read; the window is then after it */
+/*
+ * Reads the next record.
+ * @param whole  set to whether a complete record was read; if so, the window is after the record
+ */
 static tm_status read_record(tm_window *window, tm_inspector_record *record, bool *whole,
                              tm_error *err) {
     *whole = false;

@@ -15,7 +15,7 @@ static const struct {
     object in;
     value is;
     const char *key;
-    size_t place; /* offset in tm_inspector_record, or the object to enter */
+    size_t place; /* offset of the member in tm_inspector_record, or the object to read next */
 } members[] = {
 #define AT(field) offsetof(tm_inspector_record, field)
     {TOP, ENTER, "header", HEADER},
@@ -75,8 +75,9 @@ static const char *read_text(tm_json_cursor *cursor, const char *p, tm_json_text
 static const char *read_members(tm_json_cursor *cursor, const char *p, object in,
                                 tm_inspector_record *out);
 
-/* Extends the operation's times by a channel's. NCCL lists as many channels as the operation used,
- * but starts with the first channel even if it was not used, so some have only zeros. */
+/* Extends the times of the operation by the times of a channel. If the operation used n channels,
+ * NCCL lists the first n channels, whether they were used or not. So some channels contain only
+ * zeros. */
 static void add_channel(tm_inspector_record *out) {
     int64_t start = out->channel_us[0], stop = out->channel_us[1];
     if (start <= 0 || stop < start)
@@ -90,7 +91,8 @@ static const char *read_channels(tm_json_cursor *cursor, const char *p, tm_inspe
         return tm_json_skip_value(cursor, p);
     do {
         p = tm_json_space(p + 1);
-        if (*p != '{') /* empty, or a list of something else */
+        /* If no object starts here, the list is empty, or it contains something else. */
+        if (*p != '{')
             break;
         out->channel_us[0] = out->channel_us[1] = -1;
         p = read_members(cursor, p + 1, CHANNEL, out);
@@ -115,8 +117,8 @@ static const char *read_member(tm_json_cursor *cursor, const char *p, size_t mem
                      : tm_json_skip_value(cursor, p);
 }
 
-/* Reads the members of an object, from after its brace. Recursion ends, because objects nest in a
- * fixed order. */
+/* Reads the members of an object. p is after the opening brace. The recursion ends, because objects
+ * are only entered in a fixed order of nesting. */
 static const char *read_members(tm_json_cursor *cursor, const char *p, object in,
                                 tm_inspector_record *out) {
     bool more = true;

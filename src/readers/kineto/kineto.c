@@ -23,7 +23,7 @@ typedef struct kineto_reader {
     tm_kineto_emitter *emitters; /* [n] one for each rank of the file */
     size_t n;
     tm_kineto_way way;
-    tm_keys owners; /* of int64_t: for each emitter, the number of the owner (rank) of its events */
+    tm_keys owners; /* of int64_t: number of the owner (rank) whose events go to each emitter */
     tm_kineto_named named;
 } kineto_reader;
 
@@ -51,7 +51,7 @@ static const tm_chrome_form form = {.fields = tm_kineto_fields, .n_fields = N_FI
 
 static int64_t int_member(const cJSON *object, const char *key) {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-    /* Ranks are far below 2^53, so they are exact as doubles. */
+    /* The number is a double. Ranks are far below 2^53, so they are exact. */
     return cJSON_IsNumber(item) && item->valuedouble >= 0 && item->valuedouble < 1e15
                ? (int64_t)item->valuedouble
                : -1;
@@ -65,7 +65,8 @@ static tm_status finish_metadata(tm_part *whole, tm_names *names, tm_error *err)
         return TM_OK;
     if (!tm_vec_append(&whole->metadata, "}", 2))
         return tm_fail_memory(err);
-    *(char *)whole->metadata.data = '{'; /* in place of the first member's comma */
+    /* The text starts with the comma before the first member, which becomes the brace. */
+    *(char *)whole->metadata.data = '{';
     tm_vec own = TM_VEC(char);
     bool ok =
         tm_metadata_cut(whole->metadata.data, whole->metadata.n - 1, names, &own, &trace->lists) &&
@@ -75,7 +76,9 @@ static tm_status finish_metadata(tm_part *whole, tm_names *names, tm_error *err)
         trace->metadata = tm_names_intern_string(names, own.data);
     cJSON *root = ok ? cJSON_Parse(own.data) : NULL;
     tm_vec_free(&own);
-    if (!root) /* valid JSON, but cJSON rejects lone surrogates */
+    /* The metadata is valid JSON at this point. If there is no root, cJSON has rejected a lone
+     * surrogate. */
+    if (!root)
         trace->counts[TM_COUNT_ODD_METADATA]++;
     const cJSON *info = cJSON_GetObjectItemCaseSensitive(root, "distributedInfo");
     trace->rank = int_member(info, "rank");
@@ -147,7 +150,8 @@ static tm_status kineto_finish(tm_part *whole, tm_names *names, tm_error *err) {
     tm_trace *trace = whole->trace;
     if (!tm_kineto_names_ranks(whole, names))
         return finish(whole, names, err);
-    tm_trace_free(trace); /* the caller must read its ranks one by one */
+    /* The file has several ranks. The caller must read them one by one. */
+    tm_trace_free(trace);
     memset(trace->counts, 0, sizeof trace->counts);
     trace->is_fused = true;
     return TM_OK;
@@ -222,7 +226,8 @@ static tm_status finish_unit(tm_part *part, const tm_part *file, const tm_unit *
 static tm_status kineto_read_units(tm_source *source, const tm_unit *units, size_t n,
                                    tm_names *names, tm_trace *const *out, tm_error *err) {
     kineto_reader reader;
-    tm_trace own; /* receives the events without a rank */
+    /* This trace receives the events without a rank. */
+    tm_trace own;
     tm_part file, *parts = malloc(n * sizeof *parts);
     bool any = false;
     if (!parts)

@@ -9,13 +9,16 @@ typedef enum tm_kineto_rule {
     TM_KINETO_PLAIN, /* the category decides */
     TM_KINETO_MTIA,  /* the event's name shows whether it is device work or a wait */
     TM_KINETO_NO_MEMORY,
-    TM_KINETO_PENDING /* flows and labels decide after reading (kineto_devices.h) */
+    /* the whole trace decides: flows and labels show whether it is device work
+     * (kineto_devices.h) */
+    TM_KINETO_PENDING
 } tm_kineto_rule;
 
 typedef struct tm_kineto_class {
-    uint8_t category; /* tm_category; if pending, the category that the event gets if it is device
-                         work */
-    uint8_t rule;     /* tm_kineto_rule */
+    /* tm_category. If the rule is TM_KINETO_PENDING, the event gets this category only if it is
+     * device work. */
+    uint8_t category;
+    uint8_t rule; /* tm_kineto_rule */
 } tm_kineto_class;
 
 /**
@@ -29,7 +32,7 @@ tm_kineto_class tm_kineto_classify(const char *device_categories, const char *by
  * category. */
 const char *tm_kineto_device_word(const char *bytes, size_t size);
 
-/** Whether a process label is the name of a device: "MTIA 17" or "GPU 0". */
+/** Returns whether a process label is the name of a device: "MTIA 17" or "GPU 0". */
 bool tm_kineto_is_device_label(const char *bytes, size_t size);
 
 #endif

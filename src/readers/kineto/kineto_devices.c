@@ -23,9 +23,10 @@ bool tm_kineto_may_communicate(const char *bytes, size_t size) {
     return tm_collective_kind_of_kernel(bytes, size) != TM_COLL_OTHER || holds_ccl(bytes, size);
 }
 
-/* Whether a kernel certainly communicates, whichever operator launched it. A name with "reduce" or
- * "broadcast" proves nothing, because computations have such names, too. Nor does the name of a
- * fused kernel, which lists everything that was fused, including the wait for a collective. */
+/* Returns whether a kernel certainly communicates, whichever operator launched it. A name with
+ * "reduce" or "broadcast" proves nothing, because computations also have such names. The name of a
+ * fused kernel proves nothing either. It lists everything that was fused, including the wait for a
+ * collective. */
 static bool communicates(const char *bytes, size_t size) {
     if (holds_ccl(bytes, size))
         return true;
@@ -49,7 +50,7 @@ typedef struct judge {
     tm_names *names;
     tm_vec pending;   /* of tm_mark: the marked events, grouped by category and process */
     tm_vec processes; /* of uint32_t: name ids of processes that have operators, ascending */
-    tm_vec unknown;   /* of seen: categories that nothing shows to be device work */
+    tm_vec unknown;   /* of seen: categories for which nothing shows that they are device work */
     tm_kineto_flows flows;
 } judge;
 
@@ -79,9 +80,9 @@ static bool list_processes(judge *j) {
     return true;
 }
 
-/* Whether a process is a device. Its label is not enough: without a plugin that names devices, the
- * profiler labels processes 0 to 15 as GPUs, even if these do not exist, and in a container the
- * host process may have such a pid. */
+/* Returns whether a process is a device. A label as GPU is not enough. Without a plugin that names
+ * devices, the profiler labels processes 0 to 15 as GPUs, even if these GPUs do not exist. In a
+ * container, the host process may have such a number. So the process must not have operators. */
 static bool is_labelled(const judge *j, uint32_t pid) {
     const tm_label *labels = j->whole->labels.data;
     bool labelled = false;
@@ -219,7 +220,7 @@ static bool list_asked(const judge *j, const tm_vec *rows, tm_vec *out) {
     return true;
 }
 
-/* Sets what the name of a communication kernel says about its collective; false for other
+/* Sets what the name of a communication kernel says about its collective. Returns false for other
  * kernels. */
 static bool by_name(const judge *j, uint32_t event, tm_collective_attr *out) {
     tm_text name = tm_names_text(j->names, ((tm_raw_event *)j->trace->events.data)[event].name);
@@ -231,8 +232,8 @@ static bool by_name(const judge *j, uint32_t event, tm_collective_attr *out) {
     return true;
 }
 
-/* Kernels of an XPU have no data about their collective. Copies it from the operator that requested
- * the collective. */
+/* Copies the data about a collective from the operator that requested it to its kernel, because
+ * kernels of an XPU have no such data. */
 static bool link_collectives(judge *j) {
     tm_vec *rows = &j->trace->attrs[TM_ATTR_COLLECTIVE];
     tm_vec all = TM_VEC(asked), added = TM_VEC(tm_collective_attr);
@@ -283,7 +284,8 @@ static void keep_calls_of_hosts(judge *j) {
     size_t kept = 0, m = 0;
     while (m < j->whole->marks.n && marks[m].kind != TM_MARK_STREAM)
         m++;
-    if (m == j->whole->marks.n) /* only MTIA's profiler writes such events */
+    /* Only MTIA's profiler writes such events. Traces of other profilers are not changed. */
+    if (m == j->whole->marks.n)
         return;
     for (size_t i = 0; i < rows->n; i++)
         if (!tm_kineto_is_of_device(j->trace, tracks[events[launches[i].event].track].pid))

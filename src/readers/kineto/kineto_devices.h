@@ -7,11 +7,13 @@
 #include "timeline/part.h"
 #include "tmerge/names.h"
 
-/** Whether a kernel's name has a word for communication. (The same word may mean a computation.) */
+/** Returns whether a kernel's name has a word for communication. (The same word may mean a
+ * computation.) */
 bool tm_kineto_may_communicate(const char *bytes, size_t size);
 
-/** Judges the marked events of a trace after its parts were joined: whether they are device work,
- * and which operators requested an XPU's collectives. Also sets the name of the devices. */
+/** Judges the marked events of a trace whose parts have been joined. Decides which of them are
+ * device work, and finds the operators that requested the collectives of an XPU. Also sets the name
+ * of the devices. */
 tm_status tm_kineto_judge_devices(tm_part *whole, tm_names *names, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -35,7 +35,8 @@ static uint32_t intern(tm_kineto_emitter *emitter, const tm_json_text *text) {
     return tm_chrome_intern(emitter->names, &emitter->scratch, text);
 }
 
-/* Interns a TEXT field; TM_NO_NAME if absent. */
+/* Returns the name id of the text of a TEXT field. Returns TM_NO_NAME if the event lacks the
+ * field. */
 static uint32_t text_field(tm_kineto_emitter *emitter, const tm_kineto_event *event,
                            tm_kineto_field field, bool *ok) {
     if (!tm_kineto_has(event, field))
@@ -49,10 +50,10 @@ static float real_field(const tm_kineto_event *event, tm_kineto_field field) {
     return tm_kineto_has(event, field) ? (float)event->fields[field].r : NAN;
 }
 
-/* Returns the occupancy [%]; NaN if unknown. Kineto rounds it to whole percent, so 0 is valid for
- * very few warps (large GPUs hold at most 64 per SM). But Kineto also writes 0 if it computes that
- * no block fits, as for kernels that use more shared memory than the default: nvjet, CUTLASS, flash
- * attention, NCCL. */
+/* Returns the occupancy [%], or NaN if it is unknown. Kineto rounds it to whole percent. So 0 is
+ * valid for very few warps, because large GPUs hold at most 64 warps per SM. But Kineto also writes
+ * 0 if it computes that no block fits. This happens for kernels that use more shared memory than
+ * the default, for example nvjet, CUTLASS, flash attention and NCCL. */
 static float occupancy_of(const tm_kineto_event *event) {
     const float warps_for_half_a_percent = 0.32F;
     float occupancy =
@@ -115,12 +116,14 @@ static tm_kineto_class class_of(tm_kineto_emitter *emitter, const tm_kineto_even
         &emitter->categories[tm_short_text_hash(&category) >> (64 - TM_KINETO_CATEGORY_BITS)];
     if (!tm_short_text_is(&cache->category, &category)) {
         cache->category = category;
-        cache->class = classify(emitter, text); /* the reader stops when out of memory */
+        /* If this runs out of memory, the reader stops. */
+        cache->class = classify(emitter, text);
     }
     return cache->class;
 }
 
-/* Returns the number in "7", "stream 7" or "stream 7 "; -1 if there is none or it is negative. */
+/* Returns the number in a text such as "7", "stream 7" or "stream 7 ". Returns -1 if there is no
+ * number, or if it is negative. */
 static int64_t number_in(const tm_json_text *text) {
     size_t end = text->size;
     while (end > 0 && text->bytes[end - 1] == ' ')
@@ -136,7 +139,8 @@ static int64_t number_in(const tm_json_text *text) {
                : -1;
 }
 
-/* Returns a stream's number; -1 for none, which older profilers write as UINT32_MAX. */
+/* Returns the number of a stream, or -1 if there is none. Older profilers write UINT32_MAX in that
+ * case. */
 static int64_t stream_field(const tm_kineto_event *event, tm_kineto_field field, int64_t missing) {
     int64_t stream = tm_kineto_int(event, field, missing);
     return stream == UINT32_MAX ? -1 : stream;
@@ -297,7 +301,7 @@ static tm_json_text on_one_line(const tm_json_text *text, char *into, size_t roo
     return (tm_json_text){.bytes = into, .size = n};
 }
 
-/* Interns an array's text; caches its id if the text is on one line. */
+/* Returns the name id of the text of an array. The id is cached if the text is on one line. */
 static uint32_t intern_array(tm_kineto_emitter *emitter, const tm_kineto_event *event,
                              const tm_json_text *text) {
     if (text->known == 0)
@@ -320,7 +324,8 @@ static bool emit_shapes(tm_kineto_emitter *emitter, const tm_kineto_event *event
     bool is_known = text.known > 0 && event->known_ids[text.known] > 0;
     if (!is_known && memchr(text.bytes, '\n', text.size))
         text = on_one_line(&text, line, sizeof line);
-    if (text.size <= 2) /* no inputs, or none recorded */
+    /* If the text is this short, there are no inputs, or they were not recorded. */
+    if (text.size <= 2)
         return true;
     if (text.size > SHAPES_MAX) {
         memmove(line, text.bytes, SHAPES_MAX - 3);
@@ -334,7 +339,8 @@ static bool emit_shapes(tm_kineto_emitter *emitter, const tm_kineto_event *event
     return attr && shapes != TM_NAME_FAILED;
 }
 
-/* Returns an array field's text; TM_NO_NAME if absent or longer than any operator's. */
+/* Returns the name id of the text of an array field. Returns TM_NO_NAME if the event lacks the
+ * field, or if the text is longer than that of any real operator. */
 static uint32_t array_field(tm_kineto_emitter *emitter, const tm_kineto_event *event,
                             tm_kineto_field field) {
     enum { ARRAY_MAX = 4096 };
@@ -344,8 +350,8 @@ static uint32_t array_field(tm_kineto_emitter *emitter, const tm_kineto_event *e
                : TM_NO_NAME;
 }
 
-/* Whether the inputs of an event are kept (timeline/counted.h). Caches the answer by name, because
- * there are few names. */
+/* Returns whether the inputs of an event are kept (timeline/counted.h). Caches the answer by name,
+ * because there are few names. */
 static bool is_counted(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t name) {
     tm_kineto_counted_cache *cache = &emitter->counted[name % TM_KINETO_COUNTED_CACHE];
     if (cache->name != name) {
@@ -399,7 +405,8 @@ static tm_wait_kind wait_kind(const tm_kineto_event *event) {
     return TM_WAIT_OTHER;
 }
 
-/* Adds a wait. "stream" is the stream that waits, or that the host waits for. */
+/* Adds a wait. The arg "stream" is the stream that waits. If the host waits for a stream, it is
+ * that stream. */
 static bool emit_wait(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
     tm_wait_kind kind = wait_kind(event);
     int64_t record = tm_kineto_int(event, F_WAIT_ON_RECORD, 0);
@@ -408,7 +415,7 @@ static bool emit_wait(tm_kineto_emitter *emitter, const tm_kineto_event *event, 
     tm_wait_attr attr = {
         .event = row,
         .correlation = tm_kineto_int(event, F_CORRELATION, 0),
-        /* the event was recorded before the trace began */
+        /* -1 means that the event was recorded before the trace began. */
         .record_correlation = record == -1 ? 0 : record,
         .stream = host_on_stream ? -1 : stream,
         .on_stream = host_on_stream ? stream : stream_field(event, F_WAIT_ON_STREAM, -1),
@@ -419,8 +426,8 @@ static bool emit_wait(tm_kineto_emitter *emitter, const tm_kineto_event *event, 
     return tm_vec_append(&emitter->trace->attrs[TM_ATTR_WAIT], &attr, 1);
 }
 
-/* Kernels of an XPU have no data about their collective. Marks a kernel, or an operator, with the
- * operator's id, so that they can be linked at the end. */
+/* Marks a kernel or an operator with the id of the operator. The kernels of an XPU have no data
+ * about their collective, so they are linked with their operators at the end. */
 static bool note_link(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
     const tm_mark mark = {
         .kind = TM_MARK_LINK,
@@ -520,8 +527,8 @@ static __attribute__((noinline)) uint32_t name_without_addresses(tm_kineto_emitt
     return intern(emitter, &name);
 }
 
-/* Whether events of a category are named by symbols, which contain no addresses of Python
- * objects. */
+/* Returns whether the events of a category have the names of symbols. Such names contain no
+ * addresses of Python objects. */
 static bool is_symbol(uint8_t category) {
     return category == TM_CAT_KERNEL || category == TM_CAT_RUNTIME || category == TM_CAT_DRIVER ||
            category == TM_CAT_MEMCPY || category == TM_CAT_MEMSET;
@@ -597,8 +604,8 @@ static uint32_t mtia_name(tm_kineto_emitter *emitter, const tm_kineto_event *eve
                                          : name_of(emitter, event, TM_CAT_OTHER);
 }
 
-/* Sets the stream of a track to the stream of an event, and adds a mark, from which the joined
- * trace gets the stream. */
+/* Sets the stream of a track to the stream of an event. Also adds a mark, because the tracks of the
+ * joined trace get their streams from marks. */
 static bool note_stream(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t index,
                         bool created) {
     tm_track *track = (tm_track *)emitter->trace->tracks.data + index;
@@ -664,7 +671,8 @@ bool tm_kineto_emit(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
     case 'X':
         return emit_event(emitter, cursor, event, TM_DURATION);
     case 'i':
-    case 'I': /* an instant: the older letter of the Chrome format */
+    /* An older letter of the Chrome format for an instant. */
+    case 'I':
         return emit_event(emitter, cursor, event, TM_INSTANT);
     case 'C':
         return emit_event(emitter, cursor, event, TM_COUNTER);

@@ -11,7 +11,8 @@
 enum { TM_KINETO_TRACK_BITS = 6, TM_KINETO_CATEGORY_BITS = 6 };
 enum { TM_KINETO_COUNTED_CACHE = 256 };
 
-/* A cached track, found by its pid and tid as written, without interning these. */
+/* A cached track. It is found by its pid and tid as they are written in the trace, without
+ * interning them. */
 typedef struct tm_kineto_track_cache {
     tm_short_text pid, tid;
     uint32_t kind, track;
@@ -42,7 +43,8 @@ typedef struct tm_kineto_emitter {
 void tm_kineto_emitter_init(tm_kineto_emitter *emitter, tm_part *part, tm_names *names);
 void tm_kineto_emitter_free(tm_kineto_emitter *emitter);
 
-/** Adds one event with its attributes, or counts why it is dropped. False if out of memory. */
+/** Adds one event with its attributes, or counts why it is dropped. Returns false if out of
+ * memory. */
 bool tm_kineto_emit(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
                     const tm_kineto_event *event);
 

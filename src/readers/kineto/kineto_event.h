@@ -4,7 +4,8 @@
 
 #include "readers/chrome_event.h"
 
-/* The args that are kept: id, type, key. The key in the trace must be the same byte by byte. */
+/* The args that are kept. Each has an id, a type and a key. The key in the trace must equal this
+ * key byte by byte. */
 #define TM_KINETO_FIELDS(X)                                                                        \
     X(F_CORRELATION, INT, "correlation")                                                           \
     X(F_DEVICE, INT, "device")                                                                     \

@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/sorted.h"
 
-/* A few hundred suffice, because flows are only used to see whether any ends at an event of a
+/* A few hundred flows are enough. They only show whether any flow ends at an event of a
  * category. */
 enum { FLOWS_MAX = 512 };
 
@@ -17,9 +17,10 @@ static inline uint64_t hash_of(const char *bytes, size_t size) {
     return hash ^ hash >> 32;
 }
 
-/* Takes a sample of at most FLOWS_MAX flows: those whose hashed id shares no bit with a mask. The
- * mask is the smallest one that leaves few enough flows. So the sample does not depend on the order
- * of flows or the number of parts. If too many flows have the same id, none is kept. */
+/* Reduces the flows to a sample of at most FLOWS_MAX. The sample has the flows whose hashed id has
+ * no bit in common with a mask. The mask is the smallest one that leaves few enough flows, so the
+ * sample depends neither on the order of the flows nor on the number of parts. If too many flows
+ * have the same id, none is kept. */
 static void thin_flows(tm_part *part) {
     tm_flow *flows = part->flows.data;
     for (;;) {
@@ -85,7 +86,7 @@ bool tm_kineto_flows_sort(tm_kineto_flows *out, tm_part *whole) {
     return true;
 }
 
-/* Returns the index of the first of the n sorted flows that is not before the key. */
+/* The n flows are sorted. Returns the index of the first flow that is not before the key. */
 static size_t lower(const tm_flow *const *v, size_t n, const tm_flow *key,
                     int (*compare)(const void *, const void *)) {
     size_t low = 0;

@@ -56,14 +56,15 @@ static void find_starts(const tm_trace *trace, start *starts) {
     }
 }
 
-/* Whether a frame may have run when the profiler started: it starts before any frame of its thread
- * ends. */
+/* Returns whether a frame may have run when the profiler started: it starts before any frame of its
+ * thread ends. */
 static bool may_run(const tm_raw_event *event, const start *starts) {
     const start *of = &starts[event->track];
     return event->begin_ns <= of->begin_ns + BEGIN_NS && event->begin_ns < of->end_ns;
 }
 
-/* Returns the name of later calls of the function in frame @p own; @p own if unknown. */
+/* Returns the name that later calls of the function in frame @p own have. Returns @p own if it is
+ * unknown. */
 static uint32_t function_of(const tm_names *names, const bool *later, size_t n, uint32_t own) {
     frame is, other;
     int64_t line = -1;

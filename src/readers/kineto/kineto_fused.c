@@ -35,7 +35,7 @@ static int64_t owner_by_export(tm_json_text *pid) {
     return rank;
 }
 
-/* Whether a process number follows the label inside the brackets. */
+/* Returns whether the number of a process follows the label that is inside the brackets. */
 static bool number_follows(const tm_json_text *pid, size_t at) {
     return pid->bytes[at] == ' ' && at + 1 < pid->size && pid->bytes[at + 1] >= '0' &&
            pid->bytes[at + 1] <= '9';
@@ -94,7 +94,7 @@ static bool is_labelled(const tm_json_text *pid) {
     return !tm_rank_label_is_empty(&label);
 }
 
-/* Returns the start of the first event of a document if it is in the head, else NULL. */
+/* Returns the start of the first event of a document. Returns NULL if it is not in the head. */
 static const char *first_event(const char *head) {
     const char *events = strstr(head, "\"traceEvents\"");
     events = events                        ? strchr(events, '[')
@@ -166,7 +166,9 @@ static tm_status number_owners(const owners *o, int64_t *ranks, int64_t *reporte
     if (o->way == TM_KINETO_ARG)
         return TM_OK;
     TM_TRY(tm_rank_labels_number(labels, n, 0, ranks, err));
-    for (size_t i = 0; i < n; i++) /* each replica numbers its ranks from 0 */
+    /* The reported rank is the rank within the replica, because each replica numbers its ranks from
+     * 0. */
+    for (size_t i = 0; i < n; i++)
         labels[i].of[TM_WORD_DP] = -1;
     return tm_rank_labels_number(labels, n, 0, reported, err);
 }
@@ -224,7 +226,7 @@ static tm_status fail_unreported(const char *path, int64_t n_unreported, tm_erro
         n_unreported);
 }
 
-/* Lists the ranks of a file that only process names identify. */
+/* Lists the ranks of a file in which only the names of processes show the ranks. */
 static tm_status list_named(const char *path, tm_vec *units, tm_error *err) {
     tm_kineto_named named;
     tm_status status = tm_kineto_named_read(path, &named, err);

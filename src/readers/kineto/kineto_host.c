@@ -33,12 +33,13 @@ static const struct {
     {"c10::complex<double>", "ComplexDouble"},
 };
 
-/* Returns how many elements the tensors of an argument have; -1 if it has none. @p argument -1: all
- * arguments. A tensor's dimensions are in brackets; lists of tensors are in further brackets. */
+/* Returns the total number of elements of the tensors of an argument, or -1 if there is no tensor.
+ * If @p argument is -1, all arguments count. The dimensions of a tensor are in brackets, and a list
+ * of tensors has brackets around these. */
 static int64_t count_elements(const tm_json_text *dims, int argument) {
     int64_t sum = -1, product = 1, value = 0;
     int depth = 0, at = 0;
-    /* the position is inside a number; a number was in the current brackets */
+    /* `digits`: the position is inside a number. `any`: the current brackets contain a number. */
     bool digits = false, any = false;
     for (size_t i = 0; i < dims->size; i++) {
         const char c = dims->bytes[i];
@@ -63,7 +64,7 @@ static int64_t count_elements(const tm_json_text *dims, int argument) {
     return sum;
 }
 
-/* Returns text number @p at of a list of texts, without quotes. */
+/* Returns the text with index @p at of a list of texts, without its quotes. */
 static tm_json_text text_at(const tm_json_text *list, int at) {
     tm_json_text out = {.bytes = "", .size = 0};
     int quotes = 0;
@@ -141,8 +142,8 @@ typedef struct worker {
     uint32_t track;
     int64_t thread;   /* thread id */
     uint64_t shown;   /* bit h: the worker has an operation whose kind and size have the hash h */
-    size_t n;         /* number of the worker's operations */
-    uint32_t cluster; /* number of the worker's cluster: the workers of a group */
+    size_t n;         /* number of operations that the worker ran */
+    uint32_t cluster; /* number of the worker's cluster; the workers of a group are a cluster */
 } worker;
 
 /* An event that has a row of TM_ATTR_COLLECTIVE. */
@@ -187,7 +188,8 @@ static bool list_parts(finisher *f) {
     return true;
 }
 
-/* PyTorch records Gloo's reduce-scatter as an all-reduce of its input. */
+/* Returns whether an operation may belong to a request, judging by kind and size. PyTorch records
+ * Gloo's reduce-scatter as an all-reduce of its input. */
 static bool may_be(const tm_collective_attr *operation, const tm_collective_attr *asked) {
     bool kind = operation->kind == asked->kind ||
                 (operation->kind == TM_COLL_ALLREDUCE && asked->kind == TM_COLL_REDUCESCATTER);
@@ -195,8 +197,8 @@ static bool may_be(const tm_collective_attr *operation, const tm_collective_attr
                     operation->in_elements == asked->in_elements);
 }
 
-/* Operations that end after the recording have no shapes. Takes the sizes from the request, and the
- * type from other operations of the same kind and size. */
+/* Completes an operation that ended after the recording. Such an operation has no shapes. Its size
+ * is taken from the request, and its type from another operation of the same kind and size. */
 static void complete(const finisher *f, tm_collective_attr *row, const tm_collective_attr *asked) {
     const part *operations = f->operations.data;
     row->in_elements = row->in_elements < 0 ? asked->in_elements : row->in_elements;
@@ -316,16 +318,18 @@ static bool list_workers(finisher *f) {
     return true;
 }
 
-/* Whether a thread belongs to the same group as the previous one. The two threads of a group take
- * turns. So if a thread ran many operations, the next thread belongs to its group. Two threads that
- * share a kind and size also belong to one group. (They share none if operations of two sizes
- * alternate, because each thread then has one size.) */
+/* Returns whether a thread belongs to the same group as the previous thread. A group has at most
+ * two threads, which take turns. So if the previous thread ran many operations, this thread must
+ * belong to its group. The two threads also belong to one group if they ran operations of the same
+ * kind and size. (There are none if a group alternates between operations of two sizes, because
+ * each thread then has one size.) */
 static bool is_second(const worker *w) {
     enum { ALONE_MOST = 4 };
     return w[-1].n > ALONE_MOST || (w->shown & w[-1].shown) != 0;
 }
 
-/* Numbers the clusters: threads that belong to one group. Returns how many there are. */
+/* Groups the workers into clusters, and sets the cluster of each worker. A cluster has the threads
+ * that belong to one process group. Returns the number of clusters. */
 static size_t find_clusters(finisher *f) {
     worker *workers = f->workers.data;
     size_t n = 0;
@@ -337,9 +341,9 @@ static size_t find_clusters(finisher *f) {
     return n;
 }
 
-/* Returns the group of a cluster of workers. If there are as many groups as clusters, both have the
- * same order. If there is one group more, the first group has all ranks, and was only used to
- * create the others. NULL if unknown. */
+/* Returns the group to which a cluster of workers belongs, or NULL if it is unknown. If there are
+ * as many groups as clusters, both are in the same order. If there is one more group, the first
+ * group must have all ranks. It was then only used to create the other groups. */
 static const group *group_of(const finisher *f, size_t n_clusters, uint32_t cluster) {
     const group *groups = f->groups.data;
     const size_t unused = f->groups.n - n_clusters;
@@ -365,8 +369,9 @@ static int32_t member(const group *g, int32_t place) {
                : -1;
 }
 
-/* Sets the output elements: the input's, times the ranks (all-gather) or divided by them
- * (reduce-scatter). */
+/* Sets the number of output elements. In an all-gather, it is the number of input elements times
+ * the number of ranks. In a reduce-scatter, it is the number of input elements divided by the
+ * number of ranks. Otherwise, both numbers are equal. */
 static void set_elements(tm_collective_attr *row, int64_t n_ranks) {
     row->out_elements = row->in_elements;
     if (row->in_elements <= INT64_MAX / TM_GROUP_RANKS_MAX && row->kind == TM_COLL_ALLGATHER &&
@@ -393,8 +398,8 @@ static uint32_t threads_of_track(const finisher *f, uint32_t track) {
     return tm_names_intern_string(f->names, text);
 }
 
-/* Names the unknown group of a transfer after the ranks that have the peer's index in any group;
- * TM_NO_NAME if there are none or too many. */
+/* Returns a name for the unknown group of a transfer. The name lists the ranks that have the place
+ * of the peer in any of the groups. Returns TM_NO_NAME if there are no such ranks, or too many. */
 static uint32_t peers_of_place(const finisher *f, int32_t place) {
     int64_t peers[TM_PEERS_MAX];
     size_t n = 0;
@@ -465,8 +470,8 @@ static bool works_on_gpu(const tm_trace *trace) {
     return trace->attrs[TM_ATTR_LAUNCH].n > 0;
 }
 
-/* Whether PyTorch's first profiler wrote a trace without GPU work. With GPU work, the trace has a
- * second process for the GPU time of operators. */
+/* Returns whether PyTorch's first profiler wrote a trace without GPU work. With GPU work, the trace
+ * has a second process for the GPU time of operators. */
 static bool is_legacy(const finisher *f) {
     const tm_track *tracks = f->trace->tracks.data;
     size_t t = 0;

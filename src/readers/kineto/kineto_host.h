@@ -7,15 +7,20 @@
 
 #include "kineto_emit.h"
 
-/** Adds a row of TM_ATTR_COLLECTIVE for a request or an operation: kind, size, type, and for
- * transfers the peer as its index in the group. Returns false if out of memory. */
+/** Adds a row of TM_ATTR_COLLECTIVE for a request or an operation. The row has the kind, the size
+ * and the type. For a transfer, it also has the peer, as an index in the group. Returns false if
+ * out of memory. */
 bool tm_kineto_emit_host(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row);
 
-/** Completes the rows of tm_kineto_emit_host after reading. An operation gets the group of its
- * worker thread, and a kind from its request, which becomes its launch. Groups are listed in the
- * rank's metadata in order of creation, and thread ids have the same order. Rows of requests, and
- * all rows of a rank that works on a GPU, are removed. If a rank works only on the CPU, its
- * metadata says so. */
+/**
+ * Completes the rows of tm_kineto_emit_host after all events were read. An operation gets the group
+ * of its worker thread. It gets its kind from its request, which becomes its launch. The rank's
+ * metadata lists the groups in the order of their creation, which is also the order of the thread
+ * ids.
+ *
+ * The rows of requests are removed. If the rank works on a GPU, all rows are removed. If the rank
+ * works only on the CPU, this is noted in its metadata.
+ */
 tm_status tm_kineto_finish_host(tm_part *whole, tm_names *names, tm_error *err) TM_MUST_CHECK;
 
 #endif

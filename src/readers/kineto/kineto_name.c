@@ -8,8 +8,8 @@ enum { BEFORE = sizeof before - 1 };
 
 const char *tm_kineto_find_address(const char *name, size_t size) {
     const char *end = name + size, *from = name, *at;
-    while ((at = memchr(from, '0', (size_t)(end - from))) !=
-           NULL) { /* search for the 0: it is rarer than the space */
+    /* The search is for the 0 of the address, because it is rarer than the space before it. */
+    while ((at = memchr(from, '0', (size_t)(end - from))) != NULL) {
         if (end - at > 2 && at[1] == 'x' && isxdigit((unsigned char)at[2]) && at - name >= BEFORE &&
             memcmp(at - BEFORE, before, BEFORE) == 0)
             return at - BEFORE;

@@ -11,14 +11,15 @@
 
 enum { NONE = -1, SEVERAL = -2 };
 
-/* Combines two ranks: NONE and a rank give the rank, two different ranks give SEVERAL. */
+/* Combines two ranks. If one of them is NONE, the result is the other one. Two different ranks give
+ * SEVERAL. */
 static void combine(int64_t *rank, int64_t other) {
     if (other != NONE)
         *rank = *rank == NONE || *rank == other ? other : SEVERAL;
 }
 
-/* Whether an event is a span of PyTorch's profiler itself. Such a span is not a rank's work, and
- * spans of several ranks may be in one process. */
+/* Returns whether an event is a span of PyTorch's profiler itself. Such a span is not a rank's
+ * work, and spans of several ranks may be in one process. */
 static bool is_span(const char *category, size_t size) {
     return size == 5 && memcmp(category, "Trace", size) == 0;
 }
@@ -134,7 +135,8 @@ static bool adopt(reading *r) {
     return ranks != NULL;
 }
 
-/* Stores the ranks of processes and the numbers of durations. Returns false if out of memory. */
+/* Stores the rank of each process, the ranks that have durations, and the number of durations
+ * without a rank. Returns false if out of memory. */
 static bool conclude(const reading *r, tm_kineto_named *out) {
     const process *v = r->processes.data;
     bool ok = true;

@@ -9,7 +9,8 @@
 #include "tmerge/names.h"
 #include "tmerge/status.h"
 
-/** Whether the processes of a file that was read as one rank have names of several ranks. */
+/** Returns whether the processes of a file that was read as one rank have names of several
+ * ranks. */
 bool tm_kineto_names_ranks(const tm_part *whole, const tm_names *names);
 
 /** The rank of each process of a file. */

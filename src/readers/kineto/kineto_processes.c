@@ -32,7 +32,8 @@ bool tm_kineto_is_of_device(const tm_trace *trace, uint32_t process) {
     return false;
 }
 
-/* If all calls have the same process, as nearly always, the ids need not be sorted. */
+/* Returns whether the calls have different processes. This is rare. If all calls have the same
+ * process, the ids need not be sorted. */
 static bool has_several(const tm_trace *trace, size_t n) {
     for (size_t i = 1; i < n; i++)
         if (call_at(trace, i).process != call_at(trace, 0).process)

@@ -6,8 +6,8 @@
 #include "tmerge/names.h"
 #include "tmerge/status.h"
 
-/** Whether a process, given by the name id of its number, is a device. (Calls that a profiler puts
- * on a device belong to the host's process.) */
+/** Returns whether a process, given by the name id of its number, is a device. (Calls that a
+ * profiler puts on a device belong to the host's process.) */
 bool tm_kineto_is_of_device(const tm_trace *trace, uint32_t process);
 
 /**

@@ -21,7 +21,8 @@ static bool known_key(const tm_json_text *key) {
     return false;
 }
 
-/* Whether the object at p has the key @p wanted; if this is NULL: a key that only Kineto writes. */
+/* Returns whether the object at p has the key @p wanted. If @p wanted is NULL, returns whether it
+ * has a key that only Kineto writes. */
 static bool has_key(tm_json_cursor *cursor, const char *p, const char *wanted) {
     tm_json_text key;
     p = tm_json_space(p + 1);
@@ -44,7 +45,7 @@ static bool has_key(tm_json_cursor *cursor, const char *p, const char *wanted) {
     return false;
 }
 
-/* @p head must be followed by TM_JSON_PADDING zero bytes, as read by tm_file_sniff. */
+/* @p head must be followed by TM_JSON_PADDING zero bytes. tm_file_sniff appends them. */
 bool tm_kineto_sniff(const char *head, size_t size, bool whole) {
     tm_json_cursor cursor = {.end = head + size, .final = whole};
     const char *p = size >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? head + 3 : head;
@@ -98,7 +99,7 @@ static tm_status list_ranks(const char *head, const char *path, tm_vec *units, t
     }
 }
 
-/* Ignores read errors: the reader will report them. */
+/* Read errors are ignored here, because the reader will report them. */
 tm_status tm_kineto_list_units(tm_source *source, bool known, tm_vec *units, bool *foreign,
                                tm_error *err) {
     char *head = calloc(1, TM_SNIFF_BYTES + TM_JSON_PADDING);
@@ -121,14 +122,15 @@ tm_status tm_kineto_list_units(tm_source *source, bool known, tm_vec *units, boo
     return status;
 }
 
-/* Whether the object at p follows a comma or a bracket, or the window starts with it. */
+/* Returns whether the object at p follows a comma or a bracket, or the window starts with it. */
 static bool follows_comma(const tm_window *window, const char *p) {
     while (p > window->buffer && (p[-1] == ' ' || p[-1] == '\n' || p[-1] == '\r' || p[-1] == '\t'))
         p--;
     return p == window->buffer || p[-1] == ',' || p[-1] == '[';
 }
 
-/* Guesses the start of an event: the match may be inside a string or another event's arguments. */
+/* Searches for the start of an event. This is a guess, because the match may be inside a string or
+ * in the arguments of another event. */
 static int64_t find_event(tm_window *window, tm_chrome_keys *keys) {
     tm_kineto_event event;
     const char *p = window->p, *end = window->cursor.end;
@@ -146,7 +148,7 @@ static int64_t find_event(tm_window *window, tm_chrome_keys *keys) {
     return -1;
 }
 
-/* Looks at one window only: if no event starts in it, the trace is not divided here. */
+/* Only one window is searched. If no event starts in it, the trace is not divided here. */
 tm_status tm_kineto_find_event(tm_source *source, int64_t *offset, tm_error *err) {
     tm_window window;
     tm_chrome_keys *keys = malloc(sizeof *keys);

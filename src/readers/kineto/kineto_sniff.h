@@ -11,7 +11,7 @@
 
 struct tm_vec;
 
-/* See the members of tm_format. */
+/* These functions implement the members of tm_format, where they are described. */
 bool tm_kineto_sniff(const char *head, size_t size, bool whole);
 int64_t tm_kineto_peek_rank(const char *head, size_t size);
 bool tm_kineto_has_units(const char *head, size_t size);

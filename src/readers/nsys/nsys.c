@@ -43,9 +43,10 @@ void tm_nsys_emitter_free(tm_nsys_emitter *e) {
     tm_keys_free(&e->blocks);
 }
 
-/* Sets the offset that is added to all times: the start of the recording since the epoch, minus the
- * shift that the export added. A start that is unknown, or that the export already added, counts as
- * 0. If the host's monotonic clock is known, the start is computed from it. */
+/* Sets the offset that is added to all times. It is the start of the recording since the epoch,
+ * minus the shift that the export added. If the host's monotonic clock is known, the start is
+ * computed from it. The start counts as 0 if it is unknown, or if the export has already added
+ * it. */
 static tm_status set_base(tm_nsys_emitter *e, tm_error *err) {
     tm_nsys_clock clock;
     TM_TRY(tm_nsys_read_clock(e->db, &clock, err));

@@ -5,8 +5,8 @@
 
 #include "nsys_units.h"
 
-/* A metric: its name, and the numbers that identify it. For GPUs these are type and metric id, for
- * network cards list and index. */
+/* A metric: its name, and two numbers that identify it. For a GPU, `of` is the type and `number` is
+ * the metric id. For a network card, `of` is the list and `number` is the index in it. */
 typedef struct metric {
     int64_t of, number;
     uint32_t name;
@@ -15,7 +15,8 @@ typedef struct metric {
 typedef struct sampling {
     tm_nsys_emitter *e;
     tm_vec metrics; /* of metric: a few dozen */
-    tm_vec gpus; /* of metric: `number` is a GPU's number in the machine, `name` its CUDA ordinal */
+    /* of metric: `number` is the number of a GPU in the machine, `name` is its CUDA ordinal */
+    tm_vec gpus;
 } sampling;
 
 /* Keeps the CUDA ordinal of a GPU of this process, if the export records ordinals. */
@@ -63,7 +64,8 @@ static tm_status add_sample(tm_nsys_emitter *e, int64_t time, tm_raw_event event
     return tm_nsys_add_counter(e, &attr, err);
 }
 
-/* Whether the unit has work on the device. (The mask of its devices includes unused ones.) */
+/* Returns whether the unit has work on the device. (The mask of its devices also contains devices
+ * that are not used.) */
 static bool has_used(const tm_nsys_emitter *e, int64_t device) {
     const tm_track *tracks = e->trace->tracks.data;
     for (size_t i = 0; i < e->trace->tracks.n; i++)
@@ -85,7 +87,8 @@ static tm_status take_gpu_sample(void *context, sqlite3_value **values, tm_error
                       sqlite3_value_double(values[VALUE]), err);
 }
 
-/* A sample covers the time from start to end; its event is at the start. */
+/* Takes a sample of a network card. The sample covers the time from its start to its end. Its event
+ * is at the start. */
 static tm_status take_nic_sample(void *context, sqlite3_value **values, tm_error *err) {
     enum { TIME, CARD, PORT, LIST, INDEX, VALUE };
     const sampling *s = context;

@@ -52,8 +52,9 @@ uint32_t tm_nsys_track_of(tm_nsys_emitter *e, tm_track_kind kind, int64_t first,
     return index;
 }
 
-/* Returns the reason to reject an event, or TM_N_COUNTS. Accepted: starts in [-1e18, 6e18] ns and
- * durations in [0, TM_DAY_NS]. INT64_MIN stands for a missing time. */
+/* Returns the reason to reject an event with these times. Returns TM_N_COUNTS if the event is
+ * accepted. Its start must be in [-1e18, 3e18] ns and its duration in [0, TM_DAY_NS]. INT64_MIN
+ * stands for a missing time. */
 static tm_count wrong_times(int64_t start, int64_t end, int64_t base) {
     const int64_t least = -INT64_C(1000000000000000000), most = INT64_C(3000000000000000000);
     if (start < least || start > most || start + base < least)
@@ -96,7 +97,8 @@ tm_status tm_nsys_add(tm_nsys_emitter *e, sqlite3_value **values, tm_raw_event e
 tm_status tm_nsys_add_on_stream(tm_nsys_emitter *e, sqlite3_value **values, tm_category category,
                                 uint32_t name, uint32_t *row, tm_error *err) {
     enum { DEVICE = REST, STREAM };
-    /* work of the whole context, such as a wait for all of its streams */
+    /* This stream stands for the whole context, for example in a wait for all streams of the
+     * context. */
     const int64_t invalid_stream = UINT32_MAX;
     int64_t device = tm_db_int(values, DEVICE, 0), stream = tm_db_int(values, STREAM, -1);
     *row = TM_NO_EVENT;
@@ -168,7 +170,8 @@ static tm_status kernel_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error
                : tm_fail_memory(err);
 }
 
-/* Adds a CUDA graph that was recorded as one event, as a kernel: it keeps the GPU busy. */
+/* Adds a CUDA graph that was recorded as one event. The event becomes a kernel, because the graph
+ * keeps the GPU busy. */
 static tm_status graph_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
     enum { CORRELATION = REST + 2, GRAPH };
     char text[40];
@@ -194,7 +197,8 @@ static tm_status add_copy_attr(tm_nsys_emitter *e, sqlite3_value **values, int c
                            .bytes = tm_db_int(values, bytes, -1),
                            .bandwidth_gbps = NAN};
     const tm_raw_event *event = (const tm_raw_event *)e->trace->events.data + row;
-    if (attr->bytes >= 0 && event->duration_ns > 0) /* bytes per nanosecond = GB/s */
+    /* Bytes per nanosecond are the same as GB/s. */
+    if (attr->bytes >= 0 && event->duration_ns > 0)
         attr->bandwidth_gbps = (float)((double)attr->bytes / (double)event->duration_ns);
     return TM_OK;
 }
@@ -331,7 +335,8 @@ static table_def def_of(int table) {
                                           tm_nsys_range_row};
 }
 
-/* Reports progress in bytes: the file's size, multiplied by the share of rows that were read. */
+/* Reports progress in bytes. To get bytes, the size of the file is multiplied by the share of rows
+ * that were read. */
 static void tell(const tm_nsys_emitter *e) {
     if (e->n_rows > 0 && e->n_done <= e->n_rows)
         tm_source_tell(e->source,
@@ -351,14 +356,15 @@ static tm_status take_row(void *context, sqlite3_value **values, tm_error *err) 
     int64_t at = tm_db_int(values, AT, 0), process = s->e->unit->process;
     if (++s->e->n_done % REPORTED_AFTER == 0)
         tell(s->e);
-    /* The unit has process 0 if the export does not distinguish processes. */
+    /* If the export does not distinguish processes, the unit has process 0, and all rows belong to
+     * it. */
     if (process != 0 && process != (s->by_thread ? at & TM_NSYS_PROCESS_MASK : at))
         return TM_OK;
     return s->def->row(s->e, values, err);
 }
 
-/* Lets SQLite skip the rows of other processes: it decodes only their process. A file of many ranks
- * is scanned once for each rank, so this is much faster. */
+/* Reads a table. A file of many ranks is scanned once for each rank. To make this fast, SQLite
+ * skips the rows of other processes, and decodes only the process of such rows. */
 static tm_status read_table(tm_nsys_emitter *e, const table_def *def, tm_error *err) {
     table_scan scan = {e, def, strcmp(def->columns[AT], "globalTid") == 0};
     tm_db_query query = {def->name, def->columns, 0, NULL, def->columns[AT]};
@@ -378,7 +384,8 @@ tm_status tm_nsys_emit_all(tm_nsys_emitter *e, tm_error *err) {
         e->category = i < N_TABLES ? TM_CAT_OTHER : (uint8_t)ranges[i - N_TABLES].category;
         TM_TRY(read_table(e, &def, err));
         n_passed += tm_db_last_row(e->db, def.name);
-        e->n_done = n_passed; /* also counts rows of other processes */
+        /* The rows of other processes count as done, too. */
+        e->n_done = n_passed;
         tell(e);
     }
     TM_TRY(tm_nsys_add_mpi(e, err));

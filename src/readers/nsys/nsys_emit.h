@@ -30,7 +30,7 @@ typedef struct tm_nsys_domain {
 
 /** What is known while a unit is read. The caller sets the members up to `devices`. */
 typedef struct tm_nsys_emitter {
-    const tm_db *db;         /* borrowed, as are all pointers here */
+    const tm_db *db;         /* borrowed, like the other pointers here */
     const tm_unit *unit;     /* the unit being read */
     const tm_source *source; /* the unit's source, to which progress is reported */
     tm_names *names;
@@ -44,7 +44,7 @@ typedef struct tm_nsys_emitter {
     tm_vec texts;         /* hash table from ids of StringIds to name ids */
     size_t n_texts;       /* entries in `texts` */
     tm_vec scratch;       /* of char */
-    tm_vec domains;       /* of tm_nsys_domain: those found so far */
+    tm_vec domains;       /* of tm_nsys_domain: the domains found so far */
     bool has_all_domains; /* whether all rows have been searched for domains */
     tm_vec fields;        /* fields in payloads of each schema; for nsys_nccl.c */
     tm_vec ranges;        /* of tm_nsys_range */
@@ -60,7 +60,7 @@ typedef struct tm_nsys_emitter {
     tm_nsys_track tracks[TM_NSYS_TRACK_CACHE];
 } tm_nsys_emitter;
 
-/** The first columns of every query: start, end, and globalPid or globalTid. */
+/** The first columns of every query. TM_NSYS_AT is globalPid or globalTid. */
 enum { TM_NSYS_START, TM_NSYS_END, TM_NSYS_AT, TM_NSYS_REST };
 
 /** Returns the track of a thread (process and thread number) or stream (device and stream number),
@@ -70,33 +70,42 @@ uint32_t tm_nsys_track_of(tm_nsys_emitter *e, tm_track_kind kind, int64_t first,
 /**
  * Adds an event with the times of a row, or counts why it was rejected.
  *
- * @param event  its name, track, category and kind; fails if name or track is the failure value
- * @param row    set to the event's index; TM_NO_EVENT if it was rejected
+ * @param event  has the name, track, category and kind; the call fails if the name or the track is
+ *               the failure value
+ * @param row    set to the index of the event; TM_NO_EVENT if the event was rejected
  * @return       TM_OK; TM_ERR_FAULT
  */
 tm_status tm_nsys_add(tm_nsys_emitter *e, sqlite3_value **values, tm_raw_event event, uint32_t *row,
                       tm_error *err) TM_MUST_CHECK;
 
-/** Like tm_nsys_add, but with the times [ns] as arguments, as recorded; INT64_MIN: not recorded. */
+/** Like tm_nsys_add, but the times [ns] are arguments. They are the times in the export. INT64_MIN
+ * stands for a time that is not recorded. */
 tm_status tm_nsys_add_at(tm_nsys_emitter *e, int64_t start, int64_t end, tm_raw_event event,
                          uint32_t *row, tm_error *err) TM_MUST_CHECK;
 
-/** Like tm_nsys_add, for an event on a stream: the row has device and stream after TM_NSYS_AT. Sets
- * *row to TM_NO_EVENT also if the device belongs to another unit. */
+/** Like tm_nsys_add, for an event on a stream. The row must have the device and the stream after
+ * TM_NSYS_AT. *row is also set to TM_NO_EVENT if the device belongs to another unit. */
 tm_status tm_nsys_add_on_stream(tm_nsys_emitter *e, sqlite3_value **values, tm_category category,
                                 uint32_t name, uint32_t *row, tm_error *err) TM_MUST_CHECK;
 
-/** Adds a counter value to an event, unless the event was rejected. TM_OK; TM_ERR_FAULT, also if
- * the series is TM_NAME_FAILED. */
+/**
+ * Adds a counter value to an event, unless the event was rejected.
+ * @return TM_OK; TM_ERR_FAULT, also if the series is TM_NAME_FAILED
+ */
 tm_status tm_nsys_add_counter(tm_nsys_emitter *e, const tm_counter_attr *attr,
                               tm_error *err) TM_MUST_CHECK;
 
-/** Initialises the emitter. Free it with tm_nsys_emitter_free even after a failure. TM_OK;
- * TM_ERR_INPUT; TM_ERR_FAULT. */
+/**
+ * Initialises the emitter. Free it with tm_nsys_emitter_free even after a failure.
+ * @return TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
 tm_status tm_nsys_emitter_init(tm_nsys_emitter *e, tm_error *err) TM_MUST_CHECK;
 void tm_nsys_emitter_free(tm_nsys_emitter *e);
 
-/** Reads all tables whose rows become events. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+/**
+ * Reads all tables whose rows become events.
+ * @return TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
 tm_status tm_nsys_emit_all(tm_nsys_emitter *e, tm_error *err) TM_MUST_CHECK;
 
 /** Prepares `SELECT value FROM StringIds WHERE id = ?1`; NULL if there is no such table.
@@ -107,8 +116,9 @@ tm_status tm_nsys_prepare_texts(const tm_db *db, sqlite3_stmt **out, tm_error *e
  * memory. */
 uint32_t tm_nsys_intern(tm_nsys_emitter *e, tm_text text);
 
-/** Looks up the name id of a text in StringIds; TM_NO_NAME if there is none. If @p call, the text
- * is a function's name, and its interface version is removed (cudaMalloc_v3020). */
+/** Sets *out to the name id of a text in StringIds, or to TM_NO_NAME if there is no such text. If
+ * @p call is set, the text is the name of a function. The version of its interface
+ * (cudaMalloc_v3020) is then removed. */
 tm_status tm_nsys_string(tm_nsys_emitter *e, int64_t id, bool call, uint32_t *out,
                          tm_error *err) TM_MUST_CHECK;
 

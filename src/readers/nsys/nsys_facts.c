@@ -35,8 +35,9 @@ static tm_status take_ordinal(void *context, sqlite3_value **values, tm_error *e
 
 enum { ID, CUDA, NAME, MEMORY, SMS, MAJOR, MINOR, N_GPU };
 
-/* Returns the GPU's CUDA ordinal in this process; -1 if it has none. If the export lists no
- * ordinals, returns the row's CUDA id or, without one, the GPU's number in the machine. */
+/* Returns the CUDA ordinal of a GPU in this process, or -1 if it has none there. If the export
+ * lists no ordinals, returns the CUDA id in the row. If the row has no CUDA id, returns the number
+ * of the GPU in the machine. */
 static int64_t device_of(const tm_vec *ordinals, sqlite3_value **values) {
     const ordinal *v = ordinals->data;
     int64_t gpu = tm_db_int(values, ID, -1);
@@ -47,7 +48,8 @@ static int64_t device_of(const tm_vec *ordinals, sqlite3_value **values) {
 }
 
 static bool add_number(cJSON *object, const char *key, int64_t value) {
-    char text[24]; /* added as text, because cJSON keeps numbers as doubles */
+    /* The number is added as text, because cJSON stores numbers as doubles. */
+    char text[24];
     snprintf(text, sizeof text, "%" PRId64, value);
     return value < 0 || cJSON_AddRawToObject(object, key, text);
 }

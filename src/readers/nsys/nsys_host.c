@@ -2,8 +2,8 @@
 
 #include "nsys_units.h"
 
-/* Whether a row only marks that Nsight started or stopped tracing the OS runtime, cuDNN and cuBLAS,
- * OpenACC or OpenMP (ENUM_NSYS_EVENT_CLASS). */
+/* Returns whether a row only marks that Nsight started or stopped tracing the OS runtime, cuDNN and
+ * cuBLAS, OpenACC or OpenMP (ENUM_NSYS_EVENT_CLASS). */
 static bool is_mark(int64_t class) {
     return (class >= 31 && class <= 36) || class == 45 || class == 46 || class == 79 || class == 80;
 }

@@ -21,8 +21,9 @@ static uint32_t track_beside(tm_nsys_emitter *e, const char *what) {
                : tm_trace_track(e->trace, TM_TRACK_CPU, pid, tid);
 }
 
-/* Sets the size of the block at an address [bytes]. The sizes of allocations are kept until the
- * release, whose row may lack the size. INT64_MIN: unknown. False if out of memory. */
+/* Finds the size [bytes] of the block at an address. The row of a release may lack the size, so the
+ * size of an allocation is kept until its release. *bytes becomes INT64_MIN if the size of a
+ * release is unknown. Returns false if out of memory. */
 static bool find_bytes(tm_nsys_emitter *e, int64_t address, bool released, int64_t *bytes) {
     if (e->blocks.keys.size == 0) {
         e->blocks = TM_KEYS(int64_t);

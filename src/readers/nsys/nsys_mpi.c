@@ -28,7 +28,7 @@ typedef struct mpi_row {
 typedef struct request {
     mpi_row row;
     size_t next;  /* 1 + index of the next request in its bucket */
-    int slot;     /* number of the track that the request occupies while it is active */
+    int slot;     /* number of the track on which the request is while it is active */
     bool is_made; /* a persistent request, created by MPI_Send_init or the like */
     bool is_done;
 } request;
@@ -39,13 +39,14 @@ typedef struct mpi {
     tm_nsys_emitter *e;
     tm_vec comms;    /* of tm_mpi_comm */
     tm_vec requests; /* of request */
-    /* 1 + index of the first and the last request of each bucket; 0: none */
+    /* 1 + index of the first request and of the last request in each bucket; 0 if the bucket is
+     * empty */
     size_t first[N_BUCKETS], last[N_BUCKETS];
     int used[N_SLOTS]; /* number of active requests on each track; the last track takes all requests
                           that find no free track */
     bool of_cpu;       /* the rank has no GPU, so its communication counts as device work */
     bool has_comms;
-    bool from_start; /* the recording includes MPI_Init, and so everything after it */
+    bool from_start; /* The recording includes MPI_Init, and so all MPI calls after it. */
 } mpi;
 
 static tm_status keep(tm_nsys_emitter *e, mpi_row *row, tm_error *err) {
@@ -111,8 +112,8 @@ static int64_t piece(int64_t bytes, int32_t n) {
     return bytes >= 0 && n > 0 ? bytes / n : NONE;
 }
 
-/* Sets the bytes of one rank. Nsight adds up the bytes to and from all ranks: data that a rank
- * sends to n ranks, or that n ranks reduce, counts n times. */
+/* Sets the number of bytes of one rank. Nsight adds up the bytes to and from all ranks. So data
+ * that a rank sends to n ranks, or that n ranks reduce, is counted n times in the row. */
 static void set_bytes(const mpi_row *row, const tm_mpi_function *f, int32_t n,
                       tm_collective_attr *attr) {
     switch (f->kind) {
@@ -160,7 +161,7 @@ static void set_peer(const mpi_row *row, uint8_t kind, tm_collective_attr *attr)
 }
 
 /* Adds a row of TM_ATTR_COLLECTIVE to an event. If the export lists no communicators (2022.4), the
- * row has only the kind. If it lists some but not the event's, the event's communicator is
+ * row has only the kind. If it lists communicators, but not the one of the event, this is
  * MPI_COMM_SELF or unknown, and no row is added. */
 static tm_status communicate(mpi *m, const mpi_row *row, tm_mpi_function f, uint32_t event,
                              tm_error *err) {
@@ -227,9 +228,10 @@ static tm_status begin_request(mpi *m, const mpi_row *row, bool is_made, tm_erro
     return TM_OK;
 }
 
-/* Returns the oldest active request with a handle; if none is active, the newest persistent one;
- * NULL if there is none. (Several requests that MPI completed immediately may have one handle.)
- * Removes finished requests at the start of the bucket. */
+/* Finds a request by its handle. Of several active requests, returns the oldest. Of several
+ * persistent requests (@p is_made), returns the newest, because the others were freed. Returns NULL
+ * if there is none. (Requests that MPI completed immediately may have the same handle.) Also
+ * removes finished requests from the start of the bucket. */
 static request *find_request(mpi *m, int64_t handle, bool is_made) {
     const size_t bucket = bucket_of(handle);
     request *v = m->requests.data, *found = NULL;
@@ -241,7 +243,7 @@ static request *find_request(mpi *m, int64_t handle, bool is_made) {
         if (v[i - 1].row.request == handle && !v[i - 1].is_done && v[i - 1].is_made == is_made) {
             found = &v[i - 1];
             if (!is_made)
-                break; /* take the last persistent request: the earlier ones were freed */
+                break;
         }
     return found;
 }
@@ -321,7 +323,7 @@ static tm_status take_call(mpi *m, mpi_row *rows, size_t n, tm_error *err) {
     return TM_OK;
 }
 
-/* Adds requests that no call waited for. Such a request ends with the call that started it. */
+/* Ends the requests for which no call waited. Such a request ends with the call that started it. */
 static tm_status end_others(mpi *m, tm_error *err) {
     for (size_t i = 0; i < m->requests.n; i++) {
         request *r = (request *)m->requests.data + i;
@@ -356,8 +358,8 @@ static tm_status list_comms(const mpi *m, tm_error *err) {
             continue;
         if (!tm_vec_append(&trace->communicators, &added, 1))
             return tm_fail_memory(err);
-        if (trace->world_size <
-            v[i].n_ranks) /* a job has at least as many ranks as any of its communicators */
+        /* A job has at least as many ranks as any of its communicators. */
+        if (trace->world_size < v[i].n_ranks)
             trace->world_size = v[i].n_ranks;
     }
     return TM_OK;

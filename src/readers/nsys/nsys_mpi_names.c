@@ -9,8 +9,8 @@
 #include "base/sorted.h"
 #include "nsys_units.h"
 
-/* Names of functions without MPI_, without the I of non-blocking functions, and without suffixes.
- * The first one that matches is used. */
+/* Names of functions, without MPI_, without the I of functions that do not block, and without
+ * suffixes. The first name that matches is used. */
 static const struct {
     const char *stem;
     uint8_t kind;
@@ -35,8 +35,8 @@ static const struct {
     {"mrecv", TM_COLL_RECV},
 };
 
-/* Whether the rest of a name is a valid suffix: _c of functions with large counts, or v or w of
- * functions with a count for each rank. */
+/* Returns whether the rest of a function's name is a valid suffix. For example, _c marks functions
+ * with large counts, and v or w marks functions with a count for each rank. */
 static bool fits(const char *rest, tm_mpi_function *out) {
     static const char *const ends[] = {"", "_c", "_block", "_block_c", "_replace", "_replace_c"};
     static const char *const vectors[] = {"v", "w", "v_c", "w_c"};
@@ -109,16 +109,17 @@ static uint32_t copy_name(const reading *r, tm_mpi_comm *parent) {
     const tm_text of = tm_names_text(r->e->names, parent->name);
     parent->n_copies++;
     int n = snprintf(text, sizeof text, "%s dup %d", of.bytes, parent->n_copies);
-    if (n >= (int)sizeof text) /* too long after several copies of copies */
+    /* The name is too long if it is a copy of a copy of a copy, and so on. */
+    if (n >= (int)sizeof text)
         snprintf(text, sizeof text, "dup %016" PRIx64 " %d",
                  tm_hash(TM_HASH_BEGIN, of.bytes, of.size), parent->n_copies);
     return tm_names_intern_string(r->e->names, text);
 }
 
-/* Adds a communicator. Nsight identifies a communicator by its first rank, and a number among the
- * communicators with that first rank. */
+/* Adds a communicator. Nsight identifies a communicator by two numbers: its first rank, and a
+ * number among the communicators with the same first rank. */
 static tm_status take_comm(void *context, sqlite3_value **values, tm_error *err) {
-    enum { MOST = 4096 }; /* no real program creates as many */
+    enum { MOST = 4096 }; /* more communicators than any real program creates */
     reading *r = context;
     const int64_t size = tm_db_int(values, SIZE, -1), place = tm_db_int(values, PLACE, -1);
     const int64_t root = tm_db_int(values, ROOT, -1), parent = tm_db_int(values, PARENT, 0);
@@ -137,7 +138,8 @@ static tm_status take_comm(void *context, sqlite3_value **values, tm_error *err)
                  tm_db_int(values, UID, 0));
     } else if (parent != 0) {
         if (!of)
-            return TM_OK; /* the parent is unknown */
+            /* The parent is unknown, so the communicator cannot be identified. */
+            return TM_OK;
         added.n_ranks = of->n_ranks;
         added.place = of->place;
     }

@@ -16,7 +16,7 @@ typedef struct scope {
 /* State while the calls and ranges of a thread are gone through. */
 typedef struct walk {
     tm_nsys_emitter *e;
-    tm_vec open;    /* of scope: calls and ranges that are open, the innermost last */
+    tm_vec open;    /* of scope: the calls and ranges that are open; the innermost one comes last */
     size_t n_calls; /* number of calls in `open` */
     int64_t at_ns;
     uint32_t outside; /* name id of OUTSIDE */
@@ -45,8 +45,8 @@ static tm_status list_scopes(const tm_nsys_emitter *e, tm_vec *out, tm_error *er
     return TM_OK;
 }
 
-/* Returns the name of work in a range: the range's name without the number at its end, so that
- * "step 12" and "step 13" give the same. */
+/* Returns the name of the work in a range. It is the name of the range without the number at its
+ * end, so that the work in "step 12" and in "step 13" has the same name. */
 static uint32_t name_of(const walk *w, const scope *in) {
     tm_text text = in ? tm_names_text(w->e->names, in->name) : (tm_text){"", 0};
     size_t n = text.size, digits;
@@ -57,7 +57,8 @@ static uint32_t name_of(const walk *w, const scope *in) {
         n--;
     if (!in || n == 0)
         return w->outside;
-    if (n + digits == text.size) /* the digits belong to the name, as in fc1 */
+    /* If no separator precedes the digits, they are part of the name, as in fc1. */
+    if (n + digits == text.size)
         return in->name;
     char copy[128];
     if (n >= sizeof copy)
@@ -66,7 +67,8 @@ static uint32_t name_of(const walk *w, const scope *in) {
     return tm_names_intern(w->e->names, copy, n);
 }
 
-/* Advances to a time. The interval up to it is work unless a call is open. */
+/* Advances to a time. If no call is open, the time since the previous advance was work, and an
+ * event is added for it. */
 static tm_status pass(walk *w, uint32_t track, int64_t to_ns, tm_error *err) {
     const scope *open = w->open.data;
     const int64_t from_ns = w->at_ns;

@@ -99,7 +99,7 @@ tm_nsys_payload tm_nsys_decode_payload(const tm_vec *fields, int64_t domain, con
 /* An NCCL kernel, and the call that launched it. */
 typedef struct nccl_kernel {
     int64_t correlation;
-    uint32_t event, call; /* call: TM_NO_EVENT if it is not recorded */
+    uint32_t event, call; /* `call` is TM_NO_EVENT if it is not recorded */
 } nccl_kernel;
 
 static int by_correlation(const void *a, const void *b) {
@@ -194,7 +194,7 @@ static uint32_t name_of(tm_names *names, uint64_t communicator) {
     return tm_names_intern_string(names, text);
 }
 
-/* Finds the communicator with this id, adding it if it is new; NULL if out of memory. */
+/* Finds the communicator with this id. Adds it if it is new. Returns NULL if out of memory. */
 static tm_communicator *find_communicator(tm_trace *trace, tm_names *names, uint64_t id) {
     tm_communicator added = {
         .name = name_of(names, id), .n_ranks = -1, .place = -1, .nccl = tm_nccl_digits(id)};
@@ -207,16 +207,17 @@ static tm_communicator *find_communicator(tm_trace *trace, tm_names *names, uint
     return tm_vec_append(&trace->communicators, &added, 1);
 }
 
-/* Whether a call certainly belongs to the unit. Only calls that create a communicator have a
- * device, so in a process with several units the unit of other calls is unknown. */
+/* Returns whether a call certainly belongs to the unit. Only a call that creates a communicator has
+ * a device. If the process has several units, it is therefore not known to which unit any other
+ * call belongs. */
 static bool is_of_unit(const tm_unit *unit, const tm_nsys_payload *p) {
     uint64_t devices = (uint64_t)unit->devices;
     return devices == UINT64_MAX || (p->device >= 0 && (devices & tm_unit_device(p->device)) != 0);
 }
 
-/* Lists every communicator that a call names, even if no kernel can be joined to the call: the
- * ranks that make such calls are the communicator's ranks. Communicators of calls that may belong
- * to another unit are listed later, with their kernels. */
+/* Lists every communicator that a call names. This includes calls that cannot be joined to a
+ * kernel, because a rank that makes such a call is also a rank of the communicator. If a call may
+ * belong to another unit, its communicator is listed later, when a kernel is joined to it. */
 static tm_status list_communicators(tm_trace *trace, tm_names *names, const tm_unit *unit,
                                     const tm_vec *ranges, tm_error *err) {
     const tm_nsys_range *v = ranges->data;
@@ -234,8 +235,8 @@ static tm_status list_communicators(tm_trace *trace, tm_names *names, const tm_u
             continue;
         found->n_ranks = (int32_t)p->n_ranks;
         found->place = p->rank >= 0 && p->rank < p->n_ranks ? (int32_t)p->rank : -1;
-        if (trace->world_size <
-            p->n_ranks) /* a job has at least as many ranks as any of its communicators */
+        /* A job has at least as many ranks as any of its communicators. */
+        if (trace->world_size < p->n_ranks)
             trace->world_size = p->n_ranks;
     }
     return TM_OK;
@@ -249,7 +250,7 @@ typedef struct operation {
     int n_calls;
 } operation;
 
-/* Adds a call. Returns false if the call cannot be part of this operation. */
+/* Adds a call to an operation. Returns false if the call cannot be part of this operation. */
 static bool add_call(operation *o, const tm_nsys_range *range, const tm_names *names) {
     tm_text text = tm_names_text(names, range->name);
     tm_collective_kind kind = tm_collective_kind_of_name(text.bytes, text.size);
@@ -266,7 +267,7 @@ static bool add_call(operation *o, const tm_nsys_range *range, const tm_names *n
     } else if (!transfer || o->communicator != range->payload.communicator ||
                !tm_collective_is_transfer(o->kind)) {
         return false;
-    } else { /* several peers, or sends and receives */
+    } else { /* several peers, or both sends and receives */
         o->kind = TM_COLL_SENDRECV;
         o->peer = -1;
     }
@@ -275,8 +276,9 @@ static bool add_call(operation *o, const tm_nsys_range *range, const tm_names *n
     return true;
 }
 
-/* Collects the calls of a group, from its end, which launched a kernel, back to its start. Returns
- * false for nested groups, and for several collectives, which may or may not share a kernel. */
+/* Collects the calls of a group, from the end of the group, which launched a kernel, back to its
+ * start. Returns false for nested groups. Also returns false for several collectives in a group,
+ * because it is not known whether they share a kernel. */
 static bool collect_group(const tm_vec *ranges, const tm_nsys_range *end, const tm_names *names,
                           operation *o) {
     const tm_nsys_range *first = ranges->data;
@@ -292,7 +294,8 @@ static bool collect_group(const tm_vec *ranges, const tm_nsys_range *end, const 
 
 static tm_status add_row(tm_trace *trace, tm_names *names, const operation *o,
                          const tm_communicator *of, uint32_t event, tm_error *err) {
-    /* Only one rank's part is known: the input of a reduce-scatter has a part for each rank. */
+    /* `bytes` is the size of one rank's part. The input of a reduce-scatter and the output of an
+     * all-gather have a part for each rank, so their sizes are not known. */
     bool no_in = o->kind == TM_COLL_RECV || o->kind == TM_COLL_REDUCESCATTER;
     bool no_out = o->kind == TM_COLL_SEND || o->kind == TM_COLL_ALLGATHER;
     tm_collective_attr row = tm_collective_bare(event);

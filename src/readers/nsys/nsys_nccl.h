@@ -8,12 +8,14 @@
 #include "timeline/trace.h"
 #include "tmerge/reader.h"
 
-/** A payload. Fields that it lacks are -1; the communicator is then 0. */
+/** A payload. A field that the payload lacks is -1, except the communicator, which is then 0. */
 typedef struct tm_nsys_payload {
     uint64_t communicator; /* hash of the communicator's id, equal on all of its ranks */
-    int64_t bytes; /* bytes that a rank sends or, in a reduce-scatter or receive, receives */
-    int64_t peer;  /* the peer's rank within the communicator */
-    int64_t n_ranks, rank; /* only if the call creates a communicator */
+    /* Number of bytes that a rank sends. In a reduce-scatter or a receive: number of bytes that it
+     * receives. */
+    int64_t bytes;
+    int64_t peer;          /* the peer's rank within the communicator */
+    int64_t n_ranks, rank; /* known only if the call creates a communicator */
     int64_t device;
 } tm_nsys_payload;
 
@@ -23,28 +25,31 @@ typedef struct tm_nsys_range {
     int64_t reach_ns; /* latest end of the range and all earlier ranges of its thread; set by
                          tm_nsys_join_nccl */
     uint32_t track;
-    uint32_t name; /* id of its text, without the domain */
+    uint32_t name; /* name id of the text, without the domain */
     tm_nsys_payload payload;
 } tm_nsys_range;
 
 /**
  * Reads the layouts of payloads.
  *
- * @param fields  set to a vector, to be freed by the caller even after a failure
+ * @param fields  set to a vector, which the caller must free, also on failure
  * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_nsys_read_schemas(const tm_db *db, tm_vec *fields, tm_error *err) TM_MUST_CHECK;
 
-/** Returns the decoded payload; an empty one if its bytes do not match its schema. */
+/** Returns the decoded payload. If the bytes do not match the schema of the payload, returns an
+ * empty payload. */
 tm_nsys_payload tm_nsys_decode_payload(const tm_vec *fields, int64_t domain, const void *bytes,
                                        size_t size);
 
 /**
- * Adds a row of TM_ATTR_COLLECTIVE to each NCCL kernel whose runtime call is inside a range with a
- * payload, or at the end of a group of such ranges. Lists the communicators of all calls.
+ * Finds the NCCL calls that launched NCCL kernels, and adds a row of TM_ATTR_COLLECTIVE to each
+ * such kernel. The runtime call that launched the kernel must be inside a range with a payload, or
+ * at the end of a group of such ranges. Also lists the communicators of all calls.
  *
- * @param unit    the unit being read: a process may have several devices, each with communicators
- * @param ranges  of tm_nsys_range, in any order; sorted by this function
+ * @param unit    the unit being read: a process may have several devices, each with its own
+ *                communicators
+ * @param ranges  of tm_nsys_range, in any order; the call sorts them
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_nsys_join_nccl(tm_trace *trace, tm_names *names, const tm_unit *unit, tm_vec *ranges,

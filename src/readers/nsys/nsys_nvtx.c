@@ -27,8 +27,9 @@ static const tm_nsys_domain *find_domain(const tm_nsys_emitter *e, int64_t id) {
     return NULL;
 }
 
-/* Sets the name of a domain, empty if it has none. Usually the domain's row precedes its ranges.
- * Otherwise searches all rows for domains, once. */
+/* Sets *out to the name of a domain, which is empty if the domain has no name. Usually, the row of
+ * a domain comes before the rows of its ranges. If it does not, all rows are searched for domains,
+ * but only once. */
 static tm_status domain_name(tm_nsys_emitter *e, int64_t id, tm_text *out, tm_error *err) {
     static const char *const columns[] = {TM_NSYS_NVTX_COLUMNS};
     const tm_db_query query = {"NVTX_EVENTS", columns, DOMAIN + 1, "eventType = 75", "eventType"};
@@ -43,8 +44,8 @@ static tm_status domain_name(tm_nsys_emitter *e, int64_t id, tm_text *out, tm_er
     return TM_OK;
 }
 
-/* Prefixes "DOMAIN:" to the name, unless the domain is the default one or the text already starts
- * with the domain's name (NCCL's ncclSend, MPI's MPI_Send). */
+/* Puts "DOMAIN:" before the name. Does nothing if the domain is the default one, or if the name
+ * already starts with the name of the domain, like NCCL's ncclSend and MPI's MPI_Send. */
 static tm_status name_in_domain(tm_nsys_emitter *e, tm_text of, uint32_t *name, tm_error *err) {
     tm_text text = tm_names_text(e->names, *name);
     if (of.size == 0 || (text.size >= of.size && strncasecmp(text.bytes, of.bytes, of.size) == 0))
@@ -69,7 +70,8 @@ static size_t operator_name(tm_text text) {
     return text.size;
 }
 
-/* Sets name and category of a range, without its domain. */
+/* Sets the name of a range, without its domain. Also sets the category if torch's emit_nvtx made
+ * the range. */
 static tm_status name_of(tm_nsys_emitter *e, sqlite3_value **values, tm_raw_event *event,
                          tm_error *err) {
     tm_text text = tm_db_text(values[TEXT]);
@@ -104,7 +106,8 @@ tm_status tm_nsys_nvtx_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error 
     if (type == DOMAIN_CREATE && !e->has_all_domains)
         return take_domain(e, values, err);
     if (type != MARK && type != PUSH_POP && type != START_END)
-        return TM_OK; /* the row names a category or a thread */
+        /* The other types of rows name a category or a thread. */
+        return TM_OK;
     tm_raw_event event = {.category = TM_CAT_USER_ANNOTATION,
                           .kind = type == MARK ? TM_INSTANT : TM_DURATION};
     TM_TRY(name_of(e, values, &event, err));
@@ -114,7 +117,7 @@ tm_status tm_nsys_nvtx_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error 
         TM_TRY(domain_name(e, tm_db_int(values, DOMAIN, 0), &domain, err));
     if (type == PUSH_POP && strcmp(domain.bytes, "MPI") == 0 &&
         strncmp(tm_names_text(e->names, bare).bytes, "MPI_", 4) == 0)
-        /* used because nsys up to 2022.4 has no MPI tables */
+        /* nsys up to 2022.4 has no MPI tables, so the range is needed. */
         return tm_nsys_mpi_range(e, values, bare, err);
     TM_TRY(name_in_domain(e, domain, &event.name, err));
     event.track = tm_nsys_track_of(e, TM_TRACK_CPU, tm_nsys_pid(thread), thread & 0xFFFFFF);

@@ -53,8 +53,8 @@ static bool shield(const char *path, char out[TM_PATH_MAX + 64]) {
     return n > 0 && n < TM_PATH_MAX + 64;
 }
 
-/* Options that older versions lack: those for blobs (which have NCCL's payloads) and JSON came
- * after 2024.2, --ts-normalize after 2022.4. */
+/* Options that older versions of nsys lack. The options for JSON and for blobs, which contain
+ * NCCL's payloads, came after 2024.2. The option --ts-normalize came after 2022.4. */
 static const struct {
     const char *name, *option;
 } newer[] = {

@@ -7,7 +7,7 @@
 #include "base/sorted.h"
 #include "nsys_units.h"
 
-/* A thread started or stopped running on a core. */
+/* A time at which a thread started (`in`) or stopped running on a core. */
 typedef struct switching {
     int64_t thread, start_ns, cpu;
     size_t place; /* index of the row; gives the order if times are equal */

@@ -13,7 +13,8 @@ typedef struct chained {
 /* A function of a call chain; depth 0 is the innermost. */
 typedef struct frame {
     int64_t chain, depth;
-    uint32_t name; /* name id of the function; of the module if the function has no symbol */
+    /* Name id of the function. If the function has no symbol, name id of its module. */
+    uint32_t name;
     bool is_module;
 } frame;
 
@@ -63,8 +64,8 @@ static tm_status frame_row(void *context, sqlite3_value **values, tm_error *err)
     return tm_vec_append(&s->frames, &added, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Appends a frame. Adjacent frames of one module, all without symbols, become one frame, such as
- * [libcuda.so.1]. */
+/* Appends a frame. Several adjacent frames without symbols become one frame, such as
+ * [libcuda.so.1], if they are of the same module. */
 static bool put_frame(tm_vec *out, const tm_names *names, const frame *f, const frame *before) {
     tm_text text = tm_names_text(names, f->name);
     if (f->is_module && before && before->is_module && before->name == f->name)
@@ -77,13 +78,14 @@ static bool put_frame(tm_vec *out, const tm_names *names, const frame *f, const 
               tm_vec_append(out, text.bytes, text.size) &&
               (!f->is_module || tm_vec_append(out, "]", 1));
     for (size_t i = out->n - (ok ? text.size + f->is_module : 0); ok && i < out->n; i++)
-        if (((char *)out->data)[i] == ';') /* the separator between functions */
+        /* A semicolon separates functions, so it must not occur in a name. */
+        if (((char *)out->data)[i] == ';')
             ((char *)out->data)[i] = ':';
     return ok;
 }
 
-/* Returns the id of a name that lists a chain's functions; TM_NO_NAME if the chain has none,
- * TM_NAME_FAILED if out of memory. */
+/* Returns the id of a name that lists the functions of a chain. Returns TM_NO_NAME if the chain has
+ * no functions, and TM_NAME_FAILED if out of memory. */
 static uint32_t stack_of(const frame_scan *s, int64_t chain) {
     const frame *v = s->frames.data, key = {.chain = chain, .depth = INT64_MIN};
     tm_vec text = TM_VEC(char);

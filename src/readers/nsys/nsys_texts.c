@@ -48,7 +48,8 @@ static slot *find_slot(const tm_vec *texts, int64_t id, bool call) {
     return &v[at];
 }
 
-/* Grows the table to keep at least half of the slots free; their number is a power of two. */
+/* Grows the table if needed, so that at least half of its slots are free. The number of slots is
+ * always a power of two. */
 static bool grow(tm_nsys_emitter *e) {
     enum { FIRST = 1024 };
     tm_vec larger = TM_VEC(slot);
@@ -93,7 +94,8 @@ static tm_status look_up(tm_nsys_emitter *e, int64_t id, bool call, uint32_t *ou
         if (*out == TM_NAME_FAILED)
             status = tm_fail_memory(err);
     }
-    (void)sqlite3_reset(e->find_text); /* returns the error of the last step again */
+    /* The return value is ignored, because it is the error of the last step again. */
+    (void)sqlite3_reset(e->find_text);
     return status;
 }
 

@@ -10,7 +10,7 @@
 #include "readers/number.h"
 #include "tmerge/timeline.h"
 
-/* A process and a device that it used. NO_GPU: it used none. */
+/* Stands for the device of a process that used no GPU. */
 enum { NO_GPU = -2 };
 
 typedef struct pair {
@@ -98,8 +98,9 @@ static int by_device(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->process, y->process);
 }
 
-/* Lists the devices on which each process runs kernels; for a process without kernels, the devices
- * it copies to and from. Copying to a device of another process does not count. */
+/* Lists pairs of a process and a device. A process belongs to the devices on which it runs kernels.
+ * If it has no kernels, it belongs to the devices to and from which it copies. A copy to a device
+ * of another process does not count. */
 static tm_status list_pairs(const tm_db *db, tm_vec *pairs, tm_error *err) {
     static const char *const columns[] = {"globalPid", "deviceId"};
     static const char *const kernels[] = {"CUPTI_ACTIVITY_KIND_KERNEL",
@@ -135,10 +136,10 @@ static tm_status each_process(void *context, sqlite3_value **values, tm_error *e
     return tm_vec_append(pairs, &found, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Adds processes without a GPU that are ranks: all that call MPI. If no process used a GPU and the
- * MPI tables are missing (nsys up to 2022.4), adds the processes with MPI's NVTX ranges; if there
- * are none, those with any NVTX range; else all traced processes. (A launcher has only OS
- * calls.) */
+/* Adds those processes without a GPU that are ranks. These are all processes that call MPI. More is
+ * needed only if no process used a GPU and the MPI tables are missing (nsys up to 2022.4). In that
+ * case, the first of these sets that is not empty is added: the processes with NVTX ranges of MPI,
+ * the processes with any NVTX range, all traced processes. (A launcher makes only OS calls.) */
 static tm_status list_processes(const tm_db *db, tm_vec *pairs, tm_error *err) {
     enum { N_MPI = 3 };
     static const char *const columns[] = {"globalTid"};
@@ -175,8 +176,8 @@ static tm_status each_mpi_rank(void *context, sqlite3_value **values, tm_error *
     return TM_OK;
 }
 
-/* Takes a rank from the name that Nsight gives to the thread that calls MPI_Init. Before 2023,
- * nothing else has the rank. */
+/* Sets the rank of a process from the name of a thread. Nsight gives such a name to the thread that
+ * calls MPI_Init. In versions before 2023, the rank is recorded nowhere else. */
 static tm_status each_named_thread(void *context, sqlite3_value **values, tm_error *err) {
     tm_vec *pairs = context;
     static const char start[] = "MPI Rank ";
@@ -197,7 +198,8 @@ static tm_status each_named_thread(void *context, sqlite3_value **values, tm_err
 typedef struct init_scan {
     tm_vec *pairs;
     tm_vec fields; /* fields of the payloads' schemas */
-    int64_t *most; /* [pairs] number of ranks of the pair's largest communicator so far */
+    /* [pairs] for each pair, the number of ranks of the largest communicator found so far */
+    int64_t *most;
 } init_scan;
 
 static tm_status each_payload(void *context, sqlite3_value **values, tm_error *err) {
@@ -242,7 +244,8 @@ static tm_status each_variable(void *context, sqlite3_value **values, tm_error *
     return TM_OK;
 }
 
-/* Reads only these variables of the captured environment, because others may contain secrets. */
+/* Reads rank and world size from the captured environment. No other variables are read, because
+ * they may contain secrets. */
 static tm_status read_environment(const tm_db *db, tm_environment *out, tm_error *err) {
     static const char *const column[] = {"value"};
     const tm_db_query query = {"META_DATA_CAPTURE", column, 1,
@@ -285,8 +288,8 @@ static bool any_unknown(const tm_vec *pairs) {
     return false;
 }
 
-/* Takes the ranks from MPI, NCCL or the environment: from the first of these that has all ranks,
- * because their numberings may differ. */
+/* Sets the ranks of the processes. They come from MPI, from NCCL or from the environment, which may
+ * number ranks differently. So only one of these is used: the first one that has all ranks. */
 static tm_status find_ranks(const tm_db *db, tm_vec *pairs, tm_error *err) {
     static const char *const columns[] = {"globalTid", "rank"};
     static const char *const named[] = {"globalTid", "text"};
@@ -303,8 +306,8 @@ static tm_status find_ranks(const tm_db *db, tm_vec *pairs, tm_error *err) {
         TM_TRY(find_init_ranks(db, pairs, err));
         drop_repeated(pairs);
     }
-    /* The export has the launched program's environment. If there are several ranks, this is no
-     * rank's environment. */
+    /* The export contains the environment of the program that was launched. If there are several
+     * ranks, this is not the environment of any rank. */
     if (pairs->n == 1 && v->rank < 0) {
         tm_environment environment;
         TM_TRY(read_environment(db, &environment, err));
@@ -317,8 +320,8 @@ static tm_status find_ranks(const tm_db *db, tm_vec *pairs, tm_error *err) {
     return TM_OK;
 }
 
-/* Assigns every device of a process to one of its units. Devices without kernels go to the first
- * unit. */
+/* Makes the units. Each device of a process is assigned to one of the process's units. Devices
+ * without kernels are assigned to the first unit. */
 static tm_status add_units(const tm_vec *pairs, tm_unit unit, tm_vec *units, tm_error *err) {
     const pair *v = pairs->data;
     for (size_t i = 0; i < pairs->n; i++) {

@@ -6,13 +6,14 @@
 
 /* A recorded cudaEventRecord. */
 typedef struct record {
-    int64_t context, event; /* ids; an event's id is unique only within its context */
+    int64_t context, event; /* ids; the id of an event is unique only within its context */
     int64_t correlation;    /* id of the call; ids ascend within a process */
-    int64_t sync; /* number of the call, which the waits for the call also have; 0 in old exports */
+    /* Number of the call. A wait for the call has the same number. 0 in old exports. */
+    int64_t sync;
     int64_t stream;
 } record;
 
-/* Returns an id; -1 if it was not recorded: the export then has UINT32_MAX. */
+/* Returns an id. Returns -1 for UINT32_MAX, which stands for an id that was not recorded. */
 static int64_t reported(int64_t id) {
     return id == UINT32_MAX ? -1 : id;
 }
@@ -41,8 +42,9 @@ static bool is_before(const void *element, const void *key) {
     return by_place(element, key) < 0;
 }
 
-/* Returns the call of cudaEventRecord that a wait waits for: the last one of the same event before
- * the wait. NULL if it is unknown, or was made before the recording. */
+/* Returns the call of cudaEventRecord for which a wait waits. This is the last call for the same
+ * event before the wait. Returns NULL if the call is unknown, or if it was made before the
+ * recording. */
 static const record *find_record(tm_nsys_emitter *e, const record *wait) {
     record *records = e->records.data;
     size_t n = e->records.n;
@@ -56,8 +58,8 @@ static const record *find_record(tm_nsys_emitter *e, const record *wait) {
     return same && !other ? last : NULL;
 }
 
-/* A wait for an event that has neither an event id nor a stream is a wait for the whole context.
- * Exports of schema 3.13 write cudaDeviceSynchronize in this way. */
+/* Returns the kind of a wait. If a wait for an event has neither an event id nor a stream, it is a
+ * wait for the whole context. Exports of schema 3.13 write cudaDeviceSynchronize in this way. */
 static tm_wait_kind kind_of(int64_t type, int64_t stream, int64_t event) {
     bool known = type > 0 && type < TM_N_WAIT_KINDS;
     bool context = type == TM_WAIT_EVENT_SYNC && stream < 0 && event < 0;

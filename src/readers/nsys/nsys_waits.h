@@ -11,13 +11,17 @@
     "start", "end", "globalPid", "deviceId", "streamId", "contextId", "correlationId", "syncType", \
         "eventId", "eventSyncId"
 
-/** Keeps a row of CUPTI_ACTIVITY_KIND_CUDA_EVENT, without making an event. Must be called for all
- * of these rows before the first wait. TM_OK; TM_ERR_FAULT. */
+/**
+ * Keeps a row of CUPTI_ACTIVITY_KIND_CUDA_EVENT. No event is made from it. The function must be
+ * called for all of these rows before the first call of tm_nsys_wait_row.
+ * @return TM_OK; TM_ERR_FAULT
+ */
 tm_status tm_nsys_record_row(tm_nsys_emitter *e, sqlite3_value **values,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Makes an event and a wait from a row of CUPTI_ACTIVITY_KIND_SYNCHRONIZATION. TM_OK;
- * TM_ERR_FAULT.
+/**
+ * Makes an event and a wait from a row of CUPTI_ACTIVITY_KIND_SYNCHRONIZATION.
+ * @return TM_OK; TM_ERR_FAULT
  */
 tm_status tm_nsys_wait_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) TM_MUST_CHECK;
 

@@ -52,7 +52,8 @@ static tm_status read_array(tm_window *window, each_event *each, void *context, 
     if (*window->p != '[')
         return tm_window_fail(window, window->p, "a trace of operations begins with [", err);
     do {
-        window->p++; /* skips a bracket or comma */
+        /* This skips the opening bracket or a comma. */
+        window->p++;
         TM_TRY(tm_window_space(window, err));
         if (*window->p != '{')
             return tm_window_fail(window, window->p, "an event is expected here", err);
@@ -129,7 +130,7 @@ static tm_status ops_read_unit(tm_source *source, const tm_unit *unit, tm_names 
     return status;
 }
 
-/* Fails: the file holds a whole job, and can only be read unit by unit. */
+/* Always fails. The file contains a whole job, so it can only be read unit by unit. */
 static tm_status ops_read(tm_source *source, tm_names *names, tm_trace *out, tm_error *err) {
     (void)names;
     (void)out;

@@ -50,7 +50,8 @@ static bool add_label(tm_ops_emitter *e, const tm_ops_event *event) {
 
 bool tm_ops_emitter_add(tm_ops_emitter *e, const tm_ops_event *event) {
     bool own = event->tid >= 0 && event->tid / TM_OPS_THREADS == e->rank;
-    /* the name of a process, which all ranks with the same data rank share */
+    /* An event without a thread names a process. All ranks with the same data rank share the
+     * process. */
     bool process = event->phase == 'M' && event->tid < 0;
     int64_t *counts = e->part.trace->counts;
     if (!own && !process)
@@ -155,7 +156,7 @@ static bool emit(tm_ops_emitter *e, const tm_ops_job *job, uint32_t pid, const o
     const tm_text text = tm_names_text(e->names, op->name);
     const tm_json_text name = {.bytes = text.bytes, .size = text.size};
     tm_ops_kind kind = tm_ops_kind_of(&name);
-    /* on its own clock, the rank's operation ended before the last rank arrived */
+    /* On its own clock, the rank ended the operation before the last rank arrived. */
     bool early = op->duration_ns < 0;
     if (early && kind < TM_OPS_TRANSFER) {
         trace->counts[TM_COUNT_NEGATIVE_DURATION]++;

@@ -6,7 +6,7 @@
 /* How to read a value. */
 enum { NOTHING, PHASE, NAME, PID, TID, BEGIN, DURATION, ARGS, LABEL, STEP, CHUNK, SEQ };
 
-/* Returns how to read the value of a key in an event or in its args. */
+/* Returns how to read the value of a key. @p args is set if the key is in the args of an event. */
 static int place_of(const tm_json_text *key, bool args) {
     static const struct {
         const char *key;
@@ -25,7 +25,8 @@ static int place_of(const tm_json_text *key, bool args) {
     return NOTHING;
 }
 
-/* Reads a number as value x 10^scale; INT64_MIN if it is not a number or does not fit. */
+/* Reads a number, multiplied by 10^scale. *out becomes INT64_MIN if there is no number, or if the
+ * result does not fit. */
 static const char *read_number(tm_json_cursor *cursor, const char *p, int scale, int64_t *out) {
     const char *start = p;
     bool number = *p == '-' || (*p >= '0' && *p <= '9');
@@ -107,7 +108,8 @@ const char *tm_ops_event_parse(tm_json_cursor *cursor, const char *p, tm_ops_eve
         if (!p)
             return NULL;
     }
-    /* Times within these bounds have sums that do not overflow. No recording is longer. */
+    /* Times within these bounds can be added without overflow. They are far wider than any
+     * recording. */
     const int64_t least = -INT64_C(1000000000000000000), most = INT64_C(3000000000000000000);
     out->has_times = out->begin_ns >= least && out->begin_ns <= most &&
                      out->duration_ns >= -TM_DAY_NS && out->duration_ns <= TM_DAY_NS;

@@ -5,7 +5,7 @@
 
 #include "readers/json.h"
 
-/** Integers are INT64_MIN if missing or not integers. */
+/** An event. Integers are INT64_MIN if they are missing, or if the value is not an integer. */
 typedef struct tm_ops_event {
     char phase; /* '\0' if missing */
     bool has_times;
@@ -19,7 +19,8 @@ typedef struct tm_ops_event {
 /** Parses the object at @p p. Returns NULL on failure, as the functions of readers/json.h do. */
 const char *tm_ops_event_parse(tm_json_cursor *cursor, const char *p, tm_ops_event *out);
 
-/** Whether an event is a complete operation, with times, thread, step and sequence number. */
+/** Returns whether an event is a complete operation, with times, thread, step and sequence
+ * number. */
 static inline bool tm_ops_is_operation(const tm_ops_event *e) {
     return e->phase == 'X' && e->name.size > 0 && e->pid >= 0 && e->tid >= 0 && e->step >= 0 &&
            e->seq >= 0 && e->has_times;

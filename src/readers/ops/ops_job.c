@@ -16,8 +16,8 @@ void tm_ops_job_free(tm_ops_job *job) {
     tm_vec_free(&job->steps);
 }
 
-/* Finds the event's rank, adding it if it is new. A rank's events are adjacent, so the latest rank
- * is tried first. */
+/* Finds the rank of an event, or adds it if it is new. The events of a rank are adjacent, so the
+ * rank that was added last is tried first. */
 static tm_ops_rank *rank_of(tm_ops_job *job, const tm_ops_event *e) {
     tm_ops_rank *ranks = job->ranks.data;
     int64_t rank = e->tid / TM_OPS_THREADS;
@@ -99,9 +99,9 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->number, y->number);
 }
 
-/* Whether the exporter invented the gap between two steps. Such a gap is a tenth of the first step,
- * plus the delay of the second step's first operation. The gap is negative if all steps start at
- * the same time. */
+/* Returns whether the exporter invented the gap between two steps. Such a gap is a tenth of the
+ * first step, plus the delay of the second step's first operation. The gap is negative if all steps
+ * start at the same time. */
 static bool is_made_up(const tm_ops_step *step, const tm_ops_step *next) {
     const int64_t longest = INT64_C(3600000000000); /* an hour */
     int64_t gap = next->begin_ns - step->end_ns, length = step->end_ns - step->begin_ns;
@@ -112,8 +112,9 @@ static bool follows(const tm_ops_step *step, const tm_ops_step *next) {
     return next->number == step->number + 1;
 }
 
-/* Moves steps together. If the numbers of two steps are not consecutive, the steps between them
- * were not recorded, so the gap has no meaning. */
+/* Places a step directly after the previous step if the gap between them has no meaning. This is so
+ * if their numbers are not consecutive, because the steps between them were not recorded. It is
+ * also so if the exporter invented all gaps. */
 static void lay_steps(tm_ops_job *job) {
     tm_ops_step *steps = job->steps.data;
     bool made_up = true;
@@ -162,7 +163,7 @@ static bool holds(const tm_json_text *text, const char *word) {
 }
 
 tm_ops_kind tm_ops_kind_of(const tm_json_text *name) {
-    /* The first one that matches is used: names with an earlier word may also have a later one. */
+    /* The first word that the name contains is used. A name may also contain a later word. */
     static const struct {
         const char *word;
         tm_ops_kind kind;
@@ -217,7 +218,9 @@ int64_t tm_ops_job_peer(const tm_ops_job *job, const tm_ops_rank *of, const tm_j
     int64_t n = job->last_stage + 1, stage = of->stage + up - down;
     if (of->stage < 0 || up == down)
         return -1;
-    if (job->last_chunk > 0) /* the last stage sends to the first stage's next chunk */
+    /* If the model has several chunks, the last stage sends to the first stage, for the next
+     * chunk. */
+    if (job->last_chunk > 0)
         stage = (stage + n) % n;
     for (size_t i = 0; i < job->ranks.n; i++)
         if (ranks[i].stage == stage && is_member(job, of, &ranks[i], TM_OPS_TRANSFER))

@@ -10,8 +10,8 @@
 /** Threads of a rank are numbered consecutively: rank = tid / TM_OPS_THREADS. */
 enum { TM_OPS_THREADS = 5 };
 
-/** A rank and its place in the three dimensions of the job's parallelism; -1 if no thread's name
- * has it. */
+/** A rank and its place in the three dimensions of the job's parallelism. The place is -1 if no
+ * thread's name states it. */
 typedef struct tm_ops_rank {
     int64_t rank, data, stage, tensor;
     int64_t n_operations;
@@ -33,7 +33,7 @@ typedef struct tm_ops_job {
 void tm_ops_job_init(tm_ops_job *job);
 void tm_ops_job_free(tm_ops_job *job);
 
-/** Adds what an event shows about the job's ranks and steps. False if out of memory. */
+/** Adds what an event shows about the job's ranks and steps. Returns false if out of memory. */
 bool tm_ops_job_add(tm_ops_job *job, const tm_ops_event *event);
 
 /** Sorts ranks and steps, and finds the last stage. A file may have samples of a run's steps: if
@@ -51,25 +51,27 @@ const tm_ops_rank *tm_ops_job_rank(const tm_ops_job *job, int64_t rank);
 /** The kind of an operation, derived from its name. */
 typedef enum tm_ops_kind {
     TM_OPS_COMPUTE,
-    TM_OPS_HOST,     /* host work such as garbage collection and data loading */
-    TM_OPS_TRANSFER, /* communication with an adjacent stage; the kinds after this one communicate,
-                        too */
-    TM_OPS_DATA,     /* communication among the ranks with the same stage and tensor rank */
-    TM_OPS_TENSOR,   /* communication among the ranks with the same stage and data rank */
-    TM_OPS_ENDS,     /* communication between the first and the last stage */
-    TM_OPS_ALL       /* communication among all ranks */
+    TM_OPS_HOST, /* host work such as garbage collection and data loading */
+    /* communication with an adjacent stage; all kinds from this one on are communication */
+    TM_OPS_TRANSFER,
+    TM_OPS_DATA,   /* communication among the ranks with the same stage and tensor rank */
+    TM_OPS_TENSOR, /* communication among the ranks with the same stage and data rank */
+    TM_OPS_ENDS,   /* communication between the first and the last stage */
+    TM_OPS_ALL     /* communication among all ranks */
 } tm_ops_kind;
 
 tm_ops_kind tm_ops_kind_of(const tm_json_text *name);
 
 /**
- * Appends the ranks that take part in a rank's operation to @p out, of int64_t, ascending; none if
- * no thread's name has the ranks' places. False if out of memory.
+ * Lists the ranks that take part in a rank's operation, in ascending order. Lists none if the
+ * places of the ranks are unknown, because no thread's name states them.
+ * @param out  of int64_t; the ranks are appended
+ * @return     false if out of memory
  */
 bool tm_ops_job_group(const tm_ops_job *job, const tm_ops_rank *of, tm_ops_kind kind, tm_vec *out);
 
-/** Returns the rank that a transfer goes to or comes from; -1 before the first and after the last
- * stage. */
+/** Returns the rank to which a transfer goes, or from which it comes. Returns -1 if there is none,
+ * because the transfer would be with a stage before the first or after the last. */
 int64_t tm_ops_job_peer(const tm_ops_job *job, const tm_ops_rank *of, const tm_json_text *name);
 
 #endif

@@ -10,34 +10,37 @@
 #include "tmerge/reader.h"
 #include "tmerge/timeline.h"
 
-/* JSON is made in pieces of about this size. The last packet of a piece may exceed it. */
+/* JSON is made in pieces of about this size. A piece may be longer, because its last packet is
+ * converted as a whole. */
 enum { PIECE_BYTES = 1 << 18 };
 
 static const int64_t second_ns = 1000000000;
 
 struct tm_pf_convert {
-    tm_source *source;   /* borrowed */
-    const tm_unit *unit; /* borrowed; the rank of a tmerge export to read; NULL: read everything */
-    bool in_unit;        /* whether the packets of that rank were reached */
+    tm_source *source; /* borrowed */
+    /* borrowed; the rank to read from a tmerge export; NULL to read the whole trace */
+    const tm_unit *unit;
+    bool in_unit; /* whether the packets of that rank were reached */
     tm_pf_walk walk;
     tm_pf_state state; /* state in the current pass over the trace */
     tm_pf_tracks tracks;
     tm_arena texts; /* for the tracks */
     tm_pf_writer writer;
     tm_vec edges;      /* of tm_pf_edge: filled by the first pass */
-    tm_vec durations;  /* of int64_t [ns]: duration of each slice */
+    tm_vec durations;  /* of int64_t: duration of each slice [ns] */
     uint32_t n_slices; /* number of slices so far in the current pass */
     int64_t first_ns;  /* earliest time, on the trace's clock; INT64_MAX: none */
     int64_t epoch_ns;  /* time of day minus the trace's clock */
     int64_t lost;
-    tm_vec text; /* of char: JSON that was made but not taken yet */
+    tm_vec text; /* of char: JSON that was made, but that the caller has not taken yet */
     size_t taken;
     bool writing; /* second pass */
     bool begun, ended, cut;
     tm_error failure;
 };
 
-/* Computes the time of a legacy event, which is absolute or relative to the previous one. */
+/* Computes the time of a legacy event. The time in the event is absolute, or relative to the
+ * previous legacy event. */
 static bool legacy_time(tm_pf_sequence *s, const tm_pf_event *event, int64_t *time_ns) {
     const int64_t max_us = INT64_MAX / 4000;
     int64_t us = event->legacy_us;
@@ -68,8 +71,9 @@ static tm_status place(tm_pf_convert *c, const tm_pf_packet *p, tm_pf_sequence *
     if (out->track == TM_NO_KEY)
         return tm_fail_memory(err);
     if (c->unit && !tm_pf_track_at(&c->tracks, out->track)->is_reported) {
-        out->type = TYPE_NONE; /* tmerge adds these to its exports for Perfetto's display: steps,
-                                  totals of memory */
+        /* tmerge adds such tracks to its exports only for display in Perfetto, for example steps
+         * and totals of memory. */
+        out->type = TYPE_NONE;
         return TM_OK;
     }
     if (!p->has_time && out->event.has_legacy_time)
@@ -118,8 +122,8 @@ static tm_status look_at_event(tm_pf_convert *c, const tm_pf_placed *e, uint32_t
     return e->type <= TYPE_END ? note_edge(c, e, sequence, err) : TM_OK;
 }
 
-/* Returns the duration of the next slice. (There may be more slices than in the first pass if the
- * file was changed in between.) */
+/* Returns the duration of the next slice. If the file was changed since the first pass, there may
+ * be more slices than durations. The duration of such a slice is TM_PF_OPEN. */
 static int64_t next_duration(tm_pf_convert *c) {
     return c->n_slices < c->durations.n ? ((const int64_t *)c->durations.data)[c->n_slices++]
                                         : TM_PF_OPEN;
@@ -193,7 +197,8 @@ static tm_status take_packet(tm_pf_convert *c, const tm_pf_packet *p, tm_error *
     return p->stage.p || p->gpu_counter.p ? take_gpu(c, p, s, timed, time_ns, err) : TM_OK;
 }
 
-/* Reads the next packet of the unit. The packets of a rank are adjacent. */
+/* Reads the next packet of the unit. The packets of a rank are adjacent, so the reading ends when a
+ * packet of another rank follows. */
 static tm_status next_packet(tm_pf_convert *c, tm_pf_packet *out, bool *more, tm_error *err) {
     bool other = true;
     while (other) {
@@ -238,9 +243,9 @@ bool tm_pf_is_export(const char *head, size_t size) {
     return size >= sizeof first - 1 && memcmp(head, first, sizeof first - 1) == 0;
 }
 
-/* Fails for an export by an earlier tmerge, which cannot be read rank by rank: its ranks would
- * become one, and operations would be matched again without data that Perfetto's format does not
- * keep. */
+/* Fails if the file is an export by an earlier tmerge. Such an export cannot be read rank by rank.
+ * Its ranks would become one rank, and operations would be matched again without the data that
+ * Perfetto's format does not keep. */
 static tm_status refuse_export(tm_pf_convert *c, tm_error *err) {
     const tm_wire *wire = &c->walk.wire;
     TM_TRY(tm_wire_peek(&c->walk.wire, sizeof TM_EXPORT_PACKET - 1, err));
@@ -345,8 +350,8 @@ static bool write_members(tm_pf_convert *c) {
     return ok;
 }
 
-/* Chooses the base time, to which times in the JSON are relative, as in Kineto's: one to two
- * seconds before the first event. */
+/* Writes the start of the JSON. Chooses the base time, one to two seconds before the first event.
+ * Times in the JSON are relative to the base time, as in Kineto's JSON. */
 static bool write_head(tm_pf_convert *c) {
     /* the year 2001: smaller values are not times of day */
     const int64_t known_ns = 1000000000 * second_ns;
@@ -370,7 +375,7 @@ static bool write_head(tm_pf_convert *c) {
     return ok && tm_pf_put(&c->text, "\"traceEvents\":[") && tm_pf_write_names(w);
 }
 
-/* Converts packets to JSON until there is a piece. */
+/* Converts packets to JSON until the text is as long as a piece, or the trace ends. */
 static tm_status make_more(tm_pf_convert *c, tm_error *err) {
     tm_pf_packet packet;
     bool more = true;

@@ -95,8 +95,8 @@ void tm_pf_writer_free(tm_pf_writer *writer) {
     tm_vec_free(&writer->scratch);
 }
 
-/* Ends the counter event that is open: its series are values of several tracks, which were written
- * one by one. */
+/* Ends the counter event that is open. Its series are values from several tracks, which were
+ * written one by one. */
 static bool end_counter(tm_pf_writer *w) {
     bool open = w->counting;
     w->counting = false;
@@ -154,7 +154,8 @@ bool tm_pf_write_names(tm_pf_writer *w) {
     return ok;
 }
 
-/* Gets a text of an event, in quotes: written out in the event, or interned. */
+/* Sets *out to a text of an event, in quotes. The event contains either the text itself (@p own) or
+ * the id of an interned text. */
 static bool text_of(tm_pf_writer *w, const tm_pf_sequence *s, uint32_t table, uint64_t id,
                     tm_text own, tm_text *out) {
     tm_vec *text = table == TABLE_NAME ? &w->name : &w->category;
@@ -198,8 +199,11 @@ static tm_text array_of(tm_wire_message note) {
     return (tm_text){.bytes = ""};
 }
 
-/* Writes an arg of an export by tmerge, unless tmerge computes the arg again anyway.
- * @param first  as in put_arg */
+/*
+ * Writes an arg of an event in a tmerge export. Args that tmerge computes again anyway are left
+ * out.
+ * @param first  as in put_arg
+ */
 static bool put_exported(tm_pf_writer *w, const tm_pf_sequence *s, tm_text word,
                          tm_wire_message note, bool memory, bool *first) {
     const tm_pf_exported known = tm_pf_exported_of(word, memory);
@@ -255,7 +259,7 @@ static bool put_args(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_place
     return ok && tm_pf_put(w->out, "}}");
 }
 
-/* Whether an event of an export has the category "none", which stands for no category. */
+/* Returns whether an event of an export has the category "none", which stands for no category. */
 static bool is_none(tm_text category) {
     return category.size == 6 && memcmp(category.bytes, "\"none\"", 6) == 0;
 }

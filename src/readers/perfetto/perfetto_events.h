@@ -8,7 +8,7 @@
 /** The fields of a TrackEvent except its args. */
 typedef struct tm_pf_event {
     uint32_t type;
-    uint32_t phase; /* only in legacy events: a letter of Chrome's format; 0: none */
+    uint32_t phase; /* Only in legacy events: a letter of Chrome's format, or 0 if there is none. */
     bool has_track, has_legacy_time, has_delta, has_duration, has_counter, real_counter;
     uint64_t track;
     int64_t legacy_us, duration_us;
@@ -28,23 +28,23 @@ typedef struct tm_pf_placed {
 
 void tm_pf_event_parse(tm_wire_message message, tm_pf_event *out);
 
-/** Returns the type of an event, which for legacy events follows from the phase; TYPE_NONE: drop
- * the event. */
+/** Returns the type of an event. The type of a legacy event follows from its phase. Returns
+ * TYPE_NONE if the event must be dropped. */
 uint32_t tm_pf_event_type(const tm_pf_event *event);
 
 typedef struct tm_pf_writer {
     const tm_pf_state *state;
     tm_pf_tracks *tracks;
     int64_t base_ns;                /* base time [ns], subtracted from all times */
-    tm_vec *out;                    /* of char, appended to */
+    tm_vec *out;                    /* of char: the JSON is appended here */
     tm_vec name, category, scratch; /* of char */
-    bool any;                       /* whether an element was written */
+    bool any;                       /* whether at least one element has been written */
     bool exported;                  /* whether tmerge exported the trace */
-    /* For an export: whether a counter event is open, so that further series can be added to its
-     * args; its time and name. */
+    /* Only for a tmerge export: whether a counter event is open, to whose args further series can
+     * be added. The next two members are its time and its name. */
     bool counting;
     int64_t counted_ns;
-    tm_text counted; /* name of the counter */
+    tm_text counted; /* name of the counter whose event is open */
 } tm_pf_writer;
 
 #define TM_PF_WRITER()                                                                             \
@@ -52,7 +52,7 @@ typedef struct tm_pf_writer {
 
 void tm_pf_writer_free(tm_pf_writer *writer);
 
-/* All return false if out of memory. */
+/* These functions return false if out of memory. */
 
 /** Writes the names of processes and threads. */
 bool tm_pf_write_names(tm_pf_writer *w);
@@ -76,9 +76,9 @@ bool tm_pf_write_stage(tm_pf_writer *w, const tm_pf_sequence *s, tm_wire_message
 bool tm_pf_write_gpu_counters(tm_pf_writer *w, const tm_pf_sequence *s, tm_wire_message values,
                               int64_t time_ns);
 
-/* Used by several of the files that write JSON. */
+/* The following functions are shared by the files that write JSON. */
 
-/** Begins an element with {"ph":"X", after which members can be written. */
+/** Starts an element with {"ph":"X", where X is @p phase. Members can be written after it. */
 bool tm_pf_begin_element(tm_pf_writer *w, char phase);
 bool tm_pf_put_member(tm_pf_writer *w, const char *key, tm_text json);
 bool tm_pf_put_times(tm_pf_writer *w, int64_t time_ns, bool slice, int64_t duration_ns);

@@ -14,7 +14,7 @@ enum {
     PACKET_FLAGS = 13,
     PACKET_CLEARED = 41,
     PACKET_DROPPED = 42,
-    /* old writers describe the process and thread of a sequence in these two */
+    /* Old writers use these two fields to describe the process and the thread of a sequence. */
     PACKET_PROCESS = 43,
     PACKET_THREAD = 44,
     PACKET_COMPRESSED = 50,
@@ -68,7 +68,7 @@ enum {
     NOTE_TEXT_ID = 17
 };
 
-/* A nested value of an arg, as old writers write it. */
+/* Fields of a nested value of an arg. Old writers use this form. */
 enum {
     NESTED_TYPE = 1,
     NESTED_KEY = 2,

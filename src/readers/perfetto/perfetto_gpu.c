@@ -34,9 +34,9 @@ static void parse_stage(tm_wire_message message, stage *out) {
     }
 }
 
-/* Returns the number of a queue: 7 for "[007] stream 7" and "stream 7". (The number in brackets is
- * the sub-track, which is the thread in PyTorch's JSON.) Returns a name without digits
- * unchanged. */
+/* Returns the number in the name of a queue. For "stream 7" it is 7. For "[007] stream 7" it is the
+ * number in brackets, also 7. That is the number of the sub-track, which is the thread in PyTorch's
+ * JSON. A name without digits is returned unchanged. */
 static tm_text queue_number(tm_text quoted) {
     const char *p = quoted.bytes, *end = p + quoted.size;
     if (quoted.size < 2)
@@ -141,7 +141,8 @@ static bool put_args(tm_pf_writer *w, const tm_pf_sequence *s, tm_wire_message m
     return ok && tm_pf_put(w->out, "}}");
 }
 
-/* Gets the name of a stage as Perfetto shows it: its own name, its kernel's name, or its kind. */
+/* Sets *out to the name that Perfetto shows for a stage. This is the first of these that exists:
+ * the stage's own name, the name of its kernel, its kind. */
 static bool name_of(tm_pf_writer *w, const tm_pf_sequence *s, const stage *g, tm_text kind,
                     tm_text *out) {
     w->name.n = 0;

@@ -45,7 +45,8 @@ bool tm_pf_put_us(tm_vec *out, int64_t ns) {
            tm_vec_append(out, decimals, sizeof decimals);
 }
 
-/* Returns the length of a run of digits; 0 if it has a leading zero. */
+/* Returns the number of digits at p. Returns 0 if there are several digits and the first one is
+ * 0. */
 static size_t whole_digits(const char *p, size_t n) {
     size_t i = 0;
     while (i < n && p[i] >= '0' && p[i] <= '9')
@@ -60,7 +61,7 @@ static size_t digits_of(const char *p, size_t n) {
     return i;
 }
 
-/* Whether a text is a JSON number: -12, 0.5, 1e-06. */
+/* Returns whether a text is a JSON number: -12, 0.5, 1e-06. */
 static bool is_number(tm_text text) {
     const char *p = text.bytes, *end = p + text.size;
     p += p < end && *p == '-';
@@ -89,7 +90,7 @@ static bool put_key(tm_vec *out, bool first, tm_text quoted) {
            tm_pf_put(out, ":");
 }
 
-/* Writes nested messages: entries of an object, or elements of an array. */
+/* Writes nested messages, which are the entries of an object or the elements of an array. */
 static bool put_inner(tm_vec *out, const tm_pf_state *state, const tm_pf_sequence *s,
                       tm_wire_message note, uint32_t field, int depth) {
     bool dict = field == NOTE_DICT, first = true, ok = tm_pf_put(out, dict ? "{" : "[");

@@ -23,8 +23,10 @@ bool tm_pf_put_text(tm_vec *out, tm_text text);
 bool tm_pf_put_int(tm_vec *out, int64_t value);
 bool tm_pf_put_uint(tm_vec *out, uint64_t value);
 
-/** Writes a number; null if JSON cannot represent it.
- * @param bits  the bits of a double */
+/**
+ * Writes a number, or null if JSON cannot represent it.
+ * @param bits  the bits of a double
+ */
 bool tm_pf_put_real(tm_vec *out, uint64_t bits);
 
 /** Writes nanoseconds as microseconds with three decimals. */
@@ -33,7 +35,8 @@ bool tm_pf_put_us(tm_vec *out, int64_t ns);
 /** Writes a text without quotes if it is a JSON number, else with quotes. */
 bool tm_pf_put_value(tm_vec *out, tm_text text);
 
-/** Writes the value of a debug annotation. Leaves out nesting deeper than 32. */
+/** Writes the value of a debug annotation. Values that are nested deeper than 32 levels are left
+ * out. */
 bool tm_pf_put_note(tm_vec *out, const tm_pf_state *state, const tm_pf_sequence *sequence,
                     tm_wire_message note, int depth);
 

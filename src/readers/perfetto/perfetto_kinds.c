@@ -4,7 +4,7 @@
 
 #include "base/export_notes.h"
 
-/* Whether a quoted text equals a word. */
+/* Returns whether a quoted text equals a word. */
 static bool is(tm_text quoted, const char *word) {
     size_t size = strlen(word);
     return quoted.size == size + 2 && memcmp(quoted.bytes + 1, word, size) == 0;
@@ -44,15 +44,16 @@ static bool begins(tm_text quoted, const char *word) {
     return quoted.size > size && memcmp(quoted.bytes + 1, word, size) == 0;
 }
 
-/* Whether a call is the driver's, such as cuLaunchKernel, rather than the runtime's, such as
- * cudaLaunchKernel. */
+/* Returns whether a call is the driver's, such as cuLaunchKernel, rather than the runtime's, such
+ * as cudaLaunchKernel. */
 static bool is_driver_call(tm_text name) {
     return name.size > 3 && memcmp(name.bytes + 1, "cu", 2) == 0 && name.bytes[3] >= 'A' &&
            name.bytes[3] <= 'Z';
 }
 
-/* Operators have a namespace or inputs, or are autograd nodes. The names listed here are operators,
- * too. Anything else with an id is a user annotation. */
+/* Returns whether an event with an id is an operator. Operators have a namespace or inputs, or are
+ * autograd nodes. The names listed here are also operators. Any other event with an id is a user
+ * annotation. */
 static bool is_operator(unsigned signs, tm_text name) {
     return (signs & SIGN_INPUTS) || holds(name, "::") || holds(name, "Backward") ||
            is(name, "record_param_comms") || is(name, "detach") || is(name, "detach_");

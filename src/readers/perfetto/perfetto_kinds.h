@@ -38,16 +38,19 @@ const char *tm_pf_rocm_category(tm_text category);
 /** Returns Kineto's word, in quotes, for the name of a ROCm arg; else the name itself. */
 tm_text tm_pf_rocm_key(tm_text key);
 
-/** How to read an arg of a tmerge export. */
+/** Describes how to read an arg of a tmerge export. */
 typedef struct tm_pf_exported {
-    /* Kineto's name for it; NULL: do not write it, because tmerge computes it again */
+    /* Kineto's name for the arg. NULL if the arg is not written, because tmerge computes it
+     * again. */
     const char *key;
-    bool is_json; /* whether its value is a text that contains an array */
+    bool is_json; /* whether the value of the arg is a text that contains an array */
 } tm_pf_exported;
 
-/** Returns how to read an arg of a tmerge export.
- * @param word  its name, in quotes
- * @param memory  whether the event is a change of memory */
+/**
+ * Returns how to read an arg of a tmerge export.
+ * @param word    name of the arg, in quotes
+ * @param memory  whether the event is a change of memory
+ */
 tm_pf_exported tm_pf_exported_of(tm_text word, bool memory);
 
 /** Returns Kineto's category of a GPU stage; NULL if it has none. @param name  in quotes */

@@ -2,7 +2,8 @@
 
 #include "base/inflate.h"
 
-/* Whether a packet's field is known. Sets its type: a number, or bytes (a message or a text). */
+/* Returns whether a packet's field is known. Sets its type: a number, or bytes (a message or a
+ * text). */
 static bool is_known(uint32_t field, tm_wire_type *type) {
     *type = TM_WIRE_BYTES;
     switch (field) {
@@ -134,8 +135,8 @@ static tm_status unpack(tm_pf_walk *walk, const tm_wire_field *packed, const uin
     return TM_OK;
 }
 
-/* Takes the next packet of the decompressed block. Such packets contain no compressed packets
- * themselves. */
+/* Takes the next packet of the decompressed block. The packets in such a block contain no
+ * compressed packets themselves. */
 static bool next_inner(tm_pf_walk *walk, tm_pf_packet *out) {
     tm_wire_field field, packed;
     while (walk->inner.p && tm_wire_next(&walk->inner, &field))
@@ -146,7 +147,8 @@ static bool next_inner(tm_pf_walk *walk, tm_pf_packet *out) {
     return false;
 }
 
-/* If a file ends inside a packet, the packet is ignored. */
+/* Ends the walk after a failure. If the file ended inside a packet, this is no error, and the
+ * packet is ignored. */
 static tm_status end_cut(tm_pf_walk *walk, const tm_error *found, bool *more, tm_error *err) {
     bool at_end = walk->wire.final || tm_source_cut_short(walk->wire.source);
     if (found->status == TM_ERR_INPUT && at_end) {
@@ -187,9 +189,10 @@ tm_status tm_pf_walk_next(tm_pf_walk *walk, tm_pf_packet *out, bool *more, tm_er
 }
 
 /*
- * Whether a packet may have a field. Unknown fields are accepted, because newer writers add fields.
- * @param sure  set to true if only a packet can have it: XLA's profiles begin with the same byte,
- *              but their planes have no fields from 8 on
+ * Returns whether a packet may have a field. Unknown fields are accepted, because newer writers add
+ * fields.
+ * @param sure  set to true if only a packet can have the field. (XLA's profiles begin with the same
+ *              byte as a packet. But their planes have no fields with numbers from 8 on.)
  */
 static bool may_be_of_packet(uint32_t field, unsigned type, bool *sure) {
     tm_wire_type of;
@@ -199,7 +202,7 @@ static bool may_be_of_packet(uint32_t field, unsigned type, bool *sure) {
 }
 
 /*
- * Whether a message may be a packet.
+ * Returns whether a message may be a packet.
  * @param whole  whether the message is complete
  */
 static bool may_be_packet(tm_wire_message message, bool whole, bool *sure) {

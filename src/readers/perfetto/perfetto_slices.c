@@ -16,8 +16,8 @@ typedef struct sorted_edge {
     size_t place; /* index in the file */
 } sorted_edge;
 
-/* Whether an event in the run is earlier than the one before it, which does not occur if events are
- * written while they happen. */
+/* Returns whether any event of the run is earlier than the event before it. This cannot happen if
+ * events are written while they happen. */
 static bool goes_back(const sorted_edge *v, size_t n) {
     for (size_t i = 1; i < n; i++)
         if (v[i].edge.time_ns < v[i - 1].edge.time_ns)
@@ -50,8 +50,8 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(y->end_ns, x->end_ns);
 }
 
-/* Counts the spans that cross an earlier span: that start within it and end after it. The spans are
- * sorted by begin. Overwrites the spans. */
+/* Counts the spans that cross an earlier span. Such a span starts within the earlier span and ends
+ * after it. The spans are sorted by begin. Overwrites the spans. */
 static size_t crossings(span *v, size_t n) {
     size_t open = 0, found = 0;
     for (size_t i = 0; i < n; i++) {
@@ -65,9 +65,9 @@ static size_t crossings(span *v, size_t n) {
     return found;
 }
 
-/* Sets *out to whether a pairing of starts and ends is plausible: most slices cross no other slice.
- * (Slices of a track are nested or disjoint, except for some kernels of a stream.) False if out of
- * memory. */
+/* Sets *out to whether a pairing of starts and ends is plausible: fewer than half of the slices may
+ * cross an earlier slice. (The slices of a track are nested or disjoint, except for some kernels of
+ * a stream.) Returns false if out of memory. */
 static bool nest(const sorted_edge *v, size_t n, bool *out) {
     span *spans = malloc((n ? n : 1) * sizeof *spans);
     if (!spans)
@@ -81,8 +81,8 @@ static bool nest(const sorted_edge *v, size_t n, bool *out) {
 }
 
 /*
- * Pairs those events of a track whose order in the file shows that they belong together, and
- * removes them.
+ * Pairs the starts and ends of a track for which the order in the file shows that they belong
+ * together. Removes the paired events from the list.
  * @param n  set to the number of events that are left
  */
 static bool take_groups(sorted_edge *v, size_t *n, int64_t *durations) {

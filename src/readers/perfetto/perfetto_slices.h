@@ -11,7 +11,7 @@
 typedef struct tm_pf_edge {
     int64_t time_ns;
     uint32_t track;
-    uint32_t begin; /* number of the slice in the file; TM_PF_END: this is an end */
+    uint32_t begin; /* number of the slice in the file; TM_PF_END if this is an end */
     uint32_t sequence;
 } tm_pf_edge;
 
@@ -21,7 +21,7 @@ enum { TM_PF_OPEN = -1 }; /* Stands for the duration of a slice without an end. 
 /**
  * Finds the ends of slices.
  * @param edges      [n]
- * @param durations  of int64_t: set for each slice, by its number
+ * @param durations  of int64_t: the element with the number of a slice is set to its duration
  * @return           false if out of memory
  */
 bool tm_pf_slices(const tm_pf_edge *edges, size_t n, tm_vec *durations);

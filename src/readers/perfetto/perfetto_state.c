@@ -12,13 +12,13 @@ typedef struct tm_pf_entry {
 typedef struct tm_pf_counted {
     int64_t time_ns; /* time of the last packet or snapshot */
     int64_t unit_ns;
-    bool adds; /* whether a packet's time is relative to the previous packet's */
+    bool adds; /* whether a time on this clock is relative to the time of the previous packet */
 } tm_pf_counted;
 
 typedef struct tm_pf_offset {
-    uint32_t sequence, clock; /* sequence 0: all sequences share the clock */
+    uint32_t sequence, clock; /* the clock, and its sequence; 0 if all sequences share the clock */
     int64_t from_ns;          /* on this clock */
-    int64_t offset_ns;        /* add to a time on this clock to get the trace's clock */
+    int64_t offset_ns;        /* the trace's clock minus this clock */
 } tm_pf_offset;
 
 /* Times beyond this (146 years) are invalid. */
@@ -63,8 +63,8 @@ static uint32_t scope_of(uint32_t clock, uint32_t sequence) {
     return clock >= CLOCK_OF_SEQUENCE && clock < CLOCK_GLOBAL ? sequence : 0;
 }
 
-/* Converts a time to the trace's clock, using the last snapshot before it, or the first one if
- * there is none. */
+/* Converts a time to the trace's clock. Uses the last snapshot before the time or, if there is
+ * none, the first snapshot. */
 static bool to_trace(const tm_pf_state *state, uint32_t clock, uint32_t sequence, int64_t *ns) {
     const tm_pf_offset *o = state->offsets.data, *found = NULL;
     if (clock == state->clock)
@@ -107,8 +107,8 @@ static snapshot_clock take_clock(tm_wire_message message) {
     return c;
 }
 
-/* Reads the next clock of a snapshot; false at the end. A snapshot has only a few clocks, so it is
- * read again for each purpose. */
+/* Reads the next clock of a snapshot. Returns false at the end. Each caller reads a snapshot again
+ * from its start, because a snapshot has only a few clocks. */
 static bool next_clock(tm_wire_message *message, snapshot_clock *out) {
     tm_wire_field f;
     while (tm_wire_next(message, &f))
@@ -181,7 +181,8 @@ static bool is_text_table(uint32_t table) {
            table == TABLE_ARGUMENT;
 }
 
-/* Keeps an interned entry: its text as a JSON string; for counters the whole entry. */
+/* Keeps an interned entry. The text of the entry is kept as a JSON string. Of descriptions of
+ * counters, the whole entry is kept. */
 static bool take_entry(tm_pf_state *state, const tm_pf_sequence *s, uint32_t table,
                        tm_wire_message message) {
     tm_pf_entry key = {.generation = s->generation, .table = table};

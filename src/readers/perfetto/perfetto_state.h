@@ -17,8 +17,9 @@ typedef struct tm_pf_sequence {
     bool has_clock, has_track, has_thread;
     uint32_t clock;    /* clock of packets that do not give one */
     uint64_t track;    /* track of events that do not give one */
-    int64_t legacy_us; /* time of the last legacy event */
-    uint64_t thread;   /* track of the sequence's thread; only from old writers */
+    int64_t legacy_us; /* time of the previous legacy event */
+    /* track of the thread to which all events of the sequence belong; only old writers state it */
+    uint64_t thread;
 } tm_pf_sequence;
 
 typedef struct tm_pf_state {
@@ -29,10 +30,11 @@ typedef struct tm_pf_state {
     tm_keys interned; /* of tm_pf_entry */
     tm_vec entries;   /* of tm_text: JSON strings with quotes, or messages */
     tm_arena arena;   /* memory for the texts of entries */
-    tm_keys counting; /* of uint32_t[2]: sequence and id of each clock with relative times */
-    tm_vec counted;   /* of tm_pf_counted, in the order of `counting` */
-    tm_vec offsets;   /* of tm_pf_offset, in the order of the file */
-    uint32_t clock;   /* id of the trace's clock, to which all times are converted */
+    /* of uint32_t[2]: sequence and id of each clock on which times are relative */
+    tm_keys counting;
+    tm_vec counted; /* of tm_pf_counted, in the order of `counting` */
+    tm_vec offsets; /* of tm_pf_offset, in the order of the file */
+    uint32_t clock; /* id of the trace's clock, to which all times are converted */
     bool has_epoch;
     int64_t epoch_ns; /* time of day minus the trace's clock */
     tm_vec scratch;   /* of char */

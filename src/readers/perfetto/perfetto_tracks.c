@@ -72,7 +72,8 @@ static void take_counter(tm_pf_track *track, tm_wire_message message) {
     }
 }
 
-/* Makes a JSON value of a text; a number has no quotes, as profilers write it. */
+/* Makes a JSON value from a text. A number gets no quotes, because profilers write numbers without
+ * quotes. */
 static bool keep_value(tm_pf_tracks *tracks, tm_text text, tm_text *out) {
     tracks->scratch.n = 0;
     return tm_pf_put_value(&tracks->scratch, text) && keep(tracks, out);
@@ -162,7 +163,8 @@ bool tm_pf_tracks_take(tm_pf_tracks *tracks, tm_wire_message descriptor) {
     return ok;
 }
 
-/* An old thread descriptor has no track id. One is made from the process and thread numbers. */
+/* Old thread descriptors have no track id. So the id is made from the numbers of the process and
+ * the thread. */
 bool tm_pf_tracks_take_thread(tm_pf_tracks *tracks, tm_wire_message descriptor, uint64_t *id) {
     tm_pf_track reported = {.multiplier = 1};
     if (!take_thread(tracks, &reported, descriptor))

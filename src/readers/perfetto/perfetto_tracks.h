@@ -13,10 +13,12 @@ typedef struct tm_pf_track {
     int64_t multiplier; /* factor for the values of a counter */
     int64_t sum;        /* sum so far of an incremental counter */
     bool has_process, has_thread, incremental;
-    tm_text name, process_name, thread_name; /* in quotes; size 0: none */
-    tm_text pid_text, tid_text;              /* as JSON values; set at the end of the first pass */
-    /* Only in an export by tmerge: */
-    bool is_reported, is_rank; /* the track is from the original trace; the track is a rank */
+    tm_text name, process_name, thread_name; /* in quotes; the size is 0 if there is none */
+    /* ids as JSON values; they are set at the end of the first pass */
+    tm_text pid_text, tid_text;
+    /* The following members are set only for an export by tmerge. */
+    /* is_reported: the track is from the original trace; is_rank: the track stands for a rank */
+    bool is_reported, is_rank;
     bool has_device, has_stream;
     int64_t rank, device, stream;
     tm_text members;         /* JSON metadata of a rank's trace */
@@ -27,7 +29,7 @@ typedef struct tm_pf_tracks {
     tm_keys ids;     /* of uint64_t */
     tm_vec tracks;   /* of tm_pf_track, in the order of `ids` */
     tm_vec scratch;  /* of char */
-    tm_arena *arena; /* borrowed: memory for the texts */
+    tm_arena *arena; /* borrowed; memory for the texts */
 } tm_pf_tracks;
 
 #define TM_PF_TRACKS(texts)                                                                        \
@@ -44,8 +46,10 @@ uint32_t tm_pf_track_of(tm_pf_tracks *tracks, uint64_t id);
 /** Reads a TrackDescriptor. Returns false if out of memory. */
 bool tm_pf_tracks_take(tm_pf_tracks *tracks, tm_wire_message descriptor);
 
-/** Reads a ThreadDescriptor, by which an old writer describes a sequence's thread.
- * @param id  set to the id of its track */
+/**
+ * Reads a ThreadDescriptor, with which an old writer describes the thread of a sequence.
+ * @param id  set to the id of the thread's track
+ */
 bool tm_pf_tracks_take_thread(tm_pf_tracks *tracks, tm_wire_message descriptor, uint64_t *id);
 
 /** Sets process and thread of all tracks. */
