@@ -26,8 +26,8 @@ typedef struct tm_level_figure {
 int tm_level_figures(void);
 tm_level_figure tm_level_figure_of(const tm_tables *tables, int name);
 
-/** Measures a figure of a job; if it is by step, over the steps that @p of selects. The error
- * requires TM_GATE_STEPS_MIN steps. @return TM_OK; TM_ERR_FAULT */
+/** Measures a figure of a job; if it is by step, over the ranks and steps that @p of selects. With
+ * under TM_GATE_STEPS_MIN steps, out->error is NAN. @return TM_OK; TM_ERR_FAULT */
 tm_status tm_level_measure(const tm_tables *tables, int name, tm_sample_ranks of, tm_level *out,
                            tm_error *err) TM_MUST_CHECK;
 

@@ -12,7 +12,8 @@
  * otherwise by replica (DP), then stage (PP), then number.
  * @param labels  [n]
  * @param least   minimum number of ranks in a replica, 0 unknown
- * @param out     [n] set only on TM_OK; -1 if the label has no word
+ * @param out     [n] set only on TM_OK; -1 if the label is empty, or if its number would be above
+ *                TM_RANK_MAX
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_rank_labels_number(const tm_rank_label *labels, size_t n, int64_t least, int64_t *out,

@@ -5,11 +5,11 @@
 #include "base/vec.h"
 #include "cluster.h"
 
-/** What the clusters to be joined have in common. */
+/** The clocks of the clusters to join. */
 typedef struct tm_growth {
     bool one_clock; /* all clusters have one clock; false: each slot has its own clock */
-    /* if each slot has its own clock: largest offset at which a single pair of clusters is proof
-     * enough */
+    /* only if each slot has its own clock: above this clock offset, one pair of clusters does not
+     * prove that two slots belong together */
     int64_t limit_ns;
 } tm_growth;
 

@@ -835,8 +835,9 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         {"comm_ns=300 overlap_ns=200 exposed_comm_ns=100 exposed_unmatched_ns=100", "world 8;",
          "Otherwise communicate less", "Communicate"},
         {HIDES_BADLY " exposed_unmatched_ns=120", "overlap.kind *kind=recv exposed_comm_ns=150;",
-         " 80 % of this time is in incomplete operations, or in operations that do not make ranks "
-         "wait: the traces do not show how much of this time",
+         " 80 % of this time is in communication that was not matched on all ranks, or of a kind "
+         "that a rank can leave before others arrive (such as a broadcast): the traces do not show",
+
          "bubble.pair"},
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=300 imbalance_ns=1 max_rank=0; imbalance.step "
