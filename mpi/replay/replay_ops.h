@@ -1,5 +1,5 @@
 /* Builds the graphs of a job whose traces contain operations of the training loop instead of
- * kernels, and computes the figures of the paper (ops_figures.h). */
+ * kernels, and computes the figures of an OSDI 2025 paper on stragglers (ops_figures.h). */
 #ifndef TMERGE_MPI_REPLAY_REPLAY_OPS_H
 #define TMERGE_MPI_REPLAY_REPLAY_OPS_H
 

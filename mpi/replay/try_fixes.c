@@ -137,8 +137,8 @@ static bool add_members(whatif *w, size_t first, const uint32_t *of) {
 }
 
 /* Numbers the trials of ranks, hosts or stages in the order of their first ranks.
- * @param of   [ranks] see add_members; must be 0
- * @param ids  must be empty; the id of each trial */
+ * @param of   [ranks] all 0 before the call; set as add_members reads it
+ * @param ids  empty before the call; set to the ids of the trials */
 static bool number_trials(const whatif *w, tm_whatif_what what, uint32_t *of, tm_keys *ids) {
     bool ok = true, several = false;
     for (size_t i = 1; i < w->r->facts.n; i++)

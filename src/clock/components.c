@@ -124,10 +124,10 @@ static void take_in(tm_fit_state *state, const tm_vec *links, int32_t next, offe
         }
 }
 
-/* Grows the maximum spanning forest by Prim's algorithm. The next domain is the one with the most
- * events; of several, the lowest. Sets `parent` (of a root: the root), `strong` and `order`, in
- * which parents come before children. Meanwhile, `sorted` is the number of events of each domain's
- * best offer, or below 0 once the domain is in the forest. */
+/* Grows the maximum spanning forest by Prim's algorithm. Each time, adds the domain with the best
+ * offer. Sets `parent` (of a root: the root), `strong` and `order`, in which parents come before
+ * children. Uses `sorted` as scratch memory: -1 for a domain in the forest; otherwise the number of
+ * events of the domain's best offer, 0 without an offer. */
 static void grow_forest(tm_fit_state *state, const tm_vec *links, offer *heap, int32_t *order) {
     int32_t n = state->n_domains, n_in = 0;
     size_t n_offers = 0;

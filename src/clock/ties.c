@@ -5,7 +5,8 @@
 
 #include "fit_state.h"
 
-/* There is no bound. Bounds are negated here, because the tightest one is found as a maximum. */
+/* Stands for "no bound" among the negated bounds. Bounds are negated because processes agree on the
+ * tightest bound by a maximum (tm_fit_max). */
 #define NO_BOUND INT64_MIN
 
 /* The components to tie, ordered by their lowest domains. A list of tm_fit_list is a component to

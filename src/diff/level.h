@@ -28,8 +28,8 @@ int tm_level_figures(void);
 tm_level_figure tm_level_figure_of(const tm_tables *tables, int name);
 
 /**
- * Measures a figure of a job. A figure that is by step is measured over the steps that @p of
- * selects. The error is set only if there are at least TM_GATE_STEPS_MIN steps.
+ * Measures a figure of a job. A figure that is by step is measured over the ranks and steps that
+ * @p of selects. With fewer than TM_GATE_STEPS_MIN steps, out->error is NAN.
  * @return TM_OK; TM_ERR_FAULT
  */
 tm_status tm_level_measure(const tm_tables *tables, int name, tm_sample_ranks of, tm_level *out,

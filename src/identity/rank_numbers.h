@@ -11,8 +11,9 @@
  * Numbers the ranks that labels stand for. If each number stands for one rank, this number is used.
  * Otherwise, labels are numbered by replica (DP), then by stage (PP), then by number.
  * @param labels  [n]
- * @param least   minimum number of ranks in a replica; 0 if unknown
- * @param out     [n] set only on TM_OK; -1 if the label has no word
+ * @param least   minimum number of ranks in a replica, 0 unknown
+ * @param out     [n] set only on TM_OK; -1 if the label is empty, or if its number would be above
+ *                TM_RANK_MAX
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_rank_labels_number(const tm_rank_label *labels, size_t n, int64_t least, int64_t *out,

@@ -33,8 +33,9 @@ static int64_t partner_of(const shifted *s, size_t i) {
     return j + s->places;
 }
 
-/* Samples up to SAMPLES pairs: the times of a's ends, and the end differences. Sets *n_pairs to the
- * number of all pairs. */
+/* Samples up to SAMPLES pairs of kernels. Sets `at` to the end of a's kernel, and `off` to the end
+ * of b's kernel minus `at`. Sets *n_pairs to the number of all pairs. Returns the number of
+ * samples. */
 static size_t sample(const shifted *s, int64_t at[SAMPLES], int64_t off[SAMPLES], size_t *n_pairs) {
     size_t n = 0, wanted = 0, pairs = 0;
     for (size_t i = 0; i < s->a->n; i++)

@@ -21,7 +21,7 @@ typedef struct tm_page_frame {
 typedef struct tm_survey {
     tm_plan plan;
     tm_operations operations;
-    tm_bytes coverage;   /* encoded coverage of the ranks with lanes, in order */
+    tm_bytes coverage;   /* encoded coverage of each rank with lanes, ascending by rank */
     int64_t *strip_sums; /* owned; [TM_N_LANE_KINDS * strip.n] sums of tm_strip_add */
 } tm_survey;
 

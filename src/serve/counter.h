@@ -19,7 +19,7 @@ typedef struct tm_counters tm_counters;
 
 /** Opens the counters of a store.
  * @param tiler  and @p reader must outlive the counters
- * @param out    closed by the caller, before the events; set only on TM_OK
+ * @param out    closed by the caller, before tiler->events; set only on TM_OK
  * @return       TM_OK; TM_ERR_FAULT */
 tm_status tm_counters_open(const tm_tiler *tiler, const tm_serve_reader *reader, tm_counters **out,
                            tm_error *err) TM_MUST_CHECK;

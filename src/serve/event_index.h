@@ -23,7 +23,7 @@ void tm_serve_events_close(tm_serve_events *events);
 /** Opens the store's rows for the caller to read.
  * @param plan the caller sets `records` and `takes`; the function sets the rest
  * @param most maximum number of rows of a piece
- * @param out closed by the caller, before the events */
+ * @param out closed by the caller, before @p events */
 tm_status tm_serve_events_pieces(const tm_serve_events *events, const tm_store_visit_plan *plan,
                                  size_t most, tm_store_pieces **out, tm_error *err) TM_MUST_CHECK;
 

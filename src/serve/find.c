@@ -90,10 +90,14 @@ typedef struct search {
     size_t attr;              /* index of the next collective attribute */
 } search;
 
-/* The sort is stable, so events of equal duration keep the store's order. */
+/* Orders all fields, so that the order does not depend on whether the sort is stable. */
 static int by_length(const void *a, const void *b) {
-    return tm_order_i64(((const tm_found_event *)b)->duration_ns,
-                        ((const tm_found_event *)a)->duration_ns);
+    const tm_found_event *x = a, *y = b;
+    int order = tm_order_i64(y->duration_ns, x->duration_ns);
+    order = order ? order : tm_order_i64(x->rank, y->rank);
+    order = order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
+    order = order ? order : tm_order_u64(x->name, y->name);
+    return order ? order : tm_order_u64(x->kind, y->kind);
 }
 
 static void keep_longest(search *s) {

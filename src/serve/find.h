@@ -13,7 +13,7 @@ typedef struct tm_finder tm_finder;
 
 /** Opens a search index: counts the events of each name once.
  * @param tiler  must outlive the finder
- * @param out    closed by the caller, before the events; set only on TM_OK
+ * @param out    closed by the caller, before tiler->events; set only on TM_OK
  * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
 tm_status tm_finder_open(const tm_tiler *tiler, tm_finder **out, tm_error *err) TM_MUST_CHECK;
 void tm_finder_close(tm_finder *finder);
@@ -54,8 +54,8 @@ typedef struct tm_found {
     tm_found_sum kinds[TM_N_SHOWN_KINDS];
     int64_t once_ns[2]; /* time covered by the events, nested events counted once; [0], [1] as in
                            tm_find_place.reach */
-    tm_vec events; /* of tm_found_event: the TM_FIND_MOST longest, sorted by descending duration;
-                      equal ones in the store's order */
+    tm_vec events; /* of tm_found_event: the TM_FIND_MOST longest, by descending duration; equal
+                      ones by ascending rank, begin_ns, name and kind */
     tm_find_place next;
     int64_t blocks; /* number of blocks in the store; the search is complete when next.block reaches
                        it */

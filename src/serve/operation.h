@@ -8,7 +8,7 @@ typedef struct tm_meetings tm_meetings;
 
 /** Indexes the collectives of a store.
  * @param tiler  must outlive the meetings
- * @param out    closed by the caller, before the events; set only on TM_OK
+ * @param out    closed by the caller, before tiler->events; set only on TM_OK
  * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
 tm_status tm_meetings_open(const tm_tiler *tiler, tm_meetings **out, tm_error *err) TM_MUST_CHECK;
 void tm_meetings_close(tm_meetings *meetings);

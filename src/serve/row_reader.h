@@ -8,7 +8,7 @@ typedef struct tm_serve_reader tm_serve_reader;
 
 /** Opens a reader of rows.
  * @param tiler  must outlive the reader
- * @param out    closed by the caller, before the events; set only on TM_OK
+ * @param out    closed by the caller, before tiler->events; set only on TM_OK
  * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
 tm_status tm_serve_reader_open(const tm_tiler *tiler, tm_serve_reader **out,
                                tm_error *err) TM_MUST_CHECK;

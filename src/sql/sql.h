@@ -66,8 +66,8 @@ tm_rows tm_sql_rows(const tm_sql_query *query);
 /** The part of the events to export; result tables are exported completely. */
 typedef struct tm_sql_export {
     const bool *ranks;      /* [number of the store's ranks] whether each is exported */
-    int64_t from_ns, to_ns; /* since the epoch: exports events that end after from_ns and start
-                               before to_ns */
+    int64_t from_ns, to_ns; /* since the epoch: exports events that start before to_ns, and end
+                               after from_ns or, if they have no duration, are at or after it */
     const char *path;       /* for errors */
     int fd;                 /* open for reading and writing, empty; the caller closes it */
 } tm_sql_export;

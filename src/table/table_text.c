@@ -46,7 +46,7 @@ typedef struct printer {
     int first, end; /* columns [first, end) of the current block */
 } printer;
 
-/* Returns the cell as shown: a time since the epoch relative to the origin. */
+/* Returns the cell to show. If times of the column are since the epoch, subtracts the origin. */
 static tm_cell since(const shape *s, const tm_cell *cell) {
     tm_cell out = *cell;
     if (s->origin_ns != 0 && !cell->null)

@@ -15,8 +15,9 @@
 
 #include "base/median.h"
 
-/* No recording is this long. Relative clocks start up to three months earlier (Kineto's base time).
- * So an event that is a year away from the others has another clock, or no time. */
+/* No recording lasts a year, and no relative clock starts more than three months before the
+ * recording (Kineto's base time). So an event that is a year away from the others has another
+ * clock, or no time. */
 #define YEAR_NS (366 * TM_DAY_NS)
 
 /* An event at the clock's zero is isolated if the other events begin later by more than ALONE_NS

@@ -1,10 +1,11 @@
-/* Makes an answer for each communication kernel from the waits of all operations. */
+/* Splits the waits of all operations, and stores the results for each communication kernel
+ * (tm_comm_answer) in the timeline of its rank. */
 #ifndef TMERGE_ANSWERS_H
 #define TMERGE_ANSWERS_H
 
 #include "timeline/collectives.h"
 
-/** An answer, as sent to the process that holds the rank. Sent as bytes. */
+/** Results for one kernel, sent as bytes to the process that holds the kernel's rank. */
 typedef struct tm_answer_reply {
     tm_comm_answer answer;
     int64_t rank;
@@ -25,11 +26,11 @@ typedef struct tm_answer_reply {
 tm_status tm_answers_find(const tm_collectives *collectives, bool wants_pairs, tm_vec *replies,
                           tm_vec *pairs, tm_error *err) TM_MUST_CHECK;
 
-/** Sets the answers of all communication kernels of a timeline to: belongs to no operation. TM_OK;
- * TM_ERR_FAULT when out of memory. */
+/** Sets the results of all communication kernels of a timeline to those of an unmatched kernel.
+ * TM_OK; TM_ERR_FAULT when out of memory. */
 tm_status tm_answers_clear(tm_timeline *timeline, tm_error *err) TM_MUST_CHECK;
 
-/** Stores an answer in its rank's timeline.
+/** Stores the results for one kernel in the timeline of its rank.
  * @param timelines  [n] ascending by rank, after tm_answers_clear */
 void tm_answers_set(tm_timeline *timelines, size_t n, const tm_answer_reply *reply);
 

@@ -402,8 +402,8 @@ def in_formats(paths, forms, expected, n=0, store='tmerge.h5'):
         contains(' '.join(done.out.split()), f' {form}: {lacked[form]}')
     kinds = ', '.join(f'{form} of {forms.count(form)} ranks' for form in dict.fromkeys(forms))
     contains(done.out.replace('\n  ', ' '),
-             f'! traces of several kinds: {kinds}; each format names process groups in its own way: '
-             'collectives between formats are matched if only one group fits')
+             f'! traces of several formats: {kinds}; each format names process groups in its own way: '
+             'collectives across formats are matched only if exactly one group fits')
     if set(forms) == {'kineto', 'nsys'}:  # only the group of all can be the communicator of all
         for name in ('verdict', 'collectives', 'last_arrivals'):
             equal([row[name] for row in found['stragglers.rank']],

@@ -402,13 +402,18 @@ TEST(steps_and_phases_count_from_their_thresholds_on) {
          "device_self_ns=360 "
          "tensor_cores_fit=true;",
          ""},
-        /* FP32 for 360 of 3600 ns beside others on tensor cores, and 359; if none uses tensor
-         * cores, the rule above applies */
+        /* FP32 for 360 of 3600 ns beside others on tensor cores; if none uses tensor cores, the
+         * rule above applies */
         {"",
          "overview.job tensor_core_pct=1; " CLASS "bits32_ns=300 tf32_ns=0; " CLASS
          "bits32_ns=60 tf32_ns=0;",
          "precision note - - all"},
-        {"", "overview.job tensor_core_pct=1; " CLASS "bits32_ns=359 tf32_ns=1079;", ""},
+        /* (180 + 360 / 2) of 3600 ns are 10 %, (180 + 359 / 2) less; (900 + 360 / 2) are 30 % */
+        {"", "overview.job tensor_core_pct=1; " CLASS "bits32_ns=180 tf32_ns=360;",
+         "precision note - - all"},
+        {"", "overview.job tensor_core_pct=1; " CLASS "bits32_ns=180 tf32_ns=359;", ""},
+        {"", "overview.job tensor_core_pct=1; " CLASS "bits32_ns=900 tf32_ns=360;",
+         "precision warning - - all"},
         {"", "overview.job tensor_core_pct=0; " CLASS "bits32_ns=3600 tf32_ns=0;", ""},
         /* attention unfused for 100 + 60 + 20 of 3600 ns, and 19; without a softmax it is fused */
         {"",
@@ -425,9 +430,6 @@ TEST(steps_and_phases_count_from_their_thresholds_on) {
                "class=attention attention_ns=900 total_ns=900; " CLASS
                "class=softmax attention_ns=0;",
          ""},
-        /* TF32 for 1080 of 3600 ns */
-        {"", "overview.job tensor_core_pct=90; " CLASS "bits32_ns=0 tf32_ns=1080;",
-         "precision note - - all"},
     };
     check(cases, COUNT(cases));
 }
@@ -727,6 +729,14 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "operator=record_param_comms total_ns=9;",
          "of a batch. 15.0 %", "launched"},
         /* names where the host waited, as far as known */
+        /* FP32 for 360 of 3600 ns counts more than TF32 for 716, and less than TF32 for 724 */
+        {"", "overview.job tensor_core_pct=1; classes.work level=class bits32_ns=360 tf32_ns=716;",
+         " in FP32 take 10 % of the compute time (90 ns a rank); those in TF32 take 20 % (179 ns a "
+         "rank).",
+         "twice the rate of TF32"},
+        {"", "overview.job tensor_core_pct=1; classes.work level=class bits32_ns=360 tf32_ns=724;",
+         "twice the rate of TF32. Kernels that, by their names, multiply in TF32 take 20 % ",
+         "or in TF32"},
         {"",
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 sync_ns=900; sync.call "
          "call=cudaStreamSynchronize inside=step lost_ns=5 calls_per_step=24;",
@@ -827,8 +837,9 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         {"comm_ns=300 overlap_ns=200 exposed_comm_ns=100 exposed_unmatched_ns=100", "world 8;",
          "Otherwise communicate less", "Communicate"},
         {HIDES_BADLY " exposed_unmatched_ns=120", "overlap.kind *kind=recv exposed_comm_ns=150;",
-         " 80 % of this time is in incomplete operations, or in operations that do not make ranks "
-         "wait: the traces do not show how much of this time",
+         " 80 % of this time is in communication that was not matched on all ranks, or of a kind "
+         "that a rank can leave before others arrive (such as a broadcast): the traces do not show",
+
          "bubble.pair"},
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=300 imbalance_ns=1 max_rank=0; imbalance.step "

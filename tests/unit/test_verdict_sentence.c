@@ -442,9 +442,9 @@ TEST(the_cause_is_reported_by_the_same_kernels_stages_and_calls) {
               GAP("1", "999999", "aten::mm"), GAP("2", "900000", "write")),
         /* for 40 of the 79 us that it idles longer, launched kernels waited in its queue */
         CAUSE("1", "idle_ns=99000",
-              "its GPU idles 99.0 us against a median of 20.0 us, most of it with kernels in its "
-              "queue that were launched in time: look at what else uses that GPU (nvidia-smi or "
-              "rocm-smi lists processes)",
+              "its GPU idles 99.0 us against a median of 20.0 us; for most of the difference, "
+              "kernels that were launched in time wait in its queue: look at what else uses that "
+              "GPU (nvidia-smi or rocm-smi lists processes)",
               "idle.rank rank=2 other_ns=0 queued_ns=0",
               "idle.rank rank=3 other_ns=40000 queued_ns=40000"),
         CAUSE("1", "idle_ns=99000", "the traces do not show why it is late" MORE,

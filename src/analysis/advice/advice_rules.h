@@ -83,11 +83,11 @@ typedef struct tm_advice {
     int64_t cost_ns; /* GPU time lost, over all ranks; -1 if the finding does not cost time */
     int64_t n_lost;  /* number of ranks that lose cost_ns; 0: all ranks */
     bool exact;      /* true: only this cause costs the time; false: cost_ns is an upper bound */
-    bool apart;      /* no saving is known, because the replay of the rule's row of whatif.item also
-                        removes other causes */
-    /* `what` of the row of whatif.item with the saving; NULL: as in the table of rules */
+    bool apart;      /* the saving is unknown, because the rule's row of whatif.item also removes
+                        other causes */
+    /* columns `what` and `name` of the row of whatif.item that has the saving; NULL: as in the
+     * table of rules */
     const char *item;
-    /* `name` of that row, such as a kind of work; NULL: as in the table of rules */
     const char *limit;
     const char *look_at; /* tables with details; NULL: as in the table of rules */
     int64_t at_most_ns;  /* upper bound of the saving of a step, known without a replay; 0: use

@@ -703,8 +703,9 @@ static void add_doubt(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
                  share, time);
     else
         snprintf(out->evidence + used, sizeof out->evidence - used,
-                 " %s is in incomplete operations, or in operations that do not make ranks wait: "
-                 "the traces do not show how much of this time is waiting for other ranks%s.",
+                 " %s is in communication that was not matched on all ranks, or of a kind that a "
+                 "rank can leave before others arrive (such as a broadcast): the traces do not "
+                 "show how much of this time is waiting for other ranks%s.",
                  share, least);
 }
 

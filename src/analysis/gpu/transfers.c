@@ -121,7 +121,7 @@ static const tm_column allocation_columns[N_ALLOCATION_COLUMNS] = {
     [A_CALLS] = {"calls", TM_INT, "", "Number of calls."},
     [A_STEP_CALLS] =
         {"step_calls", TM_INT, "",
-         "Number of calls within a marked step. A caching allocator should need none there."},
+         "Number of calls within marked steps. A caching allocator should need none there."},
     [A_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of all calls."},
     [A_MAX] = {"max_ns", TM_INT, "ns", "Duration of the longest call."},
 };

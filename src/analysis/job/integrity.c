@@ -83,15 +83,15 @@ static const tm_column columns[N_COLUMNS] = {
                        "With several devices, the mean over them. Null without GPU events."},
     [COMPUTE_MOST] = {"compute_most_pct", TM_REAL, "%",
                       "Upper bound of compute_pct: its value if the GPU computed during all of "
-                      "hidden_ns; for a sample, also during all of its idle time. With several "
-                      "devices, the mean over them. Null without GPU events."},
+                      "hidden_ns; if sampled is true, whenever no GPU event was recorded. With "
+                      "several devices, the mean over them. Null without GPU events."},
     [IDLE] = {"idle_pct", TM_REAL, "%",
               "Share of the rank's window in which the GPU is idle: 100 overlap.rank.idle_ns / "
               "window. With several devices, the mean over them. Null without GPU events."},
     [IDLE_LEAST] =
         {"idle_least_pct", TM_REAL, "%",
-         "Lower bound of idle_pct: its value if the GPU was busy during hidden_ns; 0 for a sample. "
-         "With several devices, the mean over them. Null without GPU events."},
+         "Lower bound of idle_pct: its value if the GPU was busy during hidden_ns; 0 if sampled is "
+         "true. With several devices, the mean over them. Null without GPU events."},
     [IDLE_MOST] =
         {"idle_most_pct", TM_REAL, "%",
          "Upper bound of idle_pct: its value if the GPU was idle during hidden_ns and "

@@ -84,9 +84,10 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
          "calls, where they may have worked or waited for the device."},
     [J_DOUBT] =
         {"doubt", TM_TEXT, "",
-         "The first condition of sure that fails: unmatched (communication), missing_ranks, "
-         "clocks, not_replayed (marked steps), unexplained (replay_error_pct), host_waits (not "
-         "recorded), slowdown, or not_recorded (see job.integrity). Null if sure is true."},
+         "Why sure is false; if there are several reasons, the first of: not_recorded (see "
+         "job.integrity), unmatched (communication), missing_ranks, clocks, not_replayed (marked "
+         "steps), unexplained (replay_error_pct), host_waits (not recorded), slowdown. Null if "
+         "sure is true."},
     [J_FIX] =
         {"fix_ns", TM_INT, "ns",
          "Time by which fixing the ranks named in stragglers.finding shortens a mean step. Null if "
@@ -165,8 +166,9 @@ static const tm_column item_columns[N_ITEM_COLUMNS] = {
     [I_SURE] =
         {"sure", TM_BOOL, "",
          "Whether saved_ns can be trusted: whatif.job.sure is true, saved_most_ns differs from "
-         "saved_ns by at most 5 % of step_ns, and saved_ns is at least twice the clock uncertainty "
-         "times the number of changes of rank on the critical path of a mean step."},
+         "saved_ns by at most 5 % of step_ns, and saved_ns is at least 2 u n, where u is the clock "
+         "uncertainty and n is how often the critical path of a mean step moves from one rank to "
+         "another. A negative saved_ns is compared without its sign."},
 };
 
 static const tm_table_def item_def = {

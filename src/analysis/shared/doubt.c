@@ -208,8 +208,8 @@ bool tm_doubt_line(const tm_tables *tables, char out[TM_DOUBT_TEXT]) {
             end, sizeof end,
             "all statements cover only what was recorded, and the only advice is on recording");
     else if (!job)
-        snprintf(end, sizeof end, "figures of %s could be off by %s",
-                 table->n_rows > 1 ? "a rank" : "it", tm_shown_percent(most, 0).text);
+        snprintf(end, sizeof end, "%s figures could be off by %s",
+                 table->n_rows > 1 ? "a rank's" : "the", tm_shown_percent(most, 0).text);
     snprintf(out, TM_DOUBT_TEXT, "%.500s; %s", what, end);
     out[0] = (char)(out[0] >= 'a' && out[0] <= 'z' ? out[0] - 'a' + 'A' : out[0]);
     return true;

@@ -13,11 +13,11 @@ typedef struct tm_lost {
                          event */
     int64_t lost_between;
     int64_t steps;      /* number of steps that the trace marks */
-    int64_t steps_lost; /* number of these with launches but without any recorded kernel */
-    /* times in which devices may have run lost launches while nothing recorded ran */
+    int64_t steps_lost; /* number of these steps that have a lost launch and no recorded kernel */
+    /* times in which lost launches may have run, and no device ran a recorded event */
     tm_intervals hidden;
-    /* times in which a device may have run lost launches while it ran nothing recorded: sum over
-     * devices [ns]. Launches of unknown device count as one more device */
+    /* time in which lost launches may have run on a device, and the device ran no recorded event:
+     * sum over devices [ns]. Launches of unknown device count as one more device */
     int64_t hidden_ns;
     bool known;   /* whether the trace contains launches */
     bool sampled; /* whether the trace is a sample, which lacks most calls */
@@ -29,7 +29,7 @@ typedef struct tm_lost {
  * mostly idle (a graph does not wait for the host). Launches shortly before the first recorded
  * event, or still queued at the end of the recording, normally have no event.
  *
- * A trace is a sample if the numbers of its calls are far apart.
+ * A trace is a sample if the numbers that CUPTI gave to its calls are far apart.
  *
  * @param out  the caller frees it with tm_lost_free, also on failure
  * @return     TM_OK; TM_ERR_FAULT

@@ -117,9 +117,10 @@ static const tm_column job_columns[] = {
     {"comm_pct", TM_REAL, "%",
      "Share of the steps in exposed communication: 100 comm_ns / step_ns."},
     {"memcpy_pct", TM_REAL, "%",
-     "Share of the steps in copies without kernels: 100 memcpy_ns / step_ns."},
+     "Share of the steps in which copies run on the GPU, but no kernels: 100 memcpy_ns / step_ns."},
     {"memset_pct", TM_REAL, "%",
-     "Share of the steps in sets without kernels and copies: 100 memset_ns / step_ns."},
+     "Share of the steps in which sets run on the GPU, but no kernels or copies: 100 memset_ns / "
+     "step_ns."},
     {"runtime_pct", TM_REAL, "%",
      "Share of the steps in runtime and driver calls while the GPU is idle: 100 runtime_ns / "
      "step_ns."},

@@ -114,8 +114,8 @@ static void cause_text(const tm_tables *tables, const tm_finding *f, char *out, 
                  when, c.speed, than);
     else if (c.kind == TM_LATE_QUEUE)
         snprintf(out, size,
-                 "%s%s, most of it with kernels in its queue that were launched in time: look at "
-                 "what else uses that GPU (nvidia-smi or rocm-smi lists processes)",
+                 "%s%s; for most of the difference, kernels that were launched in time wait in its "
+                 "queue: look at what else uses that GPU (nvidia-smi or rocm-smi lists processes)",
                  when, idle);
     else if (c.kind == TM_LATE_EXTRA)
         tm_extras_text(&c, when, out, size);

@@ -96,7 +96,7 @@ static tm_status nsys_read(tm_source *source, tm_names *names, tm_trace *out, tm
     tm_status status = tm_nsys_list_units(source, true, &units, &foreign, err);
     if (status == TM_OK && units.n > 1)
         status = tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
-                         "this report holds %zu ranks", units.n);
+                         "contains %zu ranks, which must be read one by one", units.n);
     if (status == TM_OK)
         status = nsys_read_unit(source, units.data, names, out, err);
     tm_vec_free(&units);

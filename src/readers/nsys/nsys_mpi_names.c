@@ -181,8 +181,6 @@ tm_mpi_comm *tm_mpi_comm_find(const tm_vec *comms, int64_t handle, int64_t time)
     const size_t i = tm_bisect(v, comms->n, sizeof *v, &key, is_before);
     if (i > 0 && v[i - 1].handle == handle)
         return &v[i - 1];
-    return i < comms->n && v[i].handle == handle ? &v[i]
-                                                 /* used before the call that created it had
-                                                  * ended */
-                                                 : NULL;
+    /* otherwise the first one with this handle: the call that creates it may end after a use */
+    return i < comms->n && v[i].handle == handle ? &v[i] : NULL;
 }

@@ -69,9 +69,8 @@ static inline int64_t tm_rocprof_int(const tm_rocprof_record *record, tm_rocprof
     return fits ? (int64_t)record->fields[field] : missing;
 }
 
-/** Parses a number, or a string of one: decimal, or hexadecimal after 0x. Returns as the functions
- * of readers/json.h do.
- * @param valid  set to whether it is an unsigned 64-bit number; only then *out is set */
+/** Parses an unsigned number: 12, "12" or "0xc". Returns as the functions of readers/json.h do.
+ * @param valid  set to whether the value is such a number of 64 bits; only then *out is set */
 const char *tm_rocprof_number(tm_json_cursor *cursor, const char *p, uint64_t *out, bool *valid);
 
 #endif

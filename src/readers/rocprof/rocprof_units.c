@@ -195,7 +195,7 @@ tm_status tm_rocprof_read_unit(tm_rocprof_read *document, tm_source *source, con
         status = TM_OK;
     if (status == TM_OK && r->n_processes > 1)
         status = tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
-                         "contains %zu processes: they are read one by one", r->n_processes);
+                         "contains %zu processes, which must be read one by one", r->n_processes);
     tm_rocprof_emitter_free(&r->emitter);
     free(r);
     return status;

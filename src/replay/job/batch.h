@@ -51,7 +51,8 @@ typedef struct tm_batch {
 /** Memory for reductions, kept from batch to batch, so that it need not grow again. Initialise with
  * {0}. */
 typedef struct tm_reduce_room {
-    tm_vec boundaries; /* boundary nodes: operations, ends of steps, joints */
+    tm_vec boundaries; /* boundary nodes: operations, ends of steps, and nodes at which too many
+                          paths meet (see reduce.c) */
     tm_vec from;       /* of uint32_t: key of the source of each link, ordered by target */
     tm_vec ns;         /* of int64_t: [links][width] */
     tm_vec alive;      /* of uint8_t: [links] see tm_ways */

@@ -42,23 +42,23 @@ static const char *verdict_of(const tm_table *found, size_t row) {
     return tm_table_cell(found, row, "verdict")->value.text;
 }
 
-/* Prints "pass step +1.40 % (at most +2 %; by chance 0.40 %)" or "fail step of EXTEND +4.80 %". */
+/* Prints "pass step +1.40 % (at most +2 %; noise 0.40 %)" or "fail step of EXTEND +4.80 %". */
 static void print_row(const tm_table *found, size_t row) {
     const tm_cell *kind = tm_table_cell(found, row, "kind");
     const tm_cell *change = tm_table_cell(found, row, "change_pct");
     const tm_cell *noise = tm_table_cell(found, row, "noise_pct");
     const tm_cell *why = tm_table_cell(found, row, "why");
     double most = tm_table_cell(found, row, "limit_pct")->value.r;
-    char left[96], changed[32] = "", chance[48] = "", text[400];
+    char left[96], changed[32] = "", noisy[48] = "", text[400];
     snprintf(left, sizeof left, "%-9s %s%s%s", verdict_of(found, row),
              tm_gate_alias(tm_table_cell(found, row, "figure")->value.text),
              kind->null ? "" : " of ", kind->null ? "" : kind->value.text);
     if (!change->null)
         snprintf(changed, sizeof changed, "%+.2f %% ", change->value.r);
     if (!noise->null)
-        snprintf(chance, sizeof chance, "; by chance %.2f %%", noise->value.r);
+        snprintf(noisy, sizeof noisy, "; noise %.2f %%", noise->value.r);
     snprintf(text, sizeof text, "%s(%s %+.3g %%%s)%s%s", changed,
-             most > 0.0 ? "at most" : "at least", most, chance, why->null ? "" : ": ",
+             most > 0.0 ? "at most" : "at least", most, noisy, why->null ? "" : ": ",
              why->null ? "" : why->value.text);
     tm_console_beside(stdout, left, (int)strlen(left) + 1, text);
 }

@@ -145,7 +145,7 @@ static void print_dumps(const tm_pipeline *p, const tm_table *job) {
     if (!tm_table_cell(job, 0, "ranks_known")->value.i)
         printf(" or more (--world-size N)");
     if (*missing)
-        printf("; none of rank%s %s", strpbrk(missing, ",-") ? "s" : "", missing);
+        printf("; no dump of rank%s %s", strpbrk(missing, ",-") ? "s" : "", missing);
     if (cut > 0)
         printf("; %" PRId64 " cut short", cut);
     printf("\n\n");

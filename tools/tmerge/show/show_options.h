@@ -29,8 +29,8 @@ void tm_choice_free(tm_choice *choice);
 /** Returns the first column that the user named and the table lacks; NULL if there is none. */
 const char *tm_choice_lacks(const tm_choice *choice, const tm_table_def *def);
 
-/** Returns whether the user asked for a table's rows of a level: by the table's name or, if the
- * level was a separate table in the previous version, by that name. */
+/** Returns whether the user asked for the rows of @p def whose column level is @p level: by naming
+ * no table, this table, or the table that had only these rows in the previous version. */
 bool tm_choice_has_level(const tm_choice *choice, const tm_table_def *def, const char *level);
 
 /** Checks that the store has the ranks and steps of the lists. Fails if it has none of them, and

@@ -342,6 +342,19 @@ static void print_receives(const tm_tables *tables) {
         printf("Receives wait %s per rank for their senders (not included in \"waited\")\n", time);
 }
 
+/* If ranks have several devices, prints what their times and shares mean. */
+static void print_several(const tm_tables *tables, const char *device) {
+    char text[256];
+    if (!any_several(tables))
+        return;
+    snprintf(
+        text, sizeof text,
+        "(ranks with several %ss: times count while any of their %ss is busy; shares are means "
+        "over the %ss%s; overlap.device lists each %s)",
+        device, device, device, any_idle(tables) ? " that work" : "", device);
+    tm_console_wrap(text, 0, tm_console_width());
+}
+
 static void print_totals(const tm_tables *tables) {
     int64_t comm = tm_device_mean_sum(tables, "comm_ns");
     const char *device = tm_words_device(tables);
@@ -351,10 +364,7 @@ static void print_totals(const tm_tables *tables) {
      * time. */
     bool waits = number(tm_tables_find(tables, "clock.check"), 0, "transfers_alone") == 0;
     const char *idle = waits ? "idle" : "idle or waits";
-    if (any_several(tables))
-        printf("(ranks with several %ss: times when any of them is busy%s; overlap.device lists "
-               "each)\n",
-               device, any_idle(tables) ? ", and shares of those with work" : "");
+    print_several(tables, device);
     print_shares(tables, false, device, idle);
     const size_t lacking = tm_summary_count_lacking(tables);
     if (lacking > 0)
@@ -463,13 +473,13 @@ static void print_formats(const tm_table *ranks, const tm_table *formats, const 
     size_t row = next_format(ranks, 0, &format, &n);
     if (row == 0 || n == (int64_t)ranks->n_rows)
         return;
-    printf("%s! traces of several kinds:", colors->warning);
+    printf("%s! traces of several formats:", colors->warning);
     for (const char *before = " "; row > 0; row = next_format(ranks, row, &format, &n)) {
         printf("%s%s of %" PRId64 " rank%s", before, format, n, n == 1 ? "" : "s");
         before = ", ";
     }
-    printf("; each format names process\n  groups in its own way: collectives between formats are "
-           "matched if only one group fits%s\n",
+    printf("; each format names process\n  groups in its own way: collectives across formats are "
+           "matched only if exactly one\n  group fits%s\n",
            colors->off);
     for (size_t i = 0; i < formats->n_rows; i++) {
         const tm_cell *lacks = tm_table_cell(formats, i, "cannot_tell");
@@ -708,7 +718,7 @@ static void print_left_out(const tm_tables *tables, const tm_colors *colors) {
 
 /* Returns the number of lines that tm_summary_figures prints. */
 static int figure_lines(const tm_tables *tables) {
-    return 2 + any_several(tables) + (tm_summary_count_lacking(tables) > 0) +
+    return 2 + 2 * any_several(tables) + (tm_summary_count_lacking(tables) > 0) +
            tm_doubt_of_job(tables) + shows_steps(tables) + (receives_wait(tables) > 0);
 }
 

@@ -291,8 +291,8 @@ bool tm_gpu_collective_read(tm_gpu_collectives *c, int64_t program, tm_text cate
     return g.ok && (g.unknown || wraps || set_group(c, program, out));
 }
 
-/* Whether the sorted ids in the job are the sorted numbers in a process, all plus the same multiple
- * of the number of devices per process: 4, 5, 6, 7 for 0, 1, 2, 3. */
+/* Returns whether the devices' ids in the job are their numbers in the process plus a common
+ * multiple of the number of devices per process: 4, 5, 6, 7 for 0, 1, 2, 3. Both are sorted. */
 static bool counts_up(const tm_gpu_collectives *c, const tm_vec *job, const tm_vec *process) {
     const int64_t *v = job->data, *own = process->data;
     int64_t n = (int64_t)c->r->devices.n;
@@ -302,9 +302,9 @@ static bool counts_up(const tm_gpu_collectives *c, const tm_vec *job, const tm_v
     return up;
 }
 
-/* Compares the numbers of this file's devices with the job's ids in a program's device assignment.
- * If as many devices of this file ran the program as are assigned to it, no other process ran it,
- * so these are the ids of this file's devices. (A program with only device 0 proves nothing.) */
+/* Sets *fits to counts_up for a program that only this process ran: as many devices of this file
+ * ran it as its device assignment lists. Otherwise, or for a program of only device 0, which proves
+ * nothing, leaves *fits. */
 static bool fits_program(const tm_gpu_collectives *c, const tm_xassigned *program,
                          const tm_vec *runs, bool *fits) {
     const tm_gpu_run *run = runs->data;

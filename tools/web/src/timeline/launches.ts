@@ -28,7 +28,7 @@ export function around(events: Events, { first, continues }: Track, row: number)
   return [...own, ...others].sort((a, b) => begin[b]! - begin[a]! || duration[a]! - duration[b]!);
 }
 
-/** Returns the end of those rows of an event's thread that follow the event and begin during it. */
+/** Returns the first row after an event that does not begin during the event; the rows are those of the event's thread. */
 function inside(events: Events, track: Track, row: number): number {
   const end = events.begin[row]! + events.duration[row]!,
     n = track.first + track.n - row;

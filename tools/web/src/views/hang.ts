@@ -90,14 +90,14 @@ const answer = part(
   ],
 );
 
-/** Writes "Dumps of 3 of 4 ranks or more, none of rank 2". */
+/** Writes "Dumps of 3 of 4 ranks or more, no dump of rank 2". */
 export function describeDumps(job: Job): string {
   const table = job.table("hang.job"),
     lost = table.text(0, "no_dump"),
     more = table.cell(0, "ranks_known") === false ? " or more" : "",
     dumps = table.amount(0, "dumps");
   if (dumps === 0) return "No dumps of flight recorders";
-  return `Dumps of ${dumps} of ${f.count(table.amount(0, "ranks"), "rank")}${more}${lost === null ? "" : `, none of rank ${prose(lost)}`}`;
+  return `Dumps of ${dumps} of ${f.count(table.amount(0, "ranks"), "rank")}${more}${lost === null ? "" : `, no dump of rank ${prose(lost)}`}`;
 }
 
 export const hang: View = {
