@@ -128,6 +128,9 @@ def test_both_names_of_a_table_are_known():
     for name in ('overlap.rank', 'overlap_rank'):
         equal(list(tables('tmerge.h5', name)), ['overlap.rank'])
         contains(tmerge('list', name).expect(0).out, 'overlap.rank')
+        column = tmerge('list', name + '.overlap_pct').expect(0).out
+        contains(column, '\n    overlap_pct  real  %  Share of communication that computation hides')
+        lacks(column, '\n    rank ')
     tmerge('show', 'tmerge.h5', 'overlap_rnak').fails(
         2, "'overlap_rnak' is neither an analysis nor a table (did you mean overlap.rank?); tmerge list lists them")
 
