@@ -56,10 +56,24 @@ typedef struct chosen {
     size_t n;
 } chosen;
 
+/* Fails if a name is that of a column, such as "overlap.rank.idle_ns". */
+static tm_status check_no_column(const char *name, const tm_tables *tables, tm_error *err) {
+    const char *dot = strrchr(name, '.'), *column = dot ? dot + 1 : "";
+    char table[64];
+    snprintf(table, sizeof table, "%.*s", dot ? (int)(dot - name) : 0, name);
+    const tm_table *found = tm_tables_look_up(tables, table);
+    return found && !found->def->internal && tm_table_column(found->def, column) >= 0
+               ? tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                         "%s is a column: %s --columns %s shows it, and tmerge list %s explains it",
+                         name, table, column, name)
+               : TM_OK;
+}
+
 static tm_status fail_name(const char *name, const tm_tables *tables, tm_error *err) {
     tm_guess guess = {.word = name};
     char hint[TM_GUESS_HINT];
     size_t n;
+    TM_TRY(check_no_column(name, tables, err));
     const tm_analysis *const *analyses = tm_analyses(&n);
     for (size_t i = 0; i < n; i++)
         tm_guess_try(&guess, analyses[i]->name);
