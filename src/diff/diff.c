@@ -429,24 +429,30 @@ static tm_status diagnostic_kinds(const tm_table *sides, tm_table *out, tm_error
     return TM_OK;
 }
 
-/* Writes "fixing ranks 1, 2 saves 5.9 % of a step". */
-static void plan_text(const tm_table *sides, int side, char *out, size_t size) {
+/* Writes "fixing ranks 1, 2 saves 5.9 % of a step"; "may save" if that is not sure. */
+static void plan_text(const tm_diff *diff, const tm_table *sides, int side, char *out,
+                      size_t size) {
+    const tm_table *job = tm_tables_find(diff->tables[side], "whatif.job");
     const char *plan = words_of(sides, side, S_PLAN);
     const tm_cell *pct = &tm_table_row(sides, (size_t)side)[S_PLAN_PCT];
-    if (!*plan || pct->null)
+    if (job->n_rows == 0 || tm_table_cell(job, 0, "slowdown")->null)
+        snprintf(out, size, "it is unknown what fixing a rank saves");
+    else if (!*plan || pct->null)
         snprintf(out, size, "fixing a rank saves at most 0.5 %% of a step");
     else
-        snprintf(out, size, "fixing rank%s %.60s saves %s of a step", strchr(plan, ',') ? "s" : "",
-                 plan, tm_shown_percent(pct->value.r, 1).text);
+        snprintf(out, size, "fixing rank%s %.60s %s %s of a step", strchr(plan, ',') ? "s" : "",
+                 plan, tm_table_cell(job, 0, "sure")->value.i ? "saves" : "may save",
+                 tm_shown_percent(pct->value.r, 1).text);
 }
 
 /* Adds a note if the plans of A and B differ. */
-static tm_status diagnostic_plans(const tm_table *sides, tm_table *out, tm_error *err) {
+static tm_status diagnostic_plans(const tm_diff *diff, const tm_table *sides, tm_table *out,
+                                  tm_error *err) {
     char a[128], b[128], text[sizeof a + sizeof b + 16];
     if (strcmp(words_of(sides, 0, S_PLAN), words_of(sides, 1, S_PLAN)) == 0)
         return TM_OK;
-    plan_text(sides, 0, a, sizeof a);
-    plan_text(sides, 1, b, sizeof b);
+    plan_text(diff, sides, 0, a, sizeof a);
+    plan_text(diff, sides, 1, b, sizeof b);
     snprintf(text, sizeof text, "In A %s, in B %s", a, b);
     return add_diagnostic(out, text, err);
 }
@@ -476,7 +482,7 @@ static tm_status add_diagnostics(const tm_diff *diff, tm_tables *out, tm_error *
     TM_TRY(diagnostic_shift(diff, &out->tables[DIAGNOSTIC], err));
     TM_TRY(diagnostic_sizes(&out->tables[SIDE], &out->tables[DIAGNOSTIC], err));
     TM_TRY(diagnostic_kinds(&out->tables[SIDE], &out->tables[DIAGNOSTIC], err));
-    return diagnostic_plans(&out->tables[SIDE], &out->tables[DIAGNOSTIC], err);
+    return diagnostic_plans(diff, &out->tables[SIDE], &out->tables[DIAGNOSTIC], err);
 }
 
 /* Returns whether the shares of the kinds of steps differ so much between A and B that sums over

@@ -277,7 +277,7 @@ static void destroy(tm_export *x) {
 
 const tm_export_format tm_export_archive = {
     .name = "archive",
-    .file = "tmerge.tar",
+    .ending = ".tar",
     .summary = "the original traces, with the data that Perfetto needs to open them as one",
     .begins = MAGIC "\0" VERSION USER,
     .begins_size = sizeof MAGIC "\0" VERSION USER - 1,

@@ -308,7 +308,7 @@ static void destroy(tm_export *x) {
 
 const tm_export_format tm_export_chrome = {
     .name = "chrome",
-    .file = "tmerge.json",
+    .ending = ".json",
     .summary = "Chrome's JSON, for windows of up to 4 million events; tmerge reads it too",
     .begins = TM_EXPORT_FIRST,
     .begins_size = sizeof TM_EXPORT_FIRST - 1,

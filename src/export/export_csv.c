@@ -172,7 +172,7 @@ static void destroy(tm_export *x) {
 
 const tm_export_format tm_export_csv = {
     .name = "csv",
-    .file = "tmerge.csv",
+    .ending = ".csv",
     .summary = "one line per event, comma-separated (RFC 4180)",
     .begins = HEADER,
     .begins_size = 48,

@@ -246,7 +246,7 @@ static void destroy(tm_export *x) {
 
 const tm_export_format tm_export_perfetto = {
     .name = "perfetto",
-    .file = "tmerge.perfetto-trace",
+    .ending = ".perfetto-trace",
     .summary = "Perfetto's format, compressed, for jobs of any size; opens in ui.perfetto.dev",
     .begins = TM_EXPORT_PACKET,
     .begins_size = sizeof TM_EXPORT_PACKET - 1,

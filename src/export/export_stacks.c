@@ -190,7 +190,6 @@ static tm_status end_speedscope(tm_export *x, tm_error *err) {
 
 const tm_export_format tm_export_folded = {
     .name = "folded",
-    .file = "-",
     .summary = "call stacks, one per line, for flame graph tools",
     .of_stacks = true,
     .state_size = sizeof(stacks),
@@ -202,7 +201,7 @@ const tm_export_format tm_export_folded = {
 
 const tm_export_format tm_export_speedscope = {
     .name = "speedscope",
-    .file = "tmerge.speedscope.json",
+    .ending = ".speedscope.json",
     .summary = "call stacks for speedscope.app",
     .begins = BEGINS,
     .begins_size = sizeof BEGINS - 1,

@@ -4,7 +4,7 @@
 
 const tm_export_format tm_export_sqlite = {
     .name = "sqlite",
-    .file = "tmerge.sqlite",
+    .ending = ".sqlite",
     .summary = "a database of SQLite with all tables and events, for SQL, pandas, R and DuckDB",
     /* These are the bytes 60 to 71 of a database: user_version, which tm_sql_write sets, a field
      * that is 0, and application_id. */

@@ -27,6 +27,9 @@ struct tm_sql_query {
     tm_sql *sql;
     sqlite3_stmt *statement;
     tm_sql_limits limits;
+    int64_t ends_at_ns; /* the query is stopped when the process has used this much processor time
+                           [ns] */
+    int64_t next_ns;    /* limits.meanwhile is called at this processor time [ns] */
     const char *denied; /* what the refused statement would have done; NULL: not refused */
     seen *seen;         /* owned; [def.n_columns] */
     tm_vec values;      /* of sqlite3_value *, owned: the cells, if they are held */
@@ -44,7 +47,15 @@ static int64_t processor_ns(void) {
 }
 
 static int is_late(void *context) {
-    return processor_ns() > ((const tm_sql *)context)->ends_at_ns;
+    enum { EVERY_NS = 20000000 };
+    tm_sql_query *q = context;
+    const int64_t now_ns = processor_ns();
+    if (q->limits.meanwhile && now_ns > q->next_ns) {
+        q->limits.meanwhile(q->limits.context);
+        q->next_ns = processor_ns() + EVERY_NS;
+        q->ends_at_ns += q->next_ns - EVERY_NS - now_ns;
+    }
+    return now_ns > q->ends_at_ns;
 }
 
 /* Decides whether SQLite may do an action. Allows only actions that are known to read only. */
@@ -82,8 +93,8 @@ static tm_status lock(tm_sql_query *q, tm_error *err) {
     if (code != SQLITE_OK)
         return tm_sql_failed(q->sql, code, err);
     (void)sqlite3_hard_heap_limit64(q->limits.memory_bytes);
-    q->sql->ends_at_ns = processor_ns() + q->limits.seconds * 1000000000;
-    sqlite3_progress_handler(db, 1000, is_late, q->sql);
+    q->ends_at_ns = processor_ns() + q->limits.seconds * 1000000000;
+    sqlite3_progress_handler(db, 1000, is_late, q);
     return TM_OK;
 }
 

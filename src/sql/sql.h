@@ -41,8 +41,11 @@ void tm_sql_close(tm_sql *sql);
 tm_status tm_sql_add_renamed(tm_sql *sql, const tm_renamed *renamed, tm_error *err) TM_MUST_CHECK;
 
 typedef struct tm_sql_limits {
-    int64_t memory_bytes; /* memory of SQLite, for sorting and grouping */
-    int64_t seconds;
+    int64_t memory_bytes;             /* memory of SQLite, for sorting and grouping */
+    int64_t seconds;                  /* processor time, without that of meanwhile */
+    void (*meanwhile)(void *context); /* called about every 20 ms while the statement runs; NULL:
+                                         nothing to do meanwhile */
+    void *context;
 } tm_sql_limits;
 
 /** A statement and its rows. */

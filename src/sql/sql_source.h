@@ -21,8 +21,6 @@ typedef struct tm_sql_source {
 struct tm_sql {
     sqlite3 *db;
     tm_sql_source source;
-    int64_t ends_at_ns; /* a query is stopped when the process has used this much processor time
-                           [ns] */
 };
 
 /** Module of result tables; its argument is the index of the table. */

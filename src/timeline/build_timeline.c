@@ -49,8 +49,9 @@ static tm_status overlap_error(const builder *b, const tm_span *first, const tm_
     if (first->source == second->source)
         return tm_fail(err, TM_ERR_INPUT, own.bytes, -1, "this file was given twice");
     return tm_fail(err, TM_ERR_INPUT, own.bytes, -1,
-                   "covers the same time of rank %lld as %.300s: give their ranks with --rank-map, "
-                   "or keep only the first with --skip-bad",
+                   "covers the same time of rank %lld as %.300s: merge two runs separately (tmerge "
+                   "diff compares them), give the ranks with --rank-map, or keep only the first "
+                   "with --skip-bad",
                    (long long)b->out->rank, other.bytes);
 }
 

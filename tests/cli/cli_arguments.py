@@ -59,7 +59,10 @@ WRONG = [(arguments.split(), message) for arguments, message in [
           ('nothing', ''), ('overlap.', ' (did you mean overlap?)'),
           ('overlpa', ' (did you mean overlap?)'), ('over', ' (did you mean overlap?)'),
           ('kernels.kernl', ' (did you mean kernels.kernel?)'))),
-    ('list overlpa', "'overlpa' is not an analysis, table or format (did you mean overlap?)" + NAMES),
+    ('list overlpa', "'overlpa' is not an analysis, table, TABLE.COLUMN or format (did you mean overlap?)" + NAMES),
+    ('list overlap.rank.idel_ns', "overlap.rank has no column 'idel_ns' (did you mean idle_ns?); tmerge list overlap.rank lists them"),
+    ('show x.h5 overlap.rank.idle_ns', 'overlap.rank.idle_ns is a column: overlap.rank --columns idle_ns shows it, and '
+     'tmerge list overlap.rank.idle_ns explains it'),
     ('list overlap --doc', '--doc prints every table; with a name it is not needed'),
     ('show x.h5 job --all', "--all prints every table: 'job' cannot be given too"),
     ('show x.h5 --columns rank,,step',

@@ -172,6 +172,9 @@ def test_traces_of_one_step_compare_by_the_time_of_a_call():
     has_line(text, r'^  differs +50\.000 +70\.000 +\+20\.000 +1->3  gemm$')
     # A kernel in only one of the two is not a change per call.
     has_line(text[text.index('Kernels of only A or only B'):], r'^  added +- +10\.000 +0->1  other$')
+    # Figures that only a job with steps has are counted, not all printed.
+    store('a', ranks=2, steps=5)
+    holds(6 < diff().count('\n  only A ') <= 12, diff())
 
 
 def test_top_keeps_the_kernels_and_operators_that_changed_most():

@@ -24,6 +24,7 @@ import h5py
 import numpy
 import stores
 
+ENDINGS = {'perfetto': '.perfetto-trace', 'chrome': '.json', 'csv': '.csv', 'archive': '.tar'}
 DURATION, INSTANT, COUNTER = range(3)
 GPU = 0
 JOB = {'ranks': 8, 'ranks_per_host': 4, 'steps': 3, 'tp': 2, 'offset_us': 500, 'comms_id': True,
@@ -42,6 +43,8 @@ def made(drift_ppb=50000, **options):
 
 
 def export(store, form, *arguments, **more):
+    if form in ENDINGS and '-o' not in arguments:
+        arguments = ('-o', 'tmerge' + ENDINGS[form], *arguments)
     done = tmerge('export', store, '--format', form, *arguments, **more).expect(0)
     equal(done.err, '', 'standard error')
     return done
@@ -682,26 +685,26 @@ def test_wrong_usage_is_reported():
 
 
 def test_what_is_no_earlier_export_is_not_overwritten():
-    merged(put('rank0.json', small_trace(0)))
-    names = {'perfetto': 'tmerge.perfetto-trace', 'chrome': 'tmerge.json', 'csv': 'tmerge.csv',
-             'archive': 'tmerge.tar'}
-    for form, name in names.items():
+    os.mkdir('a')
+    merged(put('rank0.json', small_trace(0)), '-o', 'a/b.h5')
+    for form, ending in ENDINGS.items():
+        name = 'a/b' + ending
         for other in (b'mine\n', b''):
             put(name, other)
-            tmerge('export', 'tmerge.h5', '--format', form).fails(
+            tmerge('export', 'a/b.h5', '--format', form).fails(
                 4, f'{name}: this file is not an earlier export of this format; --force overwrites it')
             equal(content(name), other)
-        export('tmerge.h5', form, '--force')
+        tmerge('export', 'a/b.h5', '--format', form, '--force').expect(0)
         first = content(name)
         holds(first != other, 'written')
-        export('tmerge.h5', form)
+        tmerge('export', 'a/b.h5', '--format', form).expect(0)
         equal(content(name), first, 'an earlier export')
-    for form in names:
-        tmerge('export', 'tmerge.h5', '--format', form, '-o', 'tmerge.h5', '--force').fails(
-            4, 'tmerge.h5: this file is the store')
+    for form in ENDINGS:
+        tmerge('export', 'a/b.h5', '--format', form, '-o', 'a/b.h5', '--force').fails(
+            4, 'a/b.h5: this file is the store')
     os.mkdir('folder')
-    tmerge('export', 'tmerge.h5', '-o', 'folder').fails(4, 'folder: this is a folder')
-    tmerge('export', 'tmerge.h5', '-o', 'none/x').fails(
+    tmerge('export', 'a/b.h5', '-o', 'folder').fails(4, 'folder: this is a folder')
+    tmerge('export', 'a/b.h5', '-o', 'none/x').fails(
         4, 'none/x: no file can be made in its folder: No such file or directory')
 
 

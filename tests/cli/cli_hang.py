@@ -140,6 +140,10 @@ def test_what_else_evidence_says():
         done = tmerge('hang', 'trace_rank_*', *options).expect(0)
         contains(' '.join((done.out + done.err).split()), words)
     equal(found()['hang.job']['rows'][0]['culprits'], ','.join(str(r) for r in range(0, 200, 2)))
+    ranks, groups, _ = CASES['two of four ranks use two groups in another order']
+    given(*ranks, groups=groups)
+    contains(' '.join(tmerge('hang', 'trace_rank_*').expect(0).out.split()),
+             '(step train.py:11). Then ranks 0-1 wait in all_reduce, number 1 of group a (step train.py:11), for')
 
 
 NOW = 1700000000

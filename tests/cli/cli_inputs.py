@@ -6,8 +6,8 @@ from common import (BASE_NS, FULL, TMERGE, UNKNOWN, contains, equal, event, file
                     same_bytes, seldom, small_trace, some, synth, tables, tmerge, trace, unranked,
                     zstd_framed)
 
-OVERLAP = ('{}: covers the same time of rank {} as {}: give their ranks with --rank-map, or '
-           'keep only the first with --skip-bad')
+OVERLAP = ('{}: covers the same time of rank {} as {}: merge two runs separately (tmerge diff compares '
+           'them), give the ranks with --rank-map, or keep only the first with --skip-bad')
 
 
 def sources(store='tmerge.h5'):

@@ -302,7 +302,7 @@ def test_a_part_is_exported_as_the_csv_export_has_it_and_over_an_earlier_one():
 
 def test_a_database_that_cannot_be_written_whole_is_not_there():
     path = store('two')
-    tmerge('export', path, '--format=sqlite', before=limited(100000)).fails(
+    tmerge('export', path, '--format=sqlite', '-o', 'tmerge.sqlite', before=limited(100000)).fails(
         4, 'tmerge.sqlite: cannot be written: File too large')
     tmerge('export', path, '--format=sqlite', '-o', '-').fails(
         2, '--format sqlite writes a file, not standard output: leave out -o -')

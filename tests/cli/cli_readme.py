@@ -84,8 +84,8 @@ def run_blocks(found):
 def examples(text):
     """Returns (command, its output or '') for each `$ ` line of a console block, and for each table
     row that ends in a tmerge call."""
-    shown = [(command.replace('\n> ', '\n'), output) for block in blocks(text, 'console')
-             for command, output in re.findall(r'^\$ (.*(?:\n> .*)*)\n((?:(?!\$ ).*\n)*)', block, re.M)]
+    shown = [example for block in blocks(text, 'console')
+             for example in re.findall(r'^\$ (.*)\n((?:(?!\$ ).*\n)*)', block, re.M)]
     return [(command, '') for command in re.findall(r'\| `(tmerge [^`]*)` \|$', text, re.M)] + shown
 
 

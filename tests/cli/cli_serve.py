@@ -1,5 +1,6 @@
 """tmerge serve: the page is served only to clients that know its address. tests/web/serve.test.mjs
 tests its drawing in a browser."""
+import concurrent.futures
 import contextlib
 import os
 import json
@@ -269,6 +270,20 @@ def test_a_statement_is_answered_as_tmerge_query_does():
         text = 'WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM c LIMIT 300000) SELECT x FROM c'
         found = json.loads(s.get('sql?text=' + quote(text))[2])
         equal((found['cells'], found['more']), ([[*range(1, 4097)]], True))
+
+
+def test_other_requests_are_answered_while_statements_run():
+    store, *_ = made()
+    text = 'WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM c LIMIT 5000000) SELECT max(x) FROM c'
+    with served(store) as s, concurrent.futures.ThreadPoolExecutor() as pool:
+        statements = [pool.submit(s.get, 'sql?text=' + quote(text)) for _ in range(2)]
+        time.sleep(0.3)  # until the first runs
+        n = 0
+        while not all(statement.done() for statement in statements):
+            equal(s.get('names?first=0')[0], 200)
+            n += 1
+        equal([json.loads(statement.result()[2])['cells'] for statement in statements], [[[5000000]]] * 2)
+        holds(n > 5, f'{n} requests')
 
 
 # Each query is answered with 400 and one line. The unit test covers invalid values.

@@ -128,6 +128,9 @@ def test_both_names_of_a_table_are_known():
     for name in ('overlap.rank', 'overlap_rank'):
         equal(list(tables('tmerge.h5', name)), ['overlap.rank'])
         contains(tmerge('list', name).expect(0).out, 'overlap.rank')
+        column = tmerge('list', name + '.overlap_pct').expect(0).out
+        contains(column, '\n    overlap_pct  real  %  Share of communication that computation hides')
+        lacks(column, '\n    rank ')
     tmerge('show', 'tmerge.h5', 'overlap_rnak').fails(
         2, "'overlap_rnak' is neither an analysis nor a table (did you mean overlap.rank?); tmerge list lists them")
 
@@ -330,6 +333,13 @@ def test_text_keeps_to_the_width_of_the_terminal():
 def test_of_several_tables_those_without_rows_say_so():
     worked_out_job()
     equal(show('stats'), 'stats.time\nno rows\n\nstats.size\nno rows\n')
+    for table, arguments, said in (
+            ('job.differs', [], '\n  A row for each value of a property that should be equal on all ranks of a job\n'),
+            ('overlap.kind', ['--where', 'kind = AllReduce and rank > 0'], ": kind has no 'AllReduce', but allreduce\n"),
+            ('overlap.kind', ['--where', 'kind = allreduce and rank = 77'], '\n')):
+        holds(show(table, *arguments).startswith(f'{table}\nno rows{said}'), table)
+    contains(tmerge('show', 'tmerge.h5', 'overlap.kind', '--json', '--where', 'kind ~ X').expect(0).err,
+             "overlap.kind has no such rows: kind has no 'X', but allreduce")
 
 
 def test_without_a_sound_width_it_is_80():

@@ -243,6 +243,16 @@ def test_the_text_says_what_helps_most():
     found = whatif(path, '--fix', 'rank=3')
     has_line(found, r'^  a step takes 22\.\d ms; it would take 15\.\d ms: 7\.\d\d ms shorter')
     contains(whatif(path, '--scale', 'rank=3:1.1'), ' longer (')
+    # The host of step 1 of 3 works 300 us longer; then its GPU waits 5 ms without a recorded cause.
+    events = [event(f'ProfilerStep#{s}', 'user_annotation', 10_000 * s, (10_000, 10_000, 310)[s], pid=1, tid=1)
+              for s in range(3)]
+    for s, host, gap in ((0, 0, 0), (1, 300, 5000), (2, 0, 0)):
+        for i, at in enumerate((0, 10 + host, 20 + host)):
+            events += [event('cudaLaunchKernel', 'cuda_runtime', 10_000 * s + at + 1, 2, pid=1, tid=1, correlation=3 * s + i),
+                       kernel('gemm', 10_000 * s + 7 + 101 * i + (host + gap) * (i > 0), 100, correlation=3 * s + i)]
+    put('rank0.json', trace(events, 0))
+    merged('rank0.json', '-o', 'one.h5')
+    has_line(whatif('one.h5'), r'^  kind host +0\.10 ms +1\.5 %  to 1\.\d\d ms$')
 
 
 def test_json_of_a_plain_question_is_what_the_store_has():

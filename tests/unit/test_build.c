@@ -391,8 +391,9 @@ TEST(traces_that_cover_one_time_stop_the_run_and_both_are_named) {
     assert_int_equal(g.err.offset, -1);
     assert_string_equal(g.err.path, "second.json");
     assert_string_equal(g.err.message,
-                        "covers the same time of rank 4 as first.json: give their ranks "
-                        "with --rank-map, or keep only the first with --skip-bad");
+                        "covers the same time of rank 4 as first.json: merge two runs separately "
+                        "(tmerge diff compares them), give the ranks with --rank-map, or keep only "
+                        "the first with --skip-bad");
     assert_int_equal(a.events.n + b.events.n, 0);
     close_ground(&g);
 }

@@ -407,11 +407,17 @@ TEST(diagnostics_name_other_formats_and_stragglers) {
     add_row(&a, "stragglers.job", "verdict=persistent rank=3");
     add_row(&b, "stragglers.job", "verdict=inconclusive");
     add_row(&b, "job.rank", "rank=1 format=xplane");
+    add_row(&a, "whatif.job", "slowdown=1.2 sure=false");
+    add_row(&a, "whatif.item", "what=plan name=1,2 saved_pct=5.9");
+    add_row(&b, "whatif.job", "sure=false"); /* the slowdown is unknown */
     tm_tables found = compare(&a, &b);
     assert_diagnostic(
         &found, 1, "A's traces are kineto, B's kineto,xplane: names and recorded data may differ");
     assert_diagnostic(&found, 2, "Rank 3 makes the other ranks wait in A, not in B");
-    assert_int_equal(tm_tables_find(&found, "diff.remark")->n_rows, 3);
+    assert_diagnostic(&found, 3,
+                      "In A fixing ranks 1,2 may save 5.9 % of a step, in B it is unknown what "
+                      "fixing a rank saves");
+    assert_int_equal(tm_tables_find(&found, "diff.remark")->n_rows, 4);
     destroy(&a, &b, &found);
 }
 

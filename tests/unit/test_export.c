@@ -345,15 +345,17 @@ TEST(every_format_keeps_the_common_rules) {
     for (size_t i = 0; i < n; i++) {
         const tm_export_format *f = formats[i];
         assert_ptr_equal(tm_export_format_find(f->name), f);
-        if (strcmp(f->file, "-") == 0) /* the format overwrites no file */
+        if (!f->ending) /* the format overwrites no file */
             assert_int_equal(f->begins_size, 0);
         else
             assert_true(f->begins_size >= 6 && f->begins_size <= TM_EXPORT_BEGINS_MAX);
-        assert_true(strlen(f->file) > 0 && strlen(f->summary) > 0 && strlen(f->summary) <= 80);
+        assert_true((!f->ending || f->ending[0] == '.') && strlen(f->summary) > 0 &&
+                    strlen(f->summary) <= 80);
         assert_true(f->is_database ? !f->begin && !f->rank && !f->end
                                    : f->begin && f->rank && f->end);
         for (size_t j = 0; j < i; j++)
-            assert_string_not_equal(formats[j]->file, f->file);
+            assert_true(!f->ending || !formats[j]->ending ||
+                        strcmp(formats[j]->ending, f->ending) != 0);
     }
     assert_null(tm_export_format_find("xml"));
 }

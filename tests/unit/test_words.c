@@ -22,6 +22,8 @@ TEST(sentences_of_gpus_are_said_of_other_devices) {
          "its GPU; GPUs",
          "its operators run at normal speed while it runs no operator for 1 ms: look at what it "
          "does between them (Python, other processes); CPUs"},
+        {"NPU", "of a GPU", "of an NPU"},
+        {"CPU", "in which a kernel runs", "in which an operator runs"},
         {"XPU", "", ""},
     };
     tm_vec out = TM_VEC(char);

@@ -429,7 +429,7 @@ static tm_status choose_page(tm_pipeline *p, tm_error *err) {
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--html and --no-html exclude each other");
     if (none || (!chosen && !tm_report_is_built()))
         return TM_OK;
-    p->page = chosen ? strdup(chosen) : tm_page_path(p->output);
+    p->page = chosen ? strdup(chosen) : tm_output_beside(p->output, ".html");
     if (!p->page)
         return tm_fail_memory(err);
     if (strcmp(p->page, p->output) == 0)

@@ -7,9 +7,17 @@
 #include "tables.h"
 #include "tmerge/flight.h"
 
-static void add_came(tm_hang_words *t, const tm_hang_world *w, const tm_hang_front *f) {
+/* Adds the place in the program that called the operation, if it is recorded: " (step
+ * train.py:11)".
+ */
+static void add_frames(tm_hang_words *t, const tm_hang_world *w, const tm_hang_front *f) {
     const char *frames =
         f->call == TM_HANG_NO_ROW ? "" : tm_hang_text(w->calls, f->call, HC_FRAMES);
+    if (*frames)
+        tm_hang_add(t, " (%s)", frames);
+}
+
+static void add_came(tm_hang_words *t, const tm_hang_world *w, const tm_hang_front *f) {
     const tm_vec *who = f->waiting.n > 0 ? &f->waiting : &f->came;
     tm_hang_words at = {.n = 0};
     tm_hang_add_ranks(t, who);
@@ -20,8 +28,7 @@ static void add_came(tm_hang_words *t, const tm_hang_world *w, const tm_hang_fro
     tm_hang_add_time(&at, f->first_ns);
     if (at.n > 0 && f->waiting.n > 0)
         tm_hang_add(t, " since %s", at.text);
-    if (*frames)
-        tm_hang_add(t, " (%s)", frames);
+    add_frames(t, w, f);
 }
 
 /* Adds a rank's last recorded operation. */
@@ -245,7 +252,9 @@ bool tm_hang_say_evidence(tm_hang_words *t, const tm_hang_world *w, const tm_han
         add_came(t, w, f);
     }
     t->text[0] = t->text[0] == 'r' ? 'R' : t->text[0];
-    const bool reported = c->reason != TM_HANG_LOST && c->reason != TM_HANG_DIFFERS;
+    /* the last operations in a circle are those in which the ranks wait (tm_hang_say_chain) */
+    const bool reported =
+        c->reason != TM_HANG_LOST && c->reason != TM_HANG_DIFFERS && c->reason != TM_HANG_CIRCLE;
     tm_vec here = TM_VEC(int64_t);
     const bool ok = missed_here(f, c, &here);
     for (size_t i = 0; i < here.n && i < 2 && reported; i++) {
@@ -297,6 +306,8 @@ bool tm_hang_say_chain(tm_hang_words *t, const tm_hang_world *w, const tm_hang_c
         tm_hang_add_ranks(t, who);
         tm_hang_add(t, " wait%s in ", who->n == 1 ? "s" : "");
         tm_hang_add_operation(t, w, &f[i]);
+        if (c->reason == TM_HANG_CIRCLE)
+            add_frames(t, w, &f[i]);
         tm_hang_add(t, f[i].problem == TM_HANG_MISMATCH ? ", with calls that do not match" : "");
         if (f[i].absent.n > 0) {
             tm_hang_add(t, ", for ");

@@ -28,6 +28,7 @@ const tm_table_def tm_diagnostic_table = {
     .n_columns = N_COLUMNS,
     .n_keys = 3,
     .top = COUNT,
+    .n_prose = 1,
 };
 
 static const char *class_word(tm_diagnostic diagnostic) {

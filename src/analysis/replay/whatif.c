@@ -68,8 +68,10 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
                  "Error of the replay: change of the total duration of the steps if the replay "
                  "leaves out time without a recorded cause. Negative if the steps get shorter."},
     [J_UNMATCHED] = {"unmatched_pct", TM_REAL, "%",
-                     "Share of communication time in kernels that were not matched between ranks. "
-                     "The replay keeps their recorded duration, including waits."},
+                     "Share of communication time in kernels that were not matched with another "
+                     "rank. The replay keeps their recorded duration, including waits. Operations "
+                     "that lack some ranks count as matched, unlike in "
+                     "stragglers.job.matched_share."},
     [J_INFERRED] = {"inferred_waits", TM_INT, "",
                     "Number of waits between streams that were inferred from order and times, "
                     "because they were not recorded."},

@@ -84,6 +84,16 @@ static size_t said_otherwise(const char *device, const char *p, char before, con
     return is_letter(*end) && !(*end == 's' && !is_letter(end[1])) ? 0 : size;
 }
 
+/* Makes the article "a" at the end of the text "an" if the next word starts with the sound of a
+ * vowel: "a GPU", but "an NPU" and "an operator". */
+static bool fit_article(tm_vec *out, const char *next) {
+    const bool article = out->n >= 3 && memcmp((const char *)out->data + out->n - 3, " a ", 3) == 0;
+    if (!article || !*next || !strchr("aeioMNX", *next))
+        return true;
+    out->n--;
+    return tm_vec_append(out, "n ", 2);
+}
+
 bool tm_words_say(const char *device, const char *sentence, tm_vec *out) {
     bool ok = true, quoted = false;
     char before = ' ';
@@ -92,7 +102,7 @@ bool tm_words_say(const char *device, const char *sentence, tm_vec *out) {
         const char *said;
         size_t size = quoted ? 0 : said_otherwise(device, p, before, &said);
         quoted ^= *p == '"';
-        ok = size ? !*said || tm_vec_append(out, said, strlen(said))
+        ok = size ? !*said || (fit_article(out, said) && tm_vec_append(out, said, strlen(said)))
                   : tm_vec_append(out, p, 1) != NULL;
         p += size ? size : 1;
         before = p[-1];

@@ -57,8 +57,10 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                 "complete, synchronising collective."},
     [R_CAUSED] =
         {"caused_wait_ns", TM_INT, "ns",
-         "Waits of other ranks that the rank caused by coming late. At any time, all ranks that "
-         "have not arrived share the blame for the waits of the ranks that have arrived."},
+         "Waits of other ranks that the rank caused by coming late, even if it was late because it "
+         "had waited itself. At any time, all ranks that have not arrived share the blame for the "
+         "waits of the ranks that have arrived. The first screen's \"caused\" is direct_ns + "
+         "indirect_ns: the waits of which the rank is the root cause."},
     [R_CAUSED_SHARE] = {"caused_share", TM_REAL, "",
                         "Share of all waiting whose root cause is the rank: (direct_ns + "
                         "indirect_ns) / the sum of direct_ns + indirect_ns over all ranks."},

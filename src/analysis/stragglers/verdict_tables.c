@@ -136,9 +136,12 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
              "p of the first finding. Without a finding: the smallest p of any rank."},
     [J_CERTAINTY] = {"certainty", TM_TEXT, "",
                      "Certainty of the first finding; null without a finding."},
-    [J_MATCHED] = {"matched_share", TM_REAL, "",
-                   "Share of communication time in operations that are complete or whose waits are "
-                   "known. Below 0.9, no rank is cleared; below 0.5, no finding is confident."},
+    [J_MATCHED] =
+        {"matched_share", TM_REAL, "",
+         "Share of communication time in operations that are complete or whose waits are "
+         "known. Below 0.9, no rank is cleared; below 0.5, no finding is confident. Stricter "
+         "than whatif.job.unmatched_pct, which counts operations that lack some ranks as "
+         "matched."},
     [J_HEADLINE] = {"headline", TM_TEXT, "",
                     "Sentence on what saves most: the verdict on ranks, or less work of some kind "
                     "on all ranks (the evidence then starts with the verdict)."},

@@ -32,9 +32,8 @@ static const tm_option options[] = {
      "time of call stacks: host (time on the host, the default) or device (time of the GPU work "
      "that they launched)"},
     {"output", 'o', "FILE",
-     "the file to write (tmerge.perfetto-trace, .json, .csv, .sqlite, .tar or .speedscope.json; "
-     "standard "
-     "output for folded), or - for standard output"},
+     "the file to write, or - for standard output (STORE with .perfetto-trace, .json, .csv, "
+     ".sqlite, .tar or .speedscope.json in place of .h5; standard output for folded)"},
     TM_OPTION_RANK,
     {"from", 0, "T",
      "only events that end after T, in seconds from the job's start; an event that started earlier "
@@ -46,6 +45,7 @@ static const tm_option options[] = {
 typedef struct selection {
     const tm_export_format *format;
     const char *store, *output;
+    char *named; /* output that is named after the store; owned */
     bool to_stdout, of_devices;
     tm_list ranks;
     int64_t from_ns, to_ns; /* relative to the job's start */
@@ -125,11 +125,18 @@ static tm_status parse_time(const tm_arguments *arguments, selection *s, tm_erro
                                         : TM_OK;
 }
 
+static tm_status name_output(const char *given, selection *s, tm_error *err) {
+    s->output = given ? given : "-";
+    if (given || !s->format->ending)
+        return TM_OK;
+    s->output = s->named = tm_output_beside(s->store, s->format->ending);
+    return s->named ? TM_OK : tm_fail_memory(err);
+}
+
 static tm_status parse_selection(const tm_arguments *arguments, selection *s, tm_error *err) {
     TM_TRY(parse_format(tm_argument(arguments, "format"), &s->format, err));
     s->store = arguments->operands[0];
-    s->output = tm_argument(arguments, "output");
-    s->output = s->output ? s->output : s->format->file;
+    TM_TRY(name_output(tm_argument(arguments, "output"), s, err));
     s->to_stdout = strcmp(s->output, "-") == 0;
     TM_TRY(tm_list_parse(tm_argument(arguments, "rank"), "rank", &s->ranks, err));
     TM_TRY(parse_seconds(tm_argument(arguments, "from"), "from", &s->from_ns, &s->has_from, err));
@@ -373,23 +380,29 @@ static tm_status export_file(const selection *s, job *j, tm_error *err) {
     return status;
 }
 
-static tm_status export_run(const tm_arguments *arguments, tm_error *err) {
-    selection s = {0};
+static tm_status export_selection(const selection *s, tm_error *err) {
     job j = {0};
     int64_t n_events;
+    tm_status status = read_job(s, &j, err);
+    if (status == TM_OK)
+        status = check_window(s, &j, err);
+    if (status == TM_OK)
+        status = s->to_stdout ? export_all(s, &j, STDOUT_FILENO, &n_events, err)
+                              : export_file(s, &j, err);
+    free_job(&j);
+    return status;
+}
+
+static tm_status export_run(const tm_arguments *arguments, tm_error *err) {
+    selection s = {0};
     if (arguments->n_operands != 1)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge export needs one store; see --help");
-    TM_TRY(parse_selection(arguments, &s, err));
-    TM_TRY(check_output(arguments, &s, err));
-    if (!tm_console_speaks()) /* only one process writes the file */
-        return TM_OK;
-    tm_status status = read_job(&s, &j, err);
+    tm_status status = parse_selection(arguments, &s, err);
     if (status == TM_OK)
-        status = check_window(&s, &j, err);
-    if (status == TM_OK)
-        status = s.to_stdout ? export_all(&s, &j, STDOUT_FILENO, &n_events, err)
-                             : export_file(&s, &j, err);
-    free_job(&j);
+        status = check_output(arguments, &s, err);
+    if (status == TM_OK && tm_console_speaks()) /* only one process writes the file */
+        status = export_selection(&s, err);
+    free(s.named);
     return status;
 }
 

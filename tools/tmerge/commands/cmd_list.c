@@ -63,34 +63,82 @@ static void print_overview(void) {
         print_name(2, exports[i]->name, FORMATS_AT, exports[i]->summary);
 }
 
-/* Adds a table's definition if @p name is the table or its analysis, or if @p name is NULL. Returns
- * false when out of memory. */
-static bool add_def(tm_vec *defs, const tm_table_def *def, const char *name) {
-    bool wanted = !name || tm_table_is_meant(def, name);
+/* Adds a table's definition if @p name is the table or its analysis, or if @p name is NULL. With @p
+ * column, only if the table has this column. Returns false when out of memory. */
+static bool add_def(tm_vec *defs, const tm_table_def *def, const char *name, const char *column) {
+    bool wanted =
+        (!name || tm_table_is_meant(def, name)) && (!column || tm_table_column(def, column) >= 0);
     return def->internal || !wanted || tm_vec_append(defs, &def, 1);
 }
 
-static tm_status print_docs(const char *name, bool *found, tm_error *err) {
+static bool add_defs(tm_vec *defs, const char *name, const char *column) {
     size_t n_analyses, n_diffs;
     const tm_analysis *const *analyses = tm_analyses(&n_analyses);
     const tm_table_def *const *diffs = tm_diff_defs(&n_diffs);
-    tm_vec defs = TM_VEC(const tm_table_def *);
     bool ok = true;
     for (size_t i = 0; i < n_analyses && ok; i++)
         for (size_t t = 0; t < analyses[i]->n_tables && ok; t++)
-            ok = add_def(&defs, analyses[i]->tables[t], name);
+            ok = add_def(defs, analyses[i]->tables[t], name, column);
     for (size_t i = 0; i < n_diffs && ok; i++)
-        ok = add_def(&defs, diffs[i], name);
-    ok = ok && add_def(&defs, &tm_sql_events, name);
-    char *text = NULL;
-    *found = defs.n > 0;
-    tm_status status = ok ? tm_table_defs_text(defs.data, defs.n, tm_console_width(), &text, err)
-                          : tm_fail_memory(err);
-    if (status == TM_OK)
-        fputs(text, stdout);
+        ok = add_def(defs, diffs[i], name, column);
+    return ok && add_def(defs, &tm_sql_events, name, column);
+}
+
+static tm_status print_defs(const tm_table_def *const *defs, size_t n, tm_error *err) {
+    char *text;
+    TM_TRY(tm_table_defs_text(defs, n, tm_console_width(), &text, err));
+    fputs(text, stdout);
     free(text);
+    return TM_OK;
+}
+
+static tm_status print_column(const tm_table_def *def, const char *column, bool first,
+                              tm_error *err) {
+    const tm_table_def *shown = &(tm_table_def){
+        .name = def->name, .doc = def->doc, .columns = tm_column_of(def, column), .n_columns = 1};
+    fputs(first ? "" : "\n", stdout);
+    return print_defs(&shown, 1, err);
+}
+
+static tm_status print_docs(const char *name, const char *column, bool *found, tm_error *err) {
+    tm_vec defs = TM_VEC(const tm_table_def *);
+    tm_status status = add_defs(&defs, name, column) ? TM_OK : tm_fail_memory(err);
+    const tm_table_def *const *all = defs.data;
+    *found = defs.n > 0;
+    if (status == TM_OK && !column)
+        status = print_defs(all, defs.n, err);
+    for (size_t i = 0; i < defs.n && column && status == TM_OK; i++)
+        status = print_column(all[i], column, i == 0, err);
     tm_vec_free(&defs);
     return status;
+}
+
+/* If a table has this name, fails because it lacks the column. */
+static tm_status fail_column(const char *table, const char *column, tm_error *err) {
+    tm_vec defs = TM_VEC(const tm_table_def *);
+    tm_guess guess = {.word = column};
+    char hint[TM_GUESS_HINT];
+    tm_status status = add_defs(&defs, table, NULL) ? TM_OK : tm_fail_memory(err);
+    const tm_table_def *def = defs.n > 0 ? *(const tm_table_def *const *)defs.data : NULL;
+    tm_vec_free(&defs);
+    if (status != TM_OK || !def || !tm_table_is_named(def, table))
+        return status;
+    for (int c = 0; c < def->n_columns; c++)
+        tm_guess_try(&guess, def->columns[c].name);
+    return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                   "%s has no column '%s'%s; tmerge list %s lists them", table, column,
+                   tm_guess_hint(&guess, "", hint), table);
+}
+
+/* Prints the column of a name like "overlap.rank.idle_ns" or "overlap.idle_ns". */
+static tm_status print_named_column(const char *name, bool *found, tm_error *err) {
+    char table[64];
+    const char *dot = strrchr(name, '.'), *column = dot ? dot + 1 : "";
+    if (!dot || (size_t)(dot - name) >= sizeof table)
+        return TM_OK;
+    snprintf(table, sizeof table, "%.*s", (int)(dot - name), name);
+    TM_TRY(print_docs(table, column, found, err));
+    return *found ? TM_OK : fail_column(table, column, err);
 }
 
 /* Prints the format of this name, which tmerge reads or writes. Returns false if there is no such
@@ -127,9 +175,10 @@ static tm_status fail_name(const char *name, tm_error *err) {
     }
     for (size_t i = 0; i < n_diffs; i++)
         tm_guess_try(&guess, diffs[i]->name);
-    return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                   "'%s' is not an analysis, table or format%s; tmerge list lists them", name,
-                   tm_guess_hint(&guess, "", hint));
+    return tm_fail(
+        err, TM_ERR_USAGE, NULL, -1,
+        "'%s' is not an analysis, table, TABLE.COLUMN or format%s; tmerge list lists them", name,
+        tm_guess_hint(&guess, "", hint));
 }
 
 static tm_status print_named(const char *name, bool first, tm_error *err) {
@@ -139,7 +188,9 @@ static tm_status print_named(const char *name, bool first, tm_error *err) {
     tm_console_renamed(name);
     if (print_named_format(name))
         return TM_OK;
-    TM_TRY(print_docs(name, &found, err));
+    TM_TRY(print_docs(name, NULL, &found, err));
+    if (!found)
+        TM_TRY(print_named_column(name, &found, err));
     return found ? TM_OK : fail_name(name, err);
 }
 
@@ -155,7 +206,7 @@ static tm_status list_run(const tm_arguments *arguments, tm_error *err) {
     if (arguments->n_operands > 0)
         return TM_OK;
     if (tm_argument(arguments, "doc"))
-        return print_docs(NULL, &all, err);
+        return print_docs(NULL, NULL, &all, err);
     print_overview();
     return TM_OK;
 }
@@ -164,6 +215,8 @@ const tm_command tm_command_list = {
     .name = "list",
     .usage = "[NAME... | --doc]",
     .summary = "Lists the formats, the analyses and their tables, or describes some of them",
+    .operands = "A NAME is an analysis (overlap), a table (overlap.rank), a column of a table "
+                "(overlap.rank.idle_ns), or a format (kineto, perfetto).",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .run = list_run,

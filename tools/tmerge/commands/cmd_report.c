@@ -34,7 +34,7 @@ static tm_status report_run(const tm_arguments *arguments, tm_error *err) {
     if (arguments->n_operands != 1)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge report needs one store; see --help");
     const char *store = arguments->operands[0], *chosen = tm_argument(arguments, "output");
-    char *path = chosen ? strdup(chosen) : tm_page_path(store);
+    char *path = chosen ? strdup(chosen) : tm_output_beside(store, ".html");
     tm_status status = path ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK)
         status = tm_page_check(path, tm_argument(arguments, "force") != NULL, err);

@@ -8,6 +8,7 @@
 #include "arguments/options.h"
 #include "output/console.h"
 #include "output/csv_folder.h"
+#include "show/no_rows.h"
 #include "show/report_names.h"
 #include "show/select.h"
 #include "show/show_overview.h"
@@ -55,10 +56,24 @@ typedef struct chosen {
     size_t n;
 } chosen;
 
+/* Fails if a name is that of a column, such as "overlap.rank.idle_ns". */
+static tm_status check_no_column(const char *name, const tm_tables *tables, tm_error *err) {
+    const char *dot = strrchr(name, '.'), *column = dot ? dot + 1 : "";
+    char table[64];
+    snprintf(table, sizeof table, "%.*s", dot ? (int)(dot - name) : 0, name);
+    const tm_table *found = tm_tables_look_up(tables, table);
+    return found && !found->def->internal && tm_table_column(found->def, column) >= 0
+               ? tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                         "%s is a column: %s --columns %s shows it, and tmerge list %s explains it",
+                         name, table, column, name)
+               : TM_OK;
+}
+
 static tm_status fail_name(const char *name, const tm_tables *tables, tm_error *err) {
     tm_guess guess = {.word = name};
     char hint[TM_GUESS_HINT];
     size_t n;
+    TM_TRY(check_no_column(name, tables, err));
     const tm_analysis *const *analyses = tm_analyses(&n);
     for (size_t i = 0; i < n; i++)
         tm_guess_try(&guess, analyses[i]->name);
@@ -203,8 +218,26 @@ static tm_status count_rows(void *context, const tm_table *slice, tm_error *err)
     return TM_OK;
 }
 
-static tm_status print_rows(const request *r, const tm_rows *rows, size_t i, size_t n,
+/* Prints that a table has no rows, so that a header without rows does not look like a failure.
+ * @param alone whether the table is the only one: if all its rows are selected, says which rows it
+ * would have */
+static tm_status print_empty(const request *r, const tm_store *store, const tm_table_def *def,
+                             bool alone, const tm_sink_out *sink, tm_error *err) {
+    const tm_choice *c = &r->choice;
+    char why[TM_NO_ROWS_MAX];
+    TM_TRY(tm_no_rows_why(store, def, c, why, err));
+    tm_out_string(sink->out, *why ? "no rows:" : "no rows\n");
+    TM_TRY(spill(sink->out, err));
+    if (*why)
+        tm_console_wrap(why, (int)strlen("no rows:"), r->style.width);
+    if (alone && c->ranks.n == 0 && c->steps.n == 0 && !c->where.is_given)
+        tm_console_wrap(def->doc, 0, r->style.width);
+    return TM_OK;
+}
+
+static tm_status print_rows(const request *r, const tm_selection *selection, size_t i, size_t n,
                             const tm_sink_out *sink, tm_error *err) {
+    const tm_rows all = tm_selection_rows(selection), *rows = &all;
     const char *name = rows->def->name;
     if (strcmp(r->format, "json") == 0) {
         tm_json_between(sink->out, i);
@@ -218,12 +251,9 @@ static tm_status print_rows(const request *r, const tm_rows *rows, size_t i, siz
     tm_out_string(sink->out, r->colors.off);
     tm_out_string(sink->out, "\n");
     size_t n_rows = 0;
-    if (n > 1) /* a single table prints its header even if it is empty */
-        TM_TRY(rows->each(rows, count_rows, &n_rows, err));
-    if (n > 1 && n_rows == 0) {
-        tm_out_string(sink->out, "no rows\n");
-        return spill(sink->out, err);
-    }
+    TM_TRY(rows->each(rows, count_rows, &n_rows, err));
+    if (n_rows == 0 && r->choice.top != 0)
+        return print_empty(r, selection->store, selection->of, n == 1, sink, err);
     tm_text_style style = r->style;
     if (strcmp(name, "job.job") ==
         0) /* the table contains the job's start, so its times stay since the epoch */
@@ -231,13 +261,16 @@ static tm_status print_rows(const request *r, const tm_rows *rows, size_t i, siz
     return tm_stream_text(rows, &style, sink, err);
 }
 
-/* Prints that the table is empty, so that a header without rows does not look like a failure. */
-static tm_status say_empty(const tm_rows *rows, tm_error *err) {
+/* Warns if --where leaves no rows because no text meets a condition. */
+static tm_status warn_empty(const request *r, const tm_selection *selection, tm_error *err) {
+    const tm_rows rows = tm_selection_rows(selection);
+    char why[TM_NO_ROWS_MAX];
     size_t n = 0;
-    TM_TRY(rows->each(rows, count_rows, &n, err));
-    if (n == 0)
-        tm_console_warn("%s has no such rows: the traces do not contain them, or no row matches",
-                        rows->def->name);
+    TM_TRY(tm_no_rows_why(selection->store, selection->of, &r->choice, why, err));
+    if (why[0])
+        TM_TRY(rows.each(&rows, count_rows, &n, err));
+    if (why[0] && n == 0)
+        tm_console_warn("%s has no such rows: %s", rows.def->name, why);
     return TM_OK;
 }
 
@@ -250,10 +283,9 @@ static tm_status print_table(const request *r, const tm_store *store, const chos
         if (r->folder)
             status = tm_csv_folder_add(r->folder, &rows, err);
         else
-            status = print_rows(r, &rows, i, tables->n, sink, err);
-        if (status == TM_OK && tables->n == 1 && strcmp(r->format, "text") == 0 && !r->folder &&
-            r->choice.top != 0)
-            status = say_empty(&rows, err);
+            status = print_rows(r, &selection, i, tables->n, sink, err);
+        if (status == TM_OK && tables->n == 1 && strcmp(r->format, "text") != 0)
+            status = warn_empty(r, &selection, err);
     }
     tm_selection_free(&selection);
     return status;

@@ -1,4 +1,5 @@
 /* tmerge whatif: what would help most, or what a user's scenario would save. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,11 +81,36 @@ static void write_label(const tm_table *items, size_t row, char out[TM_SHOWN_MAX
     free(text);
 }
 
-/* Prints an item. If its saving is negative, the change makes steps longer. */
-static void print_item(const tm_table *items, size_t row, tm_shown_unit unit) {
-    char label[TM_SHOWN_MAX], time[32] = "-", percent[32] = "-";
+/* Returns whether savings are from saved_ns to saved_most_ns: nothing is in doubt, except how much
+ * time that has no recorded cause can be saved. */
+static bool has_ranges(const tm_table *job) {
+    const tm_cell *doubt = tm_table_cell(job, 0, "doubt");
+    return tm_table_cell(job, 0, "sure")->value.i ||
+           (!doubt->null && strcmp(doubt->value.text, "unexplained") == 0);
+}
+
+/* Writes a doubt about an item's saving: "to 34.3 ms" if it may be larger; "not sure" if it is
+ * uncertain whether there is a saving (as in analysis/shared/savings.c); "" if it is sure. */
+static void write_doubt(const tm_table *job, const tm_table *items, size_t row, tm_shown_unit unit,
+                        char *out, size_t size) {
     const tm_cell *saved = tm_table_cell(items, row, "saved_ns");
+    const tm_cell *most = tm_table_cell(items, row, "saved_most_ns");
     const tm_cell *sure = tm_table_cell(items, row, "sure");
+    const double step_ns = (double)tm_table_cell(job, 0, "step_ns")->value.i;
+    char time[32];
+    snprintf(out, size, "%s", !sure->null && !sure->value.i ? "not sure" : "");
+    if (!*out || !has_ranges(job) || saved->null ||
+        (double)(most->value.i - saved->value.i) <
+            fmax(0.001 * step_ns, 0.02 * (double)saved->value.i))
+        return;
+    tm_shown_in(most->value.i, unit, time, sizeof time);
+    snprintf(out, size, "to %s", time);
+}
+
+/* Prints an item. If its saving is negative, the change makes steps longer. */
+static void print_item(const tm_table *job, const tm_table *items, size_t row, tm_shown_unit unit) {
+    char label[TM_SHOWN_MAX], time[32] = "-", percent[32] = "-", doubt[40];
+    const tm_cell *saved = tm_table_cell(items, row, "saved_ns");
     write_label(items, row, label);
     if (!saved->null) {
         tm_shown_in(saved->value.i, unit, time, sizeof time);
@@ -92,8 +118,9 @@ static void print_item(const tm_table *items, size_t row, tm_shown_unit unit) {
             tm_shown_percent(tm_table_cell(items, row, "saved_pct")->value.r, 1);
         snprintf(percent, sizeof percent, "%s", share.text);
     }
-    printf("  %-*s %9s %7s%s\n", TM_SHOWN_POINTS, label, time, percent,
-           !sure->null && !sure->value.i ? "  not sure" : "");
+    write_doubt(job, items, row, unit, doubt, sizeof doubt);
+    printf("  %-*s %9s %7s%s%s\n", TM_SHOWN_POINTS, label, time, percent, *doubt ? "  " : "",
+           doubt);
 }
 
 /* Returns whether a row is listed and of kind @p word. If @p word is NULL, any alternative counts.
@@ -106,7 +133,8 @@ static bool is_listed(const tm_table *items, size_t row, const char *word, bool 
 }
 
 /* Prints up to @p most listed rows, in a unit that suits all of them. */
-static void print_items(const tm_table *items, const char *word, int64_t most, bool all) {
+static void print_items(const tm_table *job, const tm_table *items, const char *word, int64_t most,
+                        bool all) {
     bool unknown = false;
     tm_shown_range range = TM_SHOWN_RANGE;
     for (size_t i = 0; i < items->n_rows; i++) {
@@ -118,7 +146,7 @@ static void print_items(const tm_table *items, const char *word, int64_t most, b
         const tm_cell *saved = tm_table_cell(items, i, "saved_ns");
         if (!is_listed(items, i, word, all))
             continue;
-        print_item(items, i, tm_shown_unit_of(range));
+        print_item(job, items, i, tm_shown_unit_of(range));
         unknown = unknown || saved->null;
         most--;
     }
@@ -165,33 +193,33 @@ static void print_overview(const question *q, const tm_table *job, tm_table *ite
     if (has_what(items, "plan")) {
         puts("");
         print_title(q, "Rank by rank, each together with the ranks before it");
-        print_items(items, "plan", INT64_MAX, true);
+        print_items(job, items, "plan", INT64_MAX, true);
     }
     tm_table_rank(items, tm_table_column(items->def, "saved_ns"));
     puts("");
     print_title(q, "What would help most");
-    print_items(items, NULL, q->top >= 0 ? q->top : TOP, false);
+    print_items(job, items, NULL, q->top >= 0 ? q->top : TOP, false);
 }
 
-static void print_each(const question *q, tm_table *items) {
+static void print_each(const question *q, const tm_table *job, tm_table *items) {
     int64_t most = q->top >= 0 ? q->top : INT64_MAX;
     tm_table_rank(items, tm_table_column(items->def, "saved_ns"));
     print_title(q, "As on the other ranks");
-    print_items(items, q->each, most, true);
+    print_items(job, items, q->each, most, true);
     if (strcmp(q->each, "kind") == 0) {
         puts("");
         print_title(q, "If it took no time at all: no fix can save more");
-        print_items(items, "limit", most, true);
+        print_items(job, items, "limit", most, true);
     }
 }
 
 static void print_doubt(const tm_table *job, const tm_table *items) {
     tm_shown_text times[2]; /* saving, maximum saving */
     char text[256];
-    if (!tm_table_cell(job, 0, "sure")->value.i) {
+    if (!tm_table_cell(job, 0, "sure")->value.i)
         print_sentence(tm_table_cell(job, 0, "evidence")->value.text);
+    if (!has_ranges(job))
         return;
-    }
     tm_shown_durations((const int64_t[]){tm_table_cell(items, 0, "saved_ns")->value.i,
                                          tm_table_cell(items, 0, "saved_most_ns")->value.i},
                        2, times);
@@ -251,7 +279,7 @@ static tm_status print_text(const question *q, const tm_tables *tables, tm_error
     else if (q->scenario.text)
         print_scenario(q, job, items);
     else if (q->each)
-        print_each(q, items);
+        print_each(q, job, items);
     else
         print_overview(q, job, items);
     return TM_OK;

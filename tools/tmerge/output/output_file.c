@@ -2,10 +2,12 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/letters.h"
 #include "base/temp_file.h"
 #include "launch/signals.h"
 
@@ -37,6 +39,18 @@ tm_status tm_output_check(const char *path, const tm_output_kind *kind, bool for
         return tm_fail(err, TM_ERR_OUTPUT, path, -1, "no file can be made in its folder: %s",
                        strerror(errno));
     return TM_OK;
+}
+
+char *tm_output_beside(const char *store, const char *ending) {
+    static const char store_end[] = ".h5";
+    size_t size = strlen(store);
+    if (tm_ends_with(store, size, store_end))
+        size -= sizeof store_end - 1;
+    const size_t room = size + strlen(ending) + 1;
+    char *path = malloc(room);
+    if (path)
+        snprintf(path, room, "%.*s%s", (int)size, store, ending);
+    return path;
 }
 
 void tm_output_watch(const char *path) {

@@ -1,4 +1,4 @@
-/* Checks that an output can be written, before anything is read. */
+/* Names outputs, and checks that they can be written, before anything is read. */
 #ifndef TMERGE_OUTPUT_FILE_H
 #define TMERGE_OUTPUT_FILE_H
 
@@ -19,6 +19,10 @@ typedef struct tm_output_kind {
  * @return TM_OK; TM_ERR_OUTPUT */
 tm_status tm_output_check(const char *path, const tm_output_kind *kind, bool force,
                           tm_error *err) TM_MUST_CHECK;
+
+/** Returns the path of an output that is named after its store: a.h5 and ".html" give a.html. The
+ * caller frees it; NULL when out of memory. */
+char *tm_output_beside(const char *store, const char *ending);
 
 /** From now on, a signal that ends the process also removes the temporary file of this output. */
 void tm_output_watch(const char *path);

@@ -1,25 +1,9 @@
 #include "store_page.h"
 
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/letters.h"
 #include "output_file.h"
 #include "tmerge/report.h"
-
-char *tm_page_path(const char *store) {
-    static const char store_end[] = ".h5", page_end[] = ".html";
-    size_t size = strlen(store), end = sizeof store_end - 1;
-    if (tm_ends_with(store, size, store_end))
-        size -= end;
-    size_t room = size + sizeof page_end;
-    char *path = malloc(room);
-    if (path)
-        snprintf(path, room, "%.*s%s", (int)size, store, page_end);
-    return path;
-}
 
 static bool is_page(const void *context, const char *path) {
     (void)context;

@@ -316,7 +316,7 @@ static void answer_search(const tm_handler *handler, tm_http_look *look, const v
 }
 
 void tm_handler_answer(void *context, tm_serve_route route, tm_http_look *look, const void *query,
-                       tm_http_answer *out) {
+                       const tm_http_others *others, tm_http_answer *out) {
     tm_handler *handler = context;
     const tm_inside inside = {handler->reader, handler->names, handler->slow, handler->counters};
     switch (route) {
@@ -346,7 +346,7 @@ void tm_handler_answer(void *context, tm_serve_route route, tm_http_look *look, 
         tm_inside_counter(&inside, look, query, out);
         return;
     case TM_SERVE_SQL:
-        tm_statement_answer(handler->store, look, query, out);
+        tm_statement_answer(handler->store, look, query, others, out);
         return;
     case TM_SERVE_ROWS:
         answer_rows(handler, look, query, out);

@@ -17,6 +17,6 @@ bool tm_handler_has_levels(const tm_handler *handler);
 
 /** Answers a request, as tm_http_plan.answer. @param context the handler */
 void tm_handler_answer(void *context, tm_serve_route route, tm_http_look *look, const void *query,
-                       tm_http_answer *out);
+                       const tm_http_others *others, tm_http_answer *out);
 
 #endif

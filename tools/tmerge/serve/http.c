@@ -20,11 +20,15 @@ enum {
 /* A connection. */
 typedef struct guest {
     struct MHD_Connection *connection; /* NULL: the slot is free */
-    time_t since; /* when the client connected or got its last answer; 0: a request has arrived */
+    time_t since;  /* when the client connected or got its last answer; 0: a request has arrived */
+    bool waits;    /* for the answer to a statement; the connection is suspended */
+    bool answered; /* `answer` has not been sent yet */
+    tm_http_answer answer;
 } guest;
 
 typedef struct server {
     const tm_http_plan *plan;
+    struct MHD_Daemon *daemon;
     guest guests[CONNECTIONS_MAX];
 } server;
 
@@ -114,8 +118,26 @@ static guest *guest_of(struct MHD_Connection *connection) {
     return info ? info->socket_context : NULL;
 }
 
+/* Answers a request, or lets a statement wait until answer_statements. */
+static enum MHD_Result answer(const server *s, guest *g, tm_serve_route route,
+                              struct MHD_Connection *connection) {
+    tm_http_answer made = {.status = MHD_HTTP_OK};
+    if (route == TM_SERVE_SQL && g && !g->answered) {
+        g->waits = true;
+        MHD_suspend_connection(connection);
+        return MHD_YES;
+    }
+    if (g && g->answered)
+        made = g->answer;
+    else
+        s->plan->answer(s->plan->context, route, look, connection, NULL, &made);
+    if (g)
+        g->answered = false;
+    return send_answer(connection, &made);
+}
+
 /* Handles a request. libmicrohttpd calls it twice per request: after the head, and after the whole
- * request. */
+ * request; and again after a suspended connection is resumed. */
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *path,
                               const char *method, const char *version, const char *body,
                               size_t *n_body, void **seen) {
@@ -140,9 +162,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     }
     if (*n_body > 0) /* a GET with a body is refused */
         return MHD_NO;
-    tm_http_answer answer = {.status = MHD_HTTP_OK};
-    s->plan->answer(s->plan->context, route, look, connection, &answer);
-    return send_answer(connection, &answer);
+    return answer(s, g, route, connection);
 }
 
 /* Does not decode escapes, because no address that is served has any. */
@@ -156,11 +176,14 @@ static void note_guest(void *context, struct MHD_Connection *connection, void **
                        enum MHD_ConnectionNotificationCode what) {
     server *s = context;
     guest *g = *own;
-    if (what == MHD_CONNECTION_NOTIFY_CLOSED && g)
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED && g) {
+        if (g->answered && !g->answer.kept)
+            free(g->answer.bytes);
         *g = (guest){0};
+    }
     for (size_t i = 0; what == MHD_CONNECTION_NOTIFY_STARTED && i < CONNECTIONS_MAX; i++)
         if (!s->guests[i].connection) {
-            s->guests[i] = (guest){connection, now()};
+            s->guests[i] = (guest){.connection = connection, .since = now()};
             *own = &s->guests[i];
             return;
         }
@@ -189,19 +212,42 @@ static void send_slow_away(server *s) {
     }
 }
 
+static void serve_others(void *context) {
+    const server *s = context;
+    (void)MHD_run_wait(s->daemon, 0);
+}
+
+/* Answers statements one after another, outside of libmicrohttpd's calls, so that it can answer
+ * other requests meanwhile. */
+static void answer_statements(server *s) {
+    const tm_http_others others = {serve_others, s};
+    for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
+        guest *g = &s->guests[i];
+        if (!g->waits)
+            continue;
+        g->answer = (tm_http_answer){.status = MHD_HTTP_OK};
+        s->plan->answer(s->plan->context, TM_SERVE_SQL, look, g->connection, &others, &g->answer);
+        g->waits = false;
+        g->answered = true;
+        MHD_resume_connection(g->connection);
+    }
+}
+
 tm_status tm_http_run(const tm_http_plan *plan, tm_error *err) {
     server s = {.plan = plan};
-    struct MHD_Daemon *daemon = MHD_start_daemon(
-        MHD_USE_EPOLL, 0, NULL, NULL, handle, &s, MHD_OPTION_LISTEN_SOCKET, plan->fd,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, keep_escaped, NULL,
-        MHD_OPTION_NOTIFY_CONNECTION, note_guest, &s, MHD_OPTION_NOTIFY_COMPLETED, note_answered,
-        NULL, MHD_OPTION_END);
-    if (!daemon)
+    s.daemon = MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, &s,
+        MHD_OPTION_LISTEN_SOCKET, plan->fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)CONNECTION_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK,
+        keep_escaped, NULL, MHD_OPTION_NOTIFY_CONNECTION, note_guest, &s,
+        MHD_OPTION_NOTIFY_COMPLETED, note_answered, NULL, MHD_OPTION_END);
+    if (!s.daemon)
         return tm_fail(err, TM_ERR_FAULT, NULL, -1, "the server cannot start: %s", strerror(errno));
-    while (MHD_run_wait(daemon, LOOK_MS) == MHD_YES)
+    while (MHD_run_wait(s.daemon, LOOK_MS) == MHD_YES) {
         send_slow_away(&s);
-    MHD_stop_daemon(daemon);
+        answer_statements(&s);
+    }
+    MHD_stop_daemon(s.daemon);
     return tm_fail(err, TM_ERR_FAULT, NULL, -1, "the server failed: %s", strerror(errno));
 }

@@ -21,15 +21,23 @@ typedef struct tm_http_answer {
  * the key. */
 typedef const char *tm_http_look(const void *query, const char *key);
 
+/** Answers the other requests that have arrived, while the answer to a statement (TM_SERVE_SQL) is
+ * made. These do not include other statements. */
+typedef struct tm_http_others {
+    void (*serve)(void *context);
+    void *context;
+} tm_http_others;
+
 typedef struct tm_http_plan {
     const tm_serve_door *door;
     int fd; /* listening socket; closed by the server */
+    /* @param others  NULL, except for statements */
     void (*answer)(void *context, tm_serve_route route, tm_http_look *look, const void *query,
-                   tm_http_answer *out);
+                   const tm_http_others *others, tm_http_answer *out);
     void *context;
 } tm_http_plan;
 
-/** Answers requests until a signal ends the process. Answers one at a time, because only one thread
+/** Answers requests until a signal ends the process. Answers in one thread, because only one thread
  * may use HDF5. Closes connections that are slow to send a request.
  * @return  TM_ERR_FAULT */
 tm_status tm_http_run(const tm_http_plan *plan, tm_error *err) TM_MUST_CHECK;

@@ -7,9 +7,6 @@
 #include "serve/answer.h"
 #include "sql/sql.h"
 
-/* Limits of a statement, because other requests wait meanwhile. */
-static const tm_sql_limits limits = {.memory_bytes = INT64_C(256) << 20, .seconds = 10};
-
 /* Decodes escapes such as %41 in place. Returns false if an escape is invalid or encodes a NUL. */
 static bool decode(char *text) {
     char *to = text;
@@ -54,7 +51,12 @@ static tm_status put_rows(const tm_sql_query *query, answer *a, tm_error *err) {
     return more ? TM_OK : status;
 }
 
-static tm_status run(const tm_store *store, const char *text, answer *a, tm_error *err) {
+static tm_status run(const tm_store *store, const char *text, const tm_http_others *others,
+                     answer *a, tm_error *err) {
+    const tm_sql_limits limits = {.memory_bytes = INT64_C(256) << 20,
+                                  .seconds = 10,
+                                  .meanwhile = others->serve,
+                                  .context = others->context};
     tm_sql *sql = NULL;
     tm_sql_query *query = NULL;
     TM_TRY(tm_sql_open(store, &sql, err));
@@ -67,13 +69,13 @@ static tm_status run(const tm_store *store, const char *text, answer *a, tm_erro
 }
 
 void tm_statement_answer(const tm_store *store, tm_http_look *look, const void *query,
-                         tm_http_answer *out) {
+                         const tm_http_others *others, tm_http_answer *out) {
     tm_error err = {.status = TM_OK};
     answer a = {.json = TM_OUT()};
     const char *escaped = look(query, "text");
     char *text = strdup(escaped ? escaped : "");
     tm_status status = !text          ? tm_fail_memory(&err)
-                       : decode(text) ? run(store, text, &a, &err)
+                       : decode(text) ? run(store, text, others, &a, &err)
                                       : tm_fail(&err, TM_ERR_USAGE, NULL, -1,
                                                 "a statement is text=STATEMENT, percent-encoded");
     tm_answer_json(status, &a.json, &err, out);

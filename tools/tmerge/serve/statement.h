@@ -6,8 +6,9 @@
 #include "tmerge/store.h"
 
 /** Answers the query text=STATEMENT, percent-encoded, with {definition as in the page, "cells": by
- * column}. "more": true means that the cells are only those of the first rows. */
+ * column}. "more": true means that the cells are only those of the first rows. While the statement
+ * runs, lets the server answer other requests. */
 void tm_statement_answer(const tm_store *store, tm_http_look *look, const void *query,
-                         tm_http_answer *out);
+                         const tm_http_others *others, tm_http_answer *out);
 
 #endif

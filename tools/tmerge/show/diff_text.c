@@ -69,8 +69,8 @@ static double weight(const tm_table *table, size_t row, double of_ns) {
     const double step_ns = step_of(table, row, of_ns);
     const tm_cell *change = tm_table_cell(table, row, "change");
     const tm_cell *pct = tm_table_cell(table, row, "change_pct");
-    if (change->null) /* the figure exists only in A or only in B */
-        return 100.0;
+    if (change->null) /* the figure exists only in A or only in B; changes come first */
+        return 2.0 * LEAST_WEIGHT;
     if (strcmp(text_of(table, row, "unit"), "%") == 0)
         return fabs(change->value.r);
     if (strcmp(text_of(table, row, "unit"), "ns") == 0 && step_ns > 0.0)
@@ -120,7 +120,7 @@ static void print_figures(const tm_table *table, group *is_of, size_t first, siz
         changed += is_of(text_of(table, i, "verdict"));
     while (shown < FIGURES_SHOWN &&
            (last = next_weight(table, is_of, first, end, step_ns, last)) > LEAST_WEIGHT)
-        for (size_t i = first; i < end; i++)
+        for (size_t i = first; i < end && shown < FIGURES_SHOWN; i++)
             if (is_of(text_of(table, i, "verdict")) && weight(table, i, step_ns) == last) {
                 print_figure(table, i);
                 shown++;

@@ -11,10 +11,10 @@
 enum { ADVICE_SHOWN = 3, NAME_WIDTH = 13, TABLES_WIDTH = 58, LINE_MAX = 256 };
 
 static const char *const needed[] = {
-    "job.job",         "job.rank",    "job.differs",   "overview.job",          "overlap.kind",
-    "stragglers.job",  "whatif.job",  "clock.check",   "collectives.unmatched", "overlap.rank",
-    "stragglers.rank", "advice.item", "imbalance.job", "whatif.split",          "steps.kind",
-    "clock.rank"};
+    "job.job",         "job.rank",     "job.differs",   "overview.job",          "overlap.kind",
+    "stragglers.job",  "whatif.job",   "clock.check",   "collectives.unmatched", "overlap.rank",
+    "stragglers.rank", "advice.item",  "imbalance.job", "whatif.split",          "steps.kind",
+    "clock.rank",      "job.integrity"};
 
 static size_t rows_of(const tm_tables *tables, const char *table) {
     return tm_tables_find(tables, table)->n_rows;

@@ -149,6 +149,11 @@ const char *tm_where_column(const tm_where *where, size_t i) {
     return ((const asked *)where->asked.data)[i].column;
 }
 
+const char *tm_where_sought(const tm_where *where, size_t i) {
+    const asked *a = (const asked *)where->asked.data + i;
+    return a->op == EQUAL || a->op == HOLDS ? a->value : NULL;
+}
+
 /* Multiplies the value by @p ns. If the origin is not 0, adds the origin: the value is then a time
  * since the epoch. */
 static void scale(double ns, int64_t origin_ns, condition *out) {
@@ -189,6 +194,10 @@ static bool read_bool(const char *text, condition *out) {
     return yes || strcmp(text, "no") == 0 || strcmp(text, "false") == 0;
 }
 
+static bool is_null(const asked *a) {
+    return !a->quoted && strcmp(a->value, "null") == 0;
+}
+
 static tm_status bind(const asked *a, int64_t origin_ns, const tm_table_def *def, condition *out,
                       tm_error *err) {
     static const char *const kinds[] = {[TM_INT] = "a whole number",
@@ -201,7 +210,7 @@ static tm_status bind(const asked *a, int64_t origin_ns, const tm_table_def *def
                        .type = c->type,
                        .column = column,
                        .op = a->op,
-                       .null = !a->quoted && strcmp(a->value, "null") == 0,
+                       .null = is_null(a),
                        .alternative = a->alternative};
     if (out->null && a->op != EQUAL && a->op != DIFFERENT)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
@@ -271,6 +280,12 @@ static bool holds(const condition *c, const tm_cell *row) {
     default:
         return order < 0;
     }
+}
+
+bool tm_where_meets(const tm_where *where, size_t i, const tm_cell *cell) {
+    const asked *a = (const asked *)where->asked.data + i;
+    return holds(&(condition){.text = a->value, .type = TM_TEXT, .op = a->op, .null = is_null(a)},
+                 cell);
 }
 
 bool tm_where_takes(const tm_where_table *table, const tm_cell *row) {

@@ -24,6 +24,12 @@ void tm_where_free(tm_where *where);
 size_t tm_where_n(const tm_where *where);
 const char *tm_where_column(const tm_where *where, size_t i);
 
+/** Returns the value of the i-th condition if its operator is = or ~; otherwise NULL. */
+const char *tm_where_sought(const tm_where *where, size_t i);
+
+/** Returns whether a cell of a text column meets the i-th condition. */
+bool tm_where_meets(const tm_where *where, size_t i, const tm_cell *cell);
+
 /** The conditions converted for one table. */
 typedef struct tm_where_table {
     tm_vec conditions;

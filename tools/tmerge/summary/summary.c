@@ -159,10 +159,39 @@ static void print_differs(const tm_table *differs, const tm_colors *colors) {
     puts("  (show job.differs says more; the following treats them as one job)\n");
 }
 
+/* Prints one rank of a list, and before the first rank the text. *n counts the ranks. */
+static void print_one_more(const char *text, int64_t rank, int *n, const tm_colors *colors) {
+    if (*n == 0)
+        printf("%s%s", colors->warning, text);
+    if (*n < LIST_SHOWN)
+        printf("%s %" PRId64, *n ? "," : "", rank);
+    (*n)++;
+}
+
+static void end_ranks(int n, const tm_colors *colors) {
+    if (n > 0)
+        printf("%s%s\n", n > LIST_SHOWN ? ", ..." : "", colors->off);
+}
+
+/* Names the traces that are cut short, unless there is one and the next line names it. */
+static void print_truncated(const tm_tables *tables, bool more, const tm_colors *colors) {
+    const tm_table *ranks = tm_tables_find(tables, "job.rank");
+    const bool said = more && sum_column(ranks, "truncated") == 1 && tm_doubt_is_cut(tables);
+    int n = 0;
+    for (size_t i = 0; i < ranks->n_rows && !said; i++)
+        if (number(ranks, i, "truncated"))
+            print_one_more("! truncated, and read up to where they are cut: the traces of rank",
+                           number(ranks, i, "rank"), &n, colors);
+    end_ranks(n, colors);
+    if (n > 0 && !more)
+        puts("");
+}
+
 /* Warns of data that was not recorded. This comes before the figures that may be wrong because of
  * it. */
-static void print_integrity(const tm_table *job, const tm_colors *colors) {
-    const tm_cell *line = tm_table_cell(job, 0, "integrity");
+static void print_integrity(const tm_tables *tables, const tm_colors *colors) {
+    const tm_cell *line = tm_table_cell(tm_tables_find(tables, "job.job"), 0, "integrity");
+    print_truncated(tables, !line->null, colors);
     if (line->null)
         return;
     fputs(colors->warning, stdout);
@@ -172,7 +201,7 @@ static void print_integrity(const tm_table *job, const tm_colors *colors) {
 }
 
 void tm_summary_job(const tm_tables *tables, int lines, const tm_colors *colors) {
-    print_integrity(tm_tables_find(tables, "job.job"), colors);
+    print_integrity(tables, colors);
     print_heading(tables, colors);
     print_differs(tm_tables_find(tables, "job.differs"), colors);
     tm_summary_verdict(tables, lines, colors);
@@ -513,20 +542,6 @@ static uint64_t usual_steps(const tm_table *steps) {
     return usual;
 }
 
-/* Prints one rank of a list, and before the first rank the text. *n counts the ranks. */
-static void print_one_more(const char *text, int64_t rank, int *n, const tm_colors *colors) {
-    if (*n == 0)
-        printf("%s%s", colors->warning, text);
-    if (*n < LIST_SHOWN)
-        printf("%s %" PRId64, *n ? "," : "", rank);
-    (*n)++;
-}
-
-static void end_ranks(int n, const tm_colors *colors) {
-    if (n > 0)
-        printf("%s%s\n", n > LIST_SHOWN ? ", ..." : "", colors->off);
-}
-
 static void print_odd_steps(const tm_table *steps, const tm_colors *colors) {
     uint64_t usual = usual_steps(steps);
     int odd = 0;
@@ -603,15 +618,6 @@ static bool print_diagnostics_of(const tm_tables *tables, const char *class, con
     return any;
 }
 
-static void print_truncated(const tm_table *ranks, const tm_colors *colors) {
-    int n = 0;
-    for (size_t i = 0; i < ranks->n_rows; i++)
-        if (tm_table_cell(ranks, i, "truncated")->value.i)
-            print_one_more("! truncated, and read up to where they are cut: the traces of rank",
-                           number(ranks, i, "rank"), &n, colors);
-    end_ranks(n, colors);
-}
-
 /* Prints how much time was left out because some profilers were still starting. */
 static void print_opening(const tm_table *ranks, const tm_colors *colors) {
     int64_t most = 0, least = INT64_MAX;
@@ -651,7 +657,6 @@ static void print_mostly_skipped(const tm_tables *tables, const tm_colors *color
 static void print_diagnostics(const tm_tables *tables, const tm_colors *colors) {
     print_opening(tm_tables_find(tables, "job.rank"), colors);
     print_mostly_skipped(tables, colors);
-    print_truncated(tm_tables_find(tables, "job.rank"), colors);
     bool any = print_diagnostics_of(tables, "skipped", "events skipped", colors);
     any = print_diagnostics_of(tables, "odd", "odd, kept as it is", colors) || any;
     if (any)
