@@ -118,6 +118,10 @@ TEST(a_change_of_the_step_time_is_real_beyond_noise_alone) {
          5,
          "higher",
          "B is 10.0 % slower a step: 100.0 ms -> 110.0 ms (noise 3.72 ms)"},
+        {{1100, 1100, 1101, 1099, 1102},
+         5,
+         "higher",
+         "B takes 11 times as long a step: 0.10 s -> 1.10 s (noise 3.72 ms)"},
         {{96, 96, 97, 95, 98},
          5,
          "lower",
@@ -407,11 +411,20 @@ TEST(diagnostics_name_other_formats_and_stragglers) {
     add_row(&a, "stragglers.job", "verdict=persistent rank=3");
     add_row(&b, "stragglers.job", "verdict=inconclusive");
     add_row(&b, "job.rank", "rank=1 format=xplane");
+    add_row(&a, "efficiency.rank", "rank=0 device=V100");
+    add_row(&b, "efficiency.rank", "rank=0 device=H100");
+    add_row(&b, "efficiency.rank", "rank=1 device=H10"); /* not the same as H100 */
+    for (int i = 0; i < 3; i++)
+        add_rowf(&b, "kernels.kernel", "name=only%d", i);
     tm_tables found = compare(&a, &b);
     assert_diagnostic(
         &found, 1, "A's traces are kineto, B's kineto,xplane: names and recorded data may differ");
-    assert_diagnostic(&found, 2, "Rank 3 makes the other ranks wait in A, not in B");
-    assert_int_equal(tm_tables_find(&found, "diff.remark")->n_rows, 3);
+    assert_diagnostic(&found, 2,
+                      "A ran on V100, B on H100,H10: a change may be due to the devices");
+    assert_diagnostic(&found, 3, "Rank 3 makes the other ranks wait in A, not in B");
+    assert_diagnostic(&found, 4,
+                      "Only 0 of 3 kernel names are in both: A and B may run different programs");
+    assert_int_equal(tm_tables_find(&found, "diff.remark")->n_rows, 5);
     destroy(&a, &b, &found);
 }
 
