@@ -197,7 +197,12 @@ export function times(value: number | null): string {
   return value === null ? NONE : `${grouped(value, 2)}×`;
 }
 
-/** Joins the parts of a sentence, except empty and missing parts. */
+/** Ends a sentence with a full stop, unless it is empty or ended. */
+export function ended(text: string): string {
+  return text.replace(/[^.!?]$/, "$&.");
+}
+
+/** Joins the parts of a sentence that there are. */
 export function joined(between: string, ...parts: readonly (string | null | undefined | false)[]): string {
   return parts.filter(Boolean).join(between);
 }

@@ -148,6 +148,25 @@ export function prose(text: string | null): string {
   );
 }
 
+/* Views that show what a command of the terminal prints; all other tables are under Tables. */
+const SHOWN: Readonly<Record<string, string>> = {
+  stragglers: "Stragglers",
+  collectives: "Communication",
+  bubble: "Pipelines",
+  "idle.gap": "Idle",
+};
+
+/** As prose(), but "tmerge show NAME" becomes a link to the view that shows it. */
+export function told(text: string | null): Child[] {
+  return prose(text)
+    .split(/tmerge show ([\w.]+\w)/)
+    .map((part, i) => {
+      const title = SHOWN[part];
+      if (i % 2 === 0) return part;
+      return h("a.told", { href: title ? href(title.toLowerCase()) : href("tables", { name: part }) }, title ?? part);
+    });
+}
+
 // Controls -----------------------------------------------------------------------------------------
 
 export function segmented<T extends string>(

@@ -2,6 +2,7 @@
 import { plainTable } from "../ui";
 import { h, name, fill, keepFocus, visible, type Child } from "../dom";
 import * as f from "../format";
+import { groupWord } from "../job";
 import { kindOf, nameOf } from "../path";
 import { trackKey, trackName } from "./lanes";
 import { HELP } from "./keys";
@@ -81,7 +82,7 @@ function arrivals(operation: Operation, job: JobBlock, choose: (member: Member) 
 function operationWords(operation: Operation, controller: Controller, worst: ReadonlyMap<number, number>): Words {
   const { job, lanes } = controller.data,
     last = lastWords(operation, controller.data, controller.chart.poor);
-  const group = operation.description || operation.group,
+  const group = groupWord(operation.group, operation.description),
     place = worst.get(operation.number),
     { at, event } = controller.state.selected,
     title = event >= 0 ? (job.names[lanes!.events.name[event]!] ?? "") : "";

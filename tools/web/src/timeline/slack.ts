@@ -49,8 +49,7 @@ export class Slacks {
   /** Returns the slack in words that can follow a colon. */
   words(rank: number, track: Track, begin: number): string {
     const slack = this.at(rank, track, begin);
-    if (!slack)
-      return this.#leftOut > 0 ? "its slack is not in this page; tmerge show criticalpath.slack has it" : "its slack is not known";
+    if (!slack) return this.#leftOut > 0 ? "its slack is not in this page" : "its slack is not known";
     const { least, most } = slack;
     if (least === null) return "no step's end depends on it";
     if (most === 0) return "a later end would have delayed the job";

@@ -3,8 +3,20 @@ import { barList, sumFigure } from "../cells";
 import type { ColumnOf, Job, Table } from "../data";
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
-import { grid } from "../grid";
-import { adviceState, communicates, kinds, kindWord, ofXla, onTimeline, total, type Kind, withoutAllReduce } from "../job";
+import { grid, type GridColumn } from "../grid";
+import {
+  adviceState,
+  communicates,
+  groupName,
+  groupWord,
+  kinds,
+  kindWord,
+  ofXla,
+  onTimeline,
+  total,
+  type Kind,
+  withoutAllReduce,
+} from "../job";
 import { bandwidthChart, spotSize, type Spot, shapeLegend } from "../scatter";
 import { controls, empty, folded, heading, legend, link, note, prose, section, tip, lines, chooser, pick } from "../ui";
 import { href, type Context, type View, tablesNamed } from "../view";
@@ -22,9 +34,12 @@ const HOWS: Readonly<Record<string, string>> = {
   order: "by order of calls",
   inferred: "by who waited for whom",
 };
-const DESCRIPTIONS: Readonly<Record<string, string>> = { default_pg: "default group", undefined: "" };
 
-const described = (text: string | null): string => (text === null ? "" : (DESCRIPTIONS[text] ?? text));
+/* The column of a table that names a process group. */
+function groupOf<N extends "collectives.worst" | "collectives.instance" | "collectives.kind">(job: Job, table: Table<N>): GridColumn<N> {
+  const group = (row: number) => (table as Table<"collectives.kind">).text(row, "group");
+  return { column: "group", draw: (row) => name(groupName(job, group(row)) || f.NONE) };
+}
 
 /** The kind and process group to show; null: all. */
 type Choice = Readonly<Record<"kind" | "group", string | null>>;
@@ -94,12 +109,13 @@ function shapesOf(job: Job): Map<string, number> {
   return new Map(found.map((kind, i) => [kind, i]));
 }
 
-function describePoint(table: Table<"collectives.kind">, row: number): Child {
-  const count = table.amount(row, "count");
+function describePoint(job: Job, row: number): Child {
+  const table = job.table("collectives.kind"),
+    count = table.amount(row, "count");
   const tail = table.num(row, "p95_transfer_ns");
   return lines(
     `${kindWord(table.text(row, "kind"))}, ${f.bytes(table.num(row, "bytes"))}`,
-    ["group ", name(table.text(row, "group") ?? f.NONE, 60), `, ${f.count(table.amount(row, "ranks"), "rank")}`],
+    ["group ", name(groupName(job, table.text(row, "group")) || f.NONE, 60), `, ${f.count(table.amount(row, "ranks"), "rank")}`],
     `${f.count(count, "operation")}: transfer ${f.time(table.num(row, "median_transfer_ns"))}, ${count < P95_FROM ? "worst" : "p95"} ${f.time(tail)}`,
     `bus bandwidth ${f.significant(table.amount(row, "busbw_gbps"))} GB/s`,
   );
@@ -123,7 +139,7 @@ function pointDetails(context: Context, row: number): HTMLElement {
   return h(
     "aside.point",
     { "aria-live": "polite" },
-    h("p", describePoint(table, row)),
+    h("p", describePoint(job, row)),
     note(rows.length > 0 ? few : "None of its operations is among the 100 with the most waiting; only those are kept individually."),
     rows.length > 0 && instances(job, rows, 8),
     h("button", { click: () => context.redraw({ point: null }) }, "Close"),
@@ -138,8 +154,10 @@ function instances(job: Job, rows: readonly number[], first: number): HTMLElemen
   };
   return grid(
     worst,
-    { rows, first, link: at },
-    "begin_ns: begin, on the timeline; kind<kind>; group; step; bytes<bytes>: size",
+    { rows, first, link: at, sort: "-wait_ns" },
+    "begin_ns: begin, on the timeline; kind<kind>",
+    groupOf(job, worst),
+    "step; bytes<bytes>: size",
     "wait_ns: waited; skew_ns: skew; transfer_ns: transfer; last_rank: last rank",
   );
 }
@@ -149,12 +167,15 @@ function exposedInstances(job: Job, rows: readonly number[]): HTMLElement {
     inferred = (row: number) => table.cell(row, "bytes_inferred") === true && h("small", " inferred"),
     link = (row: number) => {
       const begin = table.amount(row, "begin_ns");
-      return onTimeline(begin, begin + table.amount(row, "longest_exposed_ns"), { coll: `e${row}` });
+      const rank = table.num(row, "longest_rank");
+      return onTimeline(begin, begin + table.amount(row, "longest_exposed_ns"), { coll: `e${row}`, ...(rank !== null && { rank }) });
     };
   return grid(
     table,
-    { rows, first: 10, link },
-    "begin_ns: begin, on the timeline; kind<kind>; group; step",
+    { rows, first: 10, link, sort: "-exposed_ns" },
+    "begin_ns: begin, on the timeline; kind<kind>",
+    groupOf(job, table),
+    "step",
     { column: "bytes", label: "size", write: f.bytes, after: inferred },
     "ranks; exposed_ns: exposed, all ranks; longest_exposed_ns: longest on a rank; longest_rank: that rank; wait_ns: waited",
   );
@@ -214,7 +235,7 @@ function bandwidth(context: Context, choice: Choice): HTMLElement {
               color: "transfer",
               spots,
               chosen,
-              tip: (row) => describePoint(table, row),
+              tip: (row) => describePoint(job, row),
               click: (row) => context.redraw({ point: String(row) }),
             },
             "message size",
@@ -248,7 +269,9 @@ function kindTable({ job, params }: Context, rows: readonly number[]): HTMLEleme
       first: ROWS_FIRST,
       link: (row) => href("communication", { ...keep, point: row }),
     },
-    "kind<kind>; group; ranks; bytes<bytes>: size",
+    "kind<kind>",
+    groupOf(job, table),
+    "ranks; bytes<bytes>: size",
     { column: "how", label: "matched", draw: (row) => HOWS[table.text(row, "how") ?? ""] ?? name(table.text(row, "how") ?? f.NONE) },
     "count; median_transfer_ns: median transfer",
     {
@@ -293,7 +316,7 @@ function groups(job: Job, choice: Choice): HTMLElement {
   const title = ofXla(job) ? "Which replica groups communicate" : "Which process groups communicate";
   const rows = fits(table, choice),
     linkRows = fits(links, choice),
-    use = (row: number) => table.text(row, "dimension") ?? described(table.text(row, "description")),
+    use = (row: number) => table.text(row, "dimension") ?? groupWord(null, table.text(row, "description")),
     reach = (of: Table<"groups.group" | "groups.dimension">, row: number) => REACHES[of.text(row, "reach") ?? ""] ?? f.NONE;
   if (table.n === 0) return section(title, empty("No kernel’s group of ranks is known; the reasons are below."));
   return section(
@@ -401,7 +424,7 @@ function choices(context: Context, choice: Choice): HTMLElement | null {
   const groupOptions = new Map([["", "all"]]);
   for (const row of all.all) {
     const group = all.text(row, "group");
-    groupOptions.set(group ?? "", prose(f.joined(", ", group, described(all.text(row, "description")))).slice(0, 60));
+    groupOptions.set(group ?? "", prose(groupName(job, group)).slice(0, 60));
   }
   if (shown.length < 2 && all.n < 2) return null;
   return controls(
@@ -432,12 +455,12 @@ export const communication: View = {
       return [
         heading(finding.title, finding.text, ` The ranks’ communication sums to ${f.time(total(job, "comm_ns"))} of GPU time.`),
         choices(context, choice),
+        mostExposed(job, choice),
         overlapByKind(job, choice),
+        mostWaiting(job, choice),
         bandwidth(context, choice),
         matrix(context),
         groups(job, choice),
-        mostExposed(job, choice),
-        mostWaiting(job, choice),
         unmatched(job),
       ];
     },

@@ -1,11 +1,9 @@
 /** Who communicates with whom, by host or by rank: a part of the communication view. */
 import type { Job } from "../data";
-import { h } from "../dom";
 import * as f from "../format";
 import { lacksRanks, ranksOf } from "../job";
-import { storeName } from "../left_out";
 import { heatMap } from "../map";
-import { controls, note, section, lines, chooser } from "../ui";
+import { controls, link, note, section, lines, chooser } from "../ui";
 import type { Context } from "../view";
 
 const RANKS_MOST = 64; // maximum number of ranks for the map by rank
@@ -176,9 +174,8 @@ export function matrix(context: Context): HTMLElement | null {
     return section(
       "Who communicates with whom",
       note(
-        "The page holds only some ranks, and so not all pairs. All of them: ",
-        h("code", `tmerge show ${storeName(job)} groups.group bubble.pair collectives.pair`),
-        ".",
+        "The page holds only some ranks, and so not all pairs. Those that it has: ",
+        (["groups.group", "bubble.pair", "collectives.pair"] as const).map((name) => [link(name, "tables", { name }), " "]),
       ),
     );
   const { all, cut } = pictures(job),

@@ -107,12 +107,22 @@ function stacked(job: Job, of: Of): Child {
         opacity: 1,
         steps: true,
       })),
-      lines: peak ? [{ points: edge(peak), color: theme.ink, width: 1.5, dash: [4, 3], label: `peak ${f.bytes(peak[1], true)}` }] : [],
+      lines: peak
+        ? [
+            {
+              points: edge(peak),
+              color: theme.ink,
+              width: 1.5,
+              dash: [4, 3],
+              label: `peak ${f.bytes(peak[1], true)} at ${f.time(peak[0])}`,
+            },
+          ]
+        : [],
     }),
   });
   const keys = layers.map(({ color, label }) => [color, label] as const),
     there = peak && h("a.go", { href: onTimeline(peak[0] - near, peak[0] + near, { rank: of.rank }) }, "on the timeline →");
-  return [swatches(keys, there && h("li", "Dashed: the peak, ", there)), chart];
+  return [swatches(keys, there && h("li", `Dashed: the peak, at ${f.time(peak[0])}, `, there)), chart];
 }
 
 function categories(job: Job, of: Of): HTMLElement {

@@ -24,7 +24,7 @@ import {
   worstUncertainty,
 } from "../job";
 import { partsLegend, partsOf, stacks, type StackRow } from "../stack";
-import { empty, figure, link, prose, section, sign, term } from "../ui";
+import { empty, figure, link, prose, section, sign, term, told } from "../ui";
 import { href, type State, type View, tablesNamed } from "../view";
 
 const RANKS_MAX = 32;
@@ -38,9 +38,8 @@ const FIRST_MAX = 160; // maximum length; a longer first advice is shown without
 function doFirst(job: Job, evidence: string | null): string | null {
   const table = job.table("advice.item");
   if (table.n === 0 || table.text(0, "severity") === "note") return null;
-  const whole = adviceItem(job, 0).text.replace(/ \(tmerge show [\w.]+\)/g, ""), // the page shows these tables in its views
-    text = whole.length > FIRST_MAX ? whole.split(": ")[0]! : whole;
-  return text === "" || adviceItem(job, 0).text === evidence ? null : text;
+  const { text } = adviceItem(job, 0);
+  return text === "" || text === evidence ? null : text.length > FIRST_MAX ? text.split(": ")[0]! : text;
 }
 
 /* Makes the title: the finding, the first advice and its saving. The evidence is folded. */
@@ -113,12 +112,12 @@ function integrity(job: Job): Child {
   const line = job.table("job.job").text(0, "integrity");
   if (line === null) return null;
   const [what, ...rest] = line.split("; ");
-  const text = sentence(rest.join("; ").replace(/^./, (first) => first.toUpperCase()));
-  return wrong(prose(what ?? ""), rest.length > 0 ? text : "", "What was recorded", "job.integrity");
+  const text = prose(f.ended(rest.join("; ").replace(/^./, (first) => first.toUpperCase())));
+  return wrong(prose(what ?? ""), text, "What was recorded", "job.integrity");
 }
 
-function sentence(text: string): string {
-  return prose(/[.!?]$/.test(text) ? text : `${text}.`);
+function sentence(text: string): Child[] {
+  return told(f.ended(text));
 }
 
 // Three findings ------------------------------------------------------------------------------------
@@ -548,7 +547,7 @@ function adviceList(job: Job): HTMLElement {
   const table = job.table("advice.item");
   const said = verdict(job).text ?? "";
   if (table.n === 0) return section("What to do", h("p.note", "No rule of the advice applies to this job."));
-  const evidence = (text: string) => (!text.startsWith(said.slice(0, 40)) || said === "" ? h("p.note", kindsIn(prose(text))) : null);
+  const evidence = (text: string) => (!text.startsWith(said.slice(0, 40)) || said === "" ? h("p.note", told(kindsIn(text))) : null);
   const items = table.rows.slice(0, ADVICE_MAX).map((_, row) => {
     const item = adviceItem(job, row);
     return h(
@@ -560,7 +559,7 @@ function adviceList(job: Job): HTMLElement {
         h(
           "details",
           h("summary", "How"),
-          h("p", prose(item.text)),
+          h("p", told(item.text)),
           table.cell(row, "at_most") === true && h("p.note", prose(table.text(row, "saves") ?? "")),
           evidence(table.text(row, "evidence") ?? ""),
         ),
