@@ -198,13 +198,7 @@ export function worstUncertainty(job: Job): number | null {
 
 // The verdict ---------------------------------------------------------------------------------------
 
-export interface Verdict {
-  readonly state: State;
-  readonly title: string;
-  readonly text: string | null;
-  readonly view: string;
-  readonly link: string;
-}
+export type Verdict = Readonly<Record<"title" | "view" | "link", string> & { state: State; text: string | null }>;
 
 /** Returns the page's first sentence, which is also the terminal's: which rank delays the job; if none does, what costs most; if nothing
  * costs much, that nothing does. */

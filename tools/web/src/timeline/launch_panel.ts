@@ -120,9 +120,7 @@ function launchedBy(controller: Controller, row: number, launch: Launch | undefi
 }
 
 /** A launched event. `later`: time from the call's begin to the event's begin [ns]. */
-interface Launched extends FarEvent {
-  readonly later: number;
-}
+type Launched = FarEvent & Readonly<{ later: number }>;
 
 const REMEMBERED = 64;
 

@@ -7,9 +7,7 @@ import type { Track } from "./model";
 /** Bounds of an event's slack [ns]; null: no step's end depends on the event. */
 export type Slack = Readonly<Record<"least" | "most", number | null>>;
 
-interface Run extends Slack {
-  readonly begin: number;
-}
+type Run = Slack & Readonly<{ begin: number }>;
 
 /** Slack of the events of all ranks. Adjacent events of a stream with similar slack form a run, and the run's bounds apply to each of
  * them. */

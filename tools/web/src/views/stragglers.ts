@@ -3,20 +3,7 @@ import { inlineBar } from "../cells";
 import type { Cell, Job, Table, TableName } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
-import {
-  communicates,
-  firstStepsLess,
-  groupName,
-  hasSteps,
-  kindWord,
-  onTimeline,
-  ranksOf,
-  savedText,
-  severalRanks,
-  stepWord,
-  straggling,
-  worstUncertainty,
-} from "../job";
+import * as facts from "../job";
 import { heatMap } from "../map";
 import { controls, empty, heading, legend, link, note, prose, section, tip, lines, chooser, showAll, told } from "../ui";
 import { tablesNamed, type Context, type View } from "../view";
@@ -30,8 +17,8 @@ const ARRIVALS_MAX = 16, // of an operation with more arrivals, only the EARLIES
   EARLIEST = 4,
   LATEST = 8;
 const STEPS_MANY = 6; // fewer steps cannot distinguish a cause from chance
-const PAIRS_MAX = 512; // limit up to which tmerge keeps pairs
-const BESIDE_MAX = 16; // with more ranks the two maps need the whole width each
+const PAIRS_MAX = 512; // tmerge keeps pairs of ranks for jobs with up to this many ranks
+const BESIDE_MAX = 16; // if there are more ranks, each of the two maps needs the whole width
 
 const cost = (table: Table<"stragglers.rank" | "stragglers.rank_step">, row: number): number =>
   table.amount(row, "direct_ns") + table.amount(row, "indirect_ns");
@@ -66,7 +53,7 @@ const ranks = part(
     known: true,
   },
   ({ table }) => ({ column: "rank", draw: (row, write) => h(isNamed(table, row) ? "b" : "span", write(table.num(row, "rank"))) }),
-  ({ job }) => ranksOf(job).hosts.length > 1 && "host",
+  ({ job }) => facts.ranksOf(job).hosts.length > 1 && "host",
   ({ table }) => ({ column: "caused_share", label: "of all waiting", draw: (row) => shareBar(table, row) }),
   "direct_ns: made others wait; indirect_ns: through others; last_arrivals: last in; collectives: of; tied<spare>",
   ({ job }) => job.table("stragglers.step").n > 1 && "steps_led: most in steps",
@@ -110,7 +97,7 @@ function matrix(job: Job): HTMLElement {
     ranks = job.table("stragglers.rank"),
     nRanks = ranks.n + ranks.leftOut;
   const title = "Who waits for whom",
-    { host, hosts, hostCount } = ranksOf(job);
+    { host, hosts, hostCount } = facts.ranksOf(job);
   if (pairs.n === 0)
     return nRanks > PAIRS_MAX
       ? h("div", hostTable(job), note(`Which rank waits for which is kept for jobs of up to ${PAIRS_MAX} ranks.`))
@@ -119,11 +106,9 @@ function matrix(job: Job): HTMLElement {
     what = byHost ? "host" : "rank";
   const nameOf = (rank: number) => (byHost ? (host.get(rank) ?? "") : `rank ${rank}`);
   const names = matrixNames(job, nameOf),
-    sums = new Map<string, number>();
-  for (let r = 0; r < pairs.n; r++) {
-    const key = `${nameOf(pairs.num(r, "for_rank")!)}\n${nameOf(pairs.num(r, "rank")!)}`;
-    sums.set(key, (sums.get(key) ?? 0) + pairs.amount(r, "wait_ns"));
-  }
+    pairOf = (row: number) => `${nameOf(pairs.num(row, "for_rank")!)}\n${nameOf(pairs.num(row, "rank")!)}`,
+    waited = (rows: readonly number[]) => f.sum(rows.map((row) => pairs.num(row, "wait_ns"))),
+    sums = new Map([...f.groupBy(pairs.all, pairOf)].map(([pair, rows]) => [pair, waited(rows)]));
   const unit = f.mapUnit(sums.values()),
     everything = pairs.sum("wait_ns"),
     all = byHost ? hostCount : nRanks;
@@ -168,12 +153,12 @@ function stepMap(job: Job, order: Order): HTMLElement {
     note(
       `Row: the rank that makes others wait. Column: the step, ${unit.name}.`,
       steps.length >= STEPS_MANY && " A row that stands out in every step is a straggler.",
-      firstStepsLess(job),
+      facts.firstStepsLess(job),
     ),
     heatMap({
       label: `Who made others wait, by rank and step, ${unit.name}`,
       rows: ranks.map((rank) => `rank ${rank}`),
-      columns: steps.map((step) => (hasSteps(job) ? String(step) : stepWord(job, step))),
+      columns: steps.map((step) => (facts.hasSteps(job) ? String(step) : facts.stepWord(job, step))),
       ramp: "wait",
       cell: (r, c) => {
         const row = rows.get(`${ranks[r]}/${steps[c]}`);
@@ -209,13 +194,13 @@ function instance(
     last = worst.num(row, "last_rank"),
     step = worst.num(row, "step"),
     bytes = worst.num(row, "bytes"),
-    group = prose(groupName(job, worst.text(row, "group"))).slice(0, 40),
+    group = prose(facts.groupName(job, worst.text(row, "group"))).slice(0, 40),
     length = Math.max(1, end - first),
     share = (ns: number) => `${(100 * ns) / length}%`,
     at = (ns: number) => share(ns - first),
     clocks = new Set(arrivals.map((a) => domains.get(a.rank) ?? null)),
     apart = clocks.size > 1 || (job.table("collectives.arrival").leftOut > 0 && job.table("clock.rank").different("domain") > 1),
-    u = apart ? (worstUncertainty(job) ?? 0) : 0, // ranks that share a clock need no uncertainty
+    u = apart ? (facts.worstUncertainty(job) ?? 0) : 0, // ranks that share a clock need no uncertainty
     shown = ranks <= ARRIVALS_MAX ? arrivals : someArrivals(arrivals);
   const lanes = shown.map(({ rank, begin, end: left }) => {
     const free = Math.min(Math.max(release, begin), left),
@@ -238,11 +223,11 @@ function instance(
     );
   });
   const what = lines(
-    `${kindWord(worst.text(row, "kind"))}${worst.num(row, "seq") === null ? "" : ` ${worst.num(row, "seq")}`}${step === null || !hasSteps(job) ? "" : `, step ${step}`}`,
+    `${facts.kindWord(worst.text(row, "kind"))}${worst.num(row, "seq") === null ? "" : ` ${worst.num(row, "seq")}`}${step === null || !facts.hasSteps(job) ? "" : `, step ${step}`}`,
     `${f.time(worst.num(row, "wait_ns"))} waited, ${f.time(worst.num(row, "skew_ns"))} skew`,
     [last === null ? "the last place is tied" : `rank ${last} last`, `, transfer ${f.time(worst.num(row, "transfer_ns"))}`],
     f.joined(", ", bytes === null ? "" : f.bytes(bytes), group === "" ? "" : `group ${group}`),
-    h("a", { href: onTimeline(first, end, { coll: row }) }, "on the timeline"),
+    h("a", { href: facts.onTimeline(first, end, { coll: row }) }, "on the timeline"),
   );
   const some = shown.length < ranks ? `${shown.length} of ${f.grouped(ranks)}` : shown.length,
     words = `${some} ranks; rank ${last ?? "–"} last, ${f.time(release - first)} after the first`,
@@ -341,14 +326,14 @@ const findings = part(
 function answer(job: Job): [title: string, why: string, saving: string | null] {
   const table = job.table("stragglers.job"),
     [headline, evidence] = [table.text(0, "headline") ?? "", table.text(0, "evidence") ?? ""];
-  if (straggling(job).word === null)
-    return [communicates(job) ? "Nothing could be compared between ranks" : "No communication recorded", evidence, null];
+  if (facts.straggling(job).word === null)
+    return [facts.communicates(job) ? "Nothing could be compared between ranks" : "No communication recorded", evidence, null];
   const [first = "", ...rest] = evidence.split(/\. (?=[A-Z])/);
-  return /^[^;:]* saves /.test(headline) ? [first, rest.join(". "), headline] : [headline, evidence, savedText(job)];
+  return /^[^;:]* saves /.test(headline) ? [first, rest.join(". "), headline] : [headline, evidence, facts.savedText(job)];
 }
 
 function nothingKnown(job: Job): Child[] {
-  if (!communicates(job))
+  if (!facts.communicates(job))
     return [
       "No kernel communicates: none has the metadata of a collective, and no name is one of NCCL, RCCL, a known custom all-reduce, NVSHMEM, MSCCL++ or DeepEP. If yours have other names, merge again with --comm-pattern.",
     ];
@@ -369,8 +354,8 @@ export const stragglers: View = {
     "collectives.worst collectives.arrival clock.check clock.rank overlap.kind overlap.rank overlap.step",
     "collectives.kind groups.group",
   ),
-  shown: severalRanks,
-  state: (job) => straggling(job).state,
+  shown: facts.severalRanks,
+  state: (job) => facts.straggling(job).state,
   lacks: ({ job }) => job.table("stragglers.rank").known("wait_ns") === 0 && [heading(answer(job)[0]), empty(nothingKnown(job))],
   parts: [
     ({ job }) => {

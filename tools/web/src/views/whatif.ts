@@ -125,11 +125,13 @@ function linkOf(job: Job, path: readonly Piece[], row: number): string {
 /* Returns the step that loses most, of the steps whose critical path the page has. */
 function worstStep(job: Job, path: readonly Piece[]): number | null {
   const table = job.table("whatif.step"),
-    have = new Set(path.map((piece) => piece.step));
-  let best = -1;
-  const lost = (row: number) => table.amount(row, "step_ns") - table.amount(row, "ideal_ns");
-  for (let row = 0; row < table.n; row++) if (have.has(table.num(row, "step")!) && (best < 0 || lost(row) > lost(best))) best = row;
-  return best < 0 ? null : table.num(best, "step");
+    have = new Set(path.map((piece) => piece.step)),
+    lost = (row: number) => table.amount(row, "step_ns") - table.amount(row, "ideal_ns"),
+    rows = table.all.filter((row) => have.has(table.num(row, "step")!));
+  return table.num(
+    rows.reduce((a, b) => (lost(b) > lost(a) ? b : a), rows[0] ?? -1),
+    "step",
+  );
 }
 
 // What would help most ------------------------------------------------------------------------------
@@ -151,11 +153,7 @@ function wordsOf(job: Job, row: number, label: string): Child {
   );
 }
 
-interface Scale {
-  readonly most: number;
-  readonly unit: f.Unit;
-  readonly digits: number;
-}
+type Scale = Readonly<{ most: number; unit: f.Unit; digits: number }>;
 
 function bar(job: Job, path: readonly Piece[], row: number, scale: Scale, short: string | undefined): HTMLElement {
   const table = job.table("whatif.item"),
