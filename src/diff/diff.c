@@ -18,6 +18,7 @@ enum {
     S_HOSTS,
     S_ROLES,
     S_FORMAT,
+    S_DEVICES,
     S_STEPS,
     S_STEP,
     S_SPREAD,
@@ -35,6 +36,8 @@ static const tm_column side_columns[N_SIDE] = {
     {"hosts", TM_INT, "", "Number of hosts of the job (job.job.hosts)."},
     {"roles", TM_INT, "", "Number of roles of ranks, as defined in diff.rank.role."},
     {"format", TM_TEXT, "", "Format of the traces; several formats, separated by commas."},
+    {"devices", TM_TEXT, "",
+     "Names of the devices (efficiency.rank.device), separated by commas; null if unknown."},
     {"steps", TM_INT, "",
      "Number of whole steps, by which changes are judged; 0 if no steps are marked."},
     {"step_ns", TM_INT, "ns",
@@ -169,17 +172,25 @@ static tm_status add_steps(const tm_diff *diff, tm_table *out, tm_error *err) {
     return status;
 }
 
-/* Lists the formats of a job's traces, each once, in the order of ranks. */
-static void list_formats(const tm_tables *tables, char *out, size_t size) {
-    const tm_table *ranks = tm_tables_find(tables, "job.rank");
-    out[0] = '\0';
+static bool is_listed(const char *list, const char *word) {
+    const size_t size = strlen(word);
+    for (const char *at = list; (at = strstr(at, word)); at++)
+        if ((at == list || at[-1] == ',') && (at[size] == ',' || at[size] == '\0'))
+            return true;
+    return false;
+}
+
+/* Sets a cell to the texts in a column, each once, in the order of ranks. */
+static tm_status set_list(const tm_table *ranks, const char *column, tm_table *out, tm_cell *cell,
+                          tm_error *err) {
+    char list[256] = "";
     for (size_t i = 0; i < ranks->n_rows; i++) {
-        const tm_cell *format = tm_table_cell(ranks, i, "format");
-        size_t used = strlen(out);
-        /* searching the text suffices: no format's name contains another's */
-        if (!format->null && !strstr(out, format->value.text))
-            snprintf(out + used, size - used, "%s%s", used ? "," : "", format->value.text);
+        const tm_cell *own = tm_table_cell(ranks, i, column);
+        const size_t used = strlen(list);
+        if (!own->null && !is_listed(list, own->value.text))
+            snprintf(list + used, sizeof list - used, "%s%s", used ? "," : "", own->value.text);
     }
+    return tm_table_set_text(out, cell, *list ? list : NULL, err);
 }
 
 static void copy_cell(const tm_table *from, const char *column, tm_cell *to) {
@@ -217,7 +228,6 @@ static tm_status add_side(const tm_diff *diff, int side, const char *store, tm_t
                           tm_error *err) {
     const tm_tables *tables = diff->tables[side];
     const tm_table *job = tm_tables_find(tables, "job.job");
-    char formats[128];
     tm_sample step;
     tm_cell *row = tm_table_add_row(out);
     if (!row)
@@ -232,10 +242,11 @@ static tm_status add_side(const tm_diff *diff, int side, const char *store, tm_t
         tm_cell_set_int(&row[S_STEP], llround(step.middle));
         tm_cell_set_int(&row[S_SPREAD], llround(step.spread));
     }
-    list_formats(tables, formats, sizeof formats);
     TM_TRY(tm_table_set_text(out, &row[S_SIDE], side ? "B" : "A", err));
     TM_TRY(tm_table_set_text(out, &row[S_STORE], store, err));
-    TM_TRY(tm_table_set_text(out, &row[S_FORMAT], formats[0] ? formats : NULL, err));
+    TM_TRY(set_list(tm_tables_find(tables, "job.rank"), "format", out, &row[S_FORMAT], err));
+    TM_TRY(
+        set_list(tm_tables_find(tables, "efficiency.rank"), "device", out, &row[S_DEVICES], err));
     TM_TRY(set_straggler(tables, out, row, err));
     return set_plan(tables, out, row, err);
 }
@@ -279,10 +290,13 @@ static void say_change(const tm_table *job, size_t row, char *text, size_t size)
                                          llround(tm_table_cell(job, row, "b")->value.r)},
                        2, times);
     const char *const from = times[0].text, *const to = times[1].text;
+    const tm_cell *pct = tm_table_cell(job, row, "change_pct");
     tm_shown_duration(noise->null ? 0 : llround(noise->value.r), around, sizeof around);
-    if (is_beyond(verdict))
-        snprintf(text, size, "B is %.1f %% %s a step: %s -> %s (noise %s)",
-                 fabs(tm_table_cell(job, row, "change_pct")->value.r),
+    if (is_beyond(verdict) && pct->value.r >= 900.0)
+        snprintf(text, size, "B takes %.0f times as long a step: %s -> %s (noise %s)",
+                 1.0 + pct->value.r / 100.0, from, to, around);
+    else if (is_beyond(verdict))
+        snprintf(text, size, "B is %.1f %% %s a step: %s -> %s (noise %s)", fabs(pct->value.r),
                  verdict[0] == 'h' ? "slower" : "faster", from, to, around);
     else if (strcmp(verdict, TM_DIFF_FEW) == 0)
         snprintf(text, size, "Too few steps to judge the step time: %s -> %s", from, to);
@@ -377,9 +391,10 @@ static bool is_by_call(const tm_table *sides) {
 /* Adds notes on differences in size that make A and B hard to compare. */
 static tm_status diagnostic_sizes(const tm_table *sides, tm_table *out, tm_error *err) {
     char text[SENTENCE_MAX];
-    int64_t ranks[2], steps[2], roles[2];
+    int64_t ranks[2], hosts[2], steps[2], roles[2];
     for (int side = 0; side < 2; side++) {
         ranks[side] = whole(sides, side, S_RANKS);
+        hosts[side] = whole(sides, side, S_HOSTS);
         steps[side] = whole(sides, side, S_STEPS);
         roles[side] = whole(sides, side, S_ROLES);
     }
@@ -388,6 +403,12 @@ static tm_status diagnostic_sizes(const tm_table *sides, tm_table *out, tm_error
                  "Ranks: %" PRId64 " in A, %" PRId64
                  " in B. Times are means over ranks, whose shares of the work may differ",
                  ranks[0], ranks[1]);
+        TM_TRY(add_diagnostic(out, text, err));
+    } else if (hosts[0] != hosts[1] && hosts[0] > 0 && hosts[1] > 0) {
+        snprintf(text, sizeof text,
+                 "Hosts: %" PRId64 " in A, %" PRId64 " in B. Communication may differ for that "
+                 "reason",
+                 hosts[0], hosts[1]);
         TM_TRY(add_diagnostic(out, text, err));
     }
     if (steps[0] < TM_DIFF_STEPS_MIN || steps[1] < TM_DIFF_STEPS_MIN) {
@@ -410,10 +431,16 @@ static tm_status diagnostic_sizes(const tm_table *sides, tm_table *out, tm_error
 
 static tm_status diagnostic_kinds(const tm_table *sides, tm_table *out, tm_error *err) {
     const char *a = words_of(sides, 0, S_FORMAT), *b = words_of(sides, 1, S_FORMAT);
+    const char *own = words_of(sides, 0, S_DEVICES), *other = words_of(sides, 1, S_DEVICES);
     char text[SENTENCE_MAX];
     if (strcmp(a, b) != 0) {
         snprintf(text, sizeof text, "A's traces are %s, B's %s: names and recorded data may differ",
                  a, b);
+        TM_TRY(add_diagnostic(out, text, err));
+    }
+    if (*own && *other && strcmp(own, other) != 0) {
+        snprintf(text, sizeof text,
+                 "A ran on %.100s, B on %.100s: a change may be due to the devices", own, other);
         TM_TRY(add_diagnostic(out, text, err));
     }
     for (int side = 0; side < 2; side++) {
@@ -427,6 +454,22 @@ static tm_status diagnostic_kinds(const tm_table *sides, tm_table *out, tm_error
         TM_TRY(add_diagnostic(out, text, err));
     }
     return TM_OK;
+}
+
+/* Adds a note if A and B have fewer than half of their kernels' names in common. */
+static tm_status diagnostic_kernels(const tm_table *kernels, tm_table *out, tm_error *err) {
+    size_t common = 0;
+    char text[SENTENCE_MAX];
+    for (size_t i = 0; i < kernels->n_rows; i++) {
+        const char *verdict = tm_table_cell(kernels, i, "verdict")->value.text;
+        common += strcmp(verdict, "added") != 0 && strcmp(verdict, "removed") != 0;
+    }
+    if (2 * common >= kernels->n_rows)
+        return TM_OK;
+    snprintf(text, sizeof text,
+             "Only %zu of %zu kernel names are in both: A and B may run different programs", common,
+             kernels->n_rows);
+    return add_diagnostic(out, text, err);
 }
 
 /* Writes "fixing ranks 1, 2 saves 5.9 % of a step"; "may save" if that is not sure. */
@@ -482,6 +525,7 @@ static tm_status add_diagnostics(const tm_diff *diff, tm_tables *out, tm_error *
     TM_TRY(diagnostic_shift(diff, &out->tables[DIAGNOSTIC], err));
     TM_TRY(diagnostic_sizes(&out->tables[SIDE], &out->tables[DIAGNOSTIC], err));
     TM_TRY(diagnostic_kinds(&out->tables[SIDE], &out->tables[DIAGNOSTIC], err));
+    TM_TRY(diagnostic_kernels(&out->tables[KERNEL], &out->tables[DIAGNOSTIC], err));
     return diagnostic_plans(diff, &out->tables[SIDE], &out->tables[DIAGNOSTIC], err);
 }
 

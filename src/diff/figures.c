@@ -146,7 +146,7 @@ bool tm_diff_reads(const char *table) {
     /* Other tables to read. They are needed for roles, sides, limits of noise and diff.operator. */
     static const char *const others[] = {"job.rank",     "job.integrity", "overview.rank",
                                          "overlap.kind", "calls.call",    "stragglers.job",
-                                         "whatif.item",  "steps.mark"};
+                                         "whatif.item",  "steps.mark",    "efficiency.rank"};
     for (size_t i = 0; i < N_FIGURES; i++)
         if (strcmp(figures[i].table, table) == 0)
             return true;

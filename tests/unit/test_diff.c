@@ -118,6 +118,10 @@ TEST(a_change_of_the_step_time_is_real_beyond_noise_alone) {
          5,
          "higher",
          "B is 10.0 % slower a step: 100.0 ms -> 110.0 ms (noise 3.72 ms)"},
+        {{1100, 1100, 1101, 1099, 1102},
+         5,
+         "higher",
+         "B takes 11 times as long a step: 0.10 s -> 1.10 s (noise 3.72 ms)"},
         {{96, 96, 97, 95, 98},
          5,
          "lower",
@@ -410,14 +414,23 @@ TEST(diagnostics_name_other_formats_and_stragglers) {
     add_row(&a, "whatif.job", "slowdown=1.2 sure=false");
     add_row(&a, "whatif.item", "what=plan name=1,2 saved_pct=5.9");
     add_row(&b, "whatif.job", "sure=false"); /* the slowdown is unknown */
+    add_row(&a, "efficiency.rank", "rank=0 device=V100");
+    add_row(&b, "efficiency.rank", "rank=0 device=H100");
+    add_row(&b, "efficiency.rank", "rank=1 device=H10"); /* not the same as H100 */
+    for (int i = 0; i < 3; i++)
+        add_rowf(&b, "kernels.kernel", "name=only%d", i);
     tm_tables found = compare(&a, &b);
     assert_diagnostic(
         &found, 1, "A's traces are kineto, B's kineto,xplane: names and recorded data may differ");
-    assert_diagnostic(&found, 2, "Rank 3 makes the other ranks wait in A, not in B");
-    assert_diagnostic(&found, 3,
+    assert_diagnostic(&found, 2,
+                      "A ran on V100, B on H100,H10: a change may be due to the devices");
+    assert_diagnostic(&found, 3, "Rank 3 makes the other ranks wait in A, not in B");
+    assert_diagnostic(&found, 4,
+                      "Only 0 of 3 kernel names are in both: A and B may run different programs");
+    assert_diagnostic(&found, 5,
                       "In A fixing ranks 1,2 may save 5.9 % of a step, in B it is unknown what "
                       "fixing a rank saves");
-    assert_int_equal(tm_tables_find(&found, "diff.remark")->n_rows, 4);
+    assert_int_equal(tm_tables_find(&found, "diff.remark")->n_rows, 6);
     destroy(&a, &b, &found);
 }
 

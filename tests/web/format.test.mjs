@@ -109,3 +109,9 @@ test("characters that control or turn text are shown as escapes", () => {
   assert.equal(dom.visible("plain ümläut 日本"), "plain ümläut 日本");
   assert.equal(dom.cut("x".repeat(200)).length, 160);
 });
+
+test("a change of ten times or more is a factor, and a process group has one name", async () => {
+  const { writePercent } = await moduleOf("views/diff/figures.ts"), { groupWord } = await moduleOf("job.ts");
+  assert.deepEqual([12.34, -50, 899.9, 900, 98955.6].map((pct) => writePercent(pct).replace("\u00a0", " ")), ["+12.3 %", "−50.0 %", "+899.9 %", "10.0 times", "991 times"]);
+  assert.deepEqual([["0", "default_pg"], ["0", "undefined"], ["dp", "dp"], [null, "tp"], ["1", null]].map((own) => groupWord(...own)), ["0 (default_pg)", "0", "dp", "tp", "1"]);
+});

@@ -34,6 +34,16 @@ each("every number that names its table, row and column is the one there", {}, a
   }
 });
 
+each("who is late and why come before what fixing saves, and no sentence names a command", { hash: "#stragglers" }, async (page, job) => {
+  const { headline, evidence } = show(job.store, "stragglers.job")["stragglers.job"][0], saves = / saves /.test(headline);
+  const plain = async (selector) => (await page.textContent(selector)).replaceAll("\u00a0", " ").replaceAll("µs", "us"), text = await plain("main");
+  assert.equal(await plain("main h1"), saves ? evidence.split(". ")[0] : headline);
+  if (saves) assert.ok(text.indexOf(headline) > text.indexOf(evidence.split(". ")[1].slice(0, 40)), "the saving comes last");
+  assert.doesNotMatch(text, /tmerge show/);
+  const dots = await page.$$eval(".rail .dot", (all) => all.map((e) => e.title));
+  assert.ok(dots.length > 0 && dots.every((title) => /^(problem|worth a look|fine)$/.test(title)), `dots are explained: ${dots}`);
+});
+
 /* Whether the first number in a text, with its unit if any, equals the value up to rounding. */
 function near(text, value) {
   if (value === null) return text === "–";
@@ -68,7 +78,7 @@ seldom("hosts that communicate are the tables', folded by host", async () => {
   }
   assert.deepEqual(await cells(), expected);
   assert.equal(Object.keys(expected).length, 9, "some of each pair");
-  const groups = await page.$$eval('[data-of="collectives.kind"] td[data-column="group"]', (all) => all.map((e) => Number(e.textContent)));
+  const groups = await page.$$eval('[data-of="collectives.kind"] td[data-column="group"]', (all) => all.map((e) => parseInt(e.textContent)));
   assert.deepEqual(groups, [0, ...Array.from({ length: 13 }, (_, i) => i), 7, 8, 11, 12, 13, 14], "2 stands before 10");
   await page.click('button:has-text("sends, by host")');
   // 2 micro-batches of 4 MiB in each of 2 steps, from 4 ranks, to the next stage and back.
@@ -151,14 +161,16 @@ seldom("operations are listed by exposed time, sorted by a heading, each a link 
   const [longest] = await listed();
   assert.equal(rows[longest].longest_exposed_ns, Math.max(...rows.map((row) => row.longest_exposed_ns)));
   const link = await page.getAttribute(`[data-of="collectives.instance"] td[data-row="${longest}"] a`, "href");
-  assert.match(decodeURIComponent(link), new RegExp(`^#timeline/coll=e${longest}/t=\\d+-\\d+$`));
+  assert.match(decodeURIComponent(link), new RegExp(`^#timeline/coll=e${longest}/rank=${rows[longest].longest_rank}/t=\\d+-\\d+$`), "the rank that the row names");
+  assert.equal(await page.$$eval('[data-of="collectives.worst"] .arrow', (all) => all.map((e) => e.textContent).join("")), " ▼", "sorted by waiting");
 });
 
 seldom("what is drawn on a canvas answers the pointer", async () => {
   const job = jobs[0];
   const { page } = await open(job.page, { hash: "#communication" });
-  const box = await (await page.waitForSelector(".chart[data-drawn]")).boundingBox();
-  const found = await page.evaluate(async ({ x, y, width, height }) => {
+  const chart = await page.waitForSelector(".chart[data-drawn]");
+  await chart.scrollIntoViewIfNeeded();
+  const box = await chart.boundingBox(), found = await page.evaluate(async ({ x, y, width, height }) => {
     for (let i = 60; i < width; i += 4)
       for (let j = 30; j < height - 40; j += 4) {
         document.elementFromPoint(x + i, y + j)?.dispatchEvent(new MouseEvent("mousemove", { bubbles: true, clientX: x + i, clientY: y + j }));

@@ -146,7 +146,7 @@ seldom("the panel of an event that came tells its launch, and a link to it opens
   const panel = await details(page);
   for (const words of [call.name, `Correlation ${recorded.correlation}.`, `grid ${recorded.grid.join(" × ")}, block ${recorded.block.join(" × ")}`]) assert.ok(panel.includes(words), `${words}: ${panel}`);
   assert.ok(asked(noted).length > 0 && event !== undefined, "it was fetched");
-  await page.click(".tl-details .tl-chain button"); // goes to the call, and from there back
+  await page.click('.tl-details .tl-chain:has-text("Launched by") button'); // goes to the call, and from there back
   await page.waitForFunction(() => /event=9\./.test(location.hash)); // the address is written after a delay
   await page.waitForSelector('body[data-detail="complete"]'); // a window around the call only, because it came much earlier
   await page.click(".tl-launched button");

@@ -254,7 +254,9 @@ seldom("of 64 ranks maps show hosts that open, and the scale begins at the media
   assert.equal((await labels()).length, 64);
   await visit(page, "#stragglers");
   const costs = show(job.store, "stragglers.rank")["stragglers.rank"].map((row) => [row.rank, row.direct_ns + row.indirect_ns]).sort(([a, x], [b, y]) => y - x || a - b).slice(0, 32).map(([rank]) => `rank ${rank}`);
-  const flies = () => page.$$eval(".fly:not(.head) .row-label", (all) => all.map((e) => e.textContent));
+  const column = (name) => page.$$eval(`[data-of="stragglers.rank"] td[data-column="${name}"]`, (all) => all.map((e) => e.textContent));
+  const flies = async () => (await column("rank")).map((rank) => `rank ${rank}`);
+  assert.equal((await column("last_arrivals"))[0], String(show(job.store, "stragglers.rank")["stragglers.rank"][20].last_arrivals), "what decides is in the table");
   assert.equal(costs[0], "rank 20");
   assert.deepEqual(await flies(), costs, "who costs most stands first");
   assert.deepEqual(await page.$$eval('[aria-label^="Who made"] .row-label', (all) => all.map((e) => e.textContent)), costs);

@@ -322,11 +322,11 @@ test("what is revealed keeps the zoom where it fits", () => {
 });
 
 test("labels of steps do not touch, however many and uneven they are", () => {
-  const even = Array.from({ length: 100 }, (_, i) => ({ x0: 100 + 8 * i, x1: 108 + 8 * i })); // 46 pixels hold 5.75 of these places
+  const even = Array.from({ length: 100 }, (_, i) => [100 + 8 * i, 108 + 8 * i]); // 46 pixels hold 5.75 of these places
   assert.deepEqual(labelled(even, 46).flatMap((shown, i) => (shown ? [i] : [])), [0, 6, 12, 18, 24, 30, 36, 42, 48, 54, 60, 66, 72, 78, 84, 90, 96]);
-  const uneven = [[0, 46], [46, 92], [92, 93], [93, 200]].map(([x0, x1]) => ({ x0, x1 })); // the third is too narrow for its label
+  const uneven = [[0, 46], [46, 92], [92, 93], [93, 200]]; // the third is too narrow for its label
   assert.deepEqual(labelled(uneven, 46), [true, true, false, true]);
-  const crammed = [[0, 1], [1, 2], [2, 3], [3, 92]].map(([x0, x1]) => ({ x0, x1 })); // 23 px on average: every second label, but the third would overlap
+  const crammed = [[0, 1], [1, 2], [2, 3], [3, 92]]; // 23 px on average: every second label, but the third would overlap
   assert.deepEqual(labelled(crammed, 46), [true, false, false, false]);
 });
 

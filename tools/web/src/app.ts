@@ -107,7 +107,7 @@ export class App {
     const mark = () => {
       const states = tab.views.map((view) => view.state?.(this.#job)),
         state = GRAVEST.find((each) => each !== "note" && states.includes(each));
-      if (state) anchor.append(h("span", { class: `dot ${state}`, role: "img", "aria-label": WORDS[state] }));
+      if (state) anchor.append(h("span", { class: `dot ${state}`, role: "img", "aria-label": WORDS[state], title: WORDS[state] }));
     };
     const judges = tab.views.flatMap((view) => view.judges ?? []);
     if (!this.#lacks(judges)) mark();

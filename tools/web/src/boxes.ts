@@ -3,12 +3,8 @@ import { fillBox, sized, stroke } from "./canvas";
 import { h, type Child } from "./dom";
 import { hideTip, tipAt } from "./ui";
 
-export interface BoxesOptions {
-  readonly label: string;
-  readonly words: (box: number) => Child;
-  /** Called when a box is clicked, or when Enter is pressed while it is selected. */
-  readonly choose: (box: number) => void;
-}
+/** Called with the index of a box: the words about it, and what a click, or Enter while it is selected, does. */
+export type BoxesOptions = Readonly<{ label: string; words: (box: number) => Child; choose: (box: number) => void }>;
 
 /** Paints a box; if it is `current`, with a thick edge. */
 export function paintBox(

@@ -1,6 +1,6 @@
 /** Charts with axes on a canvas: themes, printing, pointer and keyboard. */
 import { sized } from "./canvas";
-import { h, type Child } from "./dom";
+import { h, inLight, type Child } from "./dom";
 import { drawPlot, Scales, type Plot } from "./plot";
 import { hideTip, tipAt } from "./ui";
 
@@ -12,16 +12,10 @@ const COLORS = [...(["page", "ink", "ink-2", "ink-3", "line", "compute", "transf
 const READS = 64; // positions along the axis that the arrow keys step through
 const PRINT_WIDTH = 680; // width of A4 without margins, in CSS pixels
 
-/** Returns the page's current colours, or the colours for print. */
-function themeOf(print: boolean): Theme {
-  const root = document.documentElement,
-    before = root.dataset["theme"];
-  if (print) root.dataset["theme"] = "light";
-  const style = getComputedStyle(root);
-  const theme = Object.fromEntries(COLORS.map((name) => [name, style.getPropertyValue(`--${name}`).trim()])) as Theme;
-  if (print && before === undefined) delete root.dataset["theme"];
-  else if (print) root.dataset["theme"] = before;
-  return theme;
+/* Returns the colours that the page has now. */
+function themeOf(): Theme {
+  const style = getComputedStyle(document.documentElement);
+  return Object.fromEntries(COLORS.map((name) => [name, style.getPropertyValue(`--${name}`).trim()])) as Theme;
 }
 
 export interface ChartOptions {
@@ -36,115 +30,85 @@ export interface ChartOptions {
 }
 
 /** Makes a chart, which is drawn once it has a width, and released when it leaves the page. */
-export function drawChart(options: ChartOptions): HTMLElement {
-  return new Chart(options).element;
-}
-
-class Chart {
-  readonly element: HTMLElement;
-  readonly #canvas = h("canvas");
-  readonly #options: ChartOptions;
-  readonly #resizing: ResizeObserver;
-  #scales: Scales | undefined;
-  /** Where the arrow keys are: index of a mark, or position along the axis; -1: not yet used. */
-  #at = -1;
-
-  constructor(options: ChartOptions) {
-    this.#options = options;
-    this.element = h(
+export function drawChart({ label, height, plot, tip, click, read }: ChartOptions): HTMLElement {
+  let scales: Scales | undefined,
+    at = -1; // where the arrow keys are: index of a mark, or position along the axis; -1: not yet used
+  const canvas = h("canvas", { on: { mousemove: point, mouseleave: hideTip, click: press } }),
+    element = h(
       "div.chart",
       {
-        style: { height: `${options.height}px` },
-        "aria-label": options.label,
-        ...(options.tip || options.read ? { role: "application", tabindex: 0, "aria-roledescription": "chart" } : { role: "img" }),
-        on: { keydown: (event) => this.#key(event), blur: hideTip },
+        style: { height: `${height}px` },
+        "aria-label": label,
+        ...(tip || read ? { role: "application", tabindex: 0, "aria-roledescription": "chart" } : { role: "img" }),
+        on: { keydown: onKey, blur: hideTip },
       },
-      this.#canvas,
-    );
-    this.#resizing = new ResizeObserver(() => {
-      if (!this.element.isConnected) this.#dispose();
-      else if (this.element.clientWidth !== this.#scales?.width) this.#redraw();
+      canvas,
+    ),
+    resizing = new ResizeObserver(() => {
+      if (!element.isConnected) dispose();
+      else if (element.clientWidth !== scales?.width) redraw();
     });
-    this.#resizing.observe(this.element);
-    this.#canvas.addEventListener("mousemove", (event) => this.#point(event));
-    this.#canvas.addEventListener("mouseleave", hideTip);
-    this.#canvas.addEventListener("click", (event) => this.#click(event));
-    document.addEventListener("themechange", this.#redraw);
-    window.addEventListener("beforeprint", this.#print);
-    window.addEventListener("afterprint", this.#redraw);
+
+  function redraw(): void {
+    if (element.clientWidth > 0) draw(element.clientWidth, window.devicePixelRatio, themeOf());
   }
-
-  #dispose(): void {
-    this.#resizing.disconnect();
-    document.removeEventListener("themechange", this.#redraw);
-    window.removeEventListener("beforeprint", this.#print);
-    window.removeEventListener("afterprint", this.#redraw);
+  /* Prints at twice the resolution, no wider than the sheet. */
+  function print(): void {
+    if (element.clientWidth > 0) draw(Math.min(element.clientWidth, PRINT_WIDTH), 2, inLight(themeOf));
   }
-
-  readonly #redraw = (): void => {
-    if (this.element.clientWidth > 0) this.#draw(this.element.clientWidth, window.devicePixelRatio, false);
-  };
-
-  /* Prints in light colours at twice the resolution, no wider than the sheet. */
-  readonly #print = (): void => {
-    if (this.element.clientWidth > 0) this.#draw(Math.min(this.element.clientWidth, PRINT_WIDTH), 2, true);
-  };
-
-  #draw(width: number, ratio: number, print: boolean): void {
-    const { height } = this.#options,
-      ctx = sized(this.#canvas, width, height, ratio),
-      theme = themeOf(print);
+  function draw(width: number, ratio: number, theme: Theme): void {
+    const ctx = sized(canvas, width, height, ratio),
+      { "ink-2": text, "ink-3": axis, line, page: ground } = theme;
     if (!ctx) return;
-    this.#scales = new Scales(this.#options.plot(theme), width, height);
-    drawPlot(ctx, this.#scales, {
-      text: theme["ink-2"],
-      axis: theme["ink-3"],
-      line: theme.line,
-      ground: theme.page,
-      font: getComputedStyle(document.documentElement).fontFamily,
-    });
-    this.element.dataset["drawn"] = String(width);
+    scales = new Scales(plot(theme), width, height);
+    drawPlot(ctx, scales, { text, axis, line, ground, font: getComputedStyle(document.documentElement).fontFamily });
+    element.dataset["drawn"] = String(width);
+  }
+  function dispose(): void {
+    resizing.disconnect();
+    document.removeEventListener("themechange", redraw);
+    window.removeEventListener("beforeprint", print);
+    window.removeEventListener("afterprint", redraw);
   }
 
-  #place(event: MouseEvent): [number, number] {
-    const box = this.#canvas.getBoundingClientRect();
+  function place(event: MouseEvent): [number, number] {
+    const box = canvas.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
   }
-
-  #point(event: MouseEvent): void {
-    const { tip, click, read } = this.#options,
-      [x, y] = this.#place(event),
-      scales = this.#scales;
-    const mark = tip || click ? (scales?.markAt(x, y) ?? -1) : -1,
+  function point(event: MouseEvent): void {
+    const [x, y] = place(event),
+      mark = tip || click ? (scales?.markAt(x, y) ?? -1) : -1,
       values = read && scales ? scales.values(x, y) : null;
-    this.#canvas.style.cursor = click && mark >= 0 ? "pointer" : "default";
+    canvas.style.cursor = click && mark >= 0 ? "pointer" : "default";
     if (tip && mark >= 0) tipAt([event.clientX, event.clientY], tip(mark));
     else if (read && values) tipAt([event.clientX, event.clientY], read(...values));
     else hideTip();
   }
-
-  #click(event: MouseEvent): void {
-    const mark = this.#options.click ? (this.#scales?.markAt(...this.#place(event)) ?? -1) : -1;
-    if (mark >= 0) this.#options.click?.(mark);
+  function press(event: MouseEvent): void {
+    const mark = click ? (scales?.markAt(...place(event)) ?? -1) : -1;
+    if (mark >= 0) click?.(mark);
   }
-
   /* Left, Right, Home and End move between marks or along the axis; Enter clicks. */
-  #key(event: KeyboardEvent): void {
-    const { tip, click, read } = this.#options,
-      scales = this.#scales;
+  function onKey(event: KeyboardEvent): void {
     if (!scales || (!tip && !read)) return;
     const marks = tip ? (scales.plot.marks ?? []) : [],
       order = [...marks.keys()].sort((a, b) => marks[a]!.at[0] - marks[b]!.at[0] || marks[a]!.at[1] - marks[b]!.at[1]),
       most = tip ? order.length - 1 : READS;
-    if (event.key === "Enter" && tip && this.#at >= 0) click?.(order[this.#at]!);
-    const next = { ArrowLeft: this.#at - 1, ArrowRight: this.#at + 1, Home: 0, End: most }[event.key];
+    if (event.key === "Enter" && tip && at >= 0) click?.(order[at]!);
+    const next = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: most }[event.key];
     if (next === undefined || most < 0) return;
     event.preventDefault();
-    this.#at = Math.max(0, Math.min(most, next));
+    at = Math.max(0, Math.min(most, next));
     const { min, max } = scales.plot.x,
-      [x, y] = tip ? marks[order[this.#at]!]!.at : [min + (this.#at / READS) * (max - min), scales.plot.y.max],
-      box = this.element.getBoundingClientRect();
-    tipAt([box.left + scales.x(x), box.top + scales.y(y)], tip ? tip(order[this.#at]!) : read!(x, y));
-    this.element.setAttribute("aria-describedby", "tip");
+      [x, y] = tip ? marks[order[at]!]!.at : [min + (at / READS) * (max - min), scales.plot.y.max],
+      box = element.getBoundingClientRect();
+    tipAt([box.left + scales.x(x), box.top + scales.y(y)], tip ? tip(order[at]!) : read!(x, y));
+    element.setAttribute("aria-describedby", "tip");
   }
+
+  resizing.observe(element);
+  document.addEventListener("themechange", redraw);
+  window.addEventListener("beforeprint", print);
+  window.addEventListener("afterprint", redraw);
+  return element;
 }

@@ -57,49 +57,25 @@ interface RawWhole {
 /** Kind of the generic chart for a table that has no view of its own. */
 export type Form = "bars" | "map" | "line";
 
-/** Facts for the page that are in no table (src/report/facts.c). */
-export interface Facts {
-  readonly [name: string]:
-    | string
-    | number
-    | null
-    | undefined
-    | readonly number[]
-    | readonly (readonly [number, number])[]
-    | readonly Host[];
-  /** Name of the store, if `tmerge serve` makes the page; absent in a page from a file. */
-  readonly served?: string;
-  readonly world_size?: number;
-  /** If the page leaves out ranks or steps: their number in the job (ranks, steps), and in the page (_kept). */
-  readonly ranks?: number;
-  readonly ranks_kept?: number;
-  readonly steps?: number;
-  readonly steps_kept?: number;
-  /** The ranks, and the steps, for which tables by rank and step have rows. */
-  readonly cell_ranks?: readonly number[];
-  readonly cell_steps?: readonly number[];
-  readonly step_median_ns?: number;
-  readonly step_least_ns?: number;
-  readonly step_most_ns?: number;
-  /** If the page leaves out ranks: runs of ranks without a trace, each as first rank and number of ranks. */
-  readonly missing?: readonly (readonly [number, number])[];
-  readonly missing_count?: number;
-  readonly host_count?: number;
-  readonly hosts?: readonly Host[];
-}
+/** Facts for the page that are in no table (src/report/facts.c). `served`: name of the store, if `tmerge serve` makes the page. If the page
+ * leaves out ranks or steps: their number in the job (ranks, steps), and in the page (_kept); runs of ranks without a trace (missing), each
+ * as first rank and number of ranks. cell_ranks and cell_steps: those for which tables by rank and step have rows. */
+export type Facts = Readonly<
+  Record<string, string | number | null | undefined | readonly number[] | readonly (readonly [number, number])[] | readonly Host[]> &
+    Partial<Record<"world_size" | "ranks" | "ranks_kept" | "steps" | "steps_kept" | "missing_count" | "host_count", number>> &
+    Partial<Record<`step_${"median" | "least" | "most"}_ns`, number> & Record<"cell_ranks" | "cell_steps", readonly number[]>> & {
+      served?: string;
+      missing?: readonly (readonly [number, number])[];
+      hosts?: readonly Host[];
+    }
+>;
 
 /** Name, number of ranks, first rank; computing, idle, waited, caused [ns]; the rank that caused most. */
 export type Host = readonly [string, number, number, number, number, number, number, number];
 
-interface RawPage {
-  tmerge: number;
-  kind: "report" | "diff" | "hang";
-  version: string;
-  name: string;
-  begin: string;
-  facts: Facts;
+type RawPage = Readonly<Record<"version" | "name" | "begin", string> & { kind: "report" | "diff" | "hang"; facts: Facts }> & {
   tables: { [N in TableName]?: RawTable<N> };
-}
+};
 
 /** A result table. If N is a union of names, the table is one of these. */
 export class Table<N extends TableName = TableName> {
@@ -215,44 +191,22 @@ export class Table<N extends TableName = TableName> {
   /** Groups of rows with the same texts in the given columns. Each has its number of rows, sums of columns, and whether any row has a
    * value in a column. */
   groups(by: readonly ColumnOf<N>[]) {
-    const found = new Map<string, { texts: (string | null)[]; n: number; sums: (number | null)[] }>();
-    const add = (texts: (string | null)[], n: number, sums: readonly (number | null)[]) => {
-      const key = JSON.stringify(texts),
-        before = found.get(key);
-      if (before) {
-        before.n += n;
-        sums.forEach((value, c) => {
-          if (value !== null) before.sums[c] = (before.sums[c] ?? 0) + value;
+    const whole = this.#whole?.by,
+      isWhole = whole !== undefined && by.every((column) => whole.includes(column)),
+      ofPage = () => this.rows.map((row, at) => ({ texts: by.map((column) => this.text(at, column)), n: 1, cells: row })),
+      ofAll = () =>
+        (this.#whole?.groups ?? []).map((row) => {
+          const texts = by.map((column) => row[whole!.indexOf(column)] as string | null);
+          return { texts, n: row[whole!.length] as number, cells: row[whole!.length + 1] as (number | null)[] };
         });
-      } else {
-        found.set(key, { texts, n, sums: [...sums] });
-      }
-    };
-    const whole = this.#whole?.by;
-    if (this.#whole && whole && by.every((column) => whole.includes(column))) {
-      const places = by.map((column) => whole.indexOf(column));
-      for (const row of this.#whole.groups ?? [])
-        add(
-          places.map((place) => row[place] as string | null),
-          row[whole.length] as number,
-          row[whole.length + 1] as (number | null)[],
-        );
-    } else {
-      this.rows.forEach((row, at) =>
-        add(
-          by.map((column) => this.text(at, column)),
-          1,
-          row.map((value) => (typeof value === "number" ? value : null)),
-        ),
-      );
-    }
-    return [...found.values()].map(({ texts, n, sums }) => {
-      const of = (column: ColumnOf<TableName>) => sums[this.#places.get(column) ?? -1] ?? null;
+    return [...groupBy(isWhole ? ofAll() : ofPage(), ({ texts }) => JSON.stringify(texts)).values()].map((own) => {
+      const of = (column: ColumnOf<TableName>) =>
+        own.map(({ cells }) => cells[this.#places.get(column) ?? -1]).filter((cell) => typeof cell === "number");
       return {
-        texts,
-        n,
-        sum: (column: ColumnOf<TableName>) => of(column) ?? 0,
-        has: (column: ColumnOf<TableName>) => of(column) !== null,
+        texts: own[0]!.texts,
+        n: sum(own.map(({ n }) => n)),
+        sum: (column: ColumnOf<TableName>) => sum(of(column)),
+        has: (column: ColumnOf<TableName>) => of(column).length > 0,
       };
     });
   }

@@ -49,6 +49,17 @@ function apply(element: HTMLElement, { class: name, title, style, click, on, ...
   for (const [event, listener] of Object.entries(on ?? {})) element.addEventListener(event, listener as EventListener);
 }
 
+/** Reads styles in the light colours, in which the page is printed. */
+export function inLight<T>(read: () => T): T {
+  const { dataset } = document.documentElement,
+    before = dataset["theme"];
+  dataset["theme"] = "light";
+  const found = read();
+  if (before === undefined) delete dataset["theme"];
+  else dataset["theme"] = before;
+  return found;
+}
+
 let device = "GPU";
 
 /** From now on, replaces "GPU" in the page's texts by another word for devices. */
@@ -94,17 +105,13 @@ export function keepFocus(root: HTMLElement, draw: () => void, otherwise?: HTMLE
   if (!same || document.activeElement !== same) otherwise?.focus({ preventScroll: true }); // a disabled control cannot get the focus
 }
 
-const NAMED: ReadonlyMap<number, string> = new Map([
-  [9, "\\t"],
-  [10, "\\n"],
-  [13, "\\r"],
-]);
+const NAMED: Readonly<Record<number, string>> = { 9: "\\t", 10: "\\n", 13: "\\r" };
 
 /** Makes text from a trace safe to show: replaces control characters, and characters that reorder or hide text, by escapes. */
 export function visible(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g, (c) => {
     const code = c.charCodeAt(0);
-    return NAMED.get(code) ?? `\\u${code.toString(16).padStart(4, "0")}`;
+    return NAMED[code] ?? `\\u${code.toString(16).padStart(4, "0")}`;
   });
 }
 

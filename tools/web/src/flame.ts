@@ -3,15 +3,8 @@ import { Boxes, paintBox, type BoxesOptions } from "./boxes";
 import { cut, fitting, visible } from "./dom";
 import { readable } from "./timeline/theme";
 
-/** Rows of a call tree. Each call comes before its callees. */
-export interface Tree {
-  readonly n: number;
-  readonly parent: readonly number[];
-  readonly name: readonly string[];
-  readonly time: readonly number[];
-  /** For each call, the custom property of its colour. */
-  readonly color: readonly string[];
-}
+/** Rows of a call tree, each call before its callees. `color`: custom property of the colour. */
+export type Tree = Readonly<{ n: number } & Record<"name" | "color", readonly string[]> & Record<"parent" | "time", readonly number[]>>;
 
 /** A call in the picture. `from` and `to` are its edges, as fractions of the whole width. */
 export type Box = Readonly<Record<"row" | "depth" | "from" | "to", number>>;

@@ -19,10 +19,8 @@ export function digitsOf(value: number): number {
   return size < 9.995 ? 2 : size < 999.95 ? 1 : 0;
 }
 
-export interface Unit {
-  readonly name: string;
-  readonly factor: number; // number of base units in this unit
-}
+/** A unit, of so many base units. */
+export type Unit = Readonly<{ name: string; factor: number }>;
 
 const units = (names: string, step: number): readonly Unit[] => names.split(" ").map((name, i) => ({ name, factor: step ** i }));
 const TIMES = units("ns µs ms s", 1e3),
@@ -87,10 +85,7 @@ function isOfEvents(name: string): boolean {
   return /^(mean|median|min|max|p95|stddev)_/.test(name) && !name.includes("_rank_");
 }
 
-interface Times {
-  readonly name: string;
-  readonly values: readonly (number | null)[];
-}
+type Times = Readonly<{ name: string; values: readonly (number | null)[] }>;
 
 /** Returns the units of time columns. Sums share a unit, and so do means, medians and extremes of single events. A column gets its own
  * unit if it would show only zeros up to the second decimal. */
@@ -197,6 +192,11 @@ export function times(value: number | null): string {
   return value === null ? NONE : `${grouped(value, 2)}×`;
 }
 
+/** Ends a sentence with a full stop, unless it is empty or ended. */
+export function ended(text: string): string {
+  return text.replace(/[^.!?]$/, "$&.");
+}
+
 /** Joins the parts of a sentence, except empty and missing parts. */
 export function joined(between: string, ...parts: readonly (string | null | undefined | false)[]): string {
   return parts.filter(Boolean).join(between);
@@ -214,16 +214,20 @@ export function exact(value: number | string | null, unit = ""): string {
   return unit ? `${text}${SPACE}${unit}` : text;
 }
 
+/** Returns the runs of consecutive numbers, ascending, each as first and last. */
+export function runsOf(values: readonly number[]): [number, number][] {
+  const runs: [number, number][] = [];
+  for (const value of [...values].sort((a, b) => a - b)) {
+    const last = runs[runs.length - 1];
+    if (last?.[1] === value - 1) last[1] = value;
+    else runs.push([value, value]);
+  }
+  return runs;
+}
+
 /** Writes numbers as ranges: "0–3, 8, …", at most @p most ranges. */
 export function ranges(values: readonly number[], most = Infinity): string {
-  const parts: string[] = [];
-  const sorted = [...values].sort((a, b) => a - b);
-  for (let i = 0; i < sorted.length; ) {
-    let last = i;
-    while (last + 1 < sorted.length && sorted[last + 1] === sorted[last]! + 1) last++;
-    parts.push(last === i ? String(sorted[i]) : `${sorted[i]}–${sorted[last]}`);
-    i = last + 1;
-  }
+  const parts = runsOf(values).map(([first, last]) => (first === last ? String(first) : `${first}–${last}`));
   return parts.length > most ? `${parts.slice(0, most).join(", ")}, …` : parts.join(", ");
 }
 

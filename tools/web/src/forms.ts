@@ -2,6 +2,7 @@
 import type { ColumnOf, Table, TableName } from "./data";
 import { h, visible } from "./dom";
 import * as f from "./format";
+import { isMemory } from "./grid";
 import { bandOf, lineChart, LINES_MAX } from "./lines";
 import { heatMap } from "./map";
 import { stacks } from "./stack";
@@ -10,26 +11,17 @@ type AnyColumn = ColumnOf<TableName>;
 
 const BARS_MAX = 256;
 
-/** Returns the column to draw: the table's `top` column; null if it has none. */
-function measure(table: Table): AnyColumn | null {
-  return table.columns[table.top]?.name ?? null;
-}
-
-function isMemory(table: Table): boolean {
-  return table.name.startsWith("memory.");
-}
-
 function write(table: Table, column: AnyColumn, value: number | null): string {
   const unit = table.columns[table.place(column)]!.unit;
   if (unit === "ns") return f.time(value);
-  if (unit === "B") return f.bytes(value, isMemory(table));
+  if (unit === "B") return f.bytes(value, isMemory(table, column));
   if (unit === "%") return f.percent(value, 1);
   return value !== null && !Number.isInteger(value) ? `${f.significant(value)}${unit && f.SPACE}${unit}` : f.exact(value, unit);
 }
 
 /** Draws the chart that the table's definition names, with the name of the drawn column as heading; null if the definition names none. */
 export function drawForm(table: Table): HTMLElement | null {
-  const column = measure(table),
+  const column = table.columns[table.top]?.name ?? null,
     drawn = column && table.n > 0 && table.place("rank") >= 0 ? drawnOf(table, column) : null;
   return drawn && h("section.wide-ends", h("h2", column), drawn);
 }
@@ -64,7 +56,7 @@ function overTime(table: Table, column: AnyColumn, time: AnyColumn): HTMLElement
     }));
   const values = table.nums(column),
     unit = table.columns[table.place(column)]!.unit;
-  const scale = unit === "ns" ? f.timeUnit(values) : unit === "B" ? f.byteUnit(values, isMemory(table)) : { name: unit, factor: 1 };
+  const scale = unit === "ns" ? f.timeUnit(values) : unit === "B" ? f.byteUnit(values, isMemory(table, column)) : { name: unit, factor: 1 };
   return lineChart({
     label: `${table.name} ${column} over time`,
     unit: scale,

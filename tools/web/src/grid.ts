@@ -162,7 +162,7 @@ function exactCell(value: Cell): Child {
 }
 
 /** Returns whether a column has sizes of device memory, which are shown in GiB. */
-function isMemory(table: Table, column: ColumnOf<TableName>): boolean {
+export function isMemory(table: Table, column: ColumnOf<TableName>): boolean {
   return table.name.startsWith("memory.") && column.endsWith("bytes");
 }
 

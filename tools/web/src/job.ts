@@ -118,6 +118,18 @@ export function kindWord(kind: string | null): string {
   return KIND_WORDS[kind ?? ""] ?? kind ?? "";
 }
 
+/** Returns the name of a process group, the same everywhere: "0 (default_pg)". Before PyTorch 2.4 a missing description is "undefined". */
+export function groupWord(group: string | null, description: string | null): string {
+  const more = description !== "undefined" && description !== group ? description : null;
+  return group && more ? `${group} (${more})` : more || group || "";
+}
+
+/** As groupWord(), with the description that groups.group has. */
+export function groupName(job: Job, group: string | null): string {
+  const table = job.table("groups.group");
+  return groupWord(group, table.text(table.find({ group }), "description"));
+}
+
 /** A sentence of tmerge's tables, with kinds of collectives spelled as on the page. */
 export function kindsIn(text: string): string {
   return text.replace(/\b[a-z]+\b/g, (word) => (/^(all|reduces|sendr)/.test(word) ? kindWord(word) : word));
@@ -186,13 +198,7 @@ export function worstUncertainty(job: Job): number | null {
 
 // The verdict ---------------------------------------------------------------------------------------
 
-export interface Verdict {
-  readonly state: State;
-  readonly title: string;
-  readonly text: string | null;
-  readonly view: string;
-  readonly link: string;
-}
+export type Verdict = Readonly<Record<"title" | "view" | "link", string> & { state: State; text: string | null }>;
 
 /** Returns the page's first sentence, which is also the terminal's: which rank delays the job; if none does, what costs most; if nothing
  * costs much, that nothing does. */

@@ -5,13 +5,8 @@ import * as f from "./format";
 import { lowest } from "./timeline/lanes";
 import type { PlotLine } from "./plot";
 
-export interface Line {
-  readonly name: string;
-  /** Time [ns from the job's begin] and value of each point, ascending in time. */
-  readonly points: readonly (readonly [number, number])[];
-  readonly strong?: boolean;
-  readonly dashed?: boolean;
-}
+/** Time [ns from the job's begin] and value of each point, ascending in time. */
+export type Line = Readonly<{ name: string; points: readonly (readonly [number, number])[]; strong?: boolean; dashed?: boolean }>;
 
 interface LineChartOptions {
   readonly label: string;
@@ -43,12 +38,6 @@ export function amid(chosen: readonly Line[], others: readonly Line[], word: str
         ? `Thin: the other ${word}s. `
         : "",
   };
-}
-
-/** Returns the value of the last point at or before a time; null if there is none. */
-export function valueAt(points: readonly (readonly [number, number])[], time: number): number | null {
-  const after = lowest(points.length, (i) => points[i]![0] > time);
-  return after > 0 ? points[after - 1]![1] : null;
 }
 
 /** Builds the band. Takes the maximum of each line in each time bucket (a value stays the same until the next one), then the minimum,
@@ -91,8 +80,8 @@ export function lineChart({ label, lines, band, limit, unit, steps, write }: Lin
     thin = lines.filter((line) => !line.strong),
     at = ([time, value]: readonly [number, number]): [number, number] => [time / span.factor, value / unit.factor];
   const writeAt = ({ name, points }: Line, time: number): string => {
-    const value = valueAt(points, time);
-    return `${name}: ${value === null ? f.NONE : write(value)}`;
+    const after = lowest(points.length, (i) => points[i]![0] > time);
+    return `${name}: ${after > 0 ? write(points[after - 1]![1]) : f.NONE}`;
   };
   const read = (x: number): Child => {
     const time = x * span.factor,

@@ -2,14 +2,8 @@
 import { h, type Child } from "./dom";
 import { tip } from "./ui";
 
-export interface MapCell {
-  readonly value: number | null;
-  readonly text: string;
-  readonly href?: string;
-  readonly tip: () => Child;
-  /** The cell is hatched, because only a part of it was recorded. */
-  readonly partial?: boolean;
-}
+/** `partial`: the cell is hatched, because only a part of it was recorded. */
+export type MapCell = Readonly<{ value: number | null; text: string; href?: string; tip: () => Child; partial?: boolean }>;
 
 export interface HeatMap {
   readonly label: string;
@@ -153,55 +147,36 @@ function labelsOf(names: readonly string[], step: number, side: "top" | "left"):
   );
 }
 
-/* Shows a cell of a painted map in words, selected by pointer or arrow keys. */
-class Reader {
-  readonly readout = h("p.note.map-readout", { "aria-live": "polite" }, "Point at a cell, or move with the arrow keys, to read it.");
-  readonly cursor = h("span.map-cursor", { hidden: true });
-  #row = 0;
-  #column = 0;
-
-  constructor(
-    readonly map: HeatMap,
-    readonly canvas: HTMLCanvasElement,
-  ) {
-    canvas.addEventListener("pointermove", (event) => this.#point(event));
-    canvas.addEventListener("click", (event) => {
-      this.#point(event);
-      this.#open();
-    });
-    canvas.addEventListener("keydown", (event) => this.#key(event));
-  }
-
-  #point(event: MouseEvent): void {
-    const box = this.canvas.getBoundingClientRect(),
-      { rows, columns } = this.map,
+/* Lets the pointer and arrow keys select a cell of a painted map. Returns its words, and a frame around it. */
+function reader({ rows, columns, cell }: HeatMap, canvas: HTMLCanvasElement) {
+  const readout = h("p.note.map-readout", { "aria-live": "polite" }, "Point at a cell, or move with the arrow keys, to read it."),
+    cursor = h("span.map-cursor", { hidden: true });
+  let r = 0,
+    c = 0;
+  const show = (row: number, column: number): void => {
+    r = Math.max(0, Math.min(row, rows.length - 1));
+    c = Math.max(0, Math.min(column, columns.length - 1));
+    readout.replaceChildren(h("span", cell(r, c)?.tip() ?? `${rows[r]}, ${columns[c]}: not recorded`));
+    cursor.hidden = false;
+    const share = (n: number, of: readonly string[]) => `${(100 * n) / of.length}%`;
+    Object.assign(cursor.style, { left: share(c, columns), width: share(1, columns), top: share(r, rows), height: share(1, rows) });
+  };
+  const point = (event: MouseEvent): void => {
+    const box = canvas.getBoundingClientRect(),
       place = (at: number, whole: number, n: number) => Math.floor((at / whole) * n);
-    this.#show(place(event.clientY - box.top, box.height, rows.length), place(event.clientX - box.left, box.width, columns.length));
-  }
-
-  #key(event: KeyboardEvent): void {
+    show(place(event.clientY - box.top, box.height, rows.length), place(event.clientX - box.left, box.width, columns.length));
+  };
+  const open = (): void => void (location.hash = cell(r, c)?.href ?? location.hash);
+  canvas.addEventListener("pointermove", point);
+  canvas.addEventListener("click", (event) => (point(event), open()));
+  canvas.addEventListener("keydown", (event) => {
     const by = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
-    if (event.key === "Enter") this.#open();
+    if (event.key === "Enter") open();
     if (!by) return;
     event.preventDefault();
-    this.#show(this.#row + by[0]!, this.#column + by[1]!);
-  }
-
-  #show(row: number, column: number): void {
-    const { rows, columns, cell } = this.map;
-    const r = (this.#row = Math.max(0, Math.min(row, rows.length - 1))),
-      c = (this.#column = Math.max(0, Math.min(column, columns.length - 1)));
-    const found = cell(r, c);
-    this.readout.replaceChildren(h("span", found ? found.tip() : `${rows[r]}, ${columns[c]}: not recorded`));
-    this.cursor.hidden = false;
-    const share = (n: number, of: readonly string[]) => `${(100 * n) / of.length}%`;
-    Object.assign(this.cursor.style, { left: share(c, columns), width: share(1, columns), top: share(r, rows), height: share(1, rows) });
-  }
-
-  #open(): void {
-    const target = this.map.cell(this.#row, this.#column)?.href;
-    if (target) location.hash = target;
-  }
+    show(r + by[0]!, c + by[1]!);
+  });
+  return { readout, cursor };
 }
 
 function painted(map: HeatMap, from: number, to: number): HTMLElement {
@@ -214,7 +189,7 @@ function painted(map: HeatMap, from: number, to: number): HTMLElement {
   const top = h("div.map-top", { "aria-hidden": true }),
     { word, short } = headings(map.columns);
   const height = Math.max(map.rows.length > ROWS_TALL ? 1 : 3, Math.min(18, Math.floor(640 / map.rows.length))),
-    reader = new Reader(map, canvas);
+    { readout, cursor } = reader(map, canvas);
   let drawn = false;
   const draw = (): void => {
     if (drawn && !canvas.isConnected) {
@@ -247,7 +222,7 @@ function painted(map: HeatMap, from: number, to: number): HTMLElement {
     h("span.map-word", { "aria-hidden": true }, word),
     top,
     h("div.map-left", { "aria-hidden": true }, labelsOf(map.rows, labelStep(LABEL_HEIGHT, height), "top")),
-    h("div.map-field", canvas, reader.cursor),
-    reader.readout,
+    h("div.map-field", canvas, cursor),
+    readout,
   );
 }

@@ -3,18 +3,10 @@ import { fillBox, stroke, strokeLine } from "./canvas";
 import * as f from "./format";
 import { roundTicks } from "./stack";
 
-export interface Axis {
-  readonly name: string;
-  readonly min: number;
-  readonly max: number;
-  /** Logarithmic, from one power of ten to another. */
-  readonly log?: boolean;
-  /** Formats a tick. */
-  readonly write?: (value: number) => string;
-  /** Ticks at whole numbers only. */
-  readonly whole?: boolean;
-  readonly lines?: boolean;
-}
+/** `log`: from one power of ten to another; `write` formats a tick; `whole`: ticks at whole numbers only. */
+export type Axis = Readonly<
+  Record<"min" | "max", number> & { name: string; write?: (value: number) => string } & Partial<Record<"log" | "whole" | "lines", boolean>>
+>;
 
 type Place = readonly [number, number];
 
@@ -32,31 +24,17 @@ export interface PlotLine {
 }
 
 /** An area, with points [x, lower y, upper y]. */
-export interface PlotArea {
-  readonly points: readonly (readonly [number, number, number])[];
-  readonly color: string;
-  readonly opacity: number;
-  readonly steps?: boolean;
-}
+export type PlotArea = Readonly<{
+  points: readonly (readonly [number, number, number])[];
+  color: string;
+  opacity: number;
+  steps?: boolean;
+}>;
 
-export interface Mark {
-  readonly at: Place;
-  /** SVG path in a box of 10 by 10; default: a disc. */
-  readonly path?: string;
-  readonly size: number;
-  readonly fill: string;
-  readonly opacity?: number;
-  readonly edge?: string;
-  readonly edgeWidth?: number;
-}
+/** `path`: SVG path in a box of 10 by 10; default: a disc. */
+export type Mark = Readonly<{ at: Place; path?: string; size: number; fill: string; opacity?: number; edge?: string; edgeWidth?: number }>;
 
-export interface Plot {
-  readonly x: Axis;
-  readonly y: Axis;
-  readonly areas?: readonly PlotArea[];
-  readonly lines?: readonly PlotLine[];
-  readonly marks?: readonly Mark[];
-}
+export type Plot = Readonly<{ x: Axis; y: Axis; areas?: readonly PlotArea[]; lines?: readonly PlotLine[]; marks?: readonly Mark[] }>;
 
 /** Font, and colours other than those of data. `ground` is the background. */
 export type Ink = Readonly<Record<"text" | "axis" | "line" | "ground" | "font", string>>;

@@ -7,15 +7,8 @@ import * as f from "./format";
 import { decades, type Axis, type PlotLine } from "./plot";
 import { lines } from "./ui";
 
-/** A point, for a row of a table. */
-export interface Spot {
-  readonly row: number;
-  readonly at: readonly [number, number];
-  readonly size: number;
-  /** Index of the marker shape, in PATHS. */
-  readonly shape: number;
-  readonly hollow?: boolean;
-}
+/** A point, for a row of a table, with the index of its marker shape. */
+export type Spot = Readonly<Record<"row" | "size" | "shape", number> & { at: readonly [number, number]; hollow?: boolean }>;
 
 type Ends = ReturnType<typeof decades>;
 type Roof = Omit<PlotLine, "color" | "width" | "dash">;
@@ -51,7 +44,7 @@ function scatter({ label, axes, color, spots, chosen, tip, click, roofs }: Scatt
       lines: roofs?.(x, y).map((roof) => ({ ...roof, color: theme["ink-2"], width: 1.5, dash: [6, 4] })) ?? [],
       marks: spots.map(({ row, at, size, shape, hollow }) => ({
         at,
-        path: symbolOf(shape),
+        path: PATHS[shape % PATHS.length]!, // repeats after eight kinds
         size,
         fill: hollow ? theme.page : theme[color],
         opacity: row === chosen ? 1 : 0.85,
@@ -146,11 +139,6 @@ const PATHS = [
   "M0 1L4.5 5L0 9H5.5L10 5L5.5 1Z", // arrow head
   "M5 0L6.5 3.5L10 3.8L7.4 6.2L8.2 10L5 8L1.8 10L2.6 6.2L0 3.8L3.5 3.5Z", // star
 ] as const;
-
-/** Returns the shape of kind @p n. Shapes repeat after eight kinds. */
-export function symbolOf(n: number): string {
-  return PATHS[n % PATHS.length]!;
-}
 
 function drawing(n: number, key: string, hollow: boolean): HTMLElement {
   const clip = { "clip-path": `path("${PATHS[n % PATHS.length]!}")` };

@@ -21,6 +21,10 @@ export async function ask(path: string, query: Readonly<Record<string, string | 
   return bytes;
 }
 
+export async function askJson<T>(...of: Parameters<typeof ask>): Promise<T> {
+  return JSON.parse(new TextDecoder().decode(await ask(...of))) as T;
+}
+
 /** Rows per answer. */
 const SLICE = 16384;
 
@@ -52,8 +56,7 @@ async function fetchAll(job: Job, name: TableName, reported: (n: number) => void
   const all = job.allRowsOf(name),
     rows: Cell[][] = [];
   while (rows.length < all) {
-    const bytes = await ask("rows", { table: name, first: rows.length, n: SLICE }),
-      slice = rowsOf(JSON.parse(new TextDecoder().decode(bytes)) as Cell[][]);
+    const slice = rowsOf(await askJson<Cell[][]>("rows", { table: name, first: rows.length, n: SLICE }));
     if (slice.length === 0) throw new Error(`tmerge serve returned ${rows.length} of ${all} rows`);
     rows.push(...slice);
     reported(rows.length);

@@ -5,12 +5,8 @@ import * as f from "./format";
 import { href } from "./view";
 import { legend, tip, lines } from "./ui";
 
-export interface Part {
-  readonly key: string;
-  readonly label: string;
-  /** Label in a legend. */
-  readonly short?: string;
-}
+/** `short`: label in a legend. */
+export type Part = Readonly<{ key: string; label: string; short?: string }>;
 
 /** The parts of a rank's GPU time, in the order used everywhere. */
 export const PARTS: readonly Part[] = [
@@ -50,16 +46,11 @@ export interface StackRow {
   readonly data?: Readonly<Record<string, string | number>>;
 }
 
-export interface StackOptions {
-  readonly parts?: readonly Part[];
-  /** Draws parts as shares of their bar, so that all bars are equally long. */
-  readonly shares?: boolean;
-  readonly axis?: boolean;
-  /** Text at the end of a row; default: the sum. */
+/** `shares`: parts are drawn as shares of their bar, so that all bars are equally long; `end`: text at the end of a row, default: the sum;
+ * `scale`: value of a bar that fills the width, default: the largest sum. */
+export type StackOptions = Readonly<{ parts?: readonly Part[]; shares?: boolean; axis?: boolean; scale?: number }> & {
   readonly end?: (row: StackRow, total: number) => Child;
-  /** Value of a bar that fills the width; default: the largest sum. */
-  readonly scale?: number;
-}
+};
 
 export function partsLegend(rows: readonly Pick<StackRow, "values">[], parts: readonly Part[] = PARTS): HTMLElement {
   return legend(parts.filter((_, p) => rows.some((row) => (row.values[p] ?? 0) > 0)).map((part) => [part.key, part.short ?? part.label]));
@@ -132,14 +123,10 @@ function axis(most: number | null): HTMLElement {
   const unit = most === null ? { name: "%", factor: 1 } : f.timeUnit([most]);
   const end = most === null ? 100 : most / unit.factor;
   const values = roundTicks(end, 5),
-    digits = tickDigits(values[1] ?? 1);
+    step = values[1] ?? 1, // 0.25 must not become 0.3
+    digits = [0, 1, 2, 3].find((each) => Math.abs(Number(step.toFixed(each)) - step) < 1e-6 * step) ?? 3;
   for (const value of values) ticks.push(h("span.tick", { style: { left: `${(100 * value) / end}%` } }, f.grouped(value, digits)));
   return h("div.stack.axis", { "aria-hidden": true }, h("span.row-label"), h("div.bar-box", ticks), h("span.row-end", unit.name));
-}
-
-/* Returns as many decimals as the distance of the ticks has: 0.25 must not become 0.3. */
-function tickDigits(step: number): number {
-  return [0, 1, 2, 3].find((digits) => Math.abs(Number(step.toFixed(digits)) - step) < 1e-6 * step) ?? 3;
 }
 
 /** Returns about @p n round values from 0 to @p end. */

@@ -52,17 +52,17 @@ export type Origin = Place & { readonly row: number };
 
 /** Shows a number with its origin: table, row and column, on hover and for tests. */
 export function figure(job: Job, text: string, origin: Origin): HTMLElement {
-  const table = job.table(origin.table);
-  const column = table.columns[table.place(origin.column)];
+  const table = job.table(origin.table),
+    column = table.columns[table.place(origin.column)],
+    value = table.cell(origin.row, origin.column);
   const element = h("span.figure", { "data-table": origin.table, "data-row": origin.row, "data-column": origin.column }, text);
   return tip(element, () =>
-    lines(`${origin.table} ${origin.column}`, f.exact(cellNumber(job, origin), column?.unit), column ? column.doc : null),
+    lines(
+      `${origin.table} ${origin.column}`,
+      f.exact(typeof value === "boolean" ? String(value) : value, column?.unit),
+      column ? column.doc : null,
+    ),
   );
-}
-
-function cellNumber(job: Job, origin: Origin): number | string | null {
-  const value = job.table(origin.table).cell(origin.row, origin.column);
-  return typeof value === "boolean" ? String(value) : value;
 }
 
 /** Shows a title in bold, and lines below it. Leaves out lines without content. */
@@ -146,6 +146,25 @@ export function prose(text: string | null): string {
     /(\d) (%|[nmu]?s)(?![\w])/g,
     (_, digit: string, unit: string) => `${digit}${f.SPACE}${unit.replace("us", "µs")}`,
   );
+}
+
+/* Views that show what a command of the terminal prints; all other tables are under Tables. */
+const SHOWN: Readonly<Record<string, string>> = {
+  stragglers: "Stragglers",
+  collectives: "Communication",
+  bubble: "Pipelines",
+  "idle.gap": "Idle",
+};
+
+/** As prose(), but "tmerge show NAME" becomes a link to the view that shows it. */
+export function told(text: string | null): Child[] {
+  return prose(text)
+    .split(/tmerge show ([\w.]+\w)/)
+    .map((part, i) => {
+      const title = SHOWN[part];
+      if (i % 2 === 0) return part;
+      return h("a.told", { href: title ? href(title.toLowerCase()) : href("tables", { name: part }) }, title ?? part);
+    });
 }
 
 // Controls -----------------------------------------------------------------------------------------
@@ -273,11 +292,17 @@ export function legend(keys: string | readonly (readonly [string, string])[]): H
   );
 }
 
-/** Makes a legend of colours. Keys are names of custom properties. @p more further items */
-export function swatches(keys: readonly (readonly [string, Child])[], more: Child = null): HTMLElement {
+/** Makes a legend of CSS colours, with further items before and after them. */
+export function swatches(
+  list: "ul.legend" | "ul.legend.below",
+  colors: readonly (readonly [string, Child])[],
+  after: Child = null,
+  before: Child = null,
+): HTMLElement {
   return h(
-    "ul.legend.below",
-    keys.map(([key, label]) => h("li", h("span.swatch", { style: { background: `var(--${key})` } }), label)),
-    more,
+    list,
+    before,
+    colors.map(([color, label]) => h("li", h("span.swatch", { style: { background: color } }), label)),
+    after,
   );
 }

@@ -52,10 +52,7 @@ export function tablesNamed<S extends string>(...texts: readonly (S & ([Unknown<
 }
 
 /** An entry of the list of views. `group`: the question that its views answer. The entry opens the first of its views. */
-export interface Tab {
-  readonly group: string;
-  readonly views: readonly View[];
-}
+export type Tab = Readonly<{ group: string; views: readonly View[] }>;
 
 /** Returns the address of a view, with keys sorted and values percent-encoded. */
 export function href(view: string, params: Readonly<Record<string, string | number>> = {}): string {

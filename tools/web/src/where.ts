@@ -2,13 +2,9 @@
 import type { Cell, Column, ColumnOf, Table, TableName } from "./data";
 import { visible } from "./dom";
 
-/** A column as a filter may name it: by its name, or by its heading. Numbers compared with a heading are in the heading's unit. */
-export interface Named {
-  readonly column: ColumnOf<TableName>;
-  readonly label: string;
-  /** One unit of the heading is this many of the column's own units. */
-  readonly factor: number;
-}
+/** A column as a filter may name it: by its name or its heading, one unit of which is `factor` of the column's own units. Numbers compared
+ * with a heading are in the heading's unit. */
+export type Named = Readonly<{ column: ColumnOf<TableName>; label: string; factor: number }>;
 
 type Test = (row: number) => boolean;
 

@@ -1,5 +1,5 @@
 /** Sums the events in an area of the timeline, which is a time range on chosen ranks. */
-import { sum } from "../format";
+import { runsOf, sum } from "../format";
 import { csvText } from "../grid";
 import { CALL, COPIES, OPERATOR, type JobBlock, type Span, type Track } from "./model";
 import { trackKey, type Lanes } from "./lanes";
@@ -144,13 +144,9 @@ export function csvOfArea(rows: readonly AreaRow[], what: string, ranks: readonl
 
 /** Writes ascending numbers as "0-7,12". */
 export function writeRanges(numbers: readonly number[]): string {
-  const runs: [number, number][] = [];
-  for (const number of [...numbers].sort((a, b) => a - b)) {
-    const last = runs[runs.length - 1];
-    if (last?.[1] === number - 1) last[1] = number;
-    else runs.push([number, number]);
-  }
-  return runs.map(([first, last]) => (first === last ? String(first) : `${first}-${last}`)).join(",");
+  return runsOf(numbers)
+    .map(([first, last]) => (first === last ? String(first) : `${first}-${last}`))
+    .join(",");
 }
 
 /** Returns a test for the numbers in a text of writeRanges. For a malformed text, the test rejects all numbers. */

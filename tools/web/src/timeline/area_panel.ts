@@ -26,12 +26,8 @@ const NO_AREA: Area = { kernels: [], classes: [], operators: [], lacking: 0, lac
 const ROWS = 40,
   RANKS_BESIDE = 6;
 
-interface Column {
-  readonly title: string;
-  readonly write: (row: AreaRow) => Child;
-  /** Returns a row's time in this column. All columns of times get one unit; null: this column is not a time. */
-  readonly time: ((row: AreaRow) => number) | null;
-}
+/* `time` returns a row's time; all columns of times get one unit. null: this column is not a time. */
+type Column = Readonly<{ title: string; write: (row: AreaRow) => Child; time: ((row: AreaRow) => number) | null }>;
 
 /* Returns the columns that compare ranks: for a few ranks, the time of each; for two, also their difference; for many, the median and
  * the maximum. */
@@ -102,7 +98,7 @@ export function areaTabs(controller: Controller): HTMLElement {
   const { markedTracks } = controller.state,
     { memory } = controller.listener.recorded,
     tabs = AREA_TABS.filter(([tab]) => (tab !== "ranks" || !markedTracks) && (tab !== "memory" || memory));
-  return segmented("Show", tabs, areaTab(controller), (tab) => controller.setTab(tab));
+  return segmented("Show", tabs, areaTab(controller), (tab) => controller.change((state) => (state.tab = tab)));
 }
 
 /* Cache: the area is summed again only if its inputs change. Selection and search are no inputs. */

@@ -27,10 +27,7 @@ export function plain() {
 
 export type Arrangement = ReturnType<typeof plain>;
 
-export interface Host {
-  readonly name: string;
-  readonly members: readonly number[];
-}
+export type Host = Readonly<{ name: string; members: readonly number[] }>;
 
 /** Returns the hosts, in the order of their first ranks. Ranks with the same host name belong to one host, even if they are not
  * adjacent. */

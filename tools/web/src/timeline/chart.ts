@@ -16,45 +16,10 @@ import { launchesOf } from "./launches";
 import { Labels, type Found } from "./names";
 import { COMPUTE, COPIES, TRANSFER, UNMATCHED, WAIT, type JobBlock, type Operation, type Span, type Track } from "./model";
 import { ALL_JOINED, clocksArePoor, isWide, OperationIndex } from "./operations";
-import {
-  RULER_HEIGHT,
-  STEPS_HEIGHT,
-  STRIP_HEIGHT,
-  StripImage,
-  jobSteps,
-  paintFlags,
-  paintRuler,
-  paintSteps,
-  paintStrip,
-} from "./paint_head";
-import {
-  membersOutside,
-  paintArrivals,
-  paintJoin,
-  type JoinInput,
-  counterBox,
-  paintCounter,
-  paintCounterLabel,
-  paintUnknown,
-  paintArrows,
-  type Arrow,
-  outlinePiece,
-  paintPath,
-} from "./paint_over";
+import * as head from "./paint_head";
+import * as over from "./paint_over";
 import { MOST_PER_PIXEL, paintCoverage, paintEvents, type Canvas } from "./paint_lane";
-import {
-  paintAbsent,
-  paintFolded,
-  paintGutter,
-  paintHost,
-  paintMapLabel,
-  paintMark,
-  paintEdge,
-  paintOutside,
-  paintRecordings,
-  paintScrollbar,
-  paintSubLabel,
-} from "./paint_rows";
+import * as beside from "./paint_rows";
 import { heightIn, type Path, type Placed } from "./path";
 import { HostPyramid, type Pyramid } from "./pyramid";
 import { Scale } from "./scale";
@@ -65,7 +30,7 @@ import { colorOf, readTheme, setFont, type Theme } from "./theme";
 import type { Reported } from "./event_details";
 
 const STRIP_TOP = 4;
-export const HEAD = STRIP_TOP + STRIP_HEIGHT + STEPS_HEIGHT + RULER_HEIGHT;
+export const HEAD = STRIP_TOP + head.STRIP_HEIGHT + head.STEPS_HEIGHT + head.RULER_HEIGHT;
 const GUTTER = 92,
   GUTTER_NARROW = 62,
   NARROW = 600,
@@ -86,13 +51,8 @@ const MOST_COLORED = 150_000;
 /** If more operations than this are drawn with lines between their ranks, the lines are faint. */
 const FEW_JOINED = 12;
 
-/** The operator that launches most of a kernel's time. */
-export interface Launcher {
-  readonly operator: string;
-  readonly inside: string | null;
-  /** Share of the kernel's time [%]. */
-  readonly share: number;
-}
+/** Of all operators, the one that launches most of a kernel's time, with its share of that time [%]. */
+export type Launcher = Readonly<{ operator: string; inside: string | null; share: number }>;
 
 /** Mean rate of those calls of a kernel whose number of floating-point operations is known. */
 export type Rate = Readonly<Record<"tflops" | "calls", number>>;
@@ -163,7 +123,7 @@ export type Zone = "strip" | "ruler" | "gutter" | "lanes" | "scrollbar" | "outsi
 
 export class Chart {
   readonly element: HTMLCanvasElement;
-  readonly steps: ReturnType<typeof jobSteps>;
+  readonly steps: ReturnType<typeof head.jobSteps>;
   theme: Theme;
   width = 0;
   height = 0;
@@ -175,14 +135,14 @@ export class Chart {
   poor = false;
   readonly labels: Labels;
   readonly #ctx: CanvasRenderingContext2D;
-  readonly #strip: StripImage;
+  readonly #strip: head.StripImage;
   /** For opened ranks, the first row of each thread. */
   #threads = new Map<Track, SubRow>();
   #palette: { key: readonly unknown[]; palette: Palette | null } = { key: [], palette: null };
   #ordered: readonly [Order, readonly number[]] | undefined;
   readonly hosts: readonly Host[];
   readonly hostShares: HostPyramid;
-  #layout: Layout = { rows: [], ranks: [], height: 0, pinned: 0, inOrder: true };
+  layout: Layout = { rows: [], ranks: [], height: 0, pinned: 0, inOrder: true };
 
   constructor(
     readonly data: ChartData,
@@ -193,8 +153,8 @@ export class Chart {
     if (!ctx) throw new Error("this browser has no canvas");
     this.element = element;
     this.#ctx = ctx;
-    this.#strip = new StripImage(data.strip, data.job.stripBuckets);
-    this.steps = jobSteps(data.job);
+    this.#strip = new head.StripImage(data.strip, data.job.stripBuckets);
+    this.steps = head.jobSteps(data.job);
     this.labels = new Labels(data.job.names);
     this.theme = readTheme(document.documentElement);
     this.index = new OperationIndex(data.operations);
@@ -219,16 +179,12 @@ export class Chart {
     return new Scale(this.state.span, this.gutter, Math.max(1, this.width - this.gutter - RIGHT));
   }
 
-  get layout(): Layout {
-    return this.#layout;
-  }
-
   get room(): number {
     return Math.max(0, this.height - HEAD);
   }
 
   get maxScroll(): number {
-    return Math.max(0, this.#layout.height - this.room);
+    return Math.max(0, this.layout.height - this.room);
   }
 
   /** Height [px] at which all ranks are visible in their maximum height. */
@@ -261,16 +217,16 @@ export class Chart {
   }
 
   arrange(): void {
-    this.#layout = this.#laidOut(this.room);
+    this.layout = this.#laidOut(this.room);
     this.state.scroll = Math.max(0, Math.min(this.state.scroll, this.maxScroll));
     this.#threads = new Map(
-      this.#layout.rows.filter((row): row is SubRow => row.kind === "sub" && row.named).map((row) => [row.lane.track, row]),
+      this.layout.rows.filter((row): row is SubRow => row.kind === "sub" && row.named).map((row) => [row.lane.track, row]),
     );
   }
 
   zone(x: number, y: number): Zone {
     if (y < 0 || y > this.height || x < 0 || x > this.width) return "outside";
-    if (y < STRIP_TOP + STRIP_HEIGHT + STEPS_HEIGHT) return x >= this.gutter ? "strip" : "outside";
+    if (y < STRIP_TOP + head.STRIP_HEIGHT + head.STEPS_HEIGHT) return x >= this.gutter ? "strip" : "outside";
     if (y < HEAD) return x >= this.gutter ? "ruler" : "outside";
     if (x > this.width - RIGHT - 2 && this.maxScroll > 0) return "scrollbar";
     return x < this.gutter ? "gutter" : "lanes";
@@ -278,7 +234,7 @@ export class Chart {
 
   row(y: number): Row | undefined {
     if (y < HEAD) return undefined;
-    return rowAt(this.#layout.rows, y - HEAD < this.#layout.pinned ? y - HEAD : y - HEAD + this.state.scroll);
+    return rowAt(this.layout.rows, y - HEAD < this.layout.pinned ? y - HEAD : y - HEAD + this.state.scroll);
   }
 
   /** Returns the index of the flag that begins at a position on the ruler; -1 if there is none. */
@@ -288,12 +244,12 @@ export class Chart {
   }
 
   offsetOf(row: { readonly y: number }): number {
-    return row.y < this.#layout.pinned ? HEAD : HEAD - this.state.scroll;
+    return row.y < this.layout.pinned ? HEAD : HEAD - this.state.scroll;
   }
 
   /* Returns the visible rows: first the rows that scroll, then the pinned ones. */
   *#visible(): Generator<Row> {
-    const { rows, pinned } = this.#layout,
+    const { rows, pinned } = this.layout,
       [first, end] = rowsIn(rows, this.state.scroll + pinned, this.room - pinned),
       [, last] = rowsIn(rows, 0, pinned);
     for (let i = first; i < end; i++) yield rows[i]!;
@@ -326,7 +282,7 @@ export class Chart {
     const { at, level } = placed,
       { lanes, path } = this.data;
     const thread = level === "host" && lanes && this.state.open.has(at) ? path.threadOf(placed, lanes.of(at)) : null;
-    const row = this.#layout.ranks[at]!;
+    const row = this.layout.ranks[at]!;
     return heightIn(row, level, thread ? this.#threads.get(thread) : undefined) + this.offsetOf(row);
   }
 
@@ -335,7 +291,7 @@ export class Chart {
     if (!this.state.path) return null;
     const { path } = this.data,
       [first, end] = path.range({ begin: time - slack, end: time + slack }),
-      row = this.#layout.ranks[at]!;
+      row = this.layout.ranks[at]!;
     let best: Placed | null = null;
     for (let i = first; i < end; i++) {
       const placed = path.list[i]!,
@@ -370,8 +326,8 @@ export class Chart {
     const canvas: Canvas = { ctx, theme, scale: this.scale, ratio, strength: this.state.found ? 0.25 : 1 };
     this.#head(canvas);
     this.#lanes({ ...canvas, theme: this.palette?.theme ?? theme });
-    clipped(ctx, { x: this.gutter - 1, width: canvas.scale.width + 2, y: HEAD - RULER_HEIGHT, height: this.height }, () =>
-      paintFlags(canvas, this.state.flags, HEAD - RULER_HEIGHT, this.height),
+    clipped(ctx, { x: this.gutter - 1, width: canvas.scale.width + 2, y: HEAD - head.RULER_HEIGHT, height: this.height }, () =>
+      head.paintFlags(canvas, this.state.flags, HEAD - head.RULER_HEIGHT, this.height),
     );
     this.cost = performance.now() - started;
   }
@@ -393,16 +349,16 @@ export class Chart {
     const { ctx, theme } = canvas,
       duration = this.data.job.duration;
     setFont(ctx, theme, [12, theme.ink2, "right"]);
-    ctx.fillText("all ranks", this.gutter - 8, STRIP_TOP + STRIP_HEIGHT / 2);
-    paintStrip(canvas, this.#strip, duration, STRIP_TOP);
-    paintSteps(canvas, this.steps, duration, STRIP_TOP + STRIP_HEIGHT);
-    paintRuler(canvas, HEAD - RULER_HEIGHT, this.height);
+    ctx.fillText("all ranks", this.gutter - 8, STRIP_TOP + head.STRIP_HEIGHT / 2);
+    head.paintStrip(canvas, this.#strip, duration, STRIP_TOP);
+    head.paintSteps(canvas, this.steps, duration, STRIP_TOP + head.STRIP_HEIGHT);
+    head.paintRuler(canvas, HEAD - head.RULER_HEIGHT, this.height);
   }
 
   #lanes(canvas: Canvas): void {
     const { ctx } = canvas,
       { scroll, arrangement } = this.state,
-      { pinned } = this.#layout,
+      { pinned } = this.layout,
       rows = [...this.#visible()];
     this.leftOut = null;
     ctx.save();
@@ -413,10 +369,10 @@ export class Chart {
         else for (const row of own) this.#row(canvas, row, this.offsetOf(row));
       });
     }
-    if (pinned > 0) paintEdge(canvas, HEAD + pinned);
+    if (pinned > 0) beside.paintEdge(canvas, HEAD + pinned);
     clipped(canvas.ctx, { x: this.gutter, width: canvas.scale.width + 2, y: HEAD, height: this.room }, () => this.#over(canvas));
     ctx.restore();
-    paintScrollbar(canvas, { x: this.width - RIGHT, y: HEAD, height: this.room }, scroll, this.#layout.height);
+    beside.paintScrollbar(canvas, { x: this.width - RIGHT, y: HEAD, height: this.room }, scroll, this.layout.height);
   }
 
   /** Returns the indices of the ranks whose rows are between two positions [px of the canvas]. The row of a folded host counts for all
@@ -426,17 +382,16 @@ export class Chart {
     return new Set([...lanes, ...shares]);
   }
 
+  /* Returns the visible rows between two positions [px of the canvas]. */
+  #between(y0: number, y1: number): Row[] {
+    return [...this.#visible()].filter((row) => row.y + this.offsetOf(row) < y1 && row.y + this.offsetOf(row) + row.height > y0);
+  }
+
   /** Returns the keys of the streams and threads whose rows are between two positions [px of the canvas]; null if rows of other types
    * are there, too. */
   tracksBetween(y0: number, y1: number): Set<string> | null {
-    const out = new Set<string>();
-    for (const row of this.#visible()) {
-      const y = row.y + this.offsetOf(row);
-      if (y >= y1 || y + row.height <= y0) continue;
-      if (row.kind !== "sub") return null;
-      out.add(trackKey(row.lane.track));
-    }
-    return out.size > 0 ? out : null;
+    const keys = this.#between(y0, y1).map((row) => (row.kind === "sub" ? trackKey(row.lane.track) : null));
+    return keys.length > 0 && keys.every((key) => key !== null) ? new Set(keys) : null;
   }
 
   /** As placesBetween(), but distinguishes ranks that are drawn as lanes from ranks that are drawn only from shares (in folded hosts and
@@ -445,12 +400,9 @@ export class Chart {
     const lanes = new Set<number>(),
       shares = new Set<number>(),
       own = this.state.arrangement.map === null ? lanes : shares;
-    for (const row of this.#visible()) {
-      const y = row.y + this.offsetOf(row);
-      if (y >= y1 || y + row.height <= y0) continue;
+    for (const row of this.#between(y0, y1))
       if (row.kind === "rank" || row.kind === "sub" || row.kind === "counter") own.add(row.at);
       else if (row.kind === "host") for (const at of row.folded?.members ?? []) shares.add(at);
-    }
     return { lanes, shares };
   }
 
@@ -458,33 +410,28 @@ export class Chart {
   #markedHeights(): [number, number][] {
     const { marked, markedTracks } = this.state;
     if (!marked) return [[HEAD, this.height]];
-    const out: [number, number][] = [];
-    for (const row of this.#visible()) {
-      const chosen = markedTracks
-        ? row.kind === "sub" && markedTracks.has(trackKey(row.lane.track))
-        : row.kind === "host"
-          ? (row.folded?.members.every((at) => marked.has(at)) ?? false)
-          : row.kind !== "absent" && marked.has(row.at);
-      const y = row.y + this.offsetOf(row);
-      if (chosen) out.push([y, y + row.height]);
-    }
-    return out;
+    const isMarked = (row: Row): boolean => {
+      if (markedTracks) return row.kind === "sub" && markedTracks.has(trackKey(row.lane.track));
+      if (row.kind === "host") return row.folded?.members.every((at) => marked.has(at)) ?? false;
+      return row.kind !== "absent" && marked.has(row.at);
+    };
+    return [...this.#visible()].filter(isMarked).map((row) => [row.y + this.offsetOf(row), row.y + this.offsetOf(row) + row.height]);
   }
 
   #part(above: boolean): Box {
-    const { pinned } = this.#layout;
+    const { pinned } = this.layout;
     return above ? { y: HEAD, height: Math.min(pinned, this.room) } : { y: HEAD + pinned, height: Math.max(0, this.room - pinned) };
   }
 
   #over(canvas: Canvas): void {
     const { mark, arrangement, path, selected } = this.state;
-    if (mark) for (const [top, bottom] of this.#markedHeights()) paintMark(canvas, mark, top, bottom);
+    if (mark) for (const [top, bottom] of this.#markedHeights()) beside.paintMark(canvas, mark, top, bottom);
     if (arrangement.map !== null) return;
     this.#joins(canvas);
-    if (path) paintPath(canvas, this.data.path, (placed) => this.heightOf(placed));
+    if (path) over.paintPath(canvas, this.data.path, (placed) => this.heightOf(placed));
     this.#outlineSelected(canvas);
     this.#arrows(canvas);
-    if (path && selected.piece) outlinePiece(canvas, selected.piece, this.heightOf(selected.piece), HEAD);
+    if (path && selected.piece) over.outlinePiece(canvas, selected.piece, this.heightOf(selected.piece), HEAD);
   }
 
   get mapData() {
@@ -506,7 +453,7 @@ export class Chart {
       const chosen = row.kind === "rank" ? row.at === selected.at : row.host === selected.host;
       if ((!chosen && y - labelled < MAP_LABEL) || y + row.height / 2 < HEAD + MAP_LABEL / 2) continue;
       labelled = y;
-      paintMapLabel(canvas, row, y, row.kind === "rank" ? `rank ${this.data.job.ranks[row.at]!.rank}` : hostLabel(row), chosen);
+      beside.paintMapLabel(canvas, row, y, row.kind === "rank" ? `rank ${this.data.job.ranks[row.at]!.rank}` : hostLabel(row), chosen);
     }
     if (arrangement.map === null) return;
     paintMap(canvas, shown, arrangement.map, this.mapData);
@@ -527,19 +474,19 @@ export class Chart {
   }
 
   #row(canvas: Canvas, row: Row, offset: number): void {
-    if (row.kind === "host") return row.folded ? this.#folded(canvas, row, offset) : paintHost(canvas, row, offset);
-    if (row.kind === "absent") return paintAbsent(canvas, row, offset, this.data.job.allRanks > this.data.job.ranks.length);
+    if (row.kind === "host") return row.folded ? this.#folded(canvas, row, offset) : beside.paintHost(canvas, row, offset);
+    if (row.kind === "absent") return beside.paintAbsent(canvas, row, offset, this.data.job.allRanks > this.data.job.ranks.length);
     const { ctx, scale } = canvas;
     if (row.kind === "rank") {
       const rank = this.data.job.ranks[row.at]!;
-      paintGutter(canvas, row, rank, offset, this.state.open.has(row.at), this.state.selected.at === row.at);
+      beside.paintGutter(canvas, row, rank, offset, this.state.open.has(row.at), this.state.selected.at === row.at);
       clipped(ctx, { x: scale.left, y: row.y + offset, width: scale.width, height: row.height }, () => {
         this.#rank(canvas, row, offset);
       });
       return;
     }
     if (row.kind === "counter") return this.#counter(canvas, row, offset);
-    if (row.named) paintSubLabel(canvas, row, this.data.job.names, offset);
+    if (row.named) beside.paintSubLabel(canvas, row, this.data.job.names, offset);
     clipped(ctx, { x: scale.left, y: row.y + offset, width: scale.width, height: row.height }, () => {
       const box = { y: row.y + offset, height: row.height - 1 };
       paintEvents(canvas, row.lane.list, row.lane.list.range(scale.span), box, this.eventOptions(10));
@@ -549,20 +496,32 @@ export class Chart {
   #counter(canvas: Canvas, row: CounterRow, offset: number): void {
     const counter = this.counterOf(row),
       { scale, ratio } = canvas,
-      box = counterBox(row, offset);
+      box = { y: row.y + offset, height: row.height - over.AIR };
     if (!counter)
-      return paintCounterLabel(canvas, box, this.state.arrangement.counters[row.counter]!, "", this.data.lanes ? "not in this page" : "");
+      return over.paintCounterLabel(
+        canvas,
+        box,
+        this.state.arrangement.counters[row.counter]!,
+        "",
+        this.data.lanes ? "not in this page" : "",
+      );
     const values = this.data.values.get(counter.key),
       known = values ? isKnown(this.data, counter, values, row.at) : false,
       shares = new Float32Array(Math.ceil(scale.width * ratio));
     if (values && known) fillCounter(this.data, counter, values, row.at, scale.span.begin, 1 / (scale.k * ratio), shares);
     clipped(canvas.ctx, { x: scale.left, width: scale.width, ...box }, () => {
-      paintCounter(canvas, box, shares);
-      for (const part of known ? unknownParts(this.data, counter, row.at, scale.span) : []) paintUnknown(canvas, box, part);
+      over.paintCounter(canvas, box, shares);
+      for (const part of known ? unknownParts(this.data, counter, row.at, scale.span) : []) over.paintUnknown(canvas, box, part);
     });
     const waiting = values === undefined || this.data.farCounters?.loading,
       nothing = known ? null : waiting ? "…" : this.data.job.complete ? "not recorded" : "not in this page";
-    paintCounterLabel(canvas, box, counter.label, values && known ? `≤ ${counter.words(topOf(this.data, counter, values))}` : "", nothing);
+    over.paintCounterLabel(
+      canvas,
+      box,
+      counter.label,
+      values && known ? `≤ ${counter.words(topOf(this.data, counter, values))}` : "",
+      nothing,
+    );
   }
 
   /** Returns the counter of a row; undefined if the job does not have it. */
@@ -600,7 +559,7 @@ export class Chart {
 
   #folded(canvas: Canvas, row: HostRow, offset: number): void {
     const { compute, communication } = row.folded!;
-    paintFolded(canvas, row, offset, hostLabel(row));
+    beside.paintFolded(canvas, row, offset, hostLabel(row));
     for (const [lane, kinds] of [
       [compute, COMPUTE_KINDS],
       [communication, COMMUNICATION_KINDS],
@@ -619,12 +578,12 @@ export class Chart {
     const { job, lanes, pyramid } = this.data,
       rank = job.ranks[row.at]!,
       { scale } = canvas;
-    paintRecordings(canvas, row, rank, offset, job.duration);
+    beside.paintRecordings(canvas, row, rank, offset, job.duration);
     const most = this.palette
         ? MOST_COLORED /
           Math.max(
             1,
-            rowsIn(this.#layout.rows, this.state.scroll, this.room).reduce((a, b) => b - a),
+            rowsIn(this.layout.rows, this.state.scroll, this.room).reduce((a, b) => b - a),
           )
         : 0,
       fit = Math.max(most, MOST_PER_PIXEL * scale.width);
@@ -633,7 +592,7 @@ export class Chart {
     if (lanes && pyramid.widthIn(row.at, scale.span) * scale.k > COARSE)
       for (const part of missingParts(job, rank, scale.span)) {
         this.#leaveOut(part);
-        paintOutside(canvas, part, row, offset);
+        beside.paintOutside(canvas, part, row, offset);
       }
     for (const which of ["compute", "communication"] as const) {
       const lane = row[which],
@@ -657,7 +616,7 @@ export class Chart {
   /** Returns the rows of ranks for paint_over.ts: their positions on the canvas, the visible range, and whether rows are in rank order. */
   joinInput() {
     const { scroll } = this.state,
-      { ranks, pinned, inOrder } = this.#layout;
+      { ranks, pinned, inOrder } = this.layout;
     /* pinned rows do not scroll, so the scroll position is added to their positions */
     const moved = (box: Box): Box => ({ y: box.y + scroll, height: box.height });
     const rows =
@@ -675,20 +634,20 @@ export class Chart {
     const strong = [hovered.operation, selected.operation].filter((o): o is Operation => o !== null);
     const joined = this.state.found ? [] : this.index.joined(canvas.scale.span, canvas.scale.k);
     for (const operation of joined)
-      if (!strong.includes(operation)) paintJoin(canvas, operation, input, false, joined.length <= FEW_JOINED);
+      if (!strong.includes(operation)) over.paintJoin(canvas, operation, input, false, joined.length <= FEW_JOINED);
     for (const operation of joined)
       if (!strong.includes(operation) && isWide(operation, canvas.scale.k))
-        paintArrivals(canvas, operation, input, false, this.poor && joined.length <= ALL_JOINED);
+        over.paintArrivals(canvas, operation, input, false, this.poor && joined.length <= ALL_JOINED);
     for (const operation of new Set(strong)) {
-      paintJoin(canvas, operation, input, true, true);
-      paintArrivals(canvas, operation, input, true, this.poor);
+      over.paintJoin(canvas, operation, input, true, true);
+      over.paintArrivals(canvas, operation, input, true, this.poor);
     }
     if (selected.operation) this.#outside(canvas, selected.operation, input);
   }
 
   /* Writes at the edges how many members of an operation are above and below the view. */
-  #outside({ ctx, theme, scale }: Canvas, operation: Operation, input: JoinInput): void {
-    const { above, below } = membersOutside(operation, input);
+  #outside({ ctx, theme, scale }: Canvas, operation: Operation, input: over.JoinInput): void {
+    const { above, below } = over.membersOutside(operation, input);
     setFont(ctx, theme, [11, theme.page, "center", 600]);
     const write = (text: string, y: number): void => {
       const half = ctx.measureText(text).width / 2 + 6;
@@ -705,7 +664,7 @@ export class Chart {
    * or at the top of the lanes for a host event. */
   #boxOf(at: number, event: number): Box {
     const { lanes } = this.data,
-      row = this.#layout.ranks[at]!,
+      row = this.layout.ranks[at]!,
       kind = lanes!.events.kind[event]!,
       of = lanes!.trackOf(event)!,
       track = of.continues ?? of;
@@ -716,8 +675,8 @@ export class Chart {
     const first = this.state.open.has(at) ? this.#threads.get(track) : undefined,
       own =
         first &&
-        this.#layout.rows
-          .slice(this.#layout.rows.indexOf(first))
+        this.layout.rows
+          .slice(this.layout.rows.indexOf(first))
           .find((each) => each.kind === "sub" && each.lane.track === track && each.lane.depth === lanes!.events.depth[event]);
     return own ? { y: own.y + this.offsetOf(own), height: own.height - 1 } : { y: row.y + this.offsetOf(row), height: 1 };
   }
@@ -728,14 +687,14 @@ export class Chart {
       { scale } = canvas;
     if (!lanes || !reported || event < 0) return;
     const right = scale.left + scale.width,
-      arrows: Arrow[] = [];
+      arrows: over.Arrow[] = [];
     for (const { call, row } of launchesOf(lanes, reported, event)) {
       const x0 = scale.x(lanes.events.begin[call]!),
         x1 = scale.x(lanes.events.begin[row]!);
       if (Math.max(x0, x1) < scale.left || Math.min(x0, x1) > right || arrows.length === MOST_ARROWS) continue;
       arrows.push({ x0, from: this.#boxOf(at, call), x1, to: this.#boxOf(at, row) });
     }
-    if (arrows.length > 0) paintArrows(canvas, arrows);
+    if (arrows.length > 0) over.paintArrows(canvas, arrows);
   }
 
   #outlineSelected({ ctx, theme, scale }: Canvas): void {
@@ -753,8 +712,7 @@ export class Chart {
             ? row
             : null;
       if (!box) continue;
-      const x0 = Math.max(scale.left - 4, scale.x(lanes.events.begin[event]!));
-      const x1 = Math.min(scale.left + scale.width + 4, scale.x(lanes.events.begin[event]! + lanes.events.duration[event]!));
+      const [x0, x1] = scale.visible(lanes.spanOf(event), 4);
       ctx.strokeStyle = theme.ink;
       ctx.lineWidth = 1.8;
       ctx.strokeRect(x0 - 1, box.y + this.offsetOf(row), Math.max(3, x1 - x0 + 2), box.height);

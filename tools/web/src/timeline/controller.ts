@@ -1,7 +1,6 @@
 /** Executes commands: changes the state and redraws before the next frame. */
 import type { Page } from ".";
 import { Chart, ChartState, HEAD, NOWHERE, type ChartData, type Target } from "./chart";
-import type { AreaTab } from "./area_panel";
 import type { Arrangement, Measure } from "./arrange";
 import { addFlag } from "./flags";
 import type { FarArea, askSame } from "./far";
@@ -18,6 +17,10 @@ const UNDER = 60;
 /** Maps of more ranks than this are folded at first. */
 const MANY = 16;
 
+function toggled<T>(list: readonly T[], item: T): T[] {
+  return list.includes(item) ? list.filter((each) => each !== item) : [...list, item];
+}
+
 export class Controller {
   readonly chart: Chart;
   readonly state: ChartState;
@@ -31,8 +34,10 @@ export class Controller {
   /** Ask the server for sums over an area, and for the same kernel elsewhere; null as for `searcher`. */
   farArea: FarArea | null = null;
   farSame: ReturnType<typeof askSame> | null = null;
-  #foundAt = -1;
-  #measure: Measure | null = null;
+  /** Index of the selected event among the matches; -1 if it is not a match. */
+  foundAt = -1;
+  /** The quantity of the map that was shown last; null: none so far. */
+  measure: Measure | null = null;
 
   constructor(
     readonly data: ChartData,
@@ -61,7 +66,9 @@ export class Controller {
     cancelAnimationFrame(this.#frame);
   }
 
-  #changed(): void {
+  /** Changes what the details or the address show. */
+  change(change: (state: ChartState) => unknown): void {
+    change(this.state);
     this.listener.selected();
     this.listener.moved();
     this.draw();
@@ -111,11 +118,6 @@ export class Controller {
 
   // Arrangement -------------------------------------------------------------------------------------
 
-  /** The quantity of the map that was shown last; null: none so far. */
-  get measure(): Measure | null {
-    return this.#measure;
-  }
-
   /* The rank in focus: the selected rank, or the rank in the middle of the view. */
   get #lookedAt(): number {
     const row = this.state.selected.at < 0 ? this.chart.row(HEAD + this.chart.room / 2) : undefined;
@@ -136,9 +138,9 @@ export class Controller {
   /** Shows a map of a quantity; null: lanes. In a job of many ranks, the first map starts with folded hosts. */
   setMap(measure: Measure | null): void {
     const { arrangement } = this.state,
-      first = this.#measure === null && arrangement.map === null;
+      first = this.measure === null && arrangement.map === null;
     arrangement.map = measure;
-    if (measure !== null) this.#measure = measure;
+    if (measure !== null) this.measure = measure;
     if (measure !== null && first && this.data.job.ranks.length > MANY && this.chart.hosts.length > 1) this.#foldHosts(true);
     this.listener.selected();
     this.#arranged();
@@ -151,10 +153,7 @@ export class Controller {
   }
 
   toggleCounter(key: string): void {
-    const { arrangement } = this.state,
-      rest = arrangement.counters.filter((each) => each !== key);
-    arrangement.counters = rest.length < arrangement.counters.length ? rest : [...rest, key];
-    this.#arranged();
+    this.arrange((own) => (own.counters = toggled(own.counters, key)));
   }
 
   #foldHosts(fold: boolean): void {
@@ -177,11 +176,7 @@ export class Controller {
   }
 
   togglePin(at: number): void {
-    const { arrangement } = this.state;
-    if (at < 0) return;
-    const rest = arrangement.pinned.filter((each) => each !== at);
-    arrangement.pinned = rest.length < arrangement.pinned.length ? rest : [...rest, at];
-    this.#arranged();
+    if (at >= 0) this.arrange((own) => (own.pinned = toggled(own.pinned, at)));
   }
 
   movePinned(by: number): void {
@@ -255,9 +250,7 @@ export class Controller {
   }
 
   select(target: Target): void {
-    this.state.selected = target;
-    this.state.awaited = null;
-    this.#changed();
+    this.change((state) => Object.assign(state, { selected: target, awaited: null }));
   }
 
   hover(target: Target): void {
@@ -270,8 +263,7 @@ export class Controller {
 
   /** @param marked indices of the marked ranks; null: all. @param tracks keys of marked streams and threads of these ranks; null: all */
   setMark(mark: Span | null, marked: ReadonlySet<number> | null = null, tracks: ReadonlySet<string> | null = null): void {
-    this.drawMark(mark, marked, tracks);
-    this.#changed();
+    this.change(() => this.drawMark(mark, marked, tracks));
   }
 
   /** As setMark(), while the pointer draws the mark: its content is not yet described. */
@@ -288,7 +280,7 @@ export class Controller {
       time = this.pointer && this.pointer.x >= this.chart.gutter ? this.chart.scale.time(this.pointer.x) : null,
       begin = Math.round(Math.max(0, time ?? this.#selectedSpan()?.begin ?? (span.begin + span.end) / 2)),
       at = addFlag(this.state.flags, mark ?? { begin, end: begin });
-    this.#changed();
+    this.change(() => undefined);
     this.listener.asked("flag", at);
   }
 
@@ -298,18 +290,8 @@ export class Controller {
     this.draw();
   }
 
-  removeFlag(at: number): void {
-    this.state.flags.splice(at, 1);
-    this.#changed();
-  }
-
   showFlag(at: number): void {
     this.setSpan(reveal(this.state.span, this.state.flags[at]!, this.duration));
-  }
-
-  setTab(tab: AreaTab): void {
-    this.state.tab = tab;
-    this.#changed();
   }
 
   /* Adds the selected rank, or the one under the pointer, to the mark, or removes it from the mark. If there is no mark, marks this
@@ -327,15 +309,14 @@ export class Controller {
     const { lanes, job } = this.data;
     this.state.found = lanes ? find(text, job.names, lanes.events, job.ranks) : null;
     this.searcher?.look(text);
-    this.state.everywhere = this.searcher?.result ?? null;
-    this.#foundAt = -1;
-    this.#changed();
+    this.foundAt = -1;
+    this.change((state) => (state.everywhere = this.searcher?.result ?? null));
   }
 
   searched(): void {
     const done = this.state.everywhere?.done;
     this.state.everywhere = this.searcher?.result ?? null;
-    if (this.state.everywhere?.done && !done) this.#foundAt = -1;
+    if (this.state.everywhere?.done && !done) this.foundAt = -1;
     this.listener.selected();
   }
 
@@ -344,9 +325,9 @@ export class Controller {
     const { lanes, job } = this.data,
       { found } = this.state;
     if (!found || !lanes) return;
-    const row = found.rows[this.#foundAt];
+    const row = found.rows[this.foundAt];
     this.state.found = find(found.text, job.names, lanes.events, job.ranks);
-    if (!this.#steps && row !== undefined) this.#foundAt = this.state.found?.rows.indexOf(renamed(row)) ?? -1;
+    if (!this.#steps && row !== undefined) this.foundAt = this.state.found?.rows.indexOf(renamed(row)) ?? -1;
     this.draw();
   }
 
@@ -357,20 +338,19 @@ export class Controller {
   }
 
   setListed(listed: boolean): void {
-    this.state.listed = listed;
-    this.#changed();
+    this.change((state) => (state.listed = listed));
   }
 
   selectFound(place: number): void {
     const far = this.#steps?.[place];
     if (this.#steps) {
       if (!far) return;
-      this.#foundAt = place;
+      this.foundAt = place;
       return this.goTo(far);
     }
     const row = this.state.found?.rows[place];
     if (row === undefined) return;
-    this.#foundAt = place;
+    this.foundAt = place;
     this.selectEvent(row);
   }
 
@@ -429,10 +409,10 @@ export class Controller {
   }
 
   setPath(shown: boolean): void {
-    const { state } = this;
-    state.path = shown && this.data.path.list.length > 0;
-    if (!state.path && state.selected.piece) state.selected = NOWHERE;
-    this.#changed();
+    this.change((state) => {
+      state.path = shown && this.data.path.list.length > 0;
+      if (!state.path && state.selected.piece) state.selected = NOWHERE;
+    });
   }
 
   selectPiece(piece: Placed): void {
@@ -478,7 +458,7 @@ export class Controller {
   }
 
   switchMap(): void {
-    this.setMap(this.state.arrangement.map === null ? (this.#measure ?? "compute") : null);
+    this.setMap(this.state.arrangement.map === null ? (this.measure ?? "compute") : null);
   }
 
   /** Folds or unfolds the selected host, or the one under the pointer, or all hosts. */
@@ -579,17 +559,12 @@ export class Controller {
     const begins = this.#steps?.map((event) => event.begin) ?? Array.from(found.rows, (row) => events.begin[row]!),
       n = begins.length;
     if (n === 0) return;
-    let place = (this.#foundAt + (forward ? 1 : -1) + n) % n;
-    if (this.#foundAt < 0) {
+    let place = (this.foundAt + (forward ? 1 : -1) + n) % n;
+    if (this.foundAt < 0) {
       const inView = begins.findIndex((begin) => begin >= span.begin);
       place = inView < 0 ? 0 : forward ? inView : Math.max(0, inView - 1);
     }
     this.selectFound(place);
-  }
-
-  /** Index of the selected event among the matches; -1 if it is not a match. */
-  get foundAt(): number {
-    return this.#foundAt;
   }
 
   clear(): void {

@@ -7,20 +7,11 @@ import { Curves, curveOf, type Change, type Curve } from "./memory";
 import { COMPUTE, COPIES, type Span } from "./model";
 import { missingParts } from "./sums";
 
-export interface Counter {
-  readonly key: string;
-  readonly label: string;
-  readonly doc: string;
-  readonly words: (value: number) => string;
-  /** The counter is computed from host events, so it is unknown where the page lacks these. */
-  readonly ofHost: boolean;
-}
+/** `ofHost`: it is computed from host events, so it is unknown where the page lacks these. */
+export type Counter = Readonly<Record<"key" | "label" | "doc", string> & { words: (value: number) => string; ofHost: boolean }>;
 
 /** Values of a counter. `curves` is null for a counter that is a share of time. */
-export interface Values {
-  readonly curves: Curves | null;
-  readonly most: number;
-}
+export type Values = Readonly<{ curves: Curves | null; most: number }>;
 
 const rate = (value: number): string => `${f.grouped(value, f.digitsOf(value))}${f.SPACE}GB/s`;
 

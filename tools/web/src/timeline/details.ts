@@ -2,23 +2,11 @@
 import { plainTable } from "../ui";
 import { h, name, fill, keepFocus, visible, type Child } from "../dom";
 import * as f from "../format";
+import { groupWord } from "../job";
 import { kindOf, nameOf } from "../path";
 import { trackKey, trackName } from "./lanes";
 import { HELP } from "./keys";
-import {
-  COLLECTIVE_WORDS,
-  COMPUTE,
-  COPIES,
-  KIND_WORDS,
-  TIED,
-  TRANSFER,
-  UNMATCHED,
-  WAIT,
-  type JobBlock,
-  type Member,
-  type Operation,
-  type Span,
-} from "./model";
+import * as model from "./model";
 import type { Placed } from "./path";
 import { inOrder, lastWords, rankNumber } from "./arrival_words";
 import type { Controller } from "./controller";
@@ -36,15 +24,12 @@ const ALL_ARRIVALS = 32,
 const SUM_ROWS = 256;
 const NOTHING = "Nothing selected";
 
-export interface Words {
-  readonly element: HTMLElement;
-  /** The panel in one sentence, for screen readers. */
-  readonly spoken: string;
-}
+/** The panel, and the same in one sentence for screen readers. */
+export type Words = Readonly<{ element: HTMLElement; spoken: string }>;
 
 /** "ReduceScatter, step 12" */
-export function operationTitle(operation: Operation): string {
-  return `${COLLECTIVE_WORDS[operation.kind] ?? COLLECTIVE_WORDS[0]!}${operation.step >= 0 ? `, step ${operation.step}` : ""}`;
+export function operationTitle(operation: model.Operation): string {
+  return `${model.COLLECTIVE_WORDS[operation.kind] ?? model.COLLECTIVE_WORDS[0]!}${operation.step >= 0 ? `, step ${operation.step}` : ""}`;
 }
 
 /* Returns in words which place an operation has among the operations with the longest waits. @param place row of collectives.worst, from
@@ -53,13 +38,13 @@ function placeWords(place: number): string {
   return place === 0 ? "waited longest of all" : `no. ${place + 1} by wait`;
 }
 
-function arrivals(operation: Operation, job: JobBlock, choose: (member: Member) => void): Child {
+function arrivals(operation: model.Operation, job: model.JobBlock, choose: (member: model.Member) => void): Child {
   const order = inOrder(operation),
     first = order[0]!;
   const shown = order.length > ALL_ARRIVALS ? [...order.slice(0, FIRST), null, ...order.slice(-LAST)] : order;
-  const item = (member: Member) => {
+  const item = (member: model.Member) => {
     const later = member.begin - first.begin,
-      tied = member.arrival === TIED && " (tied)";
+      tied = member.arrival === model.TIED && " (tied)";
     return h(
       "li",
       { class: member === operation.lastMember ? "tl-last" : "" },
@@ -78,10 +63,10 @@ function arrivals(operation: Operation, job: JobBlock, choose: (member: Member) 
   );
 }
 
-function operationWords(operation: Operation, controller: Controller, worst: ReadonlyMap<number, number>): Words {
+function operationWords(operation: model.Operation, controller: Controller, worst: ReadonlyMap<number, number>): Words {
   const { job, lanes } = controller.data,
     last = lastWords(operation, controller.data, controller.chart.poor);
-  const group = operation.description || operation.group,
+  const group = groupWord(operation.group, operation.description),
     place = worst.get(operation.number),
     { at, event } = controller.state.selected,
     title = event >= 0 ? (job.names[lanes!.events.name[event]!] ?? "") : "";
@@ -110,7 +95,7 @@ function operationWords(operation: Operation, controller: Controller, worst: Rea
 }
 
 /** Returns the step of a rank at a time; null if there is none. */
-export function stepAt(job: JobBlock, at: number, time: number): number | null {
+export function stepAt(job: model.JobBlock, at: number, time: number): number | null {
   if (!job.steps) return null;
   return job.ranks[at]?.parts.find((part) => part.begin <= time && time < part.end)?.number ?? null;
 }
@@ -133,7 +118,7 @@ function eventWords(row: number, controller: Controller): Words {
     step === null ? null : `step ${step}`,
     rank.noClock ? "on a clock that cannot be compared" : null,
   );
-  const kind = KIND_WORDS[events.kind[row]!] ?? "";
+  const kind = model.KIND_WORDS[events.kind[row]!] ?? "";
   return {
     element: h("div.tl-parts", eventParts(row, controller, [h("h2", name(title, 400)), h("p", `${kind}, ${where}`)])),
     spoken: `${visible(title).slice(0, 120)}, ${kind}, ${where}, ${f.time(duration)} from ${f.time(begin)}`,
@@ -190,14 +175,14 @@ function pieceWords({ piece }: Placed, controller: Controller): Words {
 }
 
 const SUM_COLUMNS: readonly (readonly [string, number])[] = [
-  ["Compute", COMPUTE],
-  ["Transfer", TRANSFER],
-  ["Wait", WAIT],
-  ["Not split", UNMATCHED],
-  ["Copies", COPIES],
+  ["Compute", model.COMPUTE],
+  ["Transfer", model.TRANSFER],
+  ["Wait", model.WAIT],
+  ["Not split", model.UNMATCHED],
+  ["Copies", model.COPIES],
 ];
 
-function sumTable(sums: readonly RankSums[], job: JobBlock): HTMLElement {
+function sumTable(sums: readonly RankSums[], job: model.JobBlock): HTMLElement {
   const values = sums.flatMap((row) => row.kinds),
     unit = f.timeUnit(values),
     digits = f.columnDigits(values, unit);
@@ -217,7 +202,7 @@ function sumTable(sums: readonly RankSums[], job: JobBlock): HTMLElement {
   );
 }
 
-function markWords(mark: Span, controller: Controller): Words {
+function markWords(mark: model.Span, controller: Controller): Words {
   const { job, lanes, pyramid } = controller.data,
     { marked, markedTracks } = controller.state,
     tab = areaTab(controller),

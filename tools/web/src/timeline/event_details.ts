@@ -68,30 +68,14 @@ const UNREPORTED = new RankReported(
   [],
 );
 
-/** Details of events, by the index of the rank. */
-export interface Reported {
-  of(at: number): RankReported;
-  /** Details that the page itself has, without those fetched from the server. */
-  page(at: number): RankReported;
-}
+/** Details of events, by the index of the rank. `page`: those that the page itself has, without those fetched from the server. */
+export type Reported = Readonly<Record<"of" | "page", (at: number) => RankReported>>;
 
-/** The block "timeline.details". It is decoded when details of an event are first needed. */
-export class PageReported implements Reported {
-  #ranks: Map<number, RankReported> | undefined;
-
-  constructor(
-    readonly data: Uint8Array,
-    readonly events: Events,
-  ) {}
-
-  of(at: number): RankReported {
-    this.#ranks ??= reportedOf(this.data, this.events);
-    return this.#ranks.get(at) ?? UNREPORTED;
-  }
-
-  page(at: number): RankReported {
-    return this.of(at);
-  }
+/** Reads the block "timeline.details". It is decoded when details of an event are first needed. */
+export function pageReported(data: Uint8Array, events: Events): Reported {
+  let ranks: Map<number, RankReported> | undefined;
+  const of = (at: number) => (ranks ??= reportedOf(data, events)).get(at) ?? UNREPORTED;
+  return { of, page: of };
 }
 
 /** @param base row of the rank's first event @param from value before the first one, if values are stored as differences; null: values

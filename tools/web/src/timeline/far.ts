@@ -1,13 +1,9 @@
 /** For a served page: asks the server questions whose answers come in parts. */
-import { ask } from "../served";
+import { askJson } from "../served";
 import { areaFrom, type Area, type AreaPart } from "./area";
 
-export interface FarState<T> {
-  readonly value: T;
-  readonly done: boolean;
-  /** Message of the error that ended the answer early; null: no error. */
-  readonly failed: string | null;
-}
+/** `failed`: message of the error that ended the answer early. */
+export type FarState<T> = Readonly<{ value: T; done: boolean; failed: string | null }>;
 
 type Query = Readonly<Record<string, string | number>>;
 
@@ -66,8 +62,7 @@ export class Far<A extends { readonly next: number | null }, T> {
       failed: string | null = null;
     try {
       for (let at: number | null = 0; at !== null; ) {
-        const bytes = await ask(this.path, { ...query, at }, signal),
-          answer = JSON.parse(new TextDecoder().decode(bytes)) as A;
+        const answer: A = await askJson<A>(this.path, { ...query, at }, signal);
         if (signal.aborted) return;
         value = this.add(value, answer);
         at = answer.next;
@@ -91,10 +86,8 @@ interface AreaAnswer {
   readonly sums: readonly (readonly [rank: number, name: number, kind: number, count: number, total: number, self: number, most: number])[];
 }
 
-export interface FarParts {
-  readonly seen: number;
-  readonly parts: readonly AreaPart[];
-}
+/** Sums of the ranks that were seen so far. */
+export type FarParts = Readonly<{ seen: number; parts: readonly AreaPart[] }>;
 
 export type FarArea = Far<AreaAnswer, FarParts>;
 
@@ -121,23 +114,12 @@ export function areaOfParts(of: FarParts, ranks: readonly number[], classOf: (na
 
 type Times = readonly [begin: number, duration: number];
 
-export interface SameAnswer {
-  readonly next: number | null;
-  readonly step: number | null;
-  /** `place`: the event's occurrence index in its step, from 0; `times`: number of occurrences there, 0 if the event was not found. */
-  readonly place: number;
-  readonly times: number;
-  /** `index`: the event's occurrence index on the whole rank; `all`: number of occurrences there. */
-  readonly index: number;
-  readonly all: number;
-  readonly median: number;
-  readonly before: Times | null;
-  readonly behind: Times | null;
-  /** Longest occurrence in the step on the ranks compared so far. */
-  readonly longest: readonly [rank: number, begin: number, duration: number];
-  /** The other ranks. If a rank has another number of occurrences, its begin and duration are missing. */
-  readonly peers: readonly (readonly [rank: number, times: number, begin?: number, duration?: number])[];
-}
+/** `place`: the event's occurrence index in its step, of `times` (0: the event was not found); `index` and `all`: the same on the whole rank;
+ * `longest`: in the step, on the ranks compared so far; `peers`: the other ranks. If a rank has another number of occurrences, its begin and
+ * duration are missing. */
+export type SameAnswer = Readonly<Record<"place" | "times" | "index" | "all" | "median", number> & Record<"next" | "step", number | null>> &
+  Readonly<Record<"before" | "behind", Times | null> & { longest: readonly [rank: number, ...Times]; peers: readonly Peer[] }>;
+type Peer = readonly [rank: number, times: number, begin?: number, duration?: number];
 
 export function askSame(changed: () => void): Far<SameAnswer, SameAnswer> {
   return new Far(

@@ -10,17 +10,11 @@ const COLUMNS = 16384;
 /** If there are more pieces than this, those that are not in view are dropped. */
 const KEPT = 128;
 
-interface Answer {
-  readonly next: number | null;
-  /** For each rank: its number, then pairs of a column and a maximum. The maximum holds from this column up to the column of the next
-   * pair. */
-  readonly ranks: readonly (readonly number[])[];
-}
+/** `ranks`: for each its number, then pairs of a column and the maximum in each column from this one up to the next pair's. */
+type Answer = Readonly<{ next: number | null; ranks: readonly (readonly number[])[] }>;
 
 /** A rank's maximum in each column of a window. */
-interface Piece extends Span {
-  readonly columns: Float32Array;
-}
+type Piece = Span & Readonly<{ columns: Float32Array }>;
 
 export class FarCounters {
   /** By counter key and rank index. All pieces are of the window that was requested last. */

@@ -6,16 +6,9 @@ import type { Lanes } from "./lanes";
 import type { JobBlock, Span } from "./model";
 import { hasEvents } from "./sums";
 
-interface Answer {
-  readonly next: number | null;
-  readonly step: number;
-  /** `seen`: number of ranks read so far; `of`: number of all ranks. */
-  readonly seen: number;
-  readonly of: number;
-  /** For each rank: its number, then for each event its begin, its duration, and the duration divided by the median on the other ranks
-   * [1e-6]. */
-  readonly ranks: readonly (readonly number[])[];
-}
+/** `seen`: number of ranks read so far, of all. `ranks`: for each its number, then for each event its begin, its duration, and the duration
+ * divided by the median on the other ranks [1e-6]. */
+type Answer = Readonly<{ next: number | null; ranks: readonly (readonly number[])[] } & Record<"step" | "seen" | "of", number>>;
 
 /** If ratios of more events than this are known, all are dropped. */
 const KEPT = 1_000_000;

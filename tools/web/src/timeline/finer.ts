@@ -17,37 +17,18 @@ const KEPT = 12;
 
 export type Sight = Page["sight"];
 
-export interface FinerListener {
-  /** Called after the data has changed. @param renamed maps an event's old row to its new one; -1 if the event is gone */
-  changed(renamed: (row: number) => number): void;
-  /** Called after the status text has changed, such as "loading" or an error. */
-  said(): void;
-}
+/** `changed` is called after the data has changed; `renamed` maps an event's old row to its new one, -1 if the event is gone. `said` is called
+ * after the status text has changed, such as "loading" or an error. */
+export type FinerListener = Readonly<{ changed: (renamed: (row: number) => number) => void; said: () => void }>;
 
-/** A rank's data in a window. */
-interface Piece {
-  readonly tile: Tile;
-  readonly place: number;
-  /** The answer has events; false: only shares. */
-  readonly whole: boolean;
-  readonly gpu: boolean;
-  /** `asked`: whether host events were requested; `host`: whether they were received. */
-  readonly asked: boolean;
-  readonly host: boolean;
-}
+/** A rank's data in a window. `whole`: the answer has events, not only shares; `asked`: whether host events were requested; `host`: whether
+ * they were received. */
+type Piece = Readonly<{ tile: Tile; place: number } & Record<"whole" | "gpu" | "asked" | "host", boolean>>;
 
-interface More {
-  readonly tile: Tile;
-  readonly track: Track;
-  readonly rows: readonly number[];
-  /** Index of the rank on the page. */
-  readonly at: number;
-}
+/** Rows of a tile's track, and the index of the rank on the page. */
+type More = Readonly<{ tile: Tile; track: Track; rows: readonly number[]; at: number }>;
 
-interface Window {
-  readonly span: Span;
-  readonly pieces: Map<number, Piece>;
-}
+type Window = Readonly<{ span: Span; pieces: Map<number, Piece> }>;
 
 /** Returns the window to request for a view. The window is twice as long as the smallest power of two that is at least the view's
  * length, and begins before the view. */
@@ -319,7 +300,7 @@ export class Finer {
     }
     data.pyramid.fine = shares.size > 0 ? new WindowShares(window.span, shares) : null;
     const { events, fetched } = this.#join(more, window);
-    data.reported = new JoinedReported(this.#reported, events, fetched);
+    data.reported = joinedReported(this.#reported, events, fetched);
     data.lanes = new Lanes(events, data.job.ranks.length);
     this.listener?.changed((row) => (row < this.#base.n ? row : sameEvent(before, row, events, this.#base.n)));
   }
@@ -398,25 +379,12 @@ function sameEvent(before: Events, row: number, now: Events, from: number): numb
   return -1;
 }
 
-/** Where the merged data has the events of a tile's track. */
-export interface Placed {
-  /** The tile's track. */
-  readonly track: Track;
-  /** Rows of the tile that the page lacked. In the merged data, they are first, first + 1 and so on. */
-  readonly rows: readonly number[];
-  readonly first: number;
-  /** The page's track with the other events of `track`. */
-  readonly base: Track | undefined;
-}
+/** Where the merged data has those rows of a tile's track that the page lacked: at first, first + 1 and so on. `base`: the page's track that
+ * has the track's other events. */
+export type Placed = Readonly<{ track: Track; rows: readonly number[]; first: number; base: Track | undefined }>;
 
-/** A rank of a tile. */
-export interface Fetched {
-  readonly tile: Tile;
-  readonly place: number;
-  /** Maps the tile's name numbers to the page's. */
-  readonly numbers: readonly number[];
-  readonly placed: readonly Placed[];
-}
+/** A rank of a tile. `numbers` maps the tile's name numbers to the page's. */
+export type Fetched = Readonly<{ tile: Tile; place: number; numbers: readonly number[]; placed: readonly Placed[] }>;
 
 /* Maps each event of a tile to its row in the page; -1 for events of other ranks. */
 function rowsOf({ tile, placed, numbers }: Fetched, page: Events): Int32Array {
@@ -473,27 +441,17 @@ function join(page: RankReported, own: RankReported, rows: Int32Array, numbers: 
   return new RankReported(columns, [...page.shapes, ...own.shapes], page.counters);
 }
 
-/** Merged details, decoded for each rank when details of one of its events are first needed. */
-export class JoinedReported implements Reported {
-  readonly #ranks = new Map<number, RankReported>();
-
-  constructor(
-    readonly base: Reported,
-    readonly events: Events,
-    readonly fetched: ReadonlyMap<number, Fetched>,
-  ) {}
-
-  page(at: number): RankReported {
-    return this.base.page(at);
-  }
-
-  of(at: number): RankReported {
-    const own = this.fetched.get(at);
-    let reported = this.#ranks.get(at);
-    if (reported || !own) return reported ?? this.base.of(at);
-    const more = reportedOf(own.tile.details, own.tile.events).get(own.place);
-    reported = more ? join(this.base.page(at), more, rowsOf(own, this.events), own.numbers) : this.base.page(at);
-    this.#ranks.set(at, reported);
+/* Merges details. They are decoded for each rank when details of one of its events are first needed. */
+function joinedReported({ page }: Reported, events: Events, fetched: ReadonlyMap<number, Fetched>): Reported {
+  const ranks = new Map<number, RankReported>();
+  const of = (at: number): RankReported => {
+    const own = fetched.get(at),
+      known = own ? ranks.get(at) : page(at);
+    if (known || !own) return known!;
+    const more = reportedOf(own.tile.details, own.tile.events).get(own.place),
+      reported = more ? join(page(at), more, rowsOf(own, events), own.numbers) : page(at);
+    ranks.set(at, reported);
     return reported;
-  }
+  };
+  return { of, page };
 }

@@ -94,7 +94,11 @@ export function flagList(controller: Controller): Child {
       "li",
       h("button", { title: "Show it", click: () => controller.showFlag(at) }, when),
       note,
-      h("button", { "aria-label": `Remove the flag at ${when}`, click: () => controller.removeFlag(at) }, "×"),
+      h(
+        "button",
+        { "aria-label": `Remove the flag at ${when}`, click: () => controller.change((state) => state.flags.splice(at, 1)) },
+        "×",
+      ),
     );
   };
   const save = () => saveCopy(flags, job.name || "tmerge"),

@@ -5,7 +5,7 @@ import * as f from "../format";
 import { HEAD } from "./chart";
 import type { Controller } from "./controller";
 import { KIND_WORDS, STREAM } from "./model";
-import type { KindSum } from "./search";
+import { addSum, type KindSum } from "./search";
 import { missingParts } from "./sums";
 
 /** LISTED: number of matches in the list. BEFORE: number of matches before the current one. */
@@ -15,10 +15,7 @@ const LISTED = 200,
 function sumsOf(rows: Iterable<number>, controller: Controller): Map<number, KindSum> {
   const { duration, kind } = controller.data.lanes!.events,
     sums = new Map<number, KindSum>();
-  for (const row of rows) {
-    const own = sums.get(kind[row]!) ?? { count: 0, sum: 0, most: 0 };
-    sums.set(kind[row]!, { count: own.count + 1, sum: own.sum + duration[row]!, most: Math.max(own.most, duration[row]!) });
-  }
+  for (const row of rows) addSum(sums, kind[row]!, 1, duration[row]!, duration[row]!);
   return sums;
 }
 
@@ -60,37 +57,19 @@ function longestOf(rows: readonly number[], { data }: Controller): number[] {
     .sort((a, b) => begin[a]! - begin[b]! || a - b);
 }
 
-interface Item {
-  readonly rank: number;
-  readonly begin: number;
-  readonly duration: number;
-  readonly title: string;
-  readonly current: boolean;
-  readonly choose: () => void;
-}
-
-interface Listing {
-  readonly title: string;
-  /** Number of events that can be listed. */
-  readonly n: number;
-  /** Index of the first listed event. */
-  readonly first: number;
-  readonly items: readonly Item[];
-  readonly kinds: ReadonlyMap<number, KindSum>;
-}
-
 function titleOf(what: string, count: number, listed: number): string {
   return `${f.grouped(count)} ${what}${listed < count ? `; the ${f.grouped(listed)} longest` : ""}, in order of time`;
 }
 
-function rowItem(controller: Controller, row: number, current: boolean, choose: () => void): Item {
+function rowItem(controller: Controller, row: number, current: boolean, choose: () => void) {
   const { job, lanes } = controller.data,
     { begin, duration, name: names } = lanes!.events,
     { rank } = job.ranks[lanes!.trackOf(row)!.at]!;
   return { rank, begin: begin[row]!, duration: duration[row]!, title: job.names[names[row]!] ?? "", current, choose };
 }
 
-function viewListing(controller: Controller): Listing {
+/* Returns a title, the number of events that can be listed, those that are listed, from `first` on, and sums by kind. */
+function viewListing(controller: Controller) {
   const { rows, lacking } = inView(controller),
     shown = longestOf(rows, controller),
     { selected, mark } = controller.state,
@@ -105,7 +84,7 @@ function viewListing(controller: Controller): Listing {
   };
 }
 
-function foundListing(controller: Controller): Listing {
+function foundListing(controller: Controller) {
   const { found, everywhere } = controller.state,
     { ranks } = controller.data.job,
     far = everywhere?.done && !everywhere.failed ? everywhere : null,
@@ -132,7 +111,7 @@ export function foundList(controller: Controller): Child {
   const { found, listed, arrangement } = controller.state;
   if (!listed || !controller.data.lanes || (!found && arrangement.map !== null)) return null;
   const { title, n, first, items, kinds } = found ? foundListing(controller) : viewListing(controller);
-  const item = ({ rank, begin, duration, title: text, current, choose }: Item) =>
+  const item = ({ rank, begin, duration, title: text, current, choose }: ReturnType<typeof rowItem>) =>
     h(
       "li",
       { class: current ? "tl-last" : "" },

@@ -15,10 +15,7 @@ import { around, parse, write } from "./span";
 
 /** Converts an operation's number to its row in collectives.worst, and a text of the address to an operation. The text is such a row, or
  * "e" and a row of collectives.instance. */
-export interface Worst {
-  readonly places: ReadonlyMap<number, number>;
-  readonly numbers: ReadonlyMap<string, number>;
-}
+export type Worst = Readonly<{ places: ReadonlyMap<number, number>; numbers: ReadonlyMap<string, number> }>;
 
 const MOST_COUNTERS = 8;
 

@@ -1,15 +1,15 @@
 /** Timeline: the events of all ranks on one clock. */
 import type { Job, TableName } from "../data";
-import { append, cut, fill, h, visible, type Child } from "../dom";
+import { append, cut, fill, h, inLight, visible, type Child } from "../dom";
 import * as f from "../format";
 import { storeName } from "../left_out";
 import { isServed } from "../served";
 import { kindOf, nameOf } from "../path";
-import { empty, hideTip, legend, tipAt, lines } from "../ui";
+import { empty, hideTip, legend, swatches, tipAt, lines } from "../ui";
 import { tablesNamed, type Context, type View } from "../view";
 import { HEAD, type Target } from "./chart";
-import { ArrangeBar } from "./arrange_bar";
-import { coloringWords, meaningsOf, type Coloring, type Meaning } from "./coloring";
+import { arrangeBar } from "./arrange_bar";
+import { coloringWords, meaningsOf } from "./coloring";
 import { Controller } from "./controller";
 import { MEASURES } from "./heat";
 import { countersOf, valuesOf } from "./counters";
@@ -28,7 +28,7 @@ import { openInPerfetto } from "./perfetto";
 import { Search, type Everywhere } from "./search";
 import { inSlices, slownessBy } from "./slowness";
 import { readTheme } from "./theme";
-import { Tray } from "./tray";
+import { trayHandle } from "./tray";
 
 const LEAST_HEIGHT = 200,
   BELOW = 8, // free space below the tray [px]
@@ -83,9 +83,8 @@ export class Page {
   readonly details = h("div.tl-details", { tabindex: 0, role: "region", "aria-label": "Details" });
   readonly spoken = h("div.tl-spoken", { id: "tl-spoken", "aria-live": "polite" });
   readonly controller: Controller;
-  readonly #bar: ArrangeBar;
+  readonly #bar: ReturnType<typeof arrangeBar>;
   readonly #legend = h("div.tl-legend");
-  readonly #tray: Tray;
   readonly #box = h("div.tl-box");
   #kinds: readonly (readonly [string, string])[] = [];
   #memory: Promise<void> | null = null;
@@ -116,12 +115,8 @@ export class Page {
     readonly loaded: Loaded,
   ) {
     this.controller = new Controller(loaded.data, this.canvas, this);
-    this.#tray = new Tray(this.details, context.params.get("tray"), (tray) => {
-      this.resize();
-      context.set({ tray });
-    });
     this.#kinds = LEGEND.filter((_, kind) => loaded.data.pyramid.has(kind));
-    this.#bar = new ArrangeBar(this.controller, context.job.allRowsOf("memory.curve") > 0);
+    this.#bar = arrangeBar(this.controller, context.job.allRowsOf("memory.curve") > 0);
     fill(root, this.#head(), this.#bar.element, this.#box);
     append(this.#box, [
       this.canvas,
@@ -136,7 +131,7 @@ export class Page {
         ),
       ),
       this.#legend,
-      this.#tray.handle,
+      trayHandle(this.details, context.params.get("tray"), (tray) => (this.resize(), context.set({ tray }))),
       this.details,
       this.spoken,
     ]);
@@ -345,13 +340,8 @@ export class Page {
 
   /* Prints in light colours at a higher resolution. */
   #print(): void {
-    const { chart } = this.controller,
-      root = document.documentElement,
-      before = root.dataset["theme"];
-    root.dataset["theme"] = "light";
-    chart.theme = readTheme(root);
-    if (before === undefined) delete root.dataset["theme"];
-    else root.dataset["theme"] = before;
+    const { chart } = this.controller;
+    chart.theme = inLight(() => readTheme(document.documentElement));
     this.canvas.width = Math.round(chart.width * PRINT_RATIO);
     this.canvas.height = Math.round(chart.height * PRINT_RATIO);
     this.canvas.style.height = "auto"; // the whole picture is scaled down to the width of the paper
@@ -399,7 +389,14 @@ export class Page {
       legend(this.#kinds.filter(([key]) => coloring === "kind" || (key !== "compute" && (coloring === "class" || key !== "copies")))),
     );
     if (coloring !== "kind")
-      append(this.#legend, [colorLegend(coloring, meaningsOf(coloring, this.loaded.data, isServed(this.context.job)))]);
+      append(this.#legend, [
+        swatches(
+          "ul.legend",
+          meaningsOf(coloring, this.loaded.data, isServed(this.context.job)).map(([color, label]) => [`var(--${color})`, label]),
+          null,
+          coloring === "slowness" && h("li", "Duration over the median of the same kernel at the same place on the other ranks:"),
+        ),
+      ]);
     if (coloring === "slowness") this.#fetchSlowness();
     this.#fetchCounters(counters);
     this.#reported();
@@ -614,15 +611,6 @@ export class Page {
     } else if (what === "flag") this.details.querySelectorAll<HTMLElement>(".tl-flags input")[at]?.focus();
     else this.details.focus();
   }
-}
-
-/* Makes the legend of colours, unless colours show kinds. */
-function colorLegend(coloring: Coloring, meanings: readonly Meaning[]): HTMLElement {
-  return h(
-    "ul.legend",
-    coloring === "slowness" && h("li", "Duration over the median of the same kernel at the same place on the other ranks:"),
-    meanings.map(([color, label]) => h("li", h("span.swatch", { style: { background: `var(--${color})` } }), label)),
-  );
 }
 
 export function keptWords({ complete, events }: Pick<JobBlock, "complete" | "events">, job: Job): string {

@@ -13,15 +13,7 @@ const ROWS_FROM = 8;
 const WHEEL_ZOOM = 0.0025,
   LINE = 16;
 
-interface Press {
-  readonly zone: Zone;
-  readonly x: number;
-  readonly y: number;
-  readonly span: Span;
-  readonly scroll: number;
-  readonly mark: boolean;
-  moved: boolean;
-}
+type Press = Readonly<Record<"x" | "y" | "scroll", number> & { zone: Zone; span: Span; mark: boolean }> & { moved: boolean };
 
 export class Input {
   readonly #pointers = new Map<number, { x: number; y: number }>();

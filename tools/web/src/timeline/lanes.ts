@@ -174,6 +174,10 @@ export class Lanes {
     return (this.#made[at] ??= new RankLanes(this.events, this.#byRank[at] ?? []));
   }
 
+  spanOf(row: number): Span {
+    return { begin: this.events.begin[row]!, end: this.events.begin[row]! + this.events.duration[row]! };
+  }
+
   trackOf(row: number): Track | undefined {
     const tracks = this.events.tracks;
     return tracks[lowest(tracks.length, (i) => tracks[i]!.first + tracks[i]!.n > row)];

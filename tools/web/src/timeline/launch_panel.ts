@@ -108,6 +108,7 @@ function launchedBy(controller: Controller, row: number, launch: Launch | undefi
   if (!launch) return [h("p", byName(controller, title), " ", correlation), given(controller, row, events)];
   const later = events.begin[row]! - events.begin[launch.call]!;
   return [
+    place(controller, launch.call),
     h(
       "p.tl-chain",
       "Launched by ",
@@ -115,14 +116,11 @@ function launchedBy(controller: Controller, row: number, launch: Launch | undefi
       ` at ${f.time(events.begin[launch.call]!)}, ${f.time(Math.abs(later))} ${later >= 0 ? "before" : "after"} it began. ${correlation}`,
     ),
     given(controller, row, events),
-    place(controller, launch.call),
   ];
 }
 
 /** A launched event. `later`: time from the call's begin to the event's begin [ns]. */
-interface Launched extends FarEvent {
-  readonly later: number;
-}
+type Launched = FarEvent & Readonly<{ later: number }>;
 
 const REMEMBERED = 64;
 

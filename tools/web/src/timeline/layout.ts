@@ -18,21 +18,11 @@ export type Box = Readonly<Record<"y" | "height", number>>;
 
 type Place = Box & { readonly at: number };
 
-/** A host's heading or, if the host is folded, the row of all its ranks. */
-export interface HostRow extends Box {
-  readonly kind: "host";
-  readonly name: string;
-  readonly host: number;
-  /** The ranks and lanes of a folded host; null: the row is a heading. */
-  readonly folded: { readonly members: readonly number[]; readonly compute: Box; readonly communication: Box } | null;
-}
+/** A host's heading or, if the host is folded, the row of all its ranks. `folded`: the ranks and lanes of a folded host. */
+export type HostRow = Box & Readonly<{ kind: "host"; name: string; host: number; folded: FoldedHost | null }>;
+type FoldedHost = Readonly<{ members: readonly number[] } & Record<"compute" | "communication", Box>>;
 
-export interface RankRow extends Place {
-  readonly kind: "rank";
-  readonly compute: Box;
-  readonly communication: Box;
-  readonly pinned: boolean;
-}
+export type RankRow = Place & Readonly<{ kind: "rank"; pinned: boolean } & Record<"compute" | "communication", Box>>;
 
 /** A row of a track of an opened rank. The first row of each track shows the track's name. */
 export type SubRow = Place & { readonly kind: "sub"; readonly lane: SubLane; readonly named: boolean };
@@ -45,7 +35,7 @@ export type AbsentRow = Box & Readonly<Record<"first" | "last", number>> & { rea
 
 export type Row = HostRow | RankRow | CounterRow | SubRow | AbsentRow;
 
-export type Layout = ReturnType<Placing["place"]>;
+export type Layout = ReturnType<typeof layout>;
 
 export interface LayoutInput {
   readonly ranks: readonly Rank[];
@@ -68,123 +58,83 @@ function boxes(y: number, height: number, lanes: "map" | "one" | "two"): { compu
   return { compute: { y, height: compute }, communication: { y: y + compute + 1, height: inner - compute - 1 } };
 }
 
-/** Places the rows, from y = 0. If there are several hosts, each gets a heading. */
-export function layout(input: LayoutInput): Layout {
-  return new Placing(input).place();
-}
+/** Places the rows, from y = 0. If there are several hosts, each gets a heading. Returns the rows, the rows of ranks by index, the total
+ * height, the height of the pinned rows, and whether rows are in rank order. */
+export function layout({ ranks, world, open, room, lanes, arrangement = plain(), silent, order }: LayoutInput) {
+  const rows: Row[] = [],
+    byPlace = new Array<RankRow>(ranks.length),
+    foldedRows = new Map<number, HostRow>(),
+    { hosts, of } = hostsOf(ranks),
+    { hidden, folded } = arrangement,
+    map = arrangement.map !== null,
+    kind = map ? "map" : silent ? "one" : "two",
+    plainly = arrangement.order === "rank",
+    headed = hosts.length > 1,
+    counters = map ? 0 : arrangement.counters.length,
+    pinned = arrangement.pinned.filter((at) => !hidden.has(at)),
+    isFolded = (at: number): boolean => headed && folded.has(of[at]!) && !arrangement.pinned.includes(at);
+  const headings = headed && plainly ? hosts.length - folded.size : 0,
+    n = ranks.filter((_, at) => !isFolded(at) && !hidden.has(at)).length + (headed ? folded.size : 0),
+    [least, most] = map ? [MAP_LEAST, MAP_MOST] : [LEAST, MOST],
+    rest = room - Math.max(0, headings) * HEADING_HEIGHT - n * counters * COUNTER_HEIGHT,
+    size = Math.max(least, Math.min(most, Math.floor(rest / Math.max(1, n))));
+  let y = 0;
 
-class Placing {
-  readonly #rows: Row[] = [];
-  readonly #byPlace: RankRow[];
-  readonly #hosts: ReturnType<typeof hostsOf>;
-  readonly #pinned: readonly number[];
-  readonly #height: number;
-  readonly #arrangement: Arrangement;
-  readonly #foldedRows = new Map<number, HostRow>();
-  #y = 0;
-
-  constructor(readonly input: LayoutInput) {
-    const { ranks, arrangement = plain(), room } = input;
-    this.#arrangement = arrangement;
-    this.#hosts = hostsOf(ranks);
-    this.#byPlace = new Array<RankRow>(ranks.length);
-    this.#pinned = arrangement.pinned.filter((at) => !arrangement.hidden.has(at));
-    const headings = this.#headed && arrangement.order === "rank" ? this.#hosts.hosts.length - arrangement.folded.size : 0;
-    const n = ranks.filter((_, at) => !this.#isFolded(at) && !arrangement.hidden.has(at)).length + this.#foldedHosts();
-    const [least, most] = this.#map ? [MAP_LEAST, MAP_MOST] : [LEAST, MOST];
-    const rest = room - Math.max(0, headings) * HEADING_HEIGHT - n * this.#counters * COUNTER_HEIGHT;
-    this.#height = Math.max(least, Math.min(most, Math.floor(rest / Math.max(1, n))));
-  }
-
-  get #map(): boolean {
-    return this.#arrangement.map !== null;
-  }
-
-  get #lanes(): "map" | "one" | "two" {
-    return this.#map ? "map" : this.input.silent ? "one" : "two";
-  }
-
-  get #headed(): boolean {
-    return this.#hosts.hosts.length > 1;
-  }
-
-  get #counters(): number {
-    return this.#map ? 0 : this.#arrangement.counters.length;
-  }
-
-  #isFolded(at: number): boolean {
-    const { folded, pinned } = this.#arrangement;
-    return this.#headed && folded.has(this.#hosts.of[at]!) && !pinned.includes(at);
-  }
-
-  #foldedHosts(): number {
-    return this.#headed ? this.#arrangement.folded.size : 0;
-  }
-
-  /** Places all rows. Returns the rows, the rows of ranks by index, the total height, the height of the pinned rows, and whether rows
-   * are in rank order. */
-  place() {
-    const { ranks, order = ranks.keys(), world } = this.input,
-      arrangement = this.#arrangement;
-    for (const at of this.#pinned) this.#rank(at, true);
-    const pinned = this.#y,
-      plainly = arrangement.order === "rank",
-      placed = new Set<number>();
-    let next = 0,
-      host = -1;
-    for (const at of order) {
-      const rank = ranks[at]!;
-      if (plainly && world > 0) this.#absent(next, rank.rank);
-      next = rank.rank + 1;
-      const own = this.#hosts.of[at]!;
-      const folded = arrangement.folded.has(own);
-      if (this.#headed && own !== host && (folded ? !placed.has(own) : plainly)) this.#host(own);
-      placed.add((host = own));
-      if (arrangement.hidden.has(at) || this.#isFolded(at)) this.#under(at);
-      else if (!this.#pinned.includes(at)) this.#rank(at, false);
-    }
-    if (plainly) this.#absent(next, world);
-    const inOrder = plainly && this.#pinned.length === 0 && this.#hosts.of.every((own, i, all) => i === 0 || own >= all[i - 1]!);
-    return { rows: this.#rows as readonly Row[], ranks: this.#byPlace as readonly RankRow[], height: this.#y, pinned, inOrder };
-  }
-
-  #absent(next: number, end: number): void {
+  function absent(next: number, end: number): void {
     if (next >= end) return;
-    this.#rows.push({ kind: "absent", first: next, last: end - 1, y: this.#y, height: ABSENT_HEIGHT });
-    this.#y += ABSENT_HEIGHT;
+    rows.push({ kind: "absent", first: next, last: end - 1, y, height: ABSENT_HEIGHT });
+    y += ABSENT_HEIGHT;
   }
-
-  #host(host: number): void {
-    const { name, members } = this.#hosts.hosts[host]!,
-      isFolded = this.#arrangement.folded.has(host),
-      height = isFolded ? this.#height : HEADING_HEIGHT;
-    const folded = isFolded ? { members, ...boxes(this.#y, height, this.#lanes) } : null;
-    const row: HostRow = { kind: "host", name, host, folded, y: this.#y, height };
-    this.#rows.push(row);
-    if (isFolded) this.#foldedRows.set(host, row);
-    this.#y += height;
+  function host(number: number): void {
+    const { name, members } = hosts[number]!,
+      height = folded.has(number) ? size : HEADING_HEIGHT,
+      row: HostRow = {
+        kind: "host",
+        name,
+        host: number,
+        folded: folded.has(number) ? { members, ...boxes(y, size, kind) } : null,
+        y,
+        height,
+      };
+    rows.push(row);
+    if (row.folded) foldedRows.set(number, row);
+    y += height;
   }
-
-  #rank(at: number, pinned: boolean): void {
-    const { open, lanes } = this.input,
-      height = pinned ? Math.max(PINNED_LEAST, this.#height) : this.#height;
-    const row: RankRow = { kind: "rank", at, y: this.#y, height, pinned, ...boxes(this.#y, height, this.#lanes) };
-    this.#rows.push(row);
-    this.#byPlace[at] = row;
-    this.#y += height;
-    for (let counter = 0; counter < this.#counters; counter++, this.#y += COUNTER_HEIGHT)
-      this.#rows.push({ kind: "counter", at, counter, y: this.#y, height: COUNTER_HEIGHT });
-    if (open.has(at) && lanes && !this.#map) this.#y = subRows(this.#rows, lanes.of(at).subLanes, at, this.#y);
+  function rank(at: number, isPinned: boolean): void {
+    const height = isPinned ? Math.max(PINNED_LEAST, size) : size,
+      row: RankRow = { kind: "rank", at, y, height, pinned: isPinned, ...boxes(y, height, kind) };
+    rows.push(row);
+    byPlace[at] = row;
+    y += height;
+    for (let counter = 0; counter < counters; counter++, y += COUNTER_HEIGHT)
+      rows.push({ kind: "counter", at, counter, y, height: COUNTER_HEIGHT });
+    if (open.has(at) && lanes && !map) y = subRows(rows, lanes.of(at).subLanes, at, y);
   }
-
   /* Sets the position of a rank that has no row: the position of its host's row if the host is folded, the current position if the rank is
    * hidden. */
-  #under(at: number): void {
-    const host = this.#isFolded(at) ? this.#foldedRows.get(this.#hosts.of[at]!) : undefined;
-    const own = host?.folded ? { y: host.y, height: host.height, ...host.folded } : { y: this.#y, height: 0, ...boxes(this.#y, 0, "map") };
-    const { y, height, compute, communication } = own;
-    this.#byPlace[at] = { kind: "rank", at, pinned: false, y, height, compute, communication };
+  function under(at: number): void {
+    const own = isFolded(at) ? foldedRows.get(of[at]!) : undefined,
+      { compute, communication } = own?.folded ?? boxes(y, 0, "map");
+    byPlace[at] = { kind: "rank", at, pinned: false, y: own?.y ?? y, height: own?.height ?? 0, compute, communication };
   }
+
+  for (const at of pinned) rank(at, true);
+  const above = y,
+    placed = new Set<number>();
+  let next = 0,
+    last = -1;
+  for (const at of order ?? ranks.keys()) {
+    const own = of[at]!;
+    if (plainly && world > 0) absent(next, ranks[at]!.rank);
+    next = ranks[at]!.rank + 1;
+    if (headed && own !== last && (folded.has(own) ? !placed.has(own) : plainly)) host(own);
+    placed.add((last = own));
+    if (hidden.has(at) || isFolded(at)) under(at);
+    else if (!pinned.includes(at)) rank(at, false);
+  }
+  if (plainly) absent(next, world);
+  const inOrder = plainly && pinned.length === 0 && of.every((own, i, all) => i === 0 || own >= all[i - 1]!);
+  return { rows: rows as readonly Row[], ranks: byPlace as readonly RankRow[], height: y, pinned: above, inOrder };
 }
 
 function subRows(rows: Row[], lanes: readonly SubLane[], at: number, from: number): number {

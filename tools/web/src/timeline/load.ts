@@ -11,7 +11,7 @@ import { Lanes } from "./lanes";
 import { Path } from "./path";
 import { Pyramid } from "./pyramid";
 import { Slacks } from "./slack";
-import { PageReported } from "./event_details";
+import { pageReported } from "./event_details";
 
 const kept = new WeakMap<Job, ReturnType<typeof loadAll>>();
 
@@ -30,7 +30,7 @@ async function loadRest(data: ChartData): Promise<void> {
   data.operations = decodeOperations(operations, data.job);
   await turn();
   data.lanes = new Lanes(decodeEvents(events, data.job), data.job.ranks.length);
-  data.reported = new PageReported(details, data.lanes.events);
+  data.reported = pageReported(details, data.lanes.events);
 }
 
 export async function addKernels(source: Job, data: ChartData): Promise<void> {

@@ -96,11 +96,11 @@ export function jobSteps(job: JobBlock): readonly (Span & { number: number })[] 
 }
 
 /** Chooses every n-th label, with the smallest n such that no labels overlap. */
-export function labelled(places: readonly { readonly x0: number; readonly x1: number }[], widest: number): boolean[] {
-  const room = places.length > 0 ? (places[places.length - 1]!.x1 - places[0]!.x0) / places.length : 0;
+export function labelled(places: readonly (readonly [number, number])[], widest: number): boolean[] {
+  const room = places.length > 0 ? (places[places.length - 1]![1] - places[0]![0]) / places.length : 0;
   const each = Math.max(1, Math.ceil(widest / room));
   let reach = -Infinity;
-  return places.map(({ x0, x1 }, i) => {
+  return places.map(([x0, x1], i) => {
     const middle = (x0 + x1) / 2,
       shown = i % each === 0 && (each > 1 || x1 - x0 >= widest) && middle - widest / 2 >= reach;
     if (shown) reach = middle + widest / 2;
@@ -113,13 +113,10 @@ export function paintSteps(canvas: Canvas, steps: readonly (Span & { number: num
   const { ctx, theme, scale } = canvas;
   const whole = new Scale({ begin: 0, end: duration }, scale.left, scale.width);
   setFont(ctx, theme, [11, theme.ink2, "center"]);
-  const places = steps.map((step) => ({
-    x0: Math.max(scale.left, whole.x(step.begin)),
-    x1: Math.min(scale.left + scale.width, whole.x(step.end)),
-  }));
+  const places = steps.map((step) => whole.visible(step));
   const digits = Math.max(0, ...steps.map((step) => String(step.number).length));
   const shown = labelled(places, ctx.measureText(`step ${"0".repeat(digits)}`).width + GAP);
-  places.forEach(({ x0, x1 }, i) => {
+  places.forEach(([x0, x1], i) => {
     ctx.fillRect(Math.round(x0), y, 1, 5);
     if (shown[i]) ctx.fillText(`step ${steps[i]!.number}`, (x0 + x1) / 2, y + 10);
   });

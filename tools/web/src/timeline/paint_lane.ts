@@ -9,15 +9,9 @@ import { Rects } from "./rects";
 import type { Scale } from "./scale";
 import { setFont, type Theme } from "./theme";
 
-export interface Canvas {
-  readonly ctx: CanvasRenderingContext2D;
-  readonly theme: Theme;
-  readonly scale: Scale;
-  /** Device pixels per CSS pixel; columns are one device pixel wide. */
-  readonly ratio: number;
-  /** Opacity of shares. Lower during a search, which dims events that do not match. */
-  readonly strength?: number;
-}
+/** `ratio`: device pixels per CSS pixel; columns are one device pixel wide. `strength`: opacity of shares, lower during a search, which dims
+ * events that do not match. */
+export type Canvas = Readonly<{ ctx: CanvasRenderingContext2D; theme: Theme; scale: Scale; ratio: number; strength?: number }>;
 
 /** If there are more events per pixel than this, shares are drawn instead. */
 export const MOST_PER_PIXEL = 2;
@@ -28,10 +22,7 @@ const LABEL_FROM = 60,
   TICK = 4;
 
 /** Rectangles of one colour in a lane, as pairs of left and right edge [px]. `dim`: rectangles of events that do not match a search. */
-class Pieces {
-  readonly bright: number[] = [];
-  readonly dim: number[] = [];
-}
+type Pieces = Readonly<Record<"bright" | "dim", number[]>>;
 
 /** Sums events that are narrower than a pixel: each pixel is filled in proportion to the time of the events in it. */
 class Slivers {
@@ -62,7 +53,7 @@ export function paintEvents(
   const { scale, ratio, theme } = canvas,
     events = list.events;
   const { begin, duration, kind, comm, wait } = events;
-  const pieces = theme.fills.map(() => new Pieces());
+  const pieces = theme.fills.map((): Pieces => ({ bright: [], dim: [] }));
   const slivers: (Slivers | undefined)[] = [];
   const columns = Math.ceil(scale.width * ratio);
   const labelled: number[] = [];
@@ -211,8 +202,7 @@ function paintLabels({ ctx, theme, scale }: Canvas, events: Events, rows: readon
   if (rows.length === 0) return;
   setFont(ctx, theme, [options.labels, theme.ink]);
   for (const row of rows) {
-    const from = Math.max(scale.left, scale.x(events.begin[row]!));
-    const to = Math.min(scale.left + scale.width, scale.x(events.begin[row]! + events.duration[row]!));
+    const [from, to] = scale.visible({ begin: events.begin[row]!, end: events.begin[row]! + events.duration[row]! });
     const fits = Math.floor((to - from - 6) / CHARACTER);
     if (fits < 8) continue;
     const text = options.label(events.name[row]!, events.kind[row]! < LANE_KINDS);

@@ -75,8 +75,7 @@ export function paintJoin(canvas: Canvas, operation: Operation, input: JoinInput
 function outline({ ctx, theme, scale }: Canvas, members: readonly Member[], y: (m: Member) => readonly [number, number]): void {
   for (const member of members) {
     const [top, bottom] = y(member),
-      x0 = Math.max(scale.left - 4, scale.x(member.begin)),
-      x1 = Math.min(scale.left + scale.width + 4, scale.x(member.end));
+      [x0, x1] = scale.visible(member, 4);
     if (x1 > x0) stroke(ctx, theme.ink, 1.2, () => ctx.rect(x0, top + 0.5, x1 - x0, bottom - top - 1));
   }
 }
@@ -162,9 +161,8 @@ export function paintPath(canvas: Canvas, path: Path, heightOf: (placed: Placed)
 
 /** Outlines a piece of the path. */
 export function outlinePiece({ ctx, theme, scale }: Canvas, { piece }: Placed, y: number, top: number): void {
-  const x0 = Math.max(scale.left - 4, scale.x(piece.begin)),
-    x1 = Math.min(scale.left + scale.width + 4, scale.x(piece.end));
-  const from = Math.max(top, y - HALF_BOX),
+  const [x0, x1] = scale.visible(piece, 4),
+    from = Math.max(top, y - HALF_BOX),
     width = Math.max(4, x1 - x0 + 4);
   for (const [color, line] of [
     [theme.page, 4],
@@ -230,11 +228,8 @@ export function paintArrows({ ctx, theme }: Canvas, all: readonly Arrow[]): void
 
 /** Opacity of the counter's colour, the theme's link colour. Text on it stays readable. */
 const STRENGTH = 0.6;
-const AIR = 3;
-
-export function counterBox(row: Box, offset: number): Box {
-  return { y: row.y + offset, height: row.height - AIR };
-}
+/** Free space below a counter [px]. */
+export const AIR = 3;
 
 /** @param shares value in each device pixel, as a fraction of the lane's height */
 export function paintCounter(canvas: Canvas, box: Box, shares: Float32Array): void {
@@ -247,9 +242,8 @@ export function paintCounter(canvas: Canvas, box: Box, shares: Float32Array): vo
   paintShares({ ...canvas, theme: { ...theme, fills, alphas } }, columns, box);
 }
 
-export function paintUnknown({ ctx, theme, scale }: Canvas, box: Box, { begin, end }: Span): void {
-  const x0 = Math.max(scale.left, scale.x(begin)),
-    x1 = Math.min(scale.left + scale.width, scale.x(end)),
+export function paintUnknown({ ctx, theme, scale }: Canvas, box: Box, span: Span): void {
+  const [x0, x1] = scale.visible(span),
     y = Math.round(box.y + box.height) - 0.5;
   if (x1 <= x0) return;
   fillBox(ctx, theme.page, x0, box.y, x1 - x0, box.height);

@@ -75,8 +75,7 @@ export function paintRecordings(canvas: Canvas, row: RankRow, rank: Rank, offset
   const top = row.compute.y + offset,
     bottom = row.communication.y + row.communication.height + offset;
   rank.recordings.forEach((recording, i) => {
-    const x0 = Math.max(scale.left - 2, scale.x(recording.begin)),
-      x1 = Math.min(scale.left + scale.width + 2, scale.x(recording.end));
+    const [x0, x1] = scale.visible(recording, 2);
     for (const lane of x1 > x0 ? [row.compute, row.communication] : [])
       fillBox(ctx, theme.panel, x0, lane.y + offset, x1 - x0, lane.height);
     if (!recording.truncated) return;
@@ -87,8 +86,7 @@ export function paintRecordings(canvas: Canvas, row: RankRow, rank: Rank, offset
 }
 
 function hatch({ ctx, theme, scale }: Canvas, span: Span, top: number, bottom: number): void {
-  const x0 = Math.max(scale.left, scale.x(span.begin)),
-    x1 = Math.min(scale.left + scale.width, scale.x(span.end));
+  const [x0, x1] = scale.visible(span);
   if (x1 <= x0) return;
   clipped(ctx, { x: x0, y: top, width: x1 - x0, height: bottom - top }, () =>
     stroke(ctx, theme.line, 1, () => {
@@ -110,8 +108,8 @@ function torn({ ctx, theme }: Canvas, x: number, top: number, bottom: number): v
 /** Paints a dotted line below the lanes where the page has only shares. */
 export function paintOutside({ ctx, theme, scale }: Canvas, span: Span, row: RankRow, offset: number): void {
   const y = Math.round(row.communication.y + row.communication.height + offset) + 0.5,
-    x1 = Math.min(scale.left + scale.width, scale.x(span.end));
-  strokeLine(ctx, theme.ink3, [Math.max(scale.left, scale.x(span.begin)), y], [x1, y], [1, 3]);
+    [x0, x1] = scale.visible(span);
+  strokeLine(ctx, theme.ink3, [x0, y], [x1, y], [1, 3]);
 }
 
 export function paintMark({ ctx, theme, scale }: Canvas, mark: Span, top: number, bottom: number): void {

@@ -5,14 +5,8 @@ import type { RankRow } from "./layout";
 import { CALL, THREAD, type Span, type Track } from "./model";
 import type { Scale } from "./scale";
 
-/** A piece of the path on the timeline. */
-export interface Placed {
-  readonly piece: Piece;
-  readonly index: number;
-  /** Index of the piece's rank. */
-  readonly at: number;
-  readonly level: Level;
-}
+/** A piece of the path on the timeline. `at`: index of its rank. */
+export type Placed = Readonly<{ piece: Piece; index: number; at: number; level: Level }>;
 
 /** Where a piece is drawn in a rank's row: above the lanes (host), on a lane, or as a line between two pieces (lag). */
 export type Level = "host" | "compute" | "communication" | "lag";
@@ -96,12 +90,10 @@ export class Path {
       if (most !== undefined) add(most, column, column + 1);
       shares = new Map();
     };
-    const right = scale.left + scale.width;
     for (let i = first; i < end; i++) {
       const placed = this.list[i]!,
         { piece, level } = placed;
-      const x0 = Math.max(scale.left, scale.x(piece.begin)),
-        x1 = Math.min(right, scale.x(piece.end));
+      const [x0, x1] = scale.visible(piece);
       if (piece.begin > before) {
         close();
         column = -1;

@@ -18,6 +18,11 @@ export class Scale {
     return this.left + (time - this.span.begin) * this.k;
   }
 
+  /** Returns the ends of the visible part of a span [px], which may be this far beyond the lanes. */
+  visible({ begin, end }: Span, margin = 0): [number, number] {
+    return [Math.max(this.left - margin, this.x(begin)), Math.min(this.left + this.width + margin, this.x(end))];
+  }
+
   time(x: number): number {
     return this.span.begin + (x - this.left) / this.k;
   }

@@ -1,21 +1,19 @@
 /** For a served page: searches all events of the store. The page has only some of them. */
-import { ask } from "../served";
+import { askJson } from "../served";
 import { writeRanges } from "./area";
 import { Latest } from "./far";
 import { GPU_ANNOTATION, type Rank } from "./model";
 import { GROUPS, queryOf, type Query } from "./names";
 
-/** An event, which the page may not have. */
-export interface FarEvent {
-  readonly at: number;
-  /** Begin [ns from the job's begin]. */
-  readonly begin: number;
-  readonly duration: number;
-  readonly name: string;
-  readonly kind: number;
-}
+/** An event, which the page may not have. Its begin is in ns from the job's begin. */
+export type FarEvent = Readonly<Record<"at" | "begin" | "duration" | "kind", number> & { name: string }>;
 
 export type KindSum = Readonly<Record<"count" | "sum" | "most", number>>;
+
+export function addSum(sums: Map<number, KindSum>, kind: number, count: number, sum: number, most: number): void {
+  const own = sums.get(kind) ?? { count: 0, sum: 0, most: 0 };
+  sums.set(kind, { count: own.count + count, sum: own.sum + sum, most: Math.max(own.most, most) });
+}
 
 /** Matches of a search in the whole store. */
 export type Everywhere = ReturnType<Gathered["result"]>;
@@ -29,21 +27,17 @@ const MOST_RANGES = 1000,
 type Name = readonly [id: number, text: string, events: number];
 type Row = readonly [rank: number, begin: number, duration: number, name: number, kind: number];
 
-interface Answer {
-  readonly next: readonly [at: number, gpu: number, host: number] | null;
-  readonly kinds: readonly (readonly [kind: number, count: number, sum: number, most: number])[];
-  readonly once: readonly [gpu: number, host: number];
-  readonly events: readonly Row[];
-}
-
-async function json<T>(path: string, query: Readonly<Record<string, string | number>>, signal?: AbortSignal): Promise<T> {
-  return JSON.parse(new TextDecoder().decode(await ask(path, query, signal))) as T;
-}
+type Answer = Readonly<{
+  next: readonly [at: number, gpu: number, host: number] | null;
+  kinds: readonly (readonly [kind: number, count: number, sum: number, most: number])[];
+  once: readonly [gpu: number, host: number];
+  events: readonly Row[];
+}>;
 
 async function fetchNames(): Promise<Name[]> {
   const names: Name[] = [];
   for (let first: number | null = 0; first !== null; ) {
-    const part: { names: Name[]; next: number | null } = await json("names", { first });
+    const part: { names: Name[]; next: number | null } = await askJson("names", { first });
     for (const name of part.names) names.push(name);
     first = part.next;
   }
@@ -122,7 +116,7 @@ export class Search {
       for (const batch of this.ranks.some(({ rank }) => query.rank(rank)) ? batches : []) {
         let next: Record<string, number> | null = {};
         while (next) {
-          const answer: Answer = await json(
+          const answer: Answer = await askJson(
             "find",
             { names: batch, ...conditions(query, this.ranks), ...next, ...(all.least >= 0 && { longer: all.least }) },
             signal,
@@ -160,10 +154,7 @@ class Gathered {
   }
 
   add({ kinds, once, events }: Answer): void {
-    for (const [kind, count, sum, most] of kinds) {
-      const own = this.#kinds.get(kind) ?? { count: 0, sum: 0, most: 0 };
-      this.#kinds.set(kind, { count: own.count + count, sum: own.sum + sum, most: Math.max(own.most, most) });
-    }
+    for (const each of kinds) addSum(this.#kinds, ...each);
     once.forEach((time, i) => (this.#once[i]! += time));
     this.#events = [...this.#events, ...events].sort((a, b) => b[2] - a[2]).slice(0, KEPT);
     if (this.#events.length === KEPT) this.least = this.#events[KEPT - 1]![2];

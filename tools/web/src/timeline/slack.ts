@@ -7,9 +7,7 @@ import type { Track } from "./model";
 /** Bounds of an event's slack [ns]; null: no step's end depends on the event. */
 export type Slack = Readonly<Record<"least" | "most", number | null>>;
 
-interface Run extends Slack {
-  readonly begin: number;
-}
+type Run = Slack & Readonly<{ begin: number }>;
 
 /** Slack of the events of all ranks. Adjacent events of a stream with similar slack form a run, and the run's bounds apply to each of
  * them. */
@@ -49,8 +47,7 @@ export class Slacks {
   /** Returns the slack in words that can follow a colon. */
   words(rank: number, track: Track, begin: number): string {
     const slack = this.at(rank, track, begin);
-    if (!slack)
-      return this.#leftOut > 0 ? "its slack is not in this page; tmerge show criticalpath.slack has it" : "its slack is not known";
+    if (!slack) return this.#leftOut > 0 ? "its slack is not in this page" : "its slack is not known";
     const { least, most } = slack;
     if (least === null) return "no step's end depends on it";
     if (most === 0) return "a later end would have delayed the job";

@@ -1,5 +1,5 @@
-import type { Job, Table } from "../data";
-import { h, type Child } from "../dom";
+import type { Job } from "../data";
+import { h } from "../dom";
 import * as f from "../format";
 import { grid, type Write } from "../grid";
 import { severalRanks } from "../job";
@@ -77,12 +77,6 @@ function classMap(job: Job): HTMLElement | null {
   );
 }
 
-/* Writes a class's time in one number format; a dash if the names of its kernels do not show the format. */
-function ofFormat(table: Table<"classes.work">, row: number, column: (typeof BITS)[number][0], write: Write): Child {
-  const reported = BITS.some(([each]) => table.amount(row, each) > 0);
-  return reported ? write(table.num(row, column)) : f.NONE;
-}
-
 /** Makes a section of the kernels view; null if no kernel's name shows a class. */
 export function classesOf(job: Job): HTMLElement | null {
   const table = job.level("classes.work", "class");
@@ -99,7 +93,8 @@ export function classesOf(job: Job): HTMLElement | null {
       BITS.filter(([column]) => table.sum(column) > 0).map(([column, label]) => ({
         column,
         label,
-        draw: (row: number, write: Write) => ofFormat(table, row, column, write),
+        /* a dash if the names of the class's kernels do not show the format */
+        draw: (row: number, write: Write) => (BITS.some(([each]) => table.amount(row, each) > 0) ? write(table.num(row, column)) : f.NONE),
       })),
       table.sum("flash_ns") > 0 && "flash_ns: flash attention",
       severalRanks(job) && "spread: total: max over ranks / median; slowest_rank: rank",

@@ -3,8 +3,8 @@ import { barList, sumFigure } from "../cells";
 import type { ColumnOf, Job, Table } from "../data";
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
-import { grid } from "../grid";
-import { adviceState, communicates, kinds, kindWord, ofXla, onTimeline, total, type Kind, withoutAllReduce } from "../job";
+import { grid, type GridColumn } from "../grid";
+import * as facts from "../job";
 import { bandwidthChart, spotSize, type Spot, shapeLegend } from "../scatter";
 import { controls, empty, folded, heading, legend, link, note, prose, section, tip, lines, chooser, pick } from "../ui";
 import { href, type Context, type View, tablesNamed } from "../view";
@@ -22,9 +22,12 @@ const HOWS: Readonly<Record<string, string>> = {
   order: "by order of calls",
   inferred: "by who waited for whom",
 };
-const DESCRIPTIONS: Readonly<Record<string, string>> = { default_pg: "default group", undefined: "" };
 
-const described = (text: string | null): string => (text === null ? "" : (DESCRIPTIONS[text] ?? text));
+/* The column of a table that names a process group. */
+function groupOf<N extends "collectives.worst" | "collectives.instance" | "collectives.kind">(job: Job, table: Table<N>): GridColumn<N> {
+  const group = (row: number) => (table as Table<"collectives.kind">).text(row, "group");
+  return { column: "group", draw: (row) => name(facts.groupName(job, group(row)) || f.NONE) };
+}
 
 /** The kind and process group to show; null: all. */
 type Choice = Readonly<Record<"kind" | "group", string | null>>;
@@ -39,30 +42,35 @@ function fits(table: Table, choice: Choice): number[] {
 
 // What is hidden ----------------------------------------------------------------------------------
 
-function pair(kind: Kind, scale: number): HTMLElement {
+function pair(kind: facts.Kind, scale: number): HTMLElement {
   const half = (fill: string, label: string, value: number, column: ColumnOf<"overlap.kind">) => {
     const percent = f.percent(f.share(value, kind.comm), 1),
       bar = value > 0 && h("span", { class: `piece fill-${fill}`, style: { width: `${(100 * value) / scale}%` } }),
-      words = () => lines(`${kindWord(kind.kind)}, ${label}`, `${f.time(value)} of GPU time, ${percent}`, f.exact(value, "ns")),
+      words = () => lines(`${facts.kindWord(kind.kind)}, ${label}`, `${f.time(value)} of GPU time, ${percent}`, f.exact(value, "ns")),
       sum = sumFigure(f.time(value), { table: "overlap.kind", column, where: `kind=${kind.kind}`, value });
     return h("div.overlap-row", tip(h("span.overlap-track", bar), words), h("span.overlap-value", sum, h("span", percent)));
   };
   return h(
     "div.overlap",
     { role: "listitem", "data-kind": kind.kind },
-    h("span.row-label", kindWord(kind.kind), " ", h("br"), h("small", f.count(kind.count, "kernel"))),
+    h("span.row-label", facts.kindWord(kind.kind), " ", h("br"), h("small", f.count(kind.count, "kernel"))),
     h("div", half("overlap", "hidden", kind.overlap, "overlap_ns"), half("comm", "exposed", kind.exposed, "exposed_comm_ns")),
   );
 }
 
 function overlapByKind(job: Job, choice: Choice): HTMLElement {
-  const all = kinds(job).filter((kind) => choice.kind === null || kind.kind === choice.kind);
+  const all = facts.kinds(job).filter((kind) => choice.kind === null || kind.kind === choice.kind);
   const first = all.filter((kind) => kind.kind === "allreduce");
   const scale = Math.max(1, ...all.flatMap((kind) => [kind.overlap, kind.exposed]));
   const none =
     choice.kind === null &&
     first.length === 0 &&
-    h("div.overlap", { role: "listitem" }, h("span.row-label", "AllReduce"), h("span.overlap-none", withoutAllReduce(kinds(job))));
+    h(
+      "div.overlap",
+      { role: "listitem" },
+      h("span.row-label", "AllReduce"),
+      h("span.overlap-none", facts.withoutAllReduce(facts.kinds(job))),
+    );
   const table = job.table("overlap.kind");
   return section(
     "What hides behind computation, by kind",
@@ -87,19 +95,13 @@ function overlapByKind(job: Job, choice: Choice): HTMLElement {
 
 // How fast the network is ---------------------------------------------------------------------------
 
-/* Numbers the kinds in an order that does not depend on the reader's choice, so that each kind keeps its marker shape. */
-function shapesOf(job: Job): Map<string, number> {
+function describePoint(job: Job, row: number): Child {
   const table = job.table("collectives.kind"),
-    found = [...new Set(table.all.map((row) => table.text(row, "kind") ?? ""))].sort();
-  return new Map(found.map((kind, i) => [kind, i]));
-}
-
-function describePoint(table: Table<"collectives.kind">, row: number): Child {
-  const count = table.amount(row, "count");
+    count = table.amount(row, "count");
   const tail = table.num(row, "p95_transfer_ns");
   return lines(
-    `${kindWord(table.text(row, "kind"))}, ${f.bytes(table.num(row, "bytes"))}`,
-    ["group ", name(table.text(row, "group") ?? f.NONE, 60), `, ${f.count(table.amount(row, "ranks"), "rank")}`],
+    `${facts.kindWord(table.text(row, "kind"))}, ${f.bytes(table.num(row, "bytes"))}`,
+    ["group ", name(facts.groupName(job, table.text(row, "group")) || f.NONE, 60), `, ${f.count(table.amount(row, "ranks"), "rank")}`],
     `${f.count(count, "operation")}: transfer ${f.time(table.num(row, "median_transfer_ns"))}, ${count < P95_FROM ? "worst" : "p95"} ${f.time(tail)}`,
     `bus bandwidth ${f.significant(table.amount(row, "busbw_gbps"))} GB/s`,
   );
@@ -123,7 +125,7 @@ function pointDetails(context: Context, row: number): HTMLElement {
   return h(
     "aside.point",
     { "aria-live": "polite" },
-    h("p", describePoint(table, row)),
+    h("p", describePoint(job, row)),
     note(rows.length > 0 ? few : "None of its operations is among the 100 with the most waiting; only those are kept individually."),
     rows.length > 0 && instances(job, rows, 8),
     h("button", { click: () => context.redraw({ point: null }) }, "Close"),
@@ -134,12 +136,14 @@ function instances(job: Job, rows: readonly number[], first: number): HTMLElemen
   const worst = job.table("collectives.worst");
   const at = (row: number) => {
     const begin = worst.amount(row, "begin_ns");
-    return onTimeline(begin, begin + worst.amount(row, "skew_ns") + worst.amount(row, "transfer_ns"), { coll: row });
+    return facts.onTimeline(begin, begin + worst.amount(row, "skew_ns") + worst.amount(row, "transfer_ns"), { coll: row });
   };
   return grid(
     worst,
-    { rows, first, link: at },
-    "begin_ns: begin, on the timeline; kind<kind>; group; step; bytes<bytes>: size",
+    { rows, first, link: at, sort: "-wait_ns" },
+    "begin_ns: begin, on the timeline; kind<kind>",
+    groupOf(job, worst),
+    "step; bytes<bytes>: size",
     "wait_ns: waited; skew_ns: skew; transfer_ns: transfer; last_rank: last rank",
   );
 }
@@ -149,12 +153,15 @@ function exposedInstances(job: Job, rows: readonly number[]): HTMLElement {
     inferred = (row: number) => table.cell(row, "bytes_inferred") === true && h("small", " inferred"),
     link = (row: number) => {
       const begin = table.amount(row, "begin_ns");
-      return onTimeline(begin, begin + table.amount(row, "longest_exposed_ns"), { coll: `e${row}` });
+      const rank = table.num(row, "longest_rank");
+      return facts.onTimeline(begin, begin + table.amount(row, "longest_exposed_ns"), { coll: `e${row}`, ...(rank !== null && { rank }) });
     };
   return grid(
     table,
-    { rows, first: 10, link },
-    "begin_ns: begin, on the timeline; kind<kind>; group; step",
+    { rows, first: 10, link, sort: "-exposed_ns" },
+    "begin_ns: begin, on the timeline; kind<kind>",
+    groupOf(job, table),
+    "step",
     { column: "bytes", label: "size", write: f.bytes, after: inferred },
     "ranks; exposed_ns: exposed, all ranks; longest_exposed_ns: longest on a rank; longest_rank: that rank; wait_ns: waited",
   );
@@ -185,7 +192,7 @@ function mostExposed(job: Job, choice: Choice): HTMLElement {
 function bandwidth(context: Context, choice: Choice): HTMLElement {
   const { job } = context,
     table = job.table("collectives.kind"),
-    shapes = shapesOf(job);
+    shapes = [...new Set(table.all.map((row) => table.text(row, "kind") ?? ""))].sort(); // whatever is chosen, each kind keeps its marker
   const title = "How fast the network is";
   if (table.n === 0)
     return section(title, empty("No operation is complete, with a kernel of each of its ranks, so no transfer can be timed."));
@@ -194,7 +201,7 @@ function bandwidth(context: Context, choice: Choice): HTMLElement {
     const bytes = table.num(row, "bytes"),
       gbps = table.num(row, "busbw_gbps");
     return bytes !== null && bytes > 0 && gbps !== null && gbps > 0
-      ? [{ row, at: [bytes, gbps], size: spotSize(table.num(row, "count") ?? 1), shape: shapes.get(table.text(row, "kind") ?? "") ?? 0 }]
+      ? [{ row, at: [bytes, gbps], size: spotSize(table.num(row, "count") ?? 1), shape: shapes.indexOf(table.text(row, "kind") ?? "") }]
       : [];
   });
   const point = context.params.has("point") && /^\d+$/.test(context.params.get("point")!) ? Number(context.params.get("point")) : undefined;
@@ -205,7 +212,7 @@ function bandwidth(context: Context, choice: Choice): HTMLElement {
       ? empty("The traces do not say how large the messages were: PyTorch records this (In msg nelems, dtype) since 2.1.")
       : spots.length > 1 && [
           shapeLegend(
-            drawn.map((kind) => ({ shape: shapes.get(kind) ?? 0, label: kindWord(kind) })),
+            drawn.map((kind) => ({ shape: shapes.indexOf(kind), label: facts.kindWord(kind) })),
             "transfer",
           ),
           bandwidthChart(
@@ -214,7 +221,7 @@ function bandwidth(context: Context, choice: Choice): HTMLElement {
               color: "transfer",
               spots,
               chosen,
-              tip: (row) => describePoint(table, row),
+              tip: (row) => describePoint(job, row),
               click: (row) => context.redraw({ point: String(row) }),
             },
             "message size",
@@ -248,7 +255,9 @@ function kindTable({ job, params }: Context, rows: readonly number[]): HTMLEleme
       first: ROWS_FIRST,
       link: (row) => href("communication", { ...keep, point: row }),
     },
-    "kind<kind>; group; ranks; bytes<bytes>: size",
+    "kind<kind>",
+    groupOf(job, table),
+    "ranks; bytes<bytes>: size",
     { column: "how", label: "matched", draw: (row) => HOWS[table.text(row, "how") ?? ""] ?? name(table.text(row, "how") ?? f.NONE) },
     "count; median_transfer_ns: median transfer",
     {
@@ -275,7 +284,7 @@ function slowLinks(job: Job): Child {
     return h(
       "li",
       h("b", who),
-      `: ${kindWord(links.text(row, "kind"))} of ${f.bytes(links.num(row, "bytes"))} takes ${f.time(links.num(row, "median_ns"))}, `,
+      `: ${facts.kindWord(links.text(row, "kind"))} of ${f.bytes(links.num(row, "bytes"))} takes ${f.time(links.num(row, "median_ns"))}, `,
       `${f.times(links.num(row, "times_slower"))} as long as ${f.count(links.amount(row, "peers"), "similar one")}.`,
     );
   });
@@ -290,10 +299,10 @@ function groups(job: Job, choice: Choice): HTMLElement {
   const table = job.table("groups.group"),
     dimension = job.table("groups.dimension"),
     links = job.table("groups.link");
-  const title = ofXla(job) ? "Which replica groups communicate" : "Which process groups communicate";
+  const title = facts.ofXla(job) ? "Which replica groups communicate" : "Which process groups communicate";
   const rows = fits(table, choice),
     linkRows = fits(links, choice),
-    use = (row: number) => table.text(row, "dimension") ?? described(table.text(row, "description")),
+    use = (row: number) => table.text(row, "dimension") ?? facts.groupWord(null, table.text(row, "description")),
     reach = (of: Table<"groups.group" | "groups.dimension">, row: number) => REACHES[of.text(row, "reach") ?? ""] ?? f.NONE;
   if (table.n === 0) return section(title, empty("No kernel’s group of ranks is known; the reasons are below."));
   return section(
@@ -395,13 +404,13 @@ function nothing(job: Job): Child {
 
 function choices(context: Context, choice: Choice): HTMLElement | null {
   const { job } = context;
-  const shown = kinds(job),
+  const shown = facts.kinds(job),
     all = job.table("groups.group");
-  const kindOptions = [["all", "all"] as const, ...shown.map((kind) => [kind.kind, kindWord(kind.kind)] as const)];
+  const kindOptions = [["all", "all"] as const, ...shown.map((kind) => [kind.kind, facts.kindWord(kind.kind)] as const)];
   const groupOptions = new Map([["", "all"]]);
   for (const row of all.all) {
     const group = all.text(row, "group");
-    groupOptions.set(group ?? "", prose(f.joined(", ", group, described(all.text(row, "description")))).slice(0, 60));
+    groupOptions.set(group ?? "", prose(facts.groupName(job, group)).slice(0, 60));
   }
   if (shown.length < 2 && all.n < 2) return null;
   return controls(
@@ -419,25 +428,25 @@ export const communication: View = {
     "collectives.unmatched clock.check groups.group groups.dimension groups.link bubble.pair",
   ),
   judges: ["overlap.rank", "overlap.kind"],
-  state: (job) => (job.table("overlap.rank").n > 0 ? overlapFinding(job).state : adviceState(job, "communication")),
-  lacks: ({ job }) => !communicates(job) && nothing(job),
+  state: (job) => (job.table("overlap.rank").n > 0 ? overlapFinding(job).state : facts.adviceState(job, "communication")),
+  lacks: ({ job }) => !facts.communicates(job) && nothing(job),
   parts: [
     (context) => {
       const { job, params } = context,
         finding = overlapFinding(job),
         choice = {
-          kind: kinds(job).some((kind) => kind.kind === params.get("kind")) ? params.get("kind")! : null,
+          kind: facts.kinds(job).some((kind) => kind.kind === params.get("kind")) ? params.get("kind")! : null,
           group: params.get("group") ?? null,
         };
       return [
-        heading(finding.title, finding.text, ` The ranks’ communication sums to ${f.time(total(job, "comm_ns"))} of GPU time.`),
+        heading(finding.title, finding.text, ` The ranks’ communication sums to ${f.time(facts.total(job, "comm_ns"))} of GPU time.`),
         choices(context, choice),
+        mostExposed(job, choice),
         overlapByKind(job, choice),
+        mostWaiting(job, choice),
         bandwidth(context, choice),
         matrix(context),
         groups(job, choice),
-        mostExposed(job, choice),
-        mostWaiting(job, choice),
         unmatched(job),
       ];
     },

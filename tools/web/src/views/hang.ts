@@ -36,11 +36,6 @@ const operations = part(
 /* Returns whether at least one rank has a value in a column. */
 const has = (table: Table<"hang.rank">, column: ColumnOf<"hang.rank">) => table.all.some((row) => table.cell(row, column) !== null);
 
-function waitsIn(table: Table<"hang.rank">, row: number): string | null {
-  const [operation, number] = [table.text(row, "operation"), table.num(row, "number")];
-  return operation === null || number === null ? operation : `${operation} ${number}`;
-}
-
 const ranks = part(
   "hang.rank",
   "Ranks",
@@ -58,14 +53,16 @@ const ranks = part(
   "rank",
   ({ table, job }) => {
     const dumped = has(table, "dump"),
-      from = earliest(job);
+      from = earliest(job),
+      waitsIn = (row: number) =>
+        table.text(row, "operation") && f.joined(" ", table.text(row, "operation"), String(table.num(row, "number") ?? ""));
     return [
       dumped && "role",
       has(table, "process") && "process",
       has(table, "advanced") && "advanced: launched",
       ...(dumped
         ? [
-            { column: "operation", label: "waits in", draw: (row: number) => longName(waitsIn(table, row), true) } as const,
+            { column: "operation", label: "waits in", draw: (row: number) => longName(waitsIn(row), true) } as const,
             { column: "begin_ns", label: "since", draw: (row: number) => after(table, row, "begin_ns", from) } as const,
             "last_operation<narrow>: recorded last",
             { column: "time_ns", label: "at", draw: (row: number) => after(table, row, "time_ns", from) } as const,

@@ -44,10 +44,6 @@ const NO_LAUNCHES = "of unknown cause: the traces hold no launch";
 const RANKS_MAX = 32;
 const LITTLE = 1.25; // ranks differ little if the longest idle time is at most this many times the median
 
-function causesOf(table: Table<"idle.rank">, row: number): number[] {
-  return CAUSES.map((cause) => table.amount(row, cause.column));
-}
-
 function finding(job: Job): [string, string] {
   const table = job.table("idle.rank"),
     overlap = job.table("overlap.rank");
@@ -80,7 +76,11 @@ function finding(job: Job): [string, string] {
 /* Makes a row for each rank, in order and grouped by host. If there are many ranks, makes rows only for those that idle longest. */
 function rows(job: Job, sorted: boolean): StackRow[] {
   const table = job.table("idle.rank"),
-    row = (each: number) => rankRow(table.num(each, "rank") ?? -1, causesOf(table, each));
+    row = (each: number) =>
+      rankRow(
+        table.num(each, "rank") ?? -1,
+        CAUSES.map((cause) => table.amount(each, cause.column)),
+      );
   const worst = table.sorted("-idle_ns");
   return sorted ? worst.slice(0, RANKS_MAX).map(row) : byHost(table.all.map(row), ranksOf(job).host);
 }

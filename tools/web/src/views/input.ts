@@ -33,10 +33,6 @@ function loadingOf(table: Table<"input.rank" | "input.step">, row: number): numb
   return [stall, load - stall, Math.max(0, table.amount(row, "step_ns") - load)];
 }
 
-function phasesOf(table: Table<"phases.step">, row: number): number[] {
-  return PHASES.map(({ column }) => table.amount(row, column));
-}
-
 /* Returns the rows that count. If only some ranks of an XLA job have steps, only the rows of these count: the others cannot show what
  * steps wait for. */
 function counted(job: Job, table: Table<"input.rank">): number[] {
@@ -175,7 +171,13 @@ function phases(job: Job, rank: number): HTMLElement {
     title,
     `Rank ${rank}${table.leftOut > 0 ? `, in ${f.count(own.length, "step")} of its steps` : ""}: ${PHASES.map(({ column, word }) => `${word} ${share(column) === 0 && column !== "other_ns" ? "not recorded" : f.percent(share(column), 1)}`).join(", ")}. Time in which the GPU ran what the phase launched, or was idle while the host was in it.`,
     legend(PHASES.map((part) => [part.key, part.label])),
-    bars(table, own.slice(0, STEPS_MAX), (row) => `step ${table.num(row, "step")}`, phasesOf, PHASES),
+    bars(
+      table,
+      own.slice(0, STEPS_MAX),
+      (row) => `step ${table.num(row, "step")}`,
+      (of, row) => PHASES.map(({ column }) => of.amount(row, column)),
+      PHASES,
+    ),
     grid(
       table,
       { rows: own, first: 16 },

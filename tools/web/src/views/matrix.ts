@@ -1,11 +1,9 @@
 /** Who communicates with whom, by host or by rank: a part of the communication view. */
 import type { Job } from "../data";
-import { h } from "../dom";
 import * as f from "../format";
 import { lacksRanks, ranksOf } from "../job";
-import { storeName } from "../left_out";
 import { heatMap } from "../map";
-import { controls, note, section, lines, chooser } from "../ui";
+import { controls, link, note, section, lines, chooser } from "../ui";
 import type { Context } from "../view";
 
 const RANKS_MOST = 64; // maximum number of ranks for the map by rank
@@ -23,25 +21,16 @@ export function membersOf(text: string): number[] | null {
   return ranks;
 }
 
-/** Values of pairs of hosts or ranks, and for each value the number of rows from which it was computed. */
-class Square {
-  readonly #cells = new Map<string, { value: number; of: number }>();
-  /** Whether every group that was added covers all hosts, so that all pairs have the same value; null: no group was added. */
-  even: boolean | null = null;
+/* Values of pairs of hosts or ranks, and for each value the number of rows from which it was computed. `even`: every group that was added
+ * covers all hosts, so that all pairs have the same value; null: no group was added. */
+type Square = ReturnType<typeof square>;
+function square() {
+  return { cells: new Map<string, Readonly<Record<"value" | "of", number>>>(), even: null as boolean | null };
+}
 
-  add(a: number, b: number, value: number, join: (x: number, y: number) => number): void {
-    const key = `${a} ${b}`,
-      cell = this.#cells.get(key);
-    this.#cells.set(key, cell ? { value: join(cell.value, value), of: cell.of + 1 } : { value, of: 1 });
-  }
-
-  at(a: number, b: number): { value: number; of: number } | undefined {
-    return this.#cells.get(`${a} ${b}`);
-  }
-
-  get size(): number {
-    return this.#cells.size;
-  }
+function add({ cells }: Square, a: number, b: number, value: number, join: (x: number, y: number) => number): void {
+  const cell = cells.get(`${a} ${b}`);
+  cells.set(`${a} ${b}`, cell ? { value: join(cell.value, value), of: cell.of + 1 } : { value, of: 1 });
 }
 
 /* Makes hosts the rows and columns. Leaves out ranks whose host is unknown. */
@@ -61,12 +50,12 @@ function byRank(job: Job) {
 const sum = (a: number, b: number) => a + b;
 
 /* Adds a group's value to each pair of the group's hosts. If the group has only one host, adds it to the diagonal. */
-function addGroup(square: Square, places: Places, ranks: readonly number[], value: number, join: (a: number, b: number) => number): void {
+function addGroup(own: Square, places: Places, ranks: readonly number[], value: number, join: (a: number, b: number) => number): void {
   const all = new Set(ranks.map((rank) => places.of.get(rank))),
     hosts = [...all].filter((host) => host !== undefined);
-  square.even = square.even !== false && hosts.length === places.names.length;
-  if (all.size === 1 && hosts.length === 1) square.add(hosts[0]!, hosts[0]!, value, join);
-  for (const a of hosts) for (const b of hosts) if (a !== b) square.add(a, b, value, join);
+  own.even = own.even !== false && hosts.length === places.names.length;
+  if (all.size === 1 && hosts.length === 1) add(own, hosts[0]!, hosts[0]!, value, join);
+  for (const a of hosts) for (const b of hosts) if (a !== b) add(own, a, b, value, join);
 }
 
 function pictures(job: Job) {
@@ -75,11 +64,7 @@ function pictures(job: Job) {
     links = job.table("groups.link"),
     pairs = job.table("bubble.pair"),
     exchanged = job.table("collectives.pair");
-  const time = new Square(),
-    slow = new Square(),
-    sent = new Square(),
-    ranks = new Square(),
-    exchanges = new Square(),
+  const [time, slow, sent, ranks, exchanges] = [square(), square(), square(), square(), square()],
     each = byRank(job);
   let cut = 0;
   for (let row = 0; row < group.n; row++) {
@@ -100,70 +85,39 @@ function pictures(job: Job) {
     const from = pairs.num(row, "from_rank") ?? -1,
       to = pairs.num(row, "to_rank") ?? -1,
       value = pairs.amount(row, column);
-    for (const [square, places] of [
-      [sent, hosts],
-      [ranks, each],
-    ] as const)
-      if (places.of.has(from) && places.of.has(to)) square.add(places.of.get(from)!, places.of.get(to)!, value, sum);
+    for (const [of, places] of [[sent, hosts] as const, [ranks, each] as const])
+      if (places.of.has(from) && places.of.has(to)) add(of, places.of.get(from)!, places.of.get(to)!, value, sum);
   }
   for (let row = 0; row < exchanged.n; row++) {
     const from = each.of.get(exchanged.num(row, "from_rank") ?? -1),
       to = each.of.get(exchanged.num(row, "to_rank") ?? -1),
       value = exchanged.num(row, "bytes");
-    if (from !== undefined && to !== undefined && value !== null) exchanges.add(from, to, value, sum);
+    if (from !== undefined && to !== undefined && value !== null) add(exchanges, from, to, value, sum);
   }
   const write = sized ? f.bytes : f.time,
-    what = sized ? "What was sent" : "How long transfers took";
-  const picture = (key: string, label: string, note: string, square: Square, one: string, write: (n: number) => string, places = hosts) => {
-    return { key, label, note, square, one, write, places, rows: places === hosts ? "host" : "rank" };
+    what = sized ? "What was sent" : "How long transfers took",
+    notes = {
+      time: "GPU time of the process groups that have ranks on both hosts; on the diagonal, of those within one host. A group on more hosts counts for each pair of them: how much went between two hosts is not recorded.",
+      slow: "The slowest link (process group or pair of ranks) of the two hosts, as a multiple of the time that similar links take. A host with a slow network stands out as a row and a column.",
+      sent: `${what} from the ranks of one host (row) to those of another (column), by sends and receives.`,
+      ranks: `${what} from one rank (row) to another (column), by sends and receives.`,
+      exchanges:
+        "What was sent from one rank (row) to another (column) by all-to-all operations; on the diagonal, what stayed on the rank. Where ranks hold experts, a column that stands out is a rank whose experts are chosen more often.",
+    };
+  const picture = (key: keyof typeof notes, label: string, square: Square, one: string, write: (n: number) => string, places = hosts) => {
+    return { key, label, note: notes[key], square, one, write, places, rows: places === hosts ? "host" : "rank" };
   };
   const all = [
-    picture(
-      "time",
-      "process groups",
-      "GPU time of the process groups that have ranks on both hosts; on the diagonal, of those within one host. A group on more hosts counts for each pair of them: how much went between two hosts is not recorded.",
-      time,
-      "group",
-      f.time,
-    ),
-    picture(
-      "slow",
-      "slowness",
-      "The slowest link (process group or pair of ranks) of the two hosts, as a multiple of the time that similar links take. A host with a slow network stands out as a row and a column.",
-      slow,
-      "link",
-      f.times,
-    ),
-    picture(
-      "sent",
-      "sends, by host",
-      `${what} from the ranks of one host (row) to those of another (column), by sends and receives.`,
-      sent,
-      "pair",
-      write,
-    ),
-    picture(
-      "ranks",
-      "sends, by rank",
-      `${what} from one rank (row) to another (column), by sends and receives.`,
-      ranks,
-      "pair",
-      write,
-      each,
-    ),
-    picture(
-      "exchanges",
-      "all-to-all, by rank",
-      "What was sent from one rank (row) to another (column) by all-to-all operations; on the diagonal, what stayed on the rank. Where ranks hold experts, a column that stands out is a rank whose experts are chosen more often.",
-      exchanges,
-      "pair",
-      f.bytes,
-      each,
-    ),
+    picture("time", "process groups", time, "group", f.time),
+    picture("slow", "slowness", slow, "link", f.times),
+    picture("sent", "sends, by host", sent, "pair", write),
+    picture("ranks", "sends, by rank", ranks, "pair", write, each),
+    picture("exchanges", "all-to-all, by rank", exchanges, "pair", f.bytes, each),
   ];
   return {
     all: all.filter(
-      ({ square, places, rows }) => square.size > 0 && places.names.length > 1 && (rows === "host" || places.names.length <= RANKS_MOST),
+      ({ square, places, rows }) =>
+        square.cells.size > 0 && places.names.length > 1 && (rows === "host" || places.names.length <= RANKS_MOST),
     ),
     cut,
   };
@@ -176,9 +130,8 @@ export function matrix(context: Context): HTMLElement | null {
     return section(
       "Who communicates with whom",
       note(
-        "The page holds only some ranks, and so not all pairs. All of them: ",
-        h("code", `tmerge show ${storeName(job)} groups.group bubble.pair collectives.pair`),
-        ".",
+        "The page holds only some ranks, and so not all pairs. Those that it has: ",
+        (["groups.group", "bubble.pair", "collectives.pair"] as const).map((name) => [link(name, "tables", { name }), " "]),
       ),
     );
   const { all, cut } = pictures(job),
@@ -207,7 +160,7 @@ export function matrix(context: Context): HTMLElement | null {
       ramp: shown.key === "slow" ? "wait" : "work",
       ...(shown.key === "slow" ? { from: 1 } : {}),
       cell: (r, c) => {
-        const cell = square.at(r, c);
+        const cell = square.cells.get(`${r} ${c}`);
         if (!cell) return null;
         return {
           value: cell.value,

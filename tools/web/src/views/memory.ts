@@ -27,22 +27,21 @@ type Device = ReturnType<typeof devicesOf>[number];
 function devicesOf(job: Job, type: string) {
   const table = job.table("memory.device"),
     curve = job.table("memory.curve");
-  const points = (): [number, number][] => [],
-    found = new Map<string, { row: number; rank: number; device: string; allocated: [number, number][]; reserved: [number, number][] }>();
-  for (let row = 0; row < table.n; row++) {
-    const rank = table.num(row, "rank") ?? -1,
-      device = table.text(row, "device") ?? "";
-    if (typeOf(device) === type) found.set(`${rank} ${device}`, { row, rank, device, allocated: points(), reserved: points() });
-  }
-  for (let row = 0; row < curve.n; row++) {
-    const device = found.get(`${curve.num(row, "rank")} ${curve.text(row, "device")}`),
-      time = curve.num(row, "time_ns");
-    if (!device || time === null) continue;
-    device.allocated.push([time, curve.amount(row, "allocated_bytes")]);
-    const reserved = curve.num(row, "reserved_bytes");
-    if (reserved !== null) device.reserved.push([time, reserved]);
-  }
-  return [...found.values()];
+  const keyOf = (of: Table<"memory.device" | "memory.curve">, row: number): string => `${of.num(row, "rank")} ${of.text(row, "device")}`,
+    points = f.groupBy(
+      curve.all.filter((row) => curve.num(row, "time_ns") !== null),
+      (row) => keyOf(curve, row),
+    ),
+    line = (rows: readonly number[], column: "allocated_bytes" | "reserved_bytes") =>
+      rows.map((row): [number, number] => [curve.amount(row, "time_ns"), curve.amount(row, column)]);
+  return table.all
+    .filter((row) => typeOf(table.text(row, "device") ?? "") === type)
+    .map((row) => {
+      const own = points.get(keyOf(table, row)) ?? [],
+        known = own.filter((each) => curve.num(each, "reserved_bytes") !== null);
+      const [rank, device] = [table.num(row, "rank") ?? -1, table.text(row, "device") ?? ""];
+      return { row, rank, device, allocated: line(own, "allocated_bytes"), reserved: line(known, "reserved_bytes") };
+    });
 }
 
 // The finding ---------------------------------------------------------------------------------------

@@ -29,10 +29,7 @@ function wordOf(category: string | null): string {
   return category === null ? f.NONE : ((WORDS as Readonly<Record<string, string | undefined>>)[category] ?? category.replace(/_/g, " "));
 }
 
-export interface Of {
-  readonly rank: number;
-  readonly device: string;
-}
+export type Of = Readonly<{ rank: number; device: string }>;
 
 function rowsOf(table: Table<"memory.category" | "memory.curve" | "memory.live">, of: Of): number[] {
   return table.all.filter((row) => table.num(row, "rank") === of.rank && table.text(row, "device") === of.device);
@@ -107,12 +104,22 @@ function stacked(job: Job, of: Of): Child {
         opacity: 1,
         steps: true,
       })),
-      lines: peak ? [{ points: edge(peak), color: theme.ink, width: 1.5, dash: [4, 3], label: `peak ${f.bytes(peak[1], true)}` }] : [],
+      lines: peak
+        ? [
+            {
+              points: edge(peak),
+              color: theme.ink,
+              width: 1.5,
+              dash: [4, 3],
+              label: `peak ${f.bytes(peak[1], true)} at ${f.time(peak[0])}`,
+            },
+          ]
+        : [],
     }),
   });
-  const keys = layers.map(({ color, label }) => [color, label] as const),
+  const keys = layers.map(({ color, label }) => [`var(--${color})`, label] as const),
     there = peak && h("a.go", { href: onTimeline(peak[0] - near, peak[0] + near, { rank: of.rank }) }, "on the timeline →");
-  return [swatches(keys, there && h("li", "Dashed: the peak, ", there)), chart];
+  return [swatches("ul.legend.below", keys, there && h("li", `Dashed: the peak, at ${f.time(peak[0])}, `, there)), chart];
 }
 
 function categories(job: Job, of: Of): HTMLElement {

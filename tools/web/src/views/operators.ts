@@ -12,33 +12,19 @@ import { filtered, part } from "./part";
 type Calls = Table<"calls.call">;
 type Side = "device" | "host";
 
-/* The kinds of calls. Each has advice on what to record, for a store without rows of that kind. */
 const KINDS = [
-  {
-    key: "operator",
-    what: "operators",
-    label: "operators",
-    missing: "Record with ProfilerActivity.CPU among the profiler’s activities: operators are events of the CPU.",
-  },
-  {
-    key: "shape",
-    what: "operators",
-    label: "operators and shapes",
-    missing: "Record with record_shapes=True: then operators are distinguished by the shapes of their inputs.",
-  },
-  {
-    key: "module",
-    what: "modules",
-    label: "modules",
-    missing: "Record with with_modules=True (and with_stack=True): then the profiler names the nn.Module of each call.",
-  },
-  {
-    key: "annotation",
-    what: "annotations",
-    label: "annotations",
-    missing: 'Mark parts of the program with torch.profiler.record_function("name").',
-  },
+  { key: "operator", what: "operators", label: "operators" },
+  { key: "shape", what: "operators", label: "operators and shapes" },
+  { key: "module", what: "modules", label: "modules" },
+  { key: "annotation", what: "annotations", label: "annotations" },
 ] as const;
+/* What to record, for a store without calls of a kind. */
+const MISSING: Readonly<Record<Kind["key"], string>> = {
+  operator: "Record with ProfilerActivity.CPU among the profiler’s activities: operators are events of the CPU.",
+  shape: "Record with record_shapes=True: then operators are distinguished by the shapes of their inputs.",
+  module: "Record with with_modules=True (and with_stack=True): then the profiler names the nn.Module of each call.",
+  annotation: 'Mark parts of the program with torch.profiler.record_function("name").',
+};
 type Kind = (typeof KINDS)[number];
 const LAUNCHED = "kernel";
 /** Names of calls that communicate. */
@@ -206,7 +192,7 @@ export const operators: View = {
   state: (job) => adviceState(job, "operators"),
   lacks(context) {
     const { kind, table, choose } = chosen(context);
-    return table.n === 0 && [heading(`No ${kind.label} were recorded`), h("div.controls", choose), empty(kind.missing)];
+    return table.n === 0 && [heading(`No ${kind.label} were recorded`), h("div.controls", choose), empty(MISSING[kind.key])];
   },
   parts: [
     (context) => {

@@ -8,18 +8,11 @@ import type { Context } from "../view";
 
 type Points = [number, number][];
 
-interface Ranks {
-  readonly title: string;
-  /** Meaning of the lines, such as "Events in the queue". */
-  readonly what: string;
-  readonly byRank: ReadonlyMap<number, Points>;
-  readonly leftOut: string;
-  /** Rank that is shown if the address has none. */
-  readonly first: number;
-  readonly unit: f.Unit;
-  readonly write: (value: number) => string;
-  readonly tools?: Child;
-}
+/** `what`: meaning of the lines, such as "Events in the queue"; `first`: the rank that is shown if the address has none. */
+type Ranks = Readonly<
+  Record<"title" | "what" | "leftOut", string> & { byRank: ReadonlyMap<number, Points>; first: number; tools?: Child }
+> &
+  Pick<Parameters<typeof lineChart>[0], "unit" | "write">;
 
 /* Draws the chosen rank as a strong line. Draws the others as thin lines, or if there are many, as a band. */
 function lines(context: Context, of: Ranks): HTMLElement {

@@ -7,12 +7,7 @@ import { empty, heading, note, section, controls, searchBox } from "../ui";
 import type { Context, Part } from "../view";
 
 /** What a description may depend on. `several`: the job has more than one rank. */
-export interface At<N extends TableName> {
-  readonly job: Job;
-  readonly context: Context;
-  readonly table: Table<N>;
-  readonly several: boolean;
-}
+export type At<N extends TableName> = Readonly<{ job: Job; context: Context; table: Table<N>; several: boolean }>;
 
 type Of<N extends TableName, T> = T | ((at: At<N>) => T);
 

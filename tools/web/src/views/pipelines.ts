@@ -6,7 +6,7 @@ import * as f from "../format";
 import { onTimeline, stepWord } from "../job";
 import { heatMap } from "../map";
 import { passColors, Passes, type Pass } from "../passes";
-import { controls, empty, heading, note, section, lines, pick } from "../ui";
+import { controls, empty, heading, note, section, swatches, lines, pick } from "../ui";
 import { tablesNamed, type Context, type View } from "../view";
 import { part, type At } from "./part";
 
@@ -17,16 +17,11 @@ const SCALE_LEAST = 25; // the strongest colour is at least this far above the i
 /* Returns the mean bubble over all pipelines and steps, weighted by their durations, and the ideal bubble. */
 function bubbles(job: Job): { bubble: number; ideal: number; span: number } {
   const table = job.table("bubble.step");
-  let span = 0,
-    bubble = 0,
-    ideal = 0;
-  for (let row = 0; row < table.n; row++) {
-    const own = table.amount(row, "span_ns") * table.amount(row, "ranks");
-    span += own;
-    bubble += own * table.amount(row, "bubble_pct");
-    ideal += own * table.amount(row, "ideal_pct");
-  }
-  return { span, bubble: bubble / Math.max(1, span), ideal: ideal / Math.max(1, span) };
+  const weight = (row: number) => table.amount(row, "span_ns") * table.amount(row, "ranks"),
+    span = f.sum(table.all.map(weight)),
+    mean = (column: "bubble_pct" | "ideal_pct") =>
+      f.sum(table.all.map((row) => weight(row) * table.amount(row, column))) / Math.max(1, span);
+  return { span, bubble: mean("bubble_pct"), ideal: mean("ideal_pct") };
 }
 
 function passTime(job: Job, row: number): number {
@@ -122,11 +117,7 @@ function diagram(context: Context): Child {
   return section(
     "What stages do when",
     controls(pick(context, "Step", "step", steps, (each) => stepWord(job, each), step)),
-    h(
-      "ul.legend",
-      passColors().map(([color, label]) => h("li", h("span.swatch", { style: { background: color } }), label)),
-      h("li", h("span.swatch.fill-idle"), "In no pass: the bubble"),
-    ),
+    swatches("ul.legend", passColors(), h("li", h("span.swatch.fill-idle"), "In no pass: the bubble")),
     "The pipeline that took longest in the step. A pass is what a rank computed in one direction between two transfers; its number counts the rank’s passes in that direction, and is the micro-batch where a stage has one part of the model.",
     picture.element,
   );

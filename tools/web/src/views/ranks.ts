@@ -1,5 +1,5 @@
 /** Ranks: which compute, wait or idle? */
-import type { Job, Table } from "../data";
+import type { Host, Job, Table } from "../data";
 import * as f from "../format";
 import { grid, tableSection } from "../grid";
 import { cutShort, hasSteps, ranksOf, severalRanks, total } from "../job";
@@ -91,10 +91,26 @@ function table(job: Job): HTMLElement {
 
 const HOSTS_FIRST = 32;
 
-/* If the page leaves out ranks, makes a table of their hosts, those that caused most wait first. */
-function hostTable(job: Job): HTMLElement | null {
-  const { hosts, host_count: count } = job.facts;
-  if (!hosts || !count || count < 2) return null;
+/* Sums of each host over its ranks, as in the facts of a page that leaves out ranks. */
+function hostsOf(job: Job): Host[] {
+  const overlap = job.table("overlap.rank"),
+    blame = job.table("stragglers.rank"),
+    blames = blame.by("rank"),
+    { host } = ranksOf(job);
+  return [...f.groupBy(overlap.all, (row) => host.get(overlap.amount(row, "rank")) ?? "")].map(([name, rows]) => {
+    const ranks = rows.map((row) => overlap.amount(row, "rank")),
+      own = ranks.map((rank) => blames.get(rank)?.[0] ?? -1),
+      caused = own.map((row) => blame.amount(row, "direct_ns") + blame.amount(row, "indirect_ns"));
+    const [compute, idle] = (["compute_ns", "idle_ns"] as const).map((column) => f.sum(rows.map((row) => overlap.num(row, column)))),
+      waited = f.sum(own.map((row) => blame.num(row, "wait_ns")));
+    return [name, rows.length, ranks[0]!, compute!, idle!, waited, f.sum(caused), ranks[caused.indexOf(f.most(caused))]!];
+  });
+}
+
+/** Makes a table of hosts, those that caused most wait first; null if there is one host. */
+export function hostTable(job: Job, hosts: readonly Host[] = job.facts.hosts ?? hostsOf(job)): HTMLElement | null {
+  const count = job.facts.host_count ?? hosts.length;
+  if (count < 2) return null;
   const order = [...hosts].sort((a, b) => b[6] - a[6] || a[2] - b[2]),
     box = h("div");
   const head = ["host", "ranks", "first rank", "computing, mean", "idle, mean", "waited, mean", "made others wait", "most of it by rank"],
@@ -164,7 +180,7 @@ export const ranks: View = {
           marked && chooser(context, "Of", "of", { job: "whole job", steps: "steps only" }, inSteps ? "steps" : "job"),
         ),
         bars(context, inSteps ? stepsOnly(steps) : wholeJob(overlap), shares, by),
-        hostTable(job),
+        job.facts.hosts && hostTable(job),
         table(job),
       ];
     },

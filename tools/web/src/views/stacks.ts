@@ -107,7 +107,10 @@ function colourNote(table: Table<"calls.tree">, side: Side, colour: Colour): Chi
   return [
     `A call is as wide as its time, above what it calls. ${meaning}`,
     colour === "module" &&
-      swatches([...[...modulesOf(table, side).values()].map((module, i) => [`class-${i}`, module] as const), [NO_COLOUR, "all others"]]),
+      swatches("ul.legend.below", [
+        ...[...modulesOf(table, side).values()].map((module, i) => [`var(--class-${i})`, module] as const),
+        [`var(--${NO_COLOUR})`, "all others"],
+      ]),
   ];
 }
 

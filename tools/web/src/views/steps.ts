@@ -1,5 +1,5 @@
 /** Steps: is the time due to a rank, to a step, or to chance? */
-import type { ColumnOf, Job } from "../data";
+import type { ColumnOf, Job, Table } from "../data";
 import type { Child } from "../dom";
 import * as f from "../format";
 import { firstStepsLess, hasSteps, lacksRanks, ranksOf, severalRanks, stepWord, TO_MARK_STEPS } from "../job";
@@ -13,16 +13,9 @@ import { structure } from "./structure";
 
 type Metrics = "stragglers.rank_step" | "overlap.step";
 
-interface Metric {
-  readonly key: string;
-  readonly label: string;
-  readonly table: Metrics;
-  readonly ramp: "wait" | "work";
-  /** The column that is shown. Where the column `plus` has a value, it is added. */
-  readonly column: ColumnOf<Metrics>;
-  readonly plus?: ColumnOf<Metrics>;
-  readonly doc: string;
-}
+/** `column` is shown. Where the column `plus` has a value, it is added. */
+type Metric = Readonly<Record<"key" | "label" | "doc", string> & { table: Metrics; ramp: "wait" | "work" } & MetricColumns>;
+type MetricColumns = Readonly<{ column: ColumnOf<Metrics>; plus?: ColumnOf<Metrics> }>;
 
 const BLAME = { table: "stragglers.rank_step", ramp: "wait" } as const,
   WORK = { table: "overlap.step", ramp: "work" } as const;
@@ -60,22 +53,15 @@ function fieldOf(job: Job, metric: Metric, byHost: boolean, sort: string) {
   const ranks = cut && held ? all.filter((rank) => held.includes(rank)) : all;
   const table = job.table(metric.table),
     windows = job.table("overlap.step");
-  const value = new Map<string, number>(),
-    row = new Map<string, number>(),
-    partial = new Set<string>();
-  for (let r = 0; r < table.n; r++) {
-    const key = `${table.num(r, "rank")}/${table.num(r, "step")}`,
-      own = table.num(r, metric.column),
-      v = own === null || !metric.plus ? own : own + table.amount(r, metric.plus);
-    row.set(key, r);
-    if (v !== null) value.set(key, v);
-  }
-  const window = new Map<string, number>();
-  for (let r = 0; r < windows.n; r++) {
-    const key = `${windows.num(r, "rank")}/${windows.num(r, "step")}`;
-    window.set(key, r);
-    if (windows.cell(r, "partial") === true) partial.add(key);
-  }
+  const keyOf = (of: Table<Metrics>, r: number): string => `${of.num(r, "rank")}/${of.num(r, "step")}`,
+    shownOf = (r: number): number | null => {
+      const own = table.num(r, metric.column);
+      return own === null || !metric.plus ? own : own + table.amount(r, metric.plus);
+    };
+  const row = new Map(table.all.map((r) => [keyOf(table, r), r])),
+    value = new Map(table.all.filter((r) => shownOf(r) !== null).map((r) => [keyOf(table, r), shownOf(r)!])),
+    window = new Map(windows.all.map((r) => [keyOf(windows, r), r])),
+    partial = new Set(windows.all.filter((r) => windows.cell(r, "partial") === true).map((r) => keyOf(windows, r)));
   const steps = [...new Set(windows.nums("step"))]
     .filter((s): s is number => s !== null && (!cut || (heldSteps?.includes(s) ?? true)))
     .sort((a, b) => a - b);

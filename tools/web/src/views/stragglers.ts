@@ -1,23 +1,14 @@
 /** Stragglers: which rank causes waiting, for which ranks, and is it proven? */
+import { inlineBar } from "../cells";
 import type { Cell, Job, Table, TableName } from "../data";
 import { h, type Child } from "../dom";
-import { grid } from "../grid";
 import * as f from "../format";
-import {
-  communicates,
-  firstStepsLess,
-  hasSteps,
-  kindWord,
-  onTimeline,
-  ranksOf,
-  severalRanks,
-  stepWord,
-  straggling,
-  worstUncertainty,
-} from "../job";
+import * as facts from "../job";
 import { heatMap } from "../map";
-import { controls, empty, heading, legend, link, note, prose, section, tip, lines, chooser, showAll } from "../ui";
+import { controls, empty, heading, legend, link, note, prose, section, tip, lines, chooser, showAll, told } from "../ui";
 import { tablesNamed, type Context, type View } from "../view";
+import { part } from "./part";
+import { hostTable } from "./ranks";
 
 const ROWS_MAX = 32;
 const MATRIX_MAX = 32;
@@ -27,73 +18,16 @@ const ARRIVALS_MAX = 16, // of an operation with more arrivals, only the EARLIES
   LATEST = 8;
 const STEPS_MANY = 6; // fewer steps cannot distinguish a cause from chance
 const PAIRS_MAX = 512; // tmerge keeps pairs of ranks for jobs with up to this many ranks
-const HOSTS_SHOWN = 16;
-const VALUE_PARTS = 18; // width of a value, where the longest bar is 100 wide
 const BESIDE_MAX = 16; // if there are more ranks, each of the two maps needs the whole width
 
 const cost = (table: Table<"stragglers.rank" | "stragglers.rank_step">, row: number): number =>
   table.amount(row, "direct_ns") + table.amount(row, "indirect_ns");
 
-/* A pair of bars: of a rank, or of all ranks of a host. */
-interface Side {
-  readonly label: string;
-  readonly wait: number;
-  readonly cost: number;
-  readonly strong: boolean;
-  readonly words: string;
-  /** The rank's row in stragglers.rank. */
-  readonly row?: number;
-}
-
-/* Draws two bars for each rank or host: to the left the time that it waited, to the right the wait that it caused. All bars have one
- * unit and one scale. */
-function flies(sides: readonly Side[], words: string): HTMLElement {
-  const leftMost = f.most([1, ...sides.map((side) => side.wait)]),
-    rightMost = f.most([1, ...sides.map((side) => side.cost)]);
-  const most = Math.max(leftMost, rightMost),
-    parts = { left: (100 * leftMost) / most + VALUE_PARTS, right: (100 * rightMost) / most + VALUE_PARTS };
-  // The unit suits the direction with the smaller values: with 1,000 ranks, each may wait a thousandth of the wait that one causes.
-  const unit = f.timeUnit([Math.max(Math.min(leftMost, rightMost), most / 1000)]);
-  // Both directions have one scale, which suits the direction with the larger values: its width, less the room for the number and the line.
-  const larger = leftMost < rightMost ? "right" : "left";
-  const room = (side: "left" | "right") => `(100% + ${side === "right" ? 7 : 0}px) * ${parts[larger] / parts[side]} - 71px`;
-  const list = h(
-    "div.butterfly",
-    { style: { "--left": `minmax(0, ${parts.left}fr)`, "--right": `minmax(0, ${parts.right}fr)` } },
-    h(
-      "div.fly.head",
-      h("span"),
-      h("span.left", `waited, ${unit.name}`),
-      h("span.right", `made others wait, ${unit.name} of GPU time`),
-      h("span.words", words),
-    ),
-  );
-  const half = (each: Side, side: "left" | "right", value: number, column: string) => {
-    const origin = { "data-table": "stragglers.rank", "data-row": each.row, "data-column": column },
-      text = f.scaled(value, unit, value > 0 && value < 9.95 * unit.factor && unit.factor > 1 ? 1 : 0),
-      bar = h("span.fly-bar", { style: { width: `calc((${room(side)}) * ${value / most})` } });
-    return h(
-      "span",
-      { class: side },
-      h("span.fly-value", each.row === undefined ? { "data-value": value } : origin, text),
-      tip(bar, () => [`${each.label}: `, f.exact(value, "ns")]),
-    );
-  };
-  for (const each of sides)
-    list.append(
-      h(
-        "div",
-        { class: `fly ${each.strong ? "straggler" : ""}` },
-        h("span.row-label", each.label),
-        half(each, "left", each.wait, "wait_ns"),
-        half(each, "right", each.cost, "direct_ns"),
-        h("span.words", each.words),
-      ),
-    );
-  return list;
-}
-
 type Order = "cost" | "rank";
+
+function orderOf({ params }: Context): Order {
+  return params.get("order") === "rank" ? "rank" : "cost";
+}
 
 /* Returns the rows of the ranks that cost most, in order of cost or of rank. */
 function costly(job: Job, order: Order): number[] {
@@ -102,67 +36,38 @@ function costly(job: Job, order: Order): number[] {
   return order === "cost" ? chosen : chosen.sort((a, b) => a - b);
 }
 
-function butterfly(context: Context, order: Order): HTMLElement {
-  const { job } = context,
-    table = job.table("stragglers.rank"),
-    chosen = costly(job, order);
-  const left = table.n + table.leftOut - chosen.length;
-  const sides = chosen.map((row) => ({
-    label: `rank ${table.num(row, "rank")}`,
-    wait: table.amount(row, "wait_ns"),
-    cost: cost(table, row),
-    strong: table.text(row, "verdict") === "straggler",
-    words: evidence(job, row),
-    row,
-  }));
-  return h(
-    "div",
-    controls(chooser(context, "Order", "order", { cost: "by what they cost", rank: "by rank" }, order)),
-    flies(sides, "evidence"),
-    left > 0 && note(`${f.grouped(left)} ranks that cost less are left out. `, link("All of them", "tables", { name: table.name })),
-  );
+const ranks = part(
+  "stragglers.rank",
+  "Who makes others wait, and who waits",
+  {
+    note: ({ table }) => [
+      `Of ${f.time(table.sum("wait_ns"))} that all ranks together spent waiting for one another in collectives, each nanosecond is charged to the ranks that had not yet arrived, or to those that had delayed them.`,
+      table.n + table.leftOut > ROWS_MAX && [
+        ` ${f.grouped(table.n + table.leftOut - ROWS_MAX)} ranks that cost less are left out. `,
+        link("All of them", "tables", { name: table.name }),
+      ],
+    ],
+    above: ({ context }) => controls(chooser(context, "Order", "order", { cost: "by what they cost", rank: "by rank" }, orderOf(context))),
+    rows: ({ job, context }) => costly(job, orderOf(context)),
+    sort: ({ context }) => (orderOf(context) === "rank" ? "rank" : "-caused_share"),
+    known: true,
+  },
+  ({ table }) => ({ column: "rank", draw: (row, write) => h(isNamed(table, row) ? "b" : "span", write(table.num(row, "rank"))) }),
+  ({ job }) => facts.ranksOf(job).hosts.length > 1 && "host",
+  ({ table }) => ({ column: "caused_share", label: "of all waiting", draw: (row) => shareBar(table, row) }),
+  "direct_ns: made others wait; indirect_ns: through others; last_arrivals: last in; collectives: of; tied<spare>",
+  ({ job }) => job.table("stragglers.step").n > 1 && "steps_led: most in steps",
+  "excess_ns: longer by itself; excess_pct: of the steps; relative_speed: speed; wait_ns: waited",
+  ({ table }) => table.all.some((row) => isNamed(table, row)) && "verdict<spare>",
+);
+
+function isNamed(table: Table<"stragglers.rank">, row: number): boolean {
+  return table.text(row, "verdict") === "straggler";
 }
 
-/* Draws bars for each host, in jobs for which pairs of ranks are not kept. */
-function hostButterfly(job: Job): HTMLElement | null {
-  const { host, hosts } = ranksOf(job),
-    table = job.table("stragglers.rank");
-  if (hosts.length < 2 || table.leftOut > 0) return null;
-  const sums = new Map(hosts.map((name) => [name, { wait: 0, cost: 0, ranks: 0, worst: -1 }]));
-  table.rows.forEach((_, row) => {
-    const sum = sums.get(host.get(table.num(row, "rank") ?? -1) ?? "");
-    if (!sum) return;
-    sum.wait += table.amount(row, "wait_ns");
-    sum.cost += cost(table, row);
-    sum.ranks++;
-    if (sum.worst < 0 || cost(table, row) > cost(table, sum.worst)) sum.worst = row;
-  });
-  const chosen = [...sums].sort(([, a], [, b]) => b.cost - a.cost).slice(0, HOSTS_SHOWN);
-  const sides = chosen.map(([label, { wait, cost: all, ranks, worst }]) => {
-    const words = `${f.count(ranks, "rank")}, most of it rank ${table.num(worst, "rank")}`;
-    return { label, wait, cost: all, strong: false, words };
-  });
-  return h(
-    "div",
-    flies(sides, "of its ranks"),
-    hosts.length > chosen.length && note(`The ${chosen.length} of ${f.grouped(hosts.length)} hosts whose ranks made others wait most.`),
-  );
-}
-
-function evidence(job: Job, row: number): string {
-  const table = job.table("stragglers.rank");
-  const speed = table.num(row, "relative_speed");
-  const tied = table.amount(row, "tied"),
-    led = table.amount(row, "steps_led");
-  const indirect = table.amount(row, "indirect_ns"),
-    all = cost(table, row);
-  return f.joined(
-    "; ",
-    `last in ${f.grouped(table.amount(row, "last_arrivals"))} of ${f.grouped(table.amount(row, "collectives"))}${tied > 0 ? `, tied in ${f.grouped(tied)}` : ""}`,
-    speed === null ? "" : `speed ${f.times(speed)}`,
-    led > 0 && job.table("stragglers.step").n > 1 ? `most in ${f.count(led, "step")}` : "",
-    all > 0 && indirect / all > 0.05 ? `${f.percent((100 * indirect) / all)} through others` : "",
-  );
+function shareBar(table: Table<"stragglers.rank">, row: number): HTMLElement {
+  const share = 100 * table.amount(row, "caused_share");
+  return inlineBar(share, 100, f.percent(share), "wait");
 }
 
 /* Removes the beginning that all names share, because a column has little room. Keeps digits at its end. */
@@ -192,24 +97,18 @@ function matrix(job: Job): HTMLElement {
     ranks = job.table("stragglers.rank"),
     nRanks = ranks.n + ranks.leftOut;
   const title = "Who waits for whom",
-    { host, hosts, hostCount } = ranksOf(job);
+    { host, hosts, hostCount } = facts.ranksOf(job);
   if (pairs.n === 0)
     return nRanks > PAIRS_MAX
-      ? section(
-          "Hosts that wait, and that make others wait",
-          `Which rank waits for which is kept for jobs of up to ${PAIRS_MAX} ranks.`,
-          hostButterfly(job),
-        )
+      ? h("div", hostTable(job), note(`Which rank waits for which is kept for jobs of up to ${PAIRS_MAX} ranks.`))
       : section(title, empty("No rank waited for another."));
   const byHost = nRanks > MATRIX_MAX && hosts.length > 1,
     what = byHost ? "host" : "rank";
   const nameOf = (rank: number) => (byHost ? (host.get(rank) ?? "") : `rank ${rank}`);
   const names = matrixNames(job, nameOf),
-    sums = new Map<string, number>();
-  for (let r = 0; r < pairs.n; r++) {
-    const key = `${nameOf(pairs.num(r, "for_rank")!)}\n${nameOf(pairs.num(r, "rank")!)}`;
-    sums.set(key, (sums.get(key) ?? 0) + pairs.amount(r, "wait_ns"));
-  }
+    pairOf = (row: number) => `${nameOf(pairs.num(row, "for_rank")!)}\n${nameOf(pairs.num(row, "rank")!)}`,
+    waited = (rows: readonly number[]) => f.sum(rows.map((row) => pairs.num(row, "wait_ns"))),
+    sums = new Map([...f.groupBy(pairs.all, pairOf)].map(([pair, rows]) => [pair, waited(rows)]));
   const unit = f.mapUnit(sums.values()),
     everything = pairs.sum("wait_ns"),
     all = byHost ? hostCount : nRanks;
@@ -254,12 +153,12 @@ function stepMap(job: Job, order: Order): HTMLElement {
     note(
       `Row: the rank that makes others wait. Column: the step, ${unit.name}.`,
       steps.length >= STEPS_MANY && " A row that stands out in every step is a straggler.",
-      firstStepsLess(job),
+      facts.firstStepsLess(job),
     ),
     heatMap({
       label: `Who made others wait, by rank and step, ${unit.name}`,
       rows: ranks.map((rank) => `rank ${rank}`),
-      columns: steps.map((step) => (hasSteps(job) ? String(step) : stepWord(job, step))),
+      columns: steps.map((step) => (facts.hasSteps(job) ? String(step) : facts.stepWord(job, step))),
       ramp: "wait",
       cell: (r, c) => {
         const row = rows.get(`${ranks[r]}/${steps[c]}`);
@@ -295,13 +194,13 @@ function instance(
     last = worst.num(row, "last_rank"),
     step = worst.num(row, "step"),
     bytes = worst.num(row, "bytes"),
-    group = prose(worst.text(row, "group")).slice(0, 40),
+    group = prose(facts.groupName(job, worst.text(row, "group"))).slice(0, 40),
     length = Math.max(1, end - first),
     share = (ns: number) => `${(100 * ns) / length}%`,
     at = (ns: number) => share(ns - first),
     clocks = new Set(arrivals.map((a) => domains.get(a.rank) ?? null)),
     apart = clocks.size > 1 || (job.table("collectives.arrival").leftOut > 0 && job.table("clock.rank").different("domain") > 1),
-    u = apart ? (worstUncertainty(job) ?? 0) : 0, // ranks that share a clock need no uncertainty
+    u = apart ? (facts.worstUncertainty(job) ?? 0) : 0, // ranks that share a clock need no uncertainty
     shown = ranks <= ARRIVALS_MAX ? arrivals : someArrivals(arrivals);
   const lanes = shown.map(({ rank, begin, end: left }) => {
     const free = Math.min(Math.max(release, begin), left),
@@ -324,11 +223,11 @@ function instance(
     );
   });
   const what = lines(
-    `${kindWord(worst.text(row, "kind"))}${worst.num(row, "seq") === null ? "" : ` ${worst.num(row, "seq")}`}${step === null || !hasSteps(job) ? "" : `, step ${step}`}`,
+    `${facts.kindWord(worst.text(row, "kind"))}${worst.num(row, "seq") === null ? "" : ` ${worst.num(row, "seq")}`}${step === null || !facts.hasSteps(job) ? "" : `, step ${step}`}`,
     `${f.time(worst.num(row, "wait_ns"))} waited, ${f.time(worst.num(row, "skew_ns"))} skew`,
     [last === null ? "the last place is tied" : `rank ${last} last`, `, transfer ${f.time(worst.num(row, "transfer_ns"))}`],
     f.joined(", ", bytes === null ? "" : f.bytes(bytes), group === "" ? "" : `group ${group}`),
-    h("a", { href: onTimeline(first, end, { coll: row }) }, "on the timeline"),
+    h("a", { href: facts.onTimeline(first, end, { coll: row }) }, "on the timeline"),
   );
   const some = shown.length < ranks ? `${shown.length} of ${f.grouped(ranks)}` : shown.length,
     words = `${some} ranks; rank ${last ?? "–"} last, ${f.time(release - first)} after the first`,
@@ -412,34 +311,35 @@ function windowOf(table: Table<"stragglers.finding">, row: number): string {
   return unit === "operation" ? `${f.count(units, "operation")}${range && `, in ${range}`}` : range || f.NONE;
 }
 
-function findingTable(table: Table<"stragglers.finding">): HTMLElement {
-  return grid(
-    table,
-    {},
-    { column: "level", label: "who", draw: (row) => named(table, row) },
-    "shape",
-    { column: "from", label: "where", draw: (row) => windowOf(table, row) },
-    "excess_ns: longer by; excess_pct: of the steps",
-    { column: "caused_share", label: "of waiting", write: (share) => f.percent(100 * share) },
-    "p: p; certainty",
-  );
-}
+const findings = part(
+  "stragglers.finding",
+  "What stands out",
+  {},
+  ({ table }) => [{ column: "level", label: "who", draw: (row) => named(table, row) }, "shape"],
+  ({ table }) => ({ column: "from", label: "where", draw: (row) => windowOf(table, row) }),
+  "excess_ns: longer by; excess_pct: of the steps",
+  { column: "caused_share", label: "of waiting", write: (share) => f.percent(100 * share) },
+  "p: p; certainty",
+);
 
-function title(job: Job): string {
-  const { word } = straggling(job);
-  if (word === null) return communicates(job) ? "Nothing could be compared between ranks" : "No communication recorded";
-  return job.table("stragglers.job").text(0, "headline") ?? "";
+/* Returns the headline and the evidence: who is late and why. A headline on what less work of some kind saves moves to the end. */
+function answer(job: Job): [title: string, why: string, saving: string | null] {
+  const table = job.table("stragglers.job"),
+    [headline, evidence] = [table.text(0, "headline") ?? "", table.text(0, "evidence") ?? ""];
+  if (facts.straggling(job).word === null)
+    return [facts.communicates(job) ? "Nothing could be compared between ranks" : "No communication recorded", evidence, null];
+  const [first = "", ...rest] = evidence.split(/\. (?=[A-Z])/);
+  return /^[^;:]* saves /.test(headline) ? [first, rest.join(". "), headline] : [headline, evidence, facts.savedText(job)];
 }
 
 function nothingKnown(job: Job): Child[] {
-  if (!communicates(job))
+  if (!facts.communicates(job))
     return [
       "No kernel communicates: none has the metadata of a collective, and no name is one of NCCL, RCCL, a known custom all-reduce, NVSHMEM, MSCCL++ or DeepEP. If yours have other names, merge again with --comm-pattern.",
     ];
-  const evidence = prose(job.table("stragglers.job").text(0, "evidence"));
   return [
-    evidence && `${evidence.replace(/[.]$/, "")}. `,
-    "So no wait is known; ",
+    prose(f.ended(answer(job)[1])),
+    " So no wait is known; ",
     job.allRowsOf("collectives.unmatched") > 0
       ? link("which kernels were not matched, and why", "tables", { name: "collectives.unmatched" satisfies TableName })
       : link("what is known about communication", "communication"),
@@ -452,26 +352,29 @@ export const stragglers: View = {
   needs: tablesNamed(
     "job.rank stragglers.job stragglers.finding stragglers.rank stragglers.pair stragglers.rank_step stragglers.step",
     "collectives.worst collectives.arrival clock.check clock.rank overlap.kind overlap.rank overlap.step",
-    "collectives.kind",
+    "collectives.kind groups.group",
   ),
-  shown: severalRanks,
-  state: (job) => straggling(job).state,
-  lacks: ({ job }) => job.table("stragglers.rank").known("wait_ns") === 0 && [heading(title(job)), empty(nothingKnown(job))],
+  shown: facts.severalRanks,
+  state: (job) => facts.straggling(job).state,
+  lacks: ({ job }) => job.table("stragglers.rank").known("wait_ns") === 0 && [heading(answer(job)[0]), empty(nothingKnown(job))],
   parts: [
-    (context) => {
-      const { job, params } = context,
-        order: Order = params.get("order") === "rank" ? "rank" : "cost",
-        findings = job.table("stragglers.finding");
+    ({ job }) => {
+      const [title, why, saving] = answer(job);
       return [
-        heading(
-          title(job),
-          `Of ${f.time(job.table("stragglers.rank").sum("wait_ns"))} that all ranks together spent waiting for one another in collectives, each nanosecond is charged to the ranks that had not yet arrived, or to those that had delayed them.`,
-        ),
-        prose(job.table("stragglers.job").text(0, "evidence")).replace(/[^.]$/, "$&."),
-        findings.n > 0 && section("What stands out", findingTable(findings)),
-        section("Who waits, and who makes others wait", butterfly(context, order)),
-        h("div", { class: job.allRowsOf("stragglers.rank") > BESIDE_MAX ? "" : "columns even" }, matrix(job), stepMap(job, order)),
+        heading(prose(title), told(f.ended(why))),
+        saving !== null && h("p", told(f.ended(saving)), " ", link("What would help most", "whatif")),
       ];
+    },
+    findings,
+    ranks,
+    (context) => {
+      const { job } = context;
+      return h(
+        "div",
+        { class: job.allRowsOf("stragglers.rank") > BESIDE_MAX ? "" : "columns even" },
+        matrix(job),
+        stepMap(job, orderOf(context)),
+      );
     },
     worstInstances,
   ],

@@ -3,28 +3,9 @@ import type { BandFigure } from "../cells";
 import type { ColumnOf, Job, TableName } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
-import {
-  kindsIn,
-  adviceItem,
-  coarseClocks,
-  communicates,
-  cutShort,
-  hasSteps,
-  kinds,
-  kindWord,
-  matchedShare,
-  ranksOf,
-  savedText,
-  severalRanks,
-  total,
-  transfersAlone,
-  verdict,
-  wholeWord,
-  withoutAllReduce,
-  worstUncertainty,
-} from "../job";
+import * as facts from "../job";
 import { partsLegend, partsOf, stacks, type StackRow } from "../stack";
-import { empty, figure, link, prose, section, sign, term } from "../ui";
+import { empty, figure, link, prose, section, sign, term, told } from "../ui";
 import { href, type State, type View, tablesNamed } from "../view";
 
 const RANKS_MAX = 32;
@@ -38,17 +19,16 @@ const FIRST_MAX = 160; // maximum length; a longer first advice is shown without
 function doFirst(job: Job, evidence: string | null): string | null {
   const table = job.table("advice.item");
   if (table.n === 0 || table.text(0, "severity") === "note") return null;
-  const whole = adviceItem(job, 0).text.replace(/ \(tmerge show [\w.]+\)/g, ""), // the page shows these tables in its views
-    text = whole.length > FIRST_MAX ? whole.split(": ")[0]! : whole;
-  return text === "" || adviceItem(job, 0).text === evidence ? null : text;
+  const { text } = facts.adviceItem(job, 0);
+  return text === "" || text === evidence ? null : text.length > FIRST_MAX ? text.split(": ")[0]! : text;
 }
 
 /* Makes the title: the finding, the first advice and its saving. The evidence is folded. */
 function title(job: Job): HTMLElement {
-  const found = verdict(job),
+  const found = facts.verdict(job),
     first = doFirst(job, found.text),
     evidence = found.text && h("p.evidence", sentence(found.text));
-  const text = savedText(job),
+  const text = facts.savedText(job),
     saved = text !== null && h("p.saved", sentence(text)),
     leads = text !== job.table("whatif.job").text(0, "headline"), // the title is already about the saving
     checked = checks(job);
@@ -113,27 +93,22 @@ function integrity(job: Job): Child {
   const line = job.table("job.job").text(0, "integrity");
   if (line === null) return null;
   const [what, ...rest] = line.split("; ");
-  const text = sentence(rest.join("; ").replace(/^./, (first) => first.toUpperCase()));
-  return wrong(prose(what ?? ""), rest.length > 0 ? text : "", "What was recorded", "job.integrity");
+  const text = prose(f.ended(rest.join("; ").replace(/^./, (first) => first.toUpperCase())));
+  return wrong(prose(what ?? ""), text, "What was recorded", "job.integrity");
 }
 
-function sentence(text: string): string {
-  return prose(/[.!?]$/.test(text) ? text : `${text}.`);
+function sentence(text: string): Child[] {
+  return told(f.ended(text));
 }
 
 // Three findings ------------------------------------------------------------------------------------
 
-interface Finding {
-  readonly state: State;
-  readonly title: string;
-  readonly text: string;
-  readonly link: readonly [text: string, view: string, params?: Readonly<Record<string, string>>];
-}
+type Finding = Readonly<{ state: State; title: string; text: string; link: readonly [string, string, Readonly<Record<string, string>>?] }>;
 
 export function overlapFinding(job: Job): Finding {
-  const comm = total(job, "comm_ns"),
-    exposed = total(job, "exposed_comm_ns"),
-    window = total(job, "window_ns");
+  const comm = facts.total(job, "comm_ns"),
+    exposed = facts.total(job, "exposed_comm_ns"),
+    window = facts.total(job, "window_ns");
   if (comm === 0)
     return {
       state: "note",
@@ -141,8 +116,8 @@ export function overlapFinding(job: Job): Finding {
       text: "No kernel communicates by its metadata or its name; --comm-pattern adds names.",
       link: ["What was looked for", "communication"],
     };
-  const all = kinds(job);
-  const parts = all.slice(0, 3).map((kind) => `${kindWord(kind.kind)} hides ${f.percent(f.share(kind.overlap, kind.comm))}`);
+  const all = facts.kinds(job);
+  const parts = all.slice(0, 3).map((kind) => `${facts.kindWord(kind.kind)} hides ${f.percent(f.share(kind.overlap, kind.comm))}`);
   const unreported = all.some((kind) => kind.kind === "other");
   const rest = all.some((kind) => kind.kind === "allreduce")
     ? ""
@@ -150,7 +125,7 @@ export function overlapFinding(job: Job): Finding {
       ? " No name shows which of it is AllReduce."
       : " The job has no AllReduce.";
   const lost = f.share(exposed, window)!;
-  const waits = f.share(total(job, "exposed_wait_ns"), exposed) ?? 0;
+  const waits = f.share(facts.total(job, "exposed_wait_ns"), exposed) ?? 0;
   const wait = waits > 50 ? " Most of what is exposed is waiting for late ranks, which no faster network shortens." : "";
   return {
     state: lost >= 10 ? "warn" : exposed > comm / 2 ? "note" : "good",
@@ -166,13 +141,13 @@ export function balanceFinding(job: Job): Finding {
   const values = steps.nums("imbalance_pct").filter((v) => v !== null);
   const middle = steps.median("imbalance_pct") ?? whole.num(0, "imbalance_pct");
   const to: readonly [string, string] = ["Steps and ranks", "steps"];
-  if (!severalRanks(job))
+  if (!facts.severalRanks(job))
     return { state: "note", title: "One rank", text: "There is nothing to compare its load with.", link: ["Where its time goes", "ranks"] };
   if (middle === null)
     return {
       state: "note",
       title: "Compute load is not known",
-      text: `No two ranks have ${hasSteps(job) ? "a whole step with GPU events in common" : "GPU events over similar times"}.`,
+      text: `No two ranks have ${facts.hasSteps(job) ? "a whole step with GPU events in common" : "GPU events over similar times"}.`,
       link: to,
     };
   const most = Math.max(...values),
@@ -191,11 +166,11 @@ export function balanceFinding(job: Job): Finding {
     state,
     title: `Compute load is ${how}`,
     text:
-      `${hasSteps(job) ? "In the median step the" : "The"} rank that computes most has ${f.percent(middle, 1)} more than the mean.` +
+      `${facts.hasSteps(job) ? "In the median step the" : "The"} rank that computes most has ${f.percent(middle, 1)} more than the mean.` +
       (far > 0 ? ` Step ${steps.num(worst, "step")} shows ${f.percent(most, 1)}.` : "") +
       (job.rowsOf("whatif.split") > 0 ? " The pipeline’s stages have unequal work: which of their ranks has most of it is chance." : "") +
       (left > 0
-        ? ` ${f.count(left, "rank is", "ranks are")} not compared: without GPU events, cut short or ${hasSteps(job) ? "without a whole step" : "with events over a shorter time"}.`
+        ? ` ${f.count(left, "rank is", "ranks are")} not compared: without GPU events, cut short or ${facts.hasSteps(job) ? "without a whole step" : "with events over a shorter time"}.`
         : ""),
     link: to,
   };
@@ -209,12 +184,12 @@ export function clocksOf(job: Job): number {
 /** Returns whether arrivals on different hosts can be compared. */
 export function clockFinding(job: Job): Finding {
   const check = job.table("clock.check"),
-    hosts = ranksOf(job).hostCount;
+    hosts = facts.ranksOf(job).hostCount;
   const to: readonly [string, string] = ["Clocks", "clocks"];
-  const uncertainty = worstUncertainty(job);
+  const uncertainty = facts.worstUncertainty(job);
   const matched = check.amount(0, "matched"),
     after = check.amount(0, "violations_after");
-  if (!severalRanks(job)) return { state: "note", title: "One clock", text: "One rank has one clock.", link: to };
+  if (!facts.severalRanks(job)) return { state: "note", title: "One clock", text: "One rank has one clock.", link: to };
   if (uncertainty === null)
     return { state: "warn", title: "Clocks are not compared", text: "Numbers that compare ranks in time are left out.", link: to };
   const clocks = clocksOf(job),
@@ -225,14 +200,14 @@ export function clockFinding(job: Job): Finding {
       : clocks === 1
         ? "One host, so one clock."
         : `${apart}, known to ±${f.time(uncertainty)}.`;
-  const end = transfersAlone(job)
+  const end = facts.transfersAlone(job)
     ? "Nothing can check it: the traces hold no waits."
     : matched === 0
       ? "No complete operation could check them."
       : after === 0
         ? `None of ${f.count(matched, "complete operation")} ends before its last rank began.`
         : `${f.count(after, "collective")} of ${f.grouped(matched)} end before their last rank began.`;
-  const coarse = coarseClocks(job);
+  const coarse = facts.coarseClocks(job);
   if (coarse)
     return {
       state: "warn",
@@ -288,7 +263,7 @@ function ratioFigure(
   write: (value: number | null) => string,
   scale = 1,
 ): HTMLElement {
-  const value = total(job, whole) > 0 ? (scale * total(job, part)) / total(job, whole) : null;
+  const value = facts.total(job, whole) > 0 ? (scale * facts.total(job, part)) / facts.total(job, whole) : null;
   return h("span.figure", { "data-sum": `overlap.rank ${part} ${whole}`, "data-value": value ?? "" }, write(value));
 }
 
@@ -346,7 +321,7 @@ function stepFigure(job: Job): BandFigure {
   if (job.table("steps.kind").n > 1) return kindsFigure(job);
   const { step_median_ns: median, step_least_ns: least, step_most_ns: most } = job.facts,
     times = median === undefined ? [...stepTimes(job).values()] : [least!, median, most!],
-    marked = hasSteps(job);
+    marked = facts.hasSteps(job);
   return [
     marked ? "Median step" : "Step time",
     "Median over steps of the mean over ranks of overview.step step_ns; partial steps are left out. Below: over the steps.",
@@ -364,10 +339,10 @@ function balanceFigure(job: Job): BandFigure {
   return [
     "Load balance",
     "imbalance.job load_balance: mean / max of the ranks’ computation in the steps that all have; 1 is even.",
-    load === null || !severalRanks(job)
+    load === null || !facts.severalRanks(job)
       ? f.NONE
       : figure(job, f.grouped(load, 3), { table: "imbalance.job", row: 0, column: "load_balance" }),
-    !severalRanks(job)
+    !facts.severalRanks(job)
       ? "one rank"
       : load === null
         ? "no common steps"
@@ -378,12 +353,14 @@ function balanceFigure(job: Job): BandFigure {
 /* The figures. `small`: text after the value, which says of what it is a share. */
 function figures(job: Job): readonly (readonly [...BandFigure, small?: string])[] {
   const overlaps = known(job.table("overlap.rank").nums("overlap_pct")),
-    allreduce = kinds(job).find((kind) => kind.kind === "allreduce"),
-    comm = communicates(job),
-    waits = f.share(total(job, "exposed_wait_ns"), total(job, "exposed_comm_ns")),
+    allreduce = facts.kinds(job).find((kind) => kind.kind === "allreduce"),
+    comm = facts.communicates(job),
+    waits = f.share(facts.total(job, "exposed_wait_ns"), facts.total(job, "exposed_comm_ns")),
     ratios = known(job.table("overlap.rank").nums("comm_to_compute")),
     none = "no communication recorded",
-    hidden = allreduce ? f.percent(f.share(allreduce.overlap, allreduce.comm), 1) : overlaps.length > 0 && withoutAllReduce(kinds(job)),
+    hidden = allreduce
+      ? f.percent(f.share(allreduce.overlap, allreduce.comm), 1)
+      : overlaps.length > 0 && facts.withoutAllReduce(facts.kinds(job)),
     waited =
       waits !== null && (job.table("overlap.rank").known("exposed_wait_ns") === 0 ? "wait not known" : `of which wait ${f.percent(waits)}`);
   return [
@@ -393,7 +370,7 @@ function figures(job: Job): readonly (readonly [...BandFigure, small?: string])[
       "Sum over ranks of overlap.rank compute_ns / window_ns.",
       ratioFigure(job, "compute_ns", "window_ns", f.percent, 100),
       span(byRank(job, "compute_ns", "window_ns"), (v) => f.percent(v), "by rank"),
-      total(job, "window_ns") > 0 ? "of GPU time" : "",
+      facts.total(job, "window_ns") > 0 ? "of GPU time" : "",
     ],
     [
       "Exposed communication",
@@ -420,7 +397,7 @@ function figures(job: Job): readonly (readonly [...BandFigure, small?: string])[
 
 /* Returns whether traces are missing or truncated, which affects every figure of the job. */
 function incomplete(job: Job): boolean {
-  return ranksOf(job).missingCount > 0 || job.table("job.rank").known("truncated") > 0;
+  return facts.ranksOf(job).missingCount > 0 || job.table("job.rank").known("truncated") > 0;
 }
 
 function figureBand(job: Job): HTMLElement {
@@ -442,9 +419,9 @@ function figureBand(job: Job): HTMLElement {
 
 function rankBars(job: Job): HTMLElement {
   const overlap = job.table("overlap.rank");
-  const heading = severalRanks(job) ? "Where each rank’s time goes" : "Where the time goes";
-  if (total(job, "window_ns") === 0) return section(heading, empty("No GPU events were recorded."));
-  const torn = cutShort(job);
+  const heading = facts.severalRanks(job) ? "Where each rank’s time goes" : "Where the time goes";
+  if (facts.total(job, "window_ns") === 0) return section(heading, empty("No GPU events were recorded."));
+  const torn = facts.cutShort(job);
   const rows: StackRow[] = overlap.rows.map((_, row) => ({
     label: `rank ${overlap.num(row, "rank")}`,
     ...(overlap.n > LABELS_MAX && overlap.n <= RANKS_MAX ? { short: tickOf(job, row) } : {}),
@@ -476,7 +453,7 @@ function tickOf(job: Job, row: number): string {
 
 /* Inserts rows for ranks without a trace. If there are many ranks, only the text below names those without a trace. */
 function withMissing(job: Job, rows: StackRow[]): StackRow[] {
-  const { missing } = ranksOf(job);
+  const { missing } = facts.ranksOf(job);
   if (rows.length + missing.length > RANKS_MAX) return rows;
   const all = [
     ...rows.map((row) => [Number(row.data?.["data-rank"]), row] as const),
@@ -489,7 +466,7 @@ function withMissing(job: Job, rows: StackRow[]): StackRow[] {
 function stepBars(job: Job): HTMLElement | null {
   const table = job.table("overlap.step");
   const steps = [...table.by("step")].filter(([step]) => typeof step === "number").sort(([a], [b]) => Number(a) - Number(b));
-  if (!hasSteps(job) || steps.length < 2 || steps.length > 32 || table.leftOut > 0) return null;
+  if (!facts.hasSteps(job) || steps.length < 2 || steps.length > 32 || table.leftOut > 0) return null;
   const wholeOf = (own: readonly number[]) => own.filter((row) => table.cell(row, "partial") !== true),
     some = steps.some(([, own]) => wholeOf(own).length > 0 && wholeOf(own).length < own.length);
   const rows = steps.map(([step, own]) => {
@@ -504,7 +481,7 @@ function stepBars(job: Job): HTMLElement | null {
     };
   });
   return section(
-    `Where each step’s time goes${severalRanks(job) ? ", mean of ranks" : ""}`,
+    `Where each step’s time goes${facts.severalRanks(job) ? ", mean of ranks" : ""}`,
     some && "Ranks that recorded only a part of a step are left out of its mean.",
     stacks(rows),
   );
@@ -546,11 +523,11 @@ function amount(job: Job, row: number): Child {
 
 function adviceList(job: Job): HTMLElement {
   const table = job.table("advice.item");
-  const said = verdict(job).text ?? "";
+  const said = facts.verdict(job).text ?? "";
   if (table.n === 0) return section("What to do", h("p.note", "No rule of the advice applies to this job."));
-  const evidence = (text: string) => (!text.startsWith(said.slice(0, 40)) || said === "" ? h("p.note", kindsIn(prose(text))) : null);
+  const evidence = (text: string) => (!text.startsWith(said.slice(0, 40)) || said === "" ? h("p.note", told(facts.kindsIn(text))) : null);
   const items = table.rows.slice(0, ADVICE_MAX).map((_, row) => {
-    const item = adviceItem(job, row);
+    const item = facts.adviceItem(job, row);
     return h(
       "li",
       sign(item.state),
@@ -560,7 +537,7 @@ function adviceList(job: Job): HTMLElement {
         h(
           "details",
           h("summary", "How"),
-          h("p", prose(item.text)),
+          h("p", told(item.text)),
           table.cell(row, "at_most") === true && h("p.note", prose(table.text(row, "saves") ?? "")),
           evidence(table.text(row, "evidence") ?? ""),
         ),
@@ -569,7 +546,7 @@ function adviceList(job: Job): HTMLElement {
   });
   const known = table.nums("saved_ns").some((saved) => saved !== null),
     mean = job.table("whatif.job").num(0, "step_ns");
-  const whole = `${wholeWord(job)}${mean === null ? "" : `, ${f.time(mean)}`}`;
+  const whole = `${facts.wholeWord(job)}${mean === null ? "" : `, ${f.time(mean)}`}`;
   return h(
     "section",
     h("h2", term("What to do", known ? `Ordered by what it saves of ${whole}.` : "Ordered by the time it costs a rank.")),
@@ -583,11 +560,11 @@ const NO_WAIT: readonly string[] = ["send", "recv", "sendrecv", "broadcast", "re
 
 /* Names the job's communication whose waiting time is not separately known. */
 function unsplit(job: Job): string {
-  const { matched, all } = matchedShare(job),
-    none = kinds(job).filter(({ kind }) => NO_WAIT.includes(kind));
+  const { matched, all } = facts.matchedShare(job),
+    none = facts.kinds(job).filter(({ kind }) => NO_WAIT.includes(kind));
   const parts = f.joined(
     ", ",
-    ...none.map(({ kind }) => kindWord(kind)),
+    ...none.map(({ kind }) => facts.kindWord(kind)),
     job.table("clock.check").amount(0, "incomplete") > 0 && "operations that some rank did not record",
     matched < all && "what was not matched",
   );
@@ -596,11 +573,11 @@ function unsplit(job: Job): string {
 
 function basis(job: Job): HTMLElement {
   const ranks = job.table("job.rank"),
-    { missing, missingCount } = ranksOf(job);
+    { missing, missingCount } = facts.ranksOf(job);
   const skipped = ranks.sum("skipped_events"),
     repaired = ranks.sum("repaired_events"),
     cutShort = ranks.known("truncated");
-  const match = matchedShare(job),
+  const match = facts.matchedShare(job),
     files = job.table("job.left_out");
   const left = files.rows.filter((_, row) => files.text(row, "reason") !== "other").length;
   const parts: Child[] = [
@@ -625,18 +602,18 @@ function basis(job: Job): HTMLElement {
     operations = check.amount(0, "collectives"),
     complete = check.amount(0, "matched"),
     known = job.rowsOf("bubble.step") > 0 && job.rowsOf("bubble.pair") > 0;
-  if (match.all > 0 && severalRanks(job))
+  if (match.all > 0 && facts.severalRanks(job))
     parts.push(
       `${f.grouped(match.matched)} of ${f.count(match.all, "communication kernel")} (${f.percent(match.percent)}) were matched between ranks`,
       operations > 0 &&
         `, to ${f.count(operations, "operation")}; ${complete === operations ? "all" : f.grouped(complete)} of these are complete, with a kernel of each of their ranks`,
-      transfersAlone(job)
+      facts.transfersAlone(job)
         ? "; the traces hold only the transfer of communication, drawn as “not split”: waits are idle time. "
-        : total(job, "exposed_unmatched_ns") === 0
+        : facts.total(job, "exposed_unmatched_ns") === 0
           ? ". "
           : `; what cannot be split into wait and transfer${unsplit(job)} is drawn as “not split”. `,
       known &&
-        total(job, "exposed_unmatched_ns") > 0 && [
+        facts.total(job, "exposed_unmatched_ns") > 0 && [
           "Of these, the waiting of receivers for senders is counted separately: ",
           link("Pipelines", "pipelines"),
           ". ",

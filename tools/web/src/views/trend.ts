@@ -36,14 +36,9 @@ function episodesOf(job: Job) {
 /* Returns the time range of a step on the timeline, over all ranks that have the step. */
 function windowOf(job: Job, step: number): string | null {
   const table = job.table("overlap.step");
-  let begin = Infinity,
-    end = -Infinity;
-  table.rows.forEach((_, row) => {
-    const from = table.num(row, "begin_ns");
-    if (table.num(row, "step") !== step || from === null) return;
-    begin = Math.min(begin, from);
-    end = Math.max(end, from + table.amount(row, "window_ns"));
-  });
+  const rows = table.all.filter((row) => table.num(row, "step") === step && table.num(row, "begin_ns") !== null),
+    begin = f.least(rows.map((row) => table.amount(row, "begin_ns"))),
+    end = f.most(rows.map((row) => table.amount(row, "begin_ns") + table.amount(row, "window_ns")));
   return end > begin ? href("timeline", { t: `${Math.max(0, begin)}-${end}` }) : null;
 }
 

@@ -6,7 +6,7 @@ import * as f from "../format";
 import { hasSteps, ranksOf, savedText, severalRanks, stepWord, straggling, wholeWord } from "../job";
 import { addressOf, pathOf, type Piece } from "../path";
 import { stacks } from "../stack";
-import { empty, figure, heading, legend, link, note, prose, section, sign, tip, lines } from "../ui";
+import { empty, figure, heading, legend, link, note, section, sign, tip, lines, told } from "../ui";
 import { href, type View, tablesNamed } from "../view";
 
 const BARS_MAX = 8,
@@ -125,11 +125,13 @@ function linkOf(job: Job, path: readonly Piece[], row: number): string {
 /* Returns the step that loses most, of the steps whose critical path the page has. */
 function worstStep(job: Job, path: readonly Piece[]): number | null {
   const table = job.table("whatif.step"),
-    have = new Set(path.map((piece) => piece.step));
-  let best = -1;
-  const lost = (row: number) => table.amount(row, "step_ns") - table.amount(row, "ideal_ns");
-  for (let row = 0; row < table.n; row++) if (have.has(table.num(row, "step")!) && (best < 0 || lost(row) > lost(best))) best = row;
-  return best < 0 ? null : table.num(best, "step");
+    have = new Set(path.map((piece) => piece.step)),
+    lost = (row: number) => table.amount(row, "step_ns") - table.amount(row, "ideal_ns"),
+    rows = table.all.filter((row) => have.has(table.num(row, "step")!));
+  return table.num(
+    rows.reduce((a, b) => (lost(b) > lost(a) ? b : a), rows[0] ?? -1),
+    "step",
+  );
 }
 
 // What would help most ------------------------------------------------------------------------------
@@ -151,11 +153,7 @@ function wordsOf(job: Job, row: number, label: string): Child {
   );
 }
 
-interface Scale {
-  readonly most: number;
-  readonly unit: f.Unit;
-  readonly digits: number;
-}
+type Scale = Readonly<{ most: number; unit: f.Unit; digits: number }>;
 
 function bar(job: Job, path: readonly Piece[], row: number, scale: Scale, short: string | undefined): HTMLElement {
   const table = job.table("whatif.item"),
@@ -385,7 +383,10 @@ function pathSection(job: Job, path: readonly Piece[]): HTMLElement | null {
         link("all of them", "tables", { name: "criticalpath.rank" }),
       ),
     job.leftOut("criticalpath.piece") > 0 &&
-      `This page holds the path of the ${f.count(inPage, "longest step", "longest steps")} of ${f.grouped(steps.n + steps.leftOut)}; tmerge show criticalpath.piece has all.`,
+      note(
+        `This page holds the path of the ${f.count(inPage, "longest step", "longest steps")} of ${f.grouped(steps.n + steps.leftOut)}: `,
+        link("its pieces", "tables", { name: "criticalpath.piece" }),
+      ),
   );
 }
 
@@ -472,10 +473,12 @@ export const whatif: View = {
         sure = table.cell(0, "sure") === true,
         found = straggling(job).state,
         named = found === "bad" || found === "warn" ? job.table("stragglers.job").text(0, "headline") : null,
-        sentence = (text: string | null) => text && prose(text.replace(/[^.]$/, "$&.")),
-        said = f.joined(" ", sentence(named), sentence(named === null ? table.text(0, "headline") : savedText(job)));
+        said = [named, named === null ? table.text(0, "headline") : savedText(job)]
+          .filter((text) => text !== null)
+          .map(f.ended)
+          .join(" ");
       return [
-        said ? heading(title(job), said) : heading(title(job)),
+        said ? heading(title(job), told(said)) : heading(title(job)),
         figures(job),
         h(
           "div.whatif-sure",
@@ -483,7 +486,7 @@ export const whatif: View = {
           h(
             "p",
             h("b", sure ? "These figures can be relied on. " : "These figures are uncertain. "),
-            prose(table.text(0, "evidence")),
+            told(table.text(0, "evidence")),
             unrecorded(job),
           ),
         ),

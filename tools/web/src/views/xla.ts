@@ -1,13 +1,12 @@
 /** XLA: where do steps spend their time, which operations take most of it, and what bounds them? */
 import { band, longName, tile } from "../cells";
 import type { Job, Table, TableName } from "../data";
-import { h, type Child } from "../dom";
+import type { Child } from "../dom";
 import * as f from "../format";
 import { grid, type GridColumn, columns } from "../grid";
 import { deviceWord, severalRanks } from "../job";
-import { storeName } from "../left_out";
 import { rooflineChart, boundShapes } from "../scatter";
-import { heading, note, section, chooser } from "../ui";
+import { heading, link, note, section, chooser } from "../ui";
 import type { Context, View } from "../view";
 import { filtered } from "./part";
 import { leading, POD, pod } from "./xla_pod";
@@ -164,7 +163,7 @@ function framework(context: Context): HTMLElement | null {
     rows = table.all.filter((row) => table.text(row, "side") === side);
   return section(
     "Operators of the framework",
-    note("By type; on devices, what ran there for them. Individual ones: ", h("code", `tmerge show ${storeName(job)} framework.work`), "."),
+    note("By type; on devices, what ran there for them. ", link("Individual ones", "tables", { name: "framework.work" })),
     sides.length > 1 ? chooser(context, "Where", "side", sides, side) : null,
     grid(
       table,

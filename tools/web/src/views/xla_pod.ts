@@ -5,7 +5,7 @@ import * as f from "../format";
 import { grid, tableSection, type GridColumn } from "../grid";
 import { deviceWord, hasSteps, severalRanks } from "../job";
 import { heatMap, type MapCell } from "../map";
-import { stacks, type Part, type StackRow } from "../stack";
+import { byHost, stacks, type Part, type StackRow } from "../stack";
 import { controls, legend, note, section, pick, lines, chooser } from "../ui";
 import type { Context } from "../view";
 
@@ -15,11 +15,8 @@ const FIRST = 10;
 /** Tables that this part uses. */
 export const POD: readonly TableName[] = ["pod.rank", "pod.step", "pod.collective", "pipeline.host", "pipeline.stage"];
 
-interface Kind<N extends "pod.rank" | "pipeline.host"> extends Part {
-  readonly column: ColumnOf<N>;
-  /** Name of the category's group in the table. */
-  readonly word: string;
-}
+/** `word`: name of the category's group in the table. */
+type Kind<N extends "pod.rank" | "pipeline.host"> = Part & Readonly<{ column: ColumnOf<N>; word: string }>;
 
 /** Categories of a step's time; they sum to the step. */
 const KINDS: readonly Kind<"pod.rank">[] = [
@@ -110,23 +107,15 @@ function byRank(table: Table<"pod.rank">, all: readonly number[], word: string):
 }
 
 function rankRows(table: Table<"pod.rank">, all: readonly number[], kinds: readonly Kind<"pod.rank">[]): StackRow[] {
-  const rows = [...all],
-    many = rows.length > RANKS_MAX,
-    hosts = new Set(rows.map((row) => table.text(row, "host")));
-  if (many) rows.sort((a, b) => table.amount(b, "step_ns") - table.amount(a, "step_ns"));
-  let last: string | null = null;
-  return rows.slice(0, RANKS_MAX).map((row) => {
-    const host = table.text(row, "host"),
-      first = !many && hosts.size > 1 && host !== null && host !== last;
-    last = host;
-    return {
-      label: `rank ${table.num(row, "rank")}`,
-      values: kinds.map(({ column }) => table.amount(row, column)),
-      note: short(table.text(row, "bottleneck")),
-      data: { "data-rank": table.num(row, "rank") ?? "" },
-      ...(first ? { heading: visible(host) } : {}),
-    };
-  });
+  const hosts = new Map(all.map((row) => [table.amount(row, "rank"), visible(table.text(row, "host") ?? "")]));
+  const rows = (all.length > RANKS_MAX ? table.sorted("-step_ns", all) : all).slice(0, RANKS_MAX).map((row) => ({
+    rank: table.amount(row, "rank"),
+    label: `rank ${table.num(row, "rank")}`,
+    values: kinds.map(({ column }) => table.amount(row, column)),
+    note: short(table.text(row, "bottleneck")),
+    data: { "data-rank": table.num(row, "rank") ?? "" },
+  }));
+  return all.length > RANKS_MAX ? rows : byHost(rows, hosts);
 }
 
 function spent(context: Context): HTMLElement | null {

@@ -116,10 +116,19 @@ function weight(table: Figures, row: number, step: number): number {
   return Math.abs(table.num(row, "change_pct") ?? 100);
 }
 
+/* Returns whether a phase takes the whole step in A and in B, as if no other phase was recorded: it then says what the step time says. */
+function isWhole(table: Figures, row: number): boolean {
+  const whole = table.find({ figure: "overview.step.step_ns" satisfies PlaceName, kind: table.text(row, "kind") });
+  return (
+    table.text(row, "figure")!.startsWith("phases.") &&
+    (["a", "b"] as const).every((side) => table.num(row, side) === table.num(whole, side))
+  );
+}
+
 /** Returns the changed rows, or those that @p isOf selects, most important first. */
 export function changed(table: Figures, rows: readonly number[], step: number, isOf = isChange): number[] {
   return rows
-    .filter((row) => isOf(table.text(row, "verdict")) && weight(table, row, step) > LEAST_WEIGHT)
+    .filter((row) => isOf(table.text(row, "verdict")) && weight(table, row, step) > LEAST_WEIGHT && !isWhole(table, row))
     .sort((x, y) => weight(table, y, step) - weight(table, x, step) || x - y);
 }
 
@@ -135,6 +144,11 @@ export function writeChange(value: number | null, unit: string | null, figure: s
   if (value === null) return f.NONE;
   const size = unit === "%" ? `${f.grouped(Math.abs(value), 1)}${f.SPACE}points` : write(Math.abs(value), unit, figure);
   return signed(value, size);
+}
+
+/** Writes a change relative to A, "+12.3 %"; from ten times A on as a factor, "991 times". */
+export function writePercent(pct: number): string {
+  return pct >= 900 ? `${f.significant(1 + pct / 100)} times` : signed(pct, `${f.grouped(Math.abs(pct), 1)}${f.SPACE}%`);
 }
 
 export function signed(value: number, size: string): string {

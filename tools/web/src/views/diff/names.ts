@@ -4,7 +4,7 @@ import * as f from "../../format";
 import { type GridColumn, columns, tableSection } from "../../grid";
 import { controls, empty, heading, tip, lines, showAll, chooser } from "../../ui";
 import type { Context, View } from "../../view";
-import { isChange, isUnjudged, signed } from "./figures";
+import { isChange, isUnjudged, signed, writePercent } from "./figures";
 import { sidesLegend } from "./pairs";
 
 const SHOWN = 30;
@@ -103,7 +103,9 @@ const columnsOf = (table: Names): readonly GridColumn<Names["name"]>[] =>
   columns(
     table,
     table.name === "diff.kernel" ? "name<kernel>" : "name<name>",
-    "verdict; a_ns: A; b_ns: B; change_ns: B − A; change_pct: change; noise_ns: noise",
+    "verdict; a_ns: A; b_ns: B; change_ns: B − A",
+    { column: "change_pct", label: "change", write: writePercent },
+    "noise_ns: noise",
     { column: "a_calls", label: "calls in A", write: writeCalls },
     { column: "b_calls", label: "calls in B", write: writeCalls },
     "a_mean_ns: mean in A; b_mean_ns: mean in B; a_host_ns: on the host in A; b_host_ns: in B",

@@ -3,7 +3,7 @@ import type { Job } from "../../data";
 import { h, type Child } from "../../dom";
 import * as f from "../../format";
 import { figure, legend, sign, tip, lines } from "../../ui";
-import { isChange, labelOfRow, signed, stateOf, write, writeChange, type Figures } from "./figures";
+import { isChange, labelOfRow, stateOf, write, writeChange, writePercent, type Figures } from "./figures";
 
 export const SIDES = ["a", "b"] as const;
 export type Side = (typeof SIDES)[number];
@@ -108,7 +108,7 @@ function pair(job: Job, table: Figures, row: number, scale: number, short: (valu
     h("span.pair-value", figure(job, short(value), { table: table.name, row, column: side }));
   const spread = unit === "%" ? `${f.grouped(noise ?? 0, 1)} points` : write(noise, unit, id),
     around = noise === null ? "no noise is known" : `noise ±${spread}: drawn around the end of A`,
-    inPercent = unit === "%" || pct === null ? writeChange(change, unit, id) : signed(pct, `${f.grouped(Math.abs(pct), 1)}${f.SPACE}%`);
+    inPercent = unit === "%" || pct === null ? writeChange(change, unit, id) : writePercent(pct);
   return h(
     "div.pair",
     { "data-figure": id },

@@ -34,6 +34,7 @@ function facts(job: Job, row: number): [string, Child][] {
     ["Median step", step === null ? none : [own(f.time(step), "step_ns"), around]],
     ["Who makes others wait", straggler !== null ? `rank ${straggler}` : (WAITING[word ?? ""] ?? "not known")],
     ["Format", name(table.text(row, "format") ?? f.NONE)],
+    ["Devices", name(table.text(row, "devices") ?? f.NONE)],
   ];
 }
 
