@@ -415,8 +415,8 @@ static inline const char *make_marked_tuple(machine *m) {
     return items ? push_tuple(m, items, n) : no_mark;
 }
 
-/* Fills the memo up to @p n values. Writers use the indices 0, 1, 2, ... in turn, so an index above
- * the offset in the file is invalid. */
+/* Adds empty values to the memo until it has @p n of them. Writers use the indices 0, 1, 2, ... in
+ * turn, so an index greater than the offset in the file is invalid. */
 static const char *skip_in_memo(machine *m, uint64_t n) {
     tm_vec *memo = &m->out->memo;
     if (n > (uint64_t)offset(m) || n >= VALUES_MAX)

@@ -34,12 +34,14 @@ typedef struct tm_pickle_run {
 } tm_pickle_run;
 
 typedef struct tm_pickle {
-    tm_names *texts;      /* owned */
-    tm_vec containers;    /* of tm_pickle_run: one for each list or dict. Two values may share one
-                             container, and a container may contain itself. */
-    tm_vec items;         /* of tm_pickle_value; those of a dict are key, value, key, value, ... */
+    tm_names *texts; /* owned */
+    /* of tm_pickle_run: the items of each list or dict. Two values may share one container, and a
+     * container may contain itself. */
+    tm_vec containers;
+    /* of tm_pickle_value. The items of a dict alternate: key, value, key, value, ... */
+    tm_vec items;
     tm_pickle_value root; /* the pickled value */
-    tm_vec stack, memo;   /* of tm_pickle_value: memory of the reader, kept for the next pickle */
+    tm_vec stack, memo; /* of tm_pickle_value. The reader keeps this memory for the next pickle. */
 } tm_pickle;
 
 /** A pickle that holds nothing. */
@@ -50,12 +52,13 @@ typedef struct tm_pickle {
                  .memo = TM_VEC(tm_pickle_value)})
 
 /**
- * Reads one pickle of any protocol, which must be the whole content.
- * @param out  TM_PICKLE, or a pickle that was read before: its values are replaced, and its
- *             memory is reused
- * @return     TM_OK; TM_ERR_INPUT (an opcode that plain data does not need, an opcode with wrong
- *             values, end of file, over 2^25 values in lists and dicts; with the opcode's offset);
- *             TM_ERR_FAULT
+ * Reads one pickle of any protocol. The pickle must be the whole content of the source.
+ *
+ * @param out  TM_PICKLE, or a pickle that was read before. The values of that pickle are replaced,
+ *             and its memory is reused.
+ * @return     TM_OK; TM_ERR_INPUT with the offset of the opcode, if plain data does not need the
+ *             opcode, if the opcode has wrong values, if the file ends early, or if lists and dicts
+ *             have over 2^25 values in total; TM_ERR_FAULT
  */
 tm_status tm_pickle_read(tm_source *source, tm_pickle *out, tm_error *err) TM_MUST_CHECK;
 

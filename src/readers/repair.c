@@ -12,7 +12,8 @@ typedef struct fixer {
     const char *copied; /* the original was copied up to here */
     const char *comma;  /* position of the last comma between members */
     int state, depth;
-    bool objects[TM_JSON_DEPTH_MAX]; /* by depth: true for an object, false for an array */
+    /* [depth] whether the open value at this depth is an object (true) or an array (false) */
+    bool objects[TM_JSON_DEPTH_MAX];
 } fixer;
 
 /* Replaces [from, to) of the original. */

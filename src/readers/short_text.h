@@ -13,8 +13,12 @@ typedef struct tm_short_text {
     uint64_t size;                /* + 1 */
 } tm_short_text;
 
-/** Makes a short text.
- * @param text  at most TM_SHORT_TEXT_MAX bytes, in a window */
+/**
+ * Makes a short text.
+ *
+ * @param text  at most TM_SHORT_TEXT_MAX bytes. The text must be in a window, because the bytes
+ *              after it are read, too.
+ */
 static inline tm_short_text tm_short_text_of(const tm_json_text *text) {
     tm_short_text made = {.size = text->size + 1};
     if (text->size == 0)

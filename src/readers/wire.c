@@ -89,8 +89,9 @@ tm_status tm_wire_peek(tm_wire *wire, size_t n, tm_error *err) {
 }
 
 /*
- * Makes the next @p n bytes available in the window from wire->p on, which may move.
- * @return  TM_OK; TM_ERR_INPUT if the content ends before, or @p n exceeds TM_WIRE_ITEM_MAX;
+ * Makes the next @p n bytes from wire->p on available in the window. wire->p may move.
+ *
+ * @return  TM_OK; TM_ERR_INPUT if the content has fewer bytes, or if @p n exceeds TM_WIRE_ITEM_MAX;
  *          TM_ERR_FAULT
  */
 static tm_status hold(tm_wire *wire, size_t n, tm_error *err) {
@@ -160,7 +161,8 @@ tm_status tm_wire_field_head(tm_wire *wire, int64_t end, tm_wire_field *out, boo
     *more = at < end;
     if (wire->end - wire->p < HEAD_MAX)
         TM_TRY(tm_wire_peek(wire, HEAD_MAX, err));
-    /* the message is the whole content, whose size is not known before its end */
+    /* The message is the whole content if `end` is INT64_MAX. The size of the content is not known
+     * before its end. */
     if (wire->p == wire->end && end == INT64_MAX)
         *more = false;
     if (!*more)

@@ -24,7 +24,7 @@ typedef enum tm_wire_type {
 typedef struct tm_wire_field {
     uint32_t number;
     uint8_t type;         /* tm_wire_type */
-    uint64_t value;       /* the number as written; for TM_WIRE_BYTES the length */
+    uint64_t value;       /* the number as written; for TM_WIRE_BYTES, the length of the content */
     const uint8_t *bytes; /* for TM_WIRE_BYTES: the content, if it is in memory */
 } tm_wire_field;
 
@@ -87,8 +87,10 @@ static inline const uint8_t *tm_wire_fixed(const uint8_t *p, const uint8_t *end,
 
 /**
  * Takes the next field of a message.
- * @return  false at its end, or, with message->p != message->end, at an invalid field: a varint
- *          that is too long, an unknown type, or a length beyond the end
+ *
+ * @return  false at the end of the message. Also false at an invalid field, that is, a varint that
+ *          is too long, an unknown type, or a length beyond the end; message->p is then not
+ *          message->end.
  */
 static inline bool tm_wire_next(tm_wire_message *message, tm_wire_field *out) {
     uint64_t tag;
@@ -152,8 +154,8 @@ static inline int64_t tm_wire_at(const tm_wire *wire, const uint8_t *p) {
     return wire->offset + (p - wire->buffer);
 }
 
-/** Makes the next @p n bytes available in the window from wire->p on, which may move; fewer at the
- * end of the content. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+/** Makes the next @p n bytes from wire->p on available in the window, or fewer at the end of the
+ * content. wire->p may move. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_wire_peek(tm_wire *wire, size_t n, tm_error *err) TM_MUST_CHECK;
 
 /** Moves to any byte of the content, forwards or back. A compressed source is decoded up to there,
@@ -161,8 +163,9 @@ tm_status tm_wire_peek(tm_wire *wire, size_t n, tm_error *err) TM_MUST_CHECK;
 tm_status tm_wire_seek(tm_wire *wire, int64_t offset, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Takes the next field of a message that may be larger than the window. Reads a number; of bytes
- * reads only the length, and wire->p is then at the bytes.
+ * Takes the next field of a message that may be larger than the window. If the field is a number,
+ * reads the number. If the field is bytes, reads only their length; the bytes are then at wire->p.
+ *
  * @param end   offset of the message's end
  * @param more  false at the end of the message
  * @return      TM_OK; TM_ERR_INPUT, also for a field that ends after @p end; TM_ERR_FAULT

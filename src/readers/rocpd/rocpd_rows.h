@@ -33,7 +33,7 @@ tm_rocprof_text *tm_rocpd_text(const tm_rocpd_strings *strings, int64_t number);
 /** Meanings that a value of a row may have besides those of tm_rocprof_field. */
 enum {
     TM_ROCPD_NAME = N_ROCPROF_FIELDS, /* id of the string that names the record */
-    TM_ROCPD_EXTRA                    /* the caller handles it */
+    TM_ROCPD_EXTRA                    /* a value that the caller handles */
 };
 
 /** Makes a record from a row.

@@ -5,7 +5,8 @@
 #include "readers/formats.h"
 #include "rocprof_units.h"
 
-/* The outermost object has only this key. */
+/* Recognises a file by the key "rocprofiler-sdk-tool", which is the only key of the outermost
+ * object. */
 static bool rocprof_sniff(const char *head, size_t size, bool whole) {
     tm_json_cursor cursor = {.end = head + size, .final = whole};
     tm_json_text key = {0};

@@ -13,10 +13,10 @@ typedef struct document {
     const tm_rocprof_sink *sink;
     tm_rocprof_tables tables;
     int64_t process; /* index of the current process; -1 before the first */
-    bool has_processes, has_agents, has_kernels,
-        has_names; /* whether the current process had its tables of agents, kernels and names */
-    bool open;     /* the end of the process was not yet reported to the sink */
-    tm_vec early;  /* of early: records of the current process */
+    /* has_agents, has_kernels, has_names: whether these tables of the current process were read */
+    bool has_processes, has_agents, has_kernels, has_names;
+    bool open;            /* the end of the process was not yet reported to the sink */
+    tm_vec early;         /* of early: records of the current process */
     tm_rocprof_list list; /* the current list */
     tm_rocprof_gaps gaps[L_SAMPLES];
     tm_rocprof_record record;

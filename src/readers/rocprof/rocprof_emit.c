@@ -7,7 +7,7 @@
 #include "base/sums.h"
 #include "rocprof_memory.h"
 
-/* How to name a track: what its two numbers are. */
+/* What the two numbers of a track mean. The name of the track depends on this. */
 enum { BY_STREAM, BY_QUEUE, BY_DIRECTION, BY_THREAD };
 
 void tm_rocprof_emitter_init(tm_rocprof_emitter *e, const tm_unit *unit, tm_names *names,
@@ -58,8 +58,9 @@ static uint32_t track_of(tm_rocprof_emitter *e, int way, uint64_t first, uint64_
     return known->track;
 }
 
-/* Returns the reason to reject an event, or TM_N_COUNTS. Times are since the start of the host, and
- * 0 means that there is none. Accepted: starts in (0, 3e18] ns and durations in [0, TM_DAY_NS]. */
+/* Returns the reason to reject an event, or TM_N_COUNTS if the event is accepted. An event is
+ * accepted if its start is in (0, 3e18] ns and its duration is in [0, TM_DAY_NS]. Times count from
+ * the start of the host; 0 means that the time is missing. */
 static tm_count wrong_times(int64_t begin, int64_t end) {
     const int64_t most = INT64_C(3000000000000000000);
     if (begin <= 0 || begin > most || end < 0)
@@ -277,8 +278,9 @@ static bool emit_call(tm_rocprof_emitter *e, const tm_rocprof_tables *t, const t
     return tm_vec_append(&e->trace->attrs[TM_ATTR_LAUNCH], &attr, 1) != NULL;
 }
 
-/* Adds a marker. A range has several records; only one is used: the record of MARKER_CORE_RANGE_API
- * or, in older files, of the push of MARKER_CORE_API. */
+/* Adds a marker. A range has several records, but only one of them is used. In most files, this is
+ * the record of kind MARKER_CORE_RANGE_API. In older files, it is the record of the push, of kind
+ * MARKER_CORE_API. */
 static bool emit_marker(tm_rocprof_emitter *e, tm_rocprof_tables *t, const tm_rocprof_record *r) {
     const tm_rocprof_text *operation = operation_of(t, r);
     tm_rocprof_entry *text = tm_rocprof_has(r, R_CORRELATION)

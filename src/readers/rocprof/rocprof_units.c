@@ -10,7 +10,8 @@
 #include "base/sorted.h"
 #include "rocprof_emit.h"
 
-/* If a file does not have the host's name, takes it from the path HOST/PID_results.json. */
+/* Takes the host's name from the path HOST/PID_results.json, for files that do not contain the
+ * name. Returns false if the path has another form. */
 static bool host_of_path(const char *path, int64_t pid, char *out, size_t size) {
     char name[40];
     const char *base = strrchr(path, '/');
@@ -37,7 +38,7 @@ static bool host_of(const tm_rocprof_tables *t, const char *path, char *out, siz
     return true;
 }
 
-/* A device that the current process used, and how. */
+/* A device that the current process used. `kernels`: the process ran kernels on the device. */
 typedef struct device {
     int64_t number;
     bool kernels;

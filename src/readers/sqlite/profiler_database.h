@@ -48,7 +48,8 @@ typedef struct tm_db_query {
     const char *table;
     const char *const *columns; /* [n_columns] */
     int n_columns;
-    const char *where; /* condition; NULL: all rows; ?1 stands for the given value */
+    /* condition on the rows, in which ?1 stands for the given value; NULL: all rows */
+    const char *where;
     /* column that `where` needs; if the table lacks it, all rows are read */
     const char *where_column;
 } tm_db_query;
@@ -57,11 +58,12 @@ typedef struct tm_db_query {
 typedef tm_status tm_db_each(void *context, sqlite3_value **values, tm_error *err);
 
 /**
- * Scans a table in the order in which it is stored, because exports have no index. If there is no
- * such table, there are no rows.
+ * Scans a table in the order in which it is stored. (Exported databases have no indexes.) If the
+ * table does not exist, there are no rows.
  *
- * @param value  for ?1
- * @return       what the last @p each returned; TM_ERR_INPUT if the file is damaged; TM_ERR_FAULT
+ * @param value  value of ?1 in the query's condition
+ * @return       the status that the last call of @p each returned; TM_ERR_INPUT if the file is
+ *               damaged; TM_ERR_FAULT
  */
 tm_status tm_db_scan(const tm_db *db, const tm_db_query *query, int64_t value, tm_db_each *each,
                      void *context, tm_error *err) TM_MUST_CHECK;

@@ -1,7 +1,7 @@
-/* Reads HOST.trace.json.gz, written by the profiler of TensorFlow and JAX for its trace viewer:
- * events of the Chrome form, made from the XSpace beside it. The events are converted back to an
- * XSpace, which the reader of XSpaces reads. The JSON lacks flows, device properties and the time
- * of day. */
+/* Reads HOST.trace.json.gz. The profiler of TensorFlow and JAX writes this file for its trace
+ * viewer. It has the events of the XSpace beside it, in the Chrome format. The events are converted
+ * back to an XSpace, and the reader of XSpaces reads this XSpace. The JSON lacks flows, device
+ * properties and the time of day. */
 #include <stdio.h>
 #include <string.h>
 
@@ -101,8 +101,8 @@ static bool viewer_sniff(const char *head, size_t size, bool whole) {
     return false;
 }
 
-/* Return the length of the folder of a path, with its slash, and the length of a path without the
- * ending @p end. */
+/* folder_size returns the length of a path's folder, including the last slash. stem_size returns
+ * the length of a path up to the ending @p end; 0 if the path does not contain it. */
 static size_t folder_size(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? (size_t)(slash + 1 - path) : 0;

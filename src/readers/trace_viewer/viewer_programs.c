@@ -15,7 +15,7 @@ typedef struct run {
 
 typedef struct collective {
     int64_t process, begin_ps;
-    int32_t size; /* as in run, except that 0 does not occur */
+    int32_t size; /* as in run, but never 0 */
 } collective;
 
 void tm_viewer_programs_init(tm_viewer_programs *programs) {
@@ -66,8 +66,8 @@ static int32_t number_at(const char **p, const char *end) {
     return digits > 0 ? value : -1;
 }
 
-/* Returns the number of devices in the only group, "{{0,1,2,3}}" or "[1,4]<=[4]", if its numbers
- * are device ids; -1 if there are several groups or none. */
+/* Returns the number of devices in the group of a collective: 4 for "{{0,1,2,3}}" or "[1,4]<=[4]".
+ * Returns -1 if there are several groups or none, or if the numbers are not device ids. */
 static int32_t group_size(tm_text text) {
     tm_text groups = behind(text, "replica_groups=");
     const char *p = groups.bytes, *end = p + groups.size;
@@ -173,8 +173,8 @@ static bool wrap(tm_vec *message, uint32_t field, tm_vec *scratch) {
     return true;
 }
 
-/* Writes a module as an XSpace has it: an entry of the plane's metadata with the program's HLO. Of
- * the HLO, there is only the device assignment. */
+/* Writes a module in the form that an XSpace has: an entry of the plane's metadata that contains
+ * the program's HLO. The HLO contains only the device assignment. */
 static bool add_program(uint64_t id, tm_text name, tm_vec *assignment, tm_vec *scratch,
                         tm_vec *plane) {
     enum { META_ID = 1, META_NAME, META_STAT = 5, STAT_BYTES = 6 };
