@@ -156,7 +156,8 @@ static tm_status xplane_read(tm_source *source, tm_names *names, tm_trace *out, 
     return xplane_read_unit(source, NULL, names, out, err);
 }
 
-/* Where profiles are: below the log folder, and below the folders between it and a run. */
+/* Places of profiles: below the log folder, and below the folders between the log folder and a run.
+ */
 static const char *const in_folders[] = {"plugins/profile/*/*", "profile/*/*.xplane.pb*",
                                          "*/*.xplane.pb*", NULL};
 

@@ -14,15 +14,19 @@ static const int64_t WAITING_CALL_NS = 3000;
  * waited for: the clocks of device and host differ by microseconds, and a copy of pageable memory
  * returns once the last part is staged. */
 static const int64_t EARLY_NS = 40000, EARLY_LEAST_NS = 20000;
-/* A launch that takes longer than this and ends after its own event waited for that event (pageable
- * memory). */
+/* If a launch takes longer than this and ends later than its own event, it waited for this event.
+ * (Copies of pageable memory do so.) */
 static const int64_t PAGEABLE_NS = 20000;
-/* A launch waited for room in the queue if it took more than FULL_NS and more than FULL_TIMES the
- * usual length of calls of its name, and an event ended at most FULL_BEFORE_NS before the launch's
- * end. If many events ended during the launch, this may be a coincidence. Then the queue must also
- * have been nearly full: it held FULL_SHARE of its maximum. The number of launches in the queue is
- * the larger of two counts: launches whose work was not done when the waiting launch ended, and
- * launches made after the launch of the event (some of these, on other streams, may be done). */
+/*
+ * A launch counts as a wait for room in the queue if it took more than FULL_NS and more than
+ * FULL_TIMES the usual length of calls of its name, and if an event ended at most FULL_BEFORE_NS
+ * before the end of the launch. If many events ended during the launch, this may be a coincidence.
+ * In this case, the queue must also have been nearly full: it held FULL_SHARE of its maximum.
+ *
+ * The number of launches in the queue is the larger of two counts. The first is the number of
+ * launches whose work was not done when the waiting launch ended. The second is the number of
+ * launches after the launch of the event. (Some of these may be done, on other streams.)
+ */
 static const int64_t FULL_NS = 20000, FULL_BEFORE_NS = 20000;
 enum { FULL_TIMES = 5, FULL_LEAST = 32 };
 static const double FULL_SHARE = 0.75, SHORT_SHARE = 0.02;
@@ -32,8 +36,8 @@ static const int64_t DARK_NS = 1000000;
 
 typedef struct thread {
     uint32_t last_call; /* latest call of the thread so far, or TM_NO_PART */
-    uint32_t row;       /* first row of the thread that find_dark has not searched yet */
-    int64_t reach_ns;   /* latest end of the rows before `row` */
+    uint32_t row;       /* first row of the thread that find_dark must still search */
+    int64_t reach_ns;   /* latest end of the thread's rows before `row` */
     size_t span;        /* index of the thread's first span that may end after last_call starts */
 } thread;
 
@@ -51,12 +55,14 @@ typedef struct host_walk {
     uint32_t *ahead;     /* owned; [calls] number of earlier launches whose work was not done at the
                             call's end; NULL until needed */
     uint32_t most_ahead; /* maximum of ahead */
-    uint32_t *n_launches; /* [calls] number of launches that had ended by the call's end; in the
-                             memory of `ahead` */
-    tm_keys usual_names;  /* of uint32_t: name ids, parallel to `usual` */
-    tm_vec usual;         /* of int64_t: length of calls of the name that do not wait [ns] */
-    bool of_cpu;    /* the rank's device is the CPU: threads wait only for communication. The trace
-                       records when communication ends, but no waits */
+    /* [calls] number of launches that had ended when the call ended. Allocated together with
+     * `ahead`. */
+    uint32_t *n_launches;
+    tm_keys usual_names; /* of uint32_t: name ids, parallel to `usual` */
+    tm_vec usual;        /* of int64_t: length of calls of the name that do not wait [ns] */
+    /* The rank's device is the CPU. Threads then wait only for communication. The trace records
+     * when communication ends, but it records no waits. */
+    bool of_cpu;
     size_t n_ended; /* number of calls in by_end that had ended when the current call started */
 } host_walk;
 
@@ -125,8 +131,8 @@ static uint32_t ended_by(host_walk *w, int64_t ns) {
     return n > 0 ? w->ended[n - 1] : TM_NO_PART;
 }
 
-/* For a call that seems to end before @p event, for which it waited: adds a cause of the call's
- * end, namely the latest event of the same stream that started before this end. */
+/* Adds a cause of the end of a call that waited for @p event, but seems to end before @p event. The
+ * cause is the latest event of the same stream that started before the call ended. */
 static bool add_early_wait(host_walk *w, uint32_t event, const tm_part_call *call) {
     if (event_at(w, event)->end_ns > call->end_ns + EARLY_NS ||
         call->end_ns - call->begin_ns < EARLY_LEAST_NS)
@@ -329,10 +335,10 @@ static bool runs_on(const host_walk *w, int64_t ns) {
     return last != TM_NO_PART && event_at(w, last)->end_ns > ns;
 }
 
-/* Finds a wait for the device between @p since and @p call: an earlier call, of class
- * TM_CALL_MAY_WAIT, that waited for all launched work. Sets [*from, *to) to the time of the earlier
- * call. Returns the event for which it waited: the launched event that ends last; TM_NO_PART if no
- * call waited. */
+/* Finds a wait for the device between @p since and @p call. Such a wait is an earlier call of class
+ * TM_CALL_MAY_WAIT that waited for all launched work. Sets [*from, *to) to the time of the earlier
+ * call. Returns the launched event that ends last, because the earlier call waited for it. Returns
+ * TM_NO_PART if no call waited. */
 static uint32_t find_wait(const host_walk *w, const tm_part_call *call, int64_t since,
                           int64_t *from, int64_t *to) {
     size_t n;
@@ -353,7 +359,7 @@ static uint32_t find_wait(const host_walk *w, const tm_part_call *call, int64_t 
     return TM_NO_PART;
 }
 
-/* Returns the flags of host activities that took at least half of the @p ns before a call. */
+/* Returns the flags of a host activity that took at least half of the last @p ns before a call. */
 static uint8_t spent_in(const host_walk *w, const tm_part_call *call, int64_t since, int64_t ns) {
     int64_t in[2] = {0}, reach[2] = {since, since}; /* [0] loading data, [1] garbage collection */
     size_t n;
@@ -374,8 +380,9 @@ static uint8_t spent_in(const host_walk *w, const tm_part_call *call, int64_t si
 /* Shortest time between two calls that may be an unrecorded wait. */
 static const int64_t BLOCKED_NS = 50000;
 
-/* If the device ran for most of the time between two calls and then had no work left, adds that
- * time to blocked_ns: without recorded waits it is unknown whether the host worked or waited. */
+/* If the device was busy for at least half of the time between two calls, and then had no work
+ * left, adds its busy time to blocked_ns. Without recorded waits, it is unknown whether the host
+ * worked or waited in this time. */
 static void count_blocked(host_walk *w, const tm_part_call *call, int64_t since) {
     const int64_t gap = call->begin_ns - since;
     const uint32_t last = gap >= BLOCKED_NS ? last_to_end(w) : TM_NO_PART;
@@ -413,8 +420,9 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
         lit = call->begin_ns;
     } else if (!known && !w->m->draft->syncs && edge.ns > DARK_NS)
         find_dark(w, call, since, &dark, &lit);
-    const bool within = before->step == call->step; /* if false, the host may have waited for an
-                                                       event of the earlier step */
+    /* If the calls are of different steps, the host may have waited for an event of the earlier
+     * step. */
+    const bool within = before->step == call->step;
     if (!known && lit - dark > DARK_NS && !(within && runs_on(w, lit)))
         last = ended_by(w, lit);
     int64_t end = last == TM_NO_PART ? INT64_MIN : event_at(w, last)->end_ns;

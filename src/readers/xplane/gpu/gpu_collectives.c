@@ -28,9 +28,10 @@ static int64_t bytes_of(tm_wire_message shape, int nested) {
 
 /* The groups that a collective instruction gives. */
 typedef struct groups {
-    tm_vec *text;     /* of char: "replica_groups={{0,1},{2,3}},channel_id=1" */
-    int64_t size;     /* number of devices of each group; 0 not given, -1 different or unknown */
-    bool ok, unknown; /* ok: not out of memory; unknown: the groups are in an unknown form */
+    tm_vec *text; /* of char: "replica_groups={{0,1},{2,3}},channel_id=1" */
+    /* number of devices of each group; 0: not given; -1: unknown, or the groups differ in size */
+    int64_t size;
+    bool ok, unknown; /* ok: memory did not run out. unknown: the groups are in an unknown form. */
 } groups;
 
 static void put(groups *g, const char *text) {
@@ -107,8 +108,8 @@ static void put_pairs(groups *g, tm_wire_message message) {
     put(g, any ? "}" : "");
 }
 
-/* Reads a CollectiveDeviceListProto: replica_groups is field 1, iota 2. Newer versions have
- * others. */
+/* Reads the groups from a CollectiveDeviceListProto. Its field 1 is replica_groups, its field 2 is
+ * iota. Newer versions have other fields. */
 static groups read_groups(const tm_hlo_instruction *of, tm_vec *text) {
     tm_wire_message list = of->devices, counted = tm_hlo_inner(list, 2);
     groups g = {.text = text, .ok = true};
@@ -127,8 +128,9 @@ static groups read_groups(const tm_hlo_instruction *of, tm_vec *text) {
     return g;
 }
 
-/* Sets the bytes of the operands and results from the shape of the result. A -start instruction,
- * except all-reduce-start, has a tuple of operand, result and more as its result. */
+/* Sets the bytes of a collective's operands and results from the shape of its result. The result of
+ * a -start instruction is a tuple that begins with the operand and the result. (The result of an
+ * all-reduce-start is no tuple.) */
 static void read_bytes(tm_wire_message shape, bool starts, int64_t size, tm_gpu_collective *out) {
     bool gathers = strcmp(out->word, "all-gather") == 0;
     bool scatters = strcmp(out->word, "reduce-scatter") == 0;
@@ -156,7 +158,7 @@ typedef struct known {
 /* The devices that take part in a collective with a given device. */
 typedef struct members {
     tm_vec of;  /* of int64_t */
-    bool local; /* all devices are in one process, and `of` has their numbers in it */
+    bool local; /* all devices are in one process, and `of` has their numbers in this process */
     int ends;   /* as in tm_gpu_collective */
 } members;
 
@@ -168,8 +170,8 @@ static bool is_device_of(const tm_xread *r, int64_t number) {
     return false;
 }
 
-/* Lists the ids that this device may have in the job. The numbers in a profile are the job's ids if
- * the job has one process; on CPUs, always. */
+/* Lists the ids that this device may have in the job. The number in a profile is the id in the job
+ * if the job has only one process, or if the device is a CPU. */
 static bool list_own(const tm_gpu_collectives *c, const tm_assignment *a, tm_vec *out) {
     const tm_xread *r = c->r;
     size_t n = a->n_replicas * a->n_parts, inside = 0;
@@ -199,8 +201,8 @@ static bool lies_inside(const tm_vec *group, int64_t first, int64_t n) {
     return group->n > 0 && v[0] >= first && v[group->n - 1] < first + n;
 }
 
-/* Finds the group of this device; empty if the group depends on which of the job's processes this
- * is. */
+/* Finds the group of this device. The group may differ between the processes of the job. It is then
+ * empty, unless it is inside one process. */
 static bool find_members(const tm_gpu_collectives *c, const tm_hlo *hlo, const tm_assignment *a,
                          members *found) {
     tm_vec *out = &found->of;
@@ -249,7 +251,8 @@ static bool find_group(tm_gpu_collectives *c, const tm_hlo *hlo, const tm_assign
     return ok;
 }
 
-/* Sets the group of a collective. Groups are cached, because most collectives have one of a few. */
+/* Sets the group of a collective. Groups are cached, because most collectives have one of a few
+ * groups. */
 static bool set_group(tm_gpu_collectives *c, int64_t program, tm_gpu_collective *out) {
     const tm_assignment a = tm_xassignments_of(&c->assignments, program);
     const tm_hlo hlo = {.opcode = {out->word, strlen(out->word)},
@@ -291,8 +294,9 @@ bool tm_gpu_collective_read(tm_gpu_collectives *c, int64_t program, tm_text cate
     return g.ok && (g.unknown || wraps || set_group(c, program, out));
 }
 
-/* Whether the sorted ids in the job are the sorted numbers in a process, all plus the same multiple
- * of the number of devices per process: 4, 5, 6, 7 for 0, 1, 2, 3. */
+/* Whether the ids in the job are the numbers in a process, plus a multiple of the number of devices
+ * per process. The multiple must be the same for all. Example: the ids 4, 5, 6, 7 for the numbers
+ * 0, 1, 2, 3. Both lists must be sorted. */
 static bool counts_up(const tm_gpu_collectives *c, const tm_vec *job, const tm_vec *process) {
     const int64_t *v = job->data, *own = process->data;
     int64_t n = (int64_t)c->r->devices.n;
@@ -302,9 +306,10 @@ static bool counts_up(const tm_gpu_collectives *c, const tm_vec *job, const tm_v
     return up;
 }
 
-/* Compares the numbers of this file's devices with the job's ids in a program's device assignment.
- * If as many devices of this file ran the program as are assigned to it, no other process ran it,
- * so these are the ids of this file's devices. (A program with only device 0 proves nothing.) */
+/* Compares the device assignment of a program, which contains ids in the job, with the numbers of
+ * this file's devices. If as many devices of this file ran the program as are assigned to it, no
+ * other process ran it. The assigned ids are then the ids of this file's devices. (A program that
+ * runs only on device 0 proves nothing.) */
 static bool fits_program(const tm_gpu_collectives *c, const tm_xassigned *program,
                          const tm_vec *runs, bool *fits) {
     const tm_gpu_run *run = runs->data;

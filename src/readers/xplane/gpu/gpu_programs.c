@@ -319,8 +319,9 @@ static bool set_size(tm_names *names, const operation *own, tm_collective_attr *
     return attr->dtype != TM_NAME_FAILED;
 }
 
-/* Makes a permutation between two devices a send, a receive or an exchange; rank 0 stands for the
- * only peer. (In permutations of more devices a kernel may belong to two pairs.) */
+/* Makes a permutation between two devices a send, a receive or an exchange. The other device is the
+ * only peer, so it gets rank 0. (In a permutation of more devices, a kernel may belong to two
+ * pairs.) */
 static const char *set_ends(const tm_gpu_collective *c, tm_collective_attr *attr) {
     int ends = c->n_members == 2 ? c->ends : 0;
     attr->src_rank = ends & TM_HLO_RECEIVES ? 0 : -1;

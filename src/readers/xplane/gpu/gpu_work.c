@@ -43,7 +43,8 @@ static const tm_hlo_array *first_operand(const tm_gpu_work *work, const tm_hlo_i
     return tm_hlo_next_number(&ids, &id) ? array_of(work, id) : NULL;
 }
 
-/* Returns the product times the size of a contracted dimension; -1 if the array lacks it. */
+/* Multiplies a product by the size of a contracted dimension. Returns the new product, or -1 if the
+ * array does not have this dimension. */
 static int64_t contract(const tm_hlo_array *of, int64_t product, int64_t dimension) {
     bool sound = dimension >= 0 && (size_t)dimension < of->n;
     return sound ? times(product, of->sizes[dimension]) : -1;

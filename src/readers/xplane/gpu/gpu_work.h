@@ -23,10 +23,11 @@ tm_gpu_work tm_gpu_work_make(void);
 void tm_gpu_work_free(tm_gpu_work *work);
 
 /**
- * Adds the next instruction and returns its work: of a dot, a call of cuBLAS or hipBLASLt, or a
- * fusion that contains one. A multiply-add is two FLOP. Other operations on the product are not
- * counted, as in XLA's cost analysis of such calls. Bytes are those of all operands and results,
- * without the workspace of a call.
+ * Adds the next instruction, and finds its work if it is a dot, a call of cuBLAS or hipBLASLt, or a
+ * fusion that contains one of these. A multiply-add counts as two FLOP. Other operations on the
+ * product are not counted, as in XLA's cost analysis of such calls. Bytes are the bytes of all
+ * operands and results, without the workspace of a call.
+ *
  * @return  false if out of memory
  */
 bool tm_gpu_work_add(tm_gpu_work *work, const tm_hlo_instruction *of,

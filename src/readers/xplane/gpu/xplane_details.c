@@ -38,7 +38,8 @@ static void set_triple(tm_text text, const char *key, int32_t out[3]) {
 }
 
 void tm_xdetails_kernel(tm_text text, tm_launch_shape *out) {
-    /* registers per thread; roctracer writes values that were not initialised */
+    /* Maximum number of registers per thread. More are invalid: roctracer writes values that it did
+     * not initialise. */
     const int64_t registers_max = 1024;
     int64_t registers = number_of(text, "regs"), shared = number_of(text, "shm");
     int64_t fixed = number_of(text, "static_shared"), given = number_of(text, "dynamic_shared");

@@ -30,7 +30,9 @@ typedef struct gpu {
     name_info *infos;      /* [plane->metadata.n] owned */
     operation *operations; /* [OPERATIONS] owned */
     tm_vec details;        /* of tm_launch_shape: one for each text of details */
-    uint32_t *detail_at;   /* [plane->stat_names.n] 1 + index in details of each text; owned */
+    /* [plane->stat_names.n] owned; 1 + index in `details` for each stat name that is a text of
+     * details; 0: not parsed yet */
+    uint32_t *detail_at;
     tm_gpu_programs programs;
     int64_t multiprocessors;
     int32_t device; /* index in r->devices */
@@ -90,9 +92,9 @@ static name_info *info_of(gpu *g, int64_t id, const tm_xmeta **meta) {
     return info;
 }
 
-/* Returns what a kernel belongs to: with XLA the operation's name in the source, or the operation
- * and its module; with TensorFlow the operation, which older versions wrote as the first
- * annotation. */
+/* Returns the name of the operation to which a kernel belongs. With XLA, this is the name in the
+ * source; if that is missing, the operation and its module. With TensorFlow, it is the operation,
+ * which older versions wrote as the first annotation. */
 static uint32_t operation_of(gpu *g, const tm_xvalues *v) {
     tm_xread *r = g->r;
     if (tm_x_has(v, TM_X_NAME))
@@ -131,7 +133,8 @@ static bool add_launch(gpu *g, const tm_xvalues *v, bool own) {
     if (own)
         launch.operation = operation_of(g, v);
     if (g->r->devices.n == 1 && launch.operation == TM_NO_NAME)
-        return true; /* no operator, and all calls belong to the only device */
+        /* nothing to record: there is no operator, and all calls belong to the only device */
+        return true;
     return launch.operation != TM_NAME_FAILED && tm_xlaunches_add(g->launches, correlation, launch);
 }
 
@@ -191,7 +194,7 @@ static tm_text copy_details(const gpu *g, const tm_xvalues *v) {
     return tm_x_has(v, role) ? tm_xstat_text(g->stats.plane, &v->values[role]) : (tm_text){"", 0};
 }
 
-/* Whether an annotation is an operator: XLA's "XlaModule:" is not. */
+/* Whether an annotation is an operator. XLA's annotation "XlaModule:" is none. */
 static bool names_operator(const gpu *g, const tm_xvalues *v) {
     return tm_x_has(v, TM_X_TF_OP) &&
            !tm_text_is(tm_xstat_text(g->stats.plane, &v->values[TM_X_TF_OP]), "XlaModule:");

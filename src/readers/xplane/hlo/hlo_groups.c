@@ -64,8 +64,8 @@ static bool skip(const char **p, const char *end, const char *word) {
     return true;
 }
 
-/* The numbers from 0 on in an array of shape `dims`, which is read after transposing its
- * dimensions. */
+/* An array of shape `dims` that contains the numbers 0, 1, 2, ... It is read after its dimensions
+ * were transposed. */
 typedef struct iota {
     int64_t dims[DIMENSIONS], order[DIMENSIONS];
     size_t n;

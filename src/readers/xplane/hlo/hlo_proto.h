@@ -60,8 +60,8 @@ static inline tm_hlo_numbers tm_hlo_numbers_of(tm_wire_message message, uint32_t
 /** Takes the next number; false after the last, and if one is damaged. */
 bool tm_hlo_next_number(tm_hlo_numbers *numbers, int64_t *out);
 
-/** Returns the message in a field, the last one if the field is repeated; an empty one if
- * absent. */
+/** Returns the message in a field. If the field is repeated, this is the last message. If the field
+ * is absent, it is an empty message. */
 tm_wire_message tm_hlo_inner(tm_wire_message message, uint32_t number);
 
 #endif

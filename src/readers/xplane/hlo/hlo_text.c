@@ -150,7 +150,8 @@ static void add_array(tm_hlo_size *sum, const element_type *type, int64_t elemen
     sum->dtype = first || (sum->dtype && strcmp(sum->dtype, type->torch) == 0) ? type->torch : NULL;
 }
 
-/* Returns the "[" of the next array that is not in a layout, and the type before it. */
+/* Finds the next array that is not in a layout. Returns the position of its "[", and sets @p type
+ * to the element type, which is before the "[". */
 static const char *next_array(const char *p, const char *end, tm_text *type) {
     for (; p < end; p++) {
         if (*p == '{' && (p = closing(p, end)) == end)
@@ -256,7 +257,8 @@ static tm_hlo_part part_of_rule(const rule *found, tm_hlo_part part, tm_text opc
 
 tm_hlo_kind tm_hlo_kind_of(const tm_hlo *hlo, tm_text category) {
     tm_text word = category.size > 0 ? category : hlo->opcode, opcode = hlo->opcode;
-    if (begins(word, "async-")) /* the name contains the name of the wrapped operation */
+    /* the name of this operation contains the name of the operation that it wraps */
+    if (begins(word, "async-"))
         word = hlo->name;
     tm_hlo_part part = part_of(&word), by_opcode = part_of(&opcode);
     part = part == TM_HLO_WHOLE ? by_opcode : part;

@@ -44,7 +44,7 @@ enum { TM_HLO_HOST_MEMORY = 5 };
 /** What an operation does on the core of a TPU. */
 typedef enum tm_hlo_class {
     TM_HLO_COMPUTE,
-    TM_HLO_HOLDS,      /* it contains other operations: while, call, conditional */
+    TM_HLO_HOLDS,      /* an operation that contains other operations: while, call, conditional */
     TM_HLO_COLLECTIVE, /* kind says which */
     TM_HLO_COPY,      /* a copy within the device, or to or from the host, depending on its shape */
     TM_HLO_FROM_HOST, /* infeed, and receiving data from the host */

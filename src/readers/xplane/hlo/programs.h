@@ -15,8 +15,9 @@ typedef tm_status tm_program_take(void *context, const tm_xmeta *program, tm_wir
 
 enum { TM_PROGRAM_PATH_MAX = 6, TM_PROGRAM_EACH = INT32_MAX };
 
-/** Field numbers from XEventMetadata down, terminated by 0. TM_PROGRAM_EACH as the last number:
- * every field that is an integer, a text or a message. */
+/** A path of field numbers that starts at XEventMetadata. The last number is followed by 0. If the
+ * last number is TM_PROGRAM_EACH, the path leads to every field that is an integer, a text or a
+ * message. */
 typedef uint32_t tm_program_path[TM_PROGRAM_PATH_MAX + 1];
 
 /* XEventMetadata.stats, XStat.bytes_value, HloProto.hlo_module */
@@ -27,9 +28,10 @@ typedef uint32_t tm_program_path[TM_PROGRAM_PATH_MAX + 1];
 int64_t tm_program_id(const tm_xmeta *program);
 
 /**
- * Goes through all programs, or one, without keeping them in memory, because HLO may be very large.
- * If a program is damaged, the rest of it is skipped.
- * @param id  tm_program_id of the program; TM_PROGRAMS_ALL
+ * Goes through all programs, or through one program. Does not keep programs in memory, because HLO
+ * may be very large. If a program is damaged, skips the rest of it.
+ *
+ * @param id  the program, as returned by tm_program_id; TM_PROGRAMS_ALL: all programs
  * @return    TM_OK; TM_ERR_INPUT if the source cannot be read again; TM_ERR_FAULT
  */
 tm_status tm_programs_walk(tm_space *space, int64_t id, const tm_program_path path,

@@ -34,8 +34,9 @@ typedef struct mark {
 typedef struct cpu {
     tm_xread *r;
     tm_xstats stats;
-    tm_vec ops, marks; /* ops: of op; marks: of mark */
-    tm_vec runs; /* of int64_t: id of the program run for each row of TM_ATTR_XLA, 0 unknown */
+    tm_vec ops, marks; /* `ops` has elements of type op, `marks` of type mark */
+    /* of int64_t: for each row of TM_ATTR_XLA, id of the run of its program; 0: unknown */
+    tm_vec runs;
     tm_gpu_programs programs;
 } cpu;
 
@@ -190,9 +191,9 @@ static bool begins_before(const void *element, const void *key) {
     return ((const op *)element)->begin_ps < *(const int64_t *)key;
 }
 
-/* If another thread finishes an operation after its event has ended, extends the operation to the
- * mark that the other thread writes. The mark may be late, so an operation ends at the latest when
- * the device's next one starts. */
+/* Another thread may finish an operation after the operation's event has ended. The other thread
+ * then writes a mark, and the operation is extended to this mark. The mark may be late, so an
+ * operation ends at the latest when the next operation of the device starts. */
 static void complete_ends(cpu *c) {
     op *v = c->ops.data;
     const mark *marks = c->marks.data;

@@ -12,7 +12,7 @@ typedef enum host_kind { ANNOTATION, PYTHON, OPERATOR, ALLOCATION, RELEASE, NEXT
 typedef struct name_info {
     uint32_t name; /* 1 + name id; 0: not set yet */
     uint8_t kind;  /* host_kind */
-    bool copies;   /* calls of this name copy or set */
+    bool copies;   /* calls of this name copy or set memory */
 } name_info;
 
 /* An event that is being added to the trace. */
@@ -25,8 +25,9 @@ typedef struct taken {
     host_kind kind;
 } taken;
 
-/* To whom an event belongs: this rank, other ranks, its thread, or all ranks; WAITS: it may be a
- * wait. Kept in `launch` of the raw event until the thread has been read. */
+/* Owner of an event: this rank (OWN), other ranks (OTHERS), the rank of its thread (THREADS), or
+ * all ranks (EVERYBODYS). WAITS: the event may be a wait. The owner is kept in the member `launch`
+ * of the raw event until the thread has been read. */
 typedef enum owner { OWN, OTHERS, THREADS, EVERYBODYS, WAITS } owner;
 
 typedef struct host {
@@ -193,8 +194,8 @@ static tm_status take_memory(host *h, const taken *t, tm_error *err) {
         return tm_fail_memory(err);
     int64_t allocated = tm_x_int(v, TM_X_ALLOCATED, -1), stack = tm_x_int(v, TM_X_RESERVED, 0);
     bool sound = allocated >= 0 && stack >= 0 && allocated <= INT64_MAX - stack;
-    /* The memory that the pool has obtained is unknown. The stat of reserved bytes counts the stack
-     * of programs. */
+    /* The profile does not say how much memory the pool has obtained. Its stat of reserved bytes is
+     * the size of the stack of programs. */
     const tm_memory_attr attr = {.event = row,
                                  .address = tm_x_int(v, TM_X_ADDRESS, -1),
                                  .bytes = t->kind == RELEASE && bytes > INT64_MIN ? -bytes : bytes,
@@ -221,8 +222,8 @@ static owner owner_of_call(host *h, const tm_xlaunch *launch) {
     return devices + launch->device == h->r->device ? OWN : OTHERS;
 }
 
-/* Inserts an event for the operator of a call, if no operator's event contains the call: with XLA
- * only the call has the operator. */
+/* Inserts an event for the operator of a call, unless the event of an operator contains the call.
+ * With XLA, only the call names the operator. */
 static bool add_operator(host *h, uint32_t *row, const tm_xlaunch *launch) {
     tm_vec *events = &h->r->trace->events;
     tm_raw_event *operator_event = (tm_raw_event *)events->data + *row, call = *operator_event;
@@ -272,8 +273,8 @@ static bool is_word(tm_text text, const char *word) {
     return i == text.size && !word[i];
 }
 
-/* For input pipelines of libraries other than tf.data, such as Grain. Names a stage as tf.data
- * does, "Input::Read::Name", so that the pipeline analysis recognises it. */
+/* Names a stage of an input pipeline of another library than tf.data, such as Grain. The name has
+ * the form that tf.data uses, "Input::Read::Name", so that the pipeline analysis recognises it. */
 static uint32_t name_stage(host *h, const taken *t) {
     static const char *const categories[] = {"Enqueue", "Read", "Preprocessing"};
     tm_xread *r = h->r;
@@ -343,9 +344,9 @@ static tm_status take_span(host *h, const taken *t, tm_raw_event event, tm_error
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Sets the correlation id of a call that launches a TPU program to the id of its flow. If the
- * profile has no flows, recognises the call by its name, because calls after the run have the same
- * run id. */
+/* Sets the correlation id of a call that launches a TPU program to the id of the call's flow. If
+ * the profile has no flows, the call is recognised by its name. Its run id is not sufficient,
+ * because calls after the run have the same id. */
 static void find_flow(const host *h, const taken *t) {
     static const char launch[] = "DoEnqueueProgram";
     tm_xvalues *v = t->v;
@@ -413,8 +414,8 @@ static place place_of(const tm_trace *trace) {
     return at;
 }
 
-/* Whether an event is kept. If a thread that fetches input belongs to no single device, all devices
- * wait for it. */
+/* Whether an event is kept. If a thread that fetches input belongs to no single device, its waits
+ * are kept for all devices, because they all wait for it. */
 static bool stays(const host *h, owner whose, bool own_thread) {
     if (whose == WAITS && !h->marks_steps)
         return false;

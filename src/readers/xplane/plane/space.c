@@ -59,7 +59,7 @@ bool tm_xstat_read(tm_wire_message message, tm_xstat *out) {
     return !tm_wire_damaged(&message);
 }
 
-/* Reads an entry of a map: its key, and its value, a message. */
+/* Reads an entry of a map. Sets *key to its key, and *value to its value, which is a message. */
 static bool read_entry(const tm_wire_field *entry, int64_t *key, tm_wire_field *value) {
     tm_wire_message message = tm_wire_inner(entry);
     tm_wire_field field;
@@ -219,7 +219,8 @@ static int64_t id_at(const tm_vec *vec, size_t i) {
     return *(const int64_t *)(const void *)((const char *)vec->data + i * vec->size);
 }
 
-/* Makes a table of indices by id, which is small because the profiler counts ids up. */
+/* Makes a table from ids to indices. The table is small, because the profiler numbers ids
+ * consecutively. If ids are far apart, no table is made. */
 static bool place_ids(const tm_vec *vec, tm_vec *places) {
     enum { NOWHERE = -1 };
     if (vec->n == 0 || vec->n >= UINT32_MAX)

@@ -1,6 +1,7 @@
-/* Reads an XSpace, the format of TensorFlow's and JAX's profiler: planes of lines of events. The
- * first pass over the file keeps everything except events, because their names come after them.
- * Then the events are read line by line, in any order. */
+/* Reads an XSpace, the format of TensorFlow's and JAX's profiler. An XSpace has planes, a plane has
+ * lines, and a line has events. The first pass over the file keeps everything except events,
+ * because the names of the events come after them. Then the lines are read in any order, event by
+ * event. */
 #ifndef TMERGE_XPLANE_SPACE_H
 #define TMERGE_XPLANE_SPACE_H
 
@@ -21,8 +22,8 @@ typedef enum tm_xvalue {
 
 typedef struct tm_xstat {
     int64_t id;   /* of its name */
-    int64_t i;    /* an integer, signed or not, modulo 2^64; for TM_X_REF an id */
-    double r;     /* value of a TM_X_DOUBLE; for integers the same value as a double */
+    int64_t i;    /* value of an integer, signed or not, modulo 2^64; of a TM_X_REF, an id */
+    double r;     /* value of a TM_X_DOUBLE; of an integer, the same value as a double */
     tm_text text; /* TM_X_TEXT, TM_X_BYTES: borrowed */
     uint8_t type; /* tm_xvalue */
 } tm_xstat;
@@ -59,11 +60,12 @@ typedef struct tm_xline {
 typedef struct tm_xplane {
     int64_t id;
     tm_text name;
-    tm_vec lines;       /* of tm_xline, in file order */
-    tm_vec metadata;    /* of tm_xmeta, ascending in id; no id twice */
-    tm_vec stat_names;  /* of tm_xname, ascending in id; no id twice */
-    tm_vec places[2];   /* of uint32_t: element i is the index in metadata (or stat_names) of the
-                           lowest id + i; empty if ids are far apart */
+    tm_vec lines;      /* of tm_xline, in file order */
+    tm_vec metadata;   /* of tm_xmeta, ascending in id; no id twice */
+    tm_vec stat_names; /* of tm_xname, ascending in id; no id twice */
+    /* of uint32_t: places[0] is for `metadata`, places[1] for `stat_names`. Element i is the index
+     * of the entry with the id (lowest id + i). Empty if ids are far apart. */
+    tm_vec places[2];
     tm_vec stats;       /* of tm_wire_message: the plane's own stats, for tm_xplane_stat */
     int64_t begin, end; /* offsets of the plane in the content */
 } tm_xplane;
@@ -93,7 +95,8 @@ void tm_space_close(tm_space *space);
 typedef struct tm_xevent {
     int64_t metadata; /* id */
     int64_t offset_ps, duration_ps;
-    /* number of events that this one stands for, if the single events have no times; otherwise 0 */
+    /* If this event stands for several events whose times are not in the file: their number.
+     * Otherwise 0. */
     int64_t occurrences;
     tm_wire_message message; /* the event, to read its stats; valid until the next event is read */
 } tm_xevent;
@@ -102,9 +105,11 @@ typedef struct tm_xevent {
 tm_status tm_space_enter(tm_space *space, const tm_xline *line, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Takes the bytes of the next event if it is completely in the window; TM_WIRE_SLACK bytes after it
- * are readable.
- * @return  false if the event is not complete or something else is next: call tm_space_next then
+ * Takes the bytes of the next event if all of them are in the window. TM_WIRE_SLACK bytes after the
+ * event are readable.
+ *
+ * @return  false if the event is not complete, or if something else than an event is next; call
+ *          tm_space_next in this case
  */
 bool tm_space_held(tm_space *space, tm_wire_message *out);
 

@@ -10,13 +10,13 @@
 /** The GPU events that one call launched. */
 typedef struct tm_xlaunch {
     uint32_t operation; /* name id of the operator, TM_NO_NAME unknown */
-    int32_t device;     /* index in the file's devices; -1: no call has this id */
+    int32_t device;     /* index in the file's devices; -1: this entry is empty */
 } tm_xlaunch;
 
 /** Launches by correlation id, in pages of consecutive ids, because nearly all ids are used. */
 typedef struct tm_xlaunches {
     tm_vec pages;    /* of pages */
-    uint32_t *slots; /* hash table: 1 + index in pages, 0 is free; owned */
+    uint32_t *slots; /* owned; hash table of (1 + index in `pages`); 0: the slot is free */
     size_t mask;
     size_t last; /* index of the page that was used last */
 } tm_xlaunches;

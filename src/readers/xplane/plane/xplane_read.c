@@ -48,8 +48,8 @@ static inline uint8_t role_of(const tm_xstats *stats, int64_t id) {
     return id >= 0 && id < TM_X_NEAR ? stats->near[id] : find_role(stats, id);
 }
 
-/* Returns the role of a stat that starts with its id, as nearly all do. For another stat returns
- * any role, so that it is parsed. */
+/* Returns the role of a stat that starts with its id, as nearly all stats do. For any other stat,
+ * returns a role that makes the caller parse the stat. */
 static inline uint8_t role_ahead(const tm_xstats *stats, tm_wire_message stat) {
     enum { ID = 1 << 3 | TM_WIRE_VARINT };
     uint64_t id;
@@ -277,7 +277,7 @@ static tm_count wrong_times(const tm_xevent *at, int64_t base_ns) {
 tm_status tm_xread_add(tm_xread *r, const tm_xline *line, const tm_xevent *at, tm_raw_event event,
                        uint32_t *row, tm_error *err) {
     tm_trace *trace = r->trace;
-    /* Some lines already count from the epoch. */
+    /* some lines count from the epoch, others from the start of the profile */
     bool absolute = line->timestamp_ns >= TM_FIRST_DAY_NS;
     int64_t base_ns = line->timestamp_ns;
     if (!absolute && base_ns >= -TM_FIRST_DAY_NS)

@@ -73,10 +73,11 @@ enum { TM_X_NEAR = 256 };
 /** The roles of the stats of a plane whose events are being read. */
 typedef struct tm_xstats {
     const tm_xplane *plane;
-    uint8_t near[TM_X_NEAR]; /* by id: roles of the stats with the lowest ids, which nearly all
-                                stats have */
-    uint8_t *roles;          /* [plane->stat_names.n] role of each stat, or TM_X_N_ROLES; owned */
-    /* [plane->stat_names.n] 1 + name id, for stat names that are used as texts; owned */
+    /* [id] roles of the stats with the lowest ids; nearly all stats have such an id */
+    uint8_t near[TM_X_NEAR];
+    uint8_t *roles; /* [plane->stat_names.n] role of each stat, or TM_X_N_ROLES; owned */
+    /* [plane->stat_names.n] owned; 1 + name id of each stat name that was used as a text; 0: not
+     * used yet */
     uint32_t *names;
 } tm_xstats;
 
@@ -135,11 +136,12 @@ uint32_t tm_xread_thread(tm_xread *r, const tm_xline *line);
 uint32_t tm_xread_stream(tm_xread *r, const tm_xline *line, bool counts);
 
 /**
- * Adds an event with the times that it has on a line, or counts why it is dropped. Begin and end
- * are rounded to nanoseconds independently.
+ * Adds an event with the times that it has on a line. If the times are invalid, drops the event,
+ * and counts the reason. Begin and end are rounded to nanoseconds independently.
  *
- * @param event  its name, track, category and kind; fails if name or track is a failure value
- * @param row    set to its index; TM_NO_EVENT if it was dropped
+ * @param event  name, track, category and kind of the event. The function fails if the name or the
+ *               track is a failure value.
+ * @param row    set to the index of the event; TM_NO_EVENT if it was dropped
  * @return       TM_OK; TM_ERR_FAULT
  */
 tm_status tm_xread_add(tm_xread *r, const tm_xline *line, const tm_xevent *at, tm_raw_event event,

@@ -18,10 +18,11 @@ typedef struct tm_xstep {
 /** A cause: an event that contains calls of its thread. It is a step, or work that another thread
  * caused. */
 typedef struct tm_xcause {
-    /* of the flow that leads to the cause; for a step: type is -1, id its index in `steps` */
+    /* Type and id of the flow that leads to the cause. For a step: type is -1, and id is the step's
+     * index in `steps`. */
     int64_t type, id;
     int64_t end_ns;
-    int64_t first_ns, last_ns; /* as in tm_xstep, for the calls of the cause */
+    int64_t first_ns, last_ns; /* as in tm_xstep, but of the calls within the cause */
     uint32_t parent;           /* index of the cause that contains it; UINT32_MAX: none */
 } tm_xcause;
 
@@ -39,14 +40,14 @@ void tm_xsteps_free(tm_xsteps *s);
 /** Adds a marker of the device. Returns false if out of memory. */
 bool tm_xsteps_mark(tm_xsteps *s, const tm_raw_event *event, tm_text name, const tm_xvalues *v);
 
-/** Starts a new thread. */
+/** Must be called before the events of a thread are added. */
 void tm_xsteps_thread(tm_xsteps *s);
 
 /** Adds an event of the host, which may be a step or cause work on other threads. Events must be
  * added in the order of their line. Returns false if out of memory. */
 bool tm_xsteps_take(tm_xsteps *s, const tm_raw_event *event, const tm_xvalues *v);
 
-/** Adds a call for the rank's device, in the same order as events. */
+/** Adds a call for the rank's device. Calls and events must be added in the order of their line. */
 void tm_xsteps_call(tm_xsteps *s, const tm_raw_event *event, const tm_xvalues *v);
 
 /** Adds annotations that mark the steps to the trace. TM_OK; TM_ERR_FAULT. */

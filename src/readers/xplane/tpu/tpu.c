@@ -202,8 +202,8 @@ static bool main_program(const tm_vec *runs, uint32_t *out) {
     return ok;
 }
 
-/* Makes a step from each run of the main program, from its launch to the launch of the next run. So
- * the core's work for the run belongs to that step. */
+/* Makes a step from each run of the main program. The step lasts from the launch of the run to the
+ * launch of the next run. So the core's work for the run belongs to this step. */
 static bool make_steps(const tm_vec *runs, const tm_vec *calls, tm_xsteps *steps) {
     const tm_tpu_span *v = runs->data;
     size_t first = steps->steps.n;

@@ -37,8 +37,9 @@ static bool find_group(tm_tpu_core *core, tm_tpu_meta *m, uint32_t program) {
     return ok;
 }
 
-/* Sets the sizes of input and output. The output of an all-gather is n_members times its input, the
- * output of a reduce-scatter its input / n_members; otherwise both are equal. */
+/* Sets the sizes of input and output. The output of an all-gather is n_members times as large as
+ * its input. The input of a reduce-scatter is n_members times as large as its output. For other
+ * collectives, both have the same size. */
 static void set_size(const tm_tpu_meta *m, tm_names *names, tm_collective_attr *attr) {
     tm_hlo_size size = tm_hlo_size_of(m->hlo.operands);
     if (size.elements < 0)

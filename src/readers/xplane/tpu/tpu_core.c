@@ -36,8 +36,8 @@ static bool is_near(int64_t ps) {
     return ps < far_ps && ps > -far_ps;
 }
 
-/* Reads a core's number from XLA's message. Core 0 has none there, because protobuf does not write
- * a 0. */
+/* Reads a core's number from XLA's message. For core 0, the message has no number, because protobuf
+ * does not write a 0. */
 static int64_t core_of(const tm_xplane *plane) {
     enum { GLOBAL_CORE = 6 };
     tm_xstat details;
@@ -61,8 +61,8 @@ const tm_xline *tm_tpu_line(const tm_xplane *plane, const char *name) {
     return NULL;
 }
 
-/* Returns the bytes accessed in the device's main memory, without on-chip memory if the compiler
- * counts the memories separately. */
+/* Returns the bytes accessed in the device's main memory. If the compiler does not count each
+ * memory separately, accesses to on-chip memory are included. */
 static int64_t main_memory_bytes(const tm_xvalues *v) {
     enum { ACCESS = 1, MEMORY = 2, BYTES = 3, MAIN = 1 };
     int64_t all = tm_x_int(v, TM_X_BYTES_ACCESSED, -1), sum = 0;
@@ -196,7 +196,8 @@ static bool keep_note(tm_tpu_core *core, const taken *event, const tm_xvalues *v
     return tm_vec_append(out, event, 1) != NULL;
 }
 
-/* Adds a run, and appends its times to `out`, as the file has them, to be corrected later. */
+/* Adds a run, and appends its event to @p out. The times of the event are those in the file; they
+ * are corrected later. */
 static bool keep_run(tm_tpu_core *core, const taken *event, const tm_xvalues *v, tm_vec *out) {
     const tm_tpu_run run = {.meta = event->meta,
                             .launch = tm_tpu_flow_of(v, false, core->r->device->number)};
@@ -309,7 +310,8 @@ static tm_status read_lines(tm_tpu_core *core, lines *l, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Sets the world size to the largest number of devices of a program that this core runs. */
+/* Sets the world size to the number of devices of a program. Of the programs that this core runs,
+ * the one with the most devices is used. */
 static void set_world_size(tm_tpu_core *core) {
     const tm_xassigned *programs = core->programs.programs.data;
     int64_t *size = &core->r->trace->world_size;

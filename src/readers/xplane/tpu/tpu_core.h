@@ -56,8 +56,8 @@ typedef struct tm_tpu_core {
     tm_vec steps;       /* of tm_tpu_note: step markers */
 } tm_tpu_core;
 
-/** Reads the lines of the core, or of one of its SparseCores, which has its own plane; all times
- * become host times. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+/** Reads the lines of the core, or the lines of one of its SparseCores. (Each SparseCore has its
+ * own plane.) Converts all times to host times. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_tpu_core_read(tm_tpu_core *core, tm_xread *r, const tm_xplane *plane, int sparse,
                            tm_error *err) TM_MUST_CHECK;
 void tm_tpu_core_free(tm_tpu_core *core);
@@ -73,8 +73,9 @@ tm_status tm_tpu_emit(tm_tpu_core *core, tm_error *err) TM_MUST_CHECK;
 
 /**
  * Records that an event is the core's part of a collective.
- * @param meta  of the operation that is or starts the collective; for a barrier, of the barrier's
- *              event
+ *
+ * @param meta  metadata of the operation that is the collective, or that starts it; for a barrier,
+ *              metadata of the barrier's event
  * @param run   the program run that contains the event; NULL: unknown
  * @return      false if out of memory
  */
