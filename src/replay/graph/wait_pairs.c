@@ -23,7 +23,8 @@ typedef struct walk {
     stream *streams; /* owned; by track */
     size_t n;
     size_t n_waits; /* number of calls that made a stream wait, so far */
-    int64_t *seen;  /* owned; [n] value of n_waits when the stream's latest event was launched */
+    /* owned; [n] for each stream: value of n_waits when the stream's latest event was launched */
+    int64_t *seen;
 } walk;
 
 static bool walk_begin(walk *w, const tm_draft *draft) {
@@ -39,8 +40,8 @@ static void walk_end(walk *w) {
     free(w->seen);
 }
 
-/* Advances to event i. Returns whether a stream was made to wait since the previous event on the
- * event's stream; true if the rank has no calls that make a stream wait. */
+/* Advances to event i. Returns whether a call made a stream wait since the launch of the previous
+ * event on the same stream. Also returns true if the rank has no calls that make a stream wait. */
 static bool may_wait(walk *w, uint32_t i) {
     const tm_part_event *e = (const tm_part_event *)w->draft->events.data + i;
     const tm_vec *waits = &w->draft->stream_waits;

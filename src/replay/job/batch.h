@@ -42,22 +42,24 @@ typedef struct tm_batch {
     uint32_t index[TM_LANES]; /* index of the rank in its process */
     tm_batch_short *recorded; /* borrowed, like all members below; [edges] recorded weights */
     tm_batch_row *wide;       /* recorded weights that are too long for tm_batch_short */
-    tm_batch_row *over;       /* over_ns of nodes that can have unexplained time, by slot (see
-                                 tm_batch_items) */
-    tm_batch_visit *visits;   /* [visits] */
-    uint8_t *has_over;        /* [edges] one bit for each rank: TM_EDGE_OVER */
+    /* over_ns of the nodes that can have unexplained time. The index is the node's slot (see
+     * tm_batch_items). */
+    tm_batch_row *over;
+    tm_batch_visit *visits; /* [visits] */
+    uint8_t *has_over;      /* [edges] one bit for each rank: TM_EDGE_OVER */
 } tm_batch;
 
 /** Memory for reductions, kept from batch to batch, so that it need not grow again. Initialise with
  * {0}. */
 typedef struct tm_reduce_room {
-    tm_vec boundaries; /* boundary nodes: operations, ends of steps, joints */
+    tm_vec boundaries; /* of boundary (see reduce.c): operations, ends of steps and joints */
     tm_vec from;       /* of uint32_t: key of the source of each link, ordered by target */
     tm_vec ns;         /* of int64_t: [links][width] */
     tm_vec alive;      /* of uint8_t: [links] see tm_ways */
-    tm_vec implied;    /* of uint8_t, one bit for each rank. First, for each way to the current
-                          node: whether the way is redundant. Then, for each way: whether it starts
-                          at one of the rank's latest operations */
+    /* of uint8_t, with one bit for each rank. First, an element for each way to the current node:
+     * whether the way is redundant. Then, an element for each way: whether the way starts at one of
+     * the rank's latest operations. */
+    tm_vec implied;
 } tm_reduce_room;
 
 void tm_reduce_room_free(tm_reduce_room *room);
@@ -66,11 +68,13 @@ void tm_reduce_room_free(tm_reduce_room *room);
 typedef struct tm_batch_workspace {
     /* borrowed: loops to use; NULL: the fastest that the processor supports */
     const struct tm_batch_loops *loops;
-    tm_batch_row *ns;     /* [nodes] times, computed by tm_batch_times */
-    tm_batch_row *peer;   /* [edges] peer_ns of the edge's weight, only where `known` has
-                             TM_WORKSPACE_PEER; set by tm_batch_peers, like the next two */
-    uint8_t *known;       /* [edges] bits: TM_WORKSPACE_PEER if `peer` is set (otherwise, peer_ns is
-                             the recorded weight); TM_EDGE_PAIR */
+    tm_batch_row *ns; /* [nodes] times, computed by tm_batch_times */
+    /* [edges] peer_ns of the edge's weight. Set only where `known` has TM_WORKSPACE_PEER.
+     * tm_batch_peers sets this member and the next two. */
+    tm_batch_row *peer;
+    /* [edges] flags. TM_WORKSPACE_PEER: `peer` is set (otherwise, peer_ns is the recorded weight).
+     * TM_EDGE_PAIR: as in tm_edge. */
+    uint8_t *known;
     uint8_t *stall;       /* [edges] one bit for each rank: TM_EDGE_STALL */
     uint32_t *boundaries; /* [nodes][TM_LANES] scratch */
     size_t n_nodes, n_edges;
@@ -112,10 +116,12 @@ tm_status tm_batch_boundaries(const tm_batch *batch, tm_batch_workspace *workspa
                               tm_vec *arrivals, tm_vec *ends, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Like tm_slack_find, for all ranks. Stores the nodes' times in workspace->ns, and their latest
- * times in workspace->peer.
- * @param visits_ns  [visits]; @p steps_ns [steps] is the same for all ranks
- * @param out        [TM_LANES]
+ * Like tm_slack_find, but for all ranks of a batch. Stores the times of the nodes in workspace->ns,
+ * and their latest times in workspace->peer.
+ *
+ * @param visits_ns  [visits] latest time of each operation
+ * @param steps_ns   [steps] latest end of each step; the same for all ranks
+ * @param out        [TM_LANES] slack of each rank
  */
 void tm_batch_slack(const tm_batch *batch, const tm_batch_row *visits_ns, const int64_t *steps_ns,
                     int64_t below_ns, tm_batch_workspace *workspace, tm_slack *out);

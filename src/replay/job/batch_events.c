@@ -84,8 +84,8 @@ static void drop(tm_drafts *d, size_t i) {
 }
 
 static void add_leader(tm_drafts *d, uint32_t i) {
-    const uint32_t past =
-        d->latest[TM_DRAFTS_LATEST - 1]; /* later ranks are not compared with this one */
+    /* this rank is no longer one of the latest, so later ranks are not compared with it */
+    const uint32_t past = d->latest[TM_DRAFTS_LATEST - 1];
     if (d->n_latest == TM_DRAFTS_LATEST && d->bytes > d->most_bytes && !d->ranks[past].leads)
         drop(d, past);
     d->n_latest += d->n_latest < TM_DRAFTS_LATEST;

@@ -18,7 +18,7 @@ typedef struct tm_drafts_rank {
     uint32_t leader;   /* index of the rank whose draft this rank uses: its own or an earlier one */
     bool leads;        /* another rank uses this rank's draft */
     bool kept;         /* this rank's draft is in memory */
-    bool warm_up;      /* see tm_draft; set by the caller */
+    bool warm_up;      /* set by the caller; see tm_draft */
 } tm_drafts_rank;
 
 typedef struct tm_drafts {

@@ -5,12 +5,12 @@
 
 #include "replay/graph/graph.h"
 
-/** To which weight of its item (tm_peer_weights) an edge contributes. */
+/** The weight of its item (a member of tm_peer_weights) to which an edge contributes. */
 typedef enum tm_item_tells {
     TM_TELLS_NONE,
-    TM_TELLS_FIRST,  /* to first_ns: the longest of these edges */
-    TM_TELLS_SECOND, /* second_ns: by itself */
-    TM_TELLS_OVER    /* to second_ns: over_ns of the edge's target */
+    TM_TELLS_FIRST,  /* first_ns, the maximum of these edges */
+    TM_TELLS_SECOND, /* second_ns, the weight of this edge */
+    TM_TELLS_OVER    /* second_ns, which is over_ns of the edge's target */
 } tm_item_tells;
 
 typedef struct tm_item_edge {
@@ -28,8 +28,9 @@ typedef struct tm_batch_items {
     uint32_t *first;     /* owned; [n + 2] index in `edges` of each item's first edge. After the
                             edges of the last item come those of transfers */
     tm_item_edge *edges; /* owned */
-    /* owned; [n] true: the item is compared on all ranks (calls, and events with work of their
-     * own); false: only on ranks on which its start has unexplained time */
+    /* owned; [n] If true, the item is compared on all ranks: it is a call, or an event that does
+     * work of its own. If false, the item is compared only on ranks on which its start has
+     * unexplained time. */
     uint8_t *always;
 } tm_batch_items;
 

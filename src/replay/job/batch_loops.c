@@ -128,8 +128,8 @@ static inline void find_medians(const tm_peer_around *around, const row *own, ro
         const some low = own->of[i] <= around->low, high = own->of[i] <= around->high;
         const some a = (around->behind_low & low) | (around->low & ~low);
         const some b = (around->behind_high & high) | (around->high & ~high);
-        out->of[i] = a + (some)((some_unsigned)(b - a) >> 1); /* unsigned, because b >= a and the
-                                                                 difference may exceed INT64_MAX */
+        /* the difference is computed as unsigned: b >= a, but b - a may exceed INT64_MAX */
+        out->of[i] = a + (some)((some_unsigned)(b - a) >> 1);
     }
 }
 
@@ -177,7 +177,8 @@ static inline row over_of(const tm_batch *batch, uint32_t edge) {
     return out;
 }
 
-/* If the unexplained part of a lag is shorter on the other ranks, shortens it to theirs. */
+/* If the unexplained part of a lag is shorter on the other ranks, makes the lag shorter by the
+ * difference. */
 static inline void cut_over(const row *recorded, const row *over, const row *others, row *out) {
     for (size_t i = 0; i < PARTS; i++) {
         const some excess = over->of[i] - others->of[i];
@@ -218,9 +219,12 @@ static void set_item(const tm_batch *batch, size_t item, const compared *is, boo
     }
 }
 
-/* For an item that most ranks of the role do not run: the compared time becomes the time of the
- * work that these ranks run instead. Returns whether it did so for at least one rank.
- * @param of  [TM_LANES] factors of each rank */
+/*
+ * Sets the compared time of an item that most ranks of the role do not run. It becomes the time of
+ * the work that these ranks run instead. Returns whether the time of at least one rank was set.
+ *
+ * @param of  [TM_LANES] factors of each rank
+ */
 static bool compare_extra(const tm_batch *batch, size_t item, const tm_peer_places *places,
                           const tm_extra_factors *const *of, compared *is) {
     const uint32_t place = batch->items->places[item];
@@ -342,8 +346,9 @@ static void find_slack(const tm_batch *batch, const tm_batch_workspace *workspac
 
 typedef struct weights {
     const int64_t *ns, *peer, *usual;
-    bool has_over;     /* on at least one rank, a part of ns is unexplained */
-    int64_t from_root; /* -1 if the edge leads from the root, where it may have been cut; else 0 */
+    bool has_over; /* on at least one rank, a part of ns is unexplained */
+    /* -1 if the edge starts at the root, because the edge may have been cut there; else 0 */
+    int64_t from_root;
     row over;
 } weights;
 
@@ -406,9 +411,12 @@ static void scale(const int64_t *ns, double factor, int64_t *out) {
         out[k] = rounded((double)ns[k] * factor);
 }
 
-/* Computes the weights with a change, with and without unexplained time.
- * @param room  [2]
- * @param by    [2] recorded weights with and without unexplained time; replaced */
+/*
+ * Computes the weights of an edge after a change, with and without unexplained time.
+ *
+ * @param room  [2] memory for the new weights
+ * @param by    [2] recorded weights with and without unexplained time; replaced by the new weights
+ */
 static void change_all(const weights *w, double factor, tm_batch_row *room, const int64_t **by) {
     if (factor == 1.0)
         return;
@@ -427,9 +435,13 @@ static void change_all(const weights *w, double factor, tm_batch_row *room, cons
     }
 }
 
-/* Scales the weights of a transfer by a factor for each rank, which depends on the rank's
- * operation.
- * @param room  [2] memory for the weights @param by [2] recorded weights; replaced */
+/*
+ * Scales the weights of a transfer by the factor of its operation. Each rank has its own operation,
+ * and therefore its own factor.
+ *
+ * @param room  [2] memory for the new weights
+ * @param by    [2] recorded weights; replaced by the new weights
+ */
 static void scale_operations(const tm_scaled *scaled, const tm_batch_visit *visit,
                              tm_batch_row *room, const int64_t **by) {
     for (size_t k = 0; k < TM_LANES; k++) {
@@ -441,11 +453,14 @@ static void scale_operations(const tm_scaled *scaled, const tm_batch_visit *visi
     by[1] = room[1].ns;
 }
 
-/* Restores the recorded weights on ranks to which a change does not apply.
+/*
+ * Restores the recorded weights on the ranks to which a change does not apply.
+ *
  * @param ranks  one bit for each rank: the change applies
- * @param was    [2]
- * @param room   [2]
- * @param by     [2] */
+ * @param was    [2] recorded weights, with and without unexplained time
+ * @param room   [2] memory for the new weights
+ * @param by     [2] weights after the change; replaced by the new weights
+ */
 static void leave_ranks(uint8_t ranks, const int64_t *const *was, tm_batch_row *room,
                         const int64_t **by) {
     for (size_t i = 0; i < 2; i++) {
@@ -510,7 +525,7 @@ static const tm_batch_loops *const all[] = {
 };
 
 const tm_batch_loops *const *tm_batch_loops_all(size_t *n) {
-    (void)tm_lanes_all(n); /* `all` is parallel to the array that tm_lanes_all returns */
+    (void)tm_lanes_all(n); /* `all` has the same length as the array that tm_lanes_all returns */
     return all;
 }
 

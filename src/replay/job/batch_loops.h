@@ -15,8 +15,11 @@ typedef struct tm_batch_loops {
     void (*weigh_item)(const tm_batch *batch, size_t item, tm_batch_row *first,
                        tm_batch_row *second);
 
-    /** Sets the peer weights of all items that other ranks have.
-     * @param workspace  `known` and `stall` must be 0 */
+    /**
+     * Sets the peer weights of all items that also exist on other ranks.
+     *
+     * @param workspace  `known` and `stall` must be 0 before the call
+     */
     void (*peers)(const tm_batch *batch, const tm_peer_places *places,
                   tm_batch_workspace *workspace);
 
@@ -26,7 +29,8 @@ typedef struct tm_batch_loops {
     void (*slack)(const tm_batch *batch, const tm_batch_workspace *workspace, tm_batch_row *late,
                   int64_t below_ns, tm_slack *out);
 
-    /** See sets.h: `weigh` is for the sets of ranks, `weigh_changes` for changes. */
+    /** `weigh` computes the sets of ranks, `weigh_changes` computes the sets of changes. See
+     * sets.h. */
     tm_weigh_batch *weigh, *weigh_changes;
 } tm_batch_loops;
 

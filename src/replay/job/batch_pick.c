@@ -9,7 +9,7 @@ typedef struct pick {
     const tm_batch *batch;
     const tm_batch_workspace *workspace;
     size_t lane;
-    uint32_t *place;    /* owned; [nodes] by node of the batch: the node in the rank's graph */
+    uint32_t *place; /* owned; [nodes] for each node of the batch: its index in the rank's graph */
     tm_order_key *keys; /* owned; [nodes] the batch's nodes in the order of the rank's times */
 } pick;
 

@@ -17,9 +17,10 @@ typedef struct tm_replay_fact {
 /** How long a host's calls take, compared with other hosts. */
 typedef struct tm_host_time {
     uint32_t host;
-    int64_t call_ns; /* median over the host's ranks of their call_ns */
-    double factor;   /* call_ns divided by the lower median of the other hosts; 1 if this is below
-                        TM_HOST_FACTOR_LEAST, because stages always differ a little */
+    int64_t call_ns; /* median of tm_replay_fact.call_ns over the host's ranks */
+    /* call_ns divided by the lower median of the other hosts. If the quotient is below
+     * TM_HOST_FACTOR_LEAST, the factor is 1, because stages always differ a little. */
+    double factor;
 } tm_host_time;
 
 #define TM_HOST_FACTOR_LEAST 1.25
@@ -38,9 +39,11 @@ tm_status tm_host_times(const tm_replay_fact *facts, size_t n, tm_vec *out,
 double tm_host_factor(const tm_vec *times, uint32_t host);
 
 /**
- * Computes the median time of each row. @p ns [n] are times, @p rows [n] the row of each; SIZE_MAX:
- * ignored. False when out of memory.
- * @param out  [n_rows] 0 for a row without times
+ * Computes the median time of each row. False when out of memory.
+ *
+ * @param rows  [n] the row of each time; SIZE_MAX: the time is ignored
+ * @param ns    [n] the times
+ * @param out   [n_rows] the medians; 0 for a row without times
  */
 bool tm_call_medians(const size_t *rows, const int64_t *ns, size_t n, size_t n_rows,
                      int64_t *out) TM_MUST_CHECK;

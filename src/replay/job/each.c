@@ -47,8 +47,12 @@ static void add_own(tm_each *each, size_t target, const uint32_t *groups) {
     tm_sort(own + first, behind - first, sizeof *own, by_group);
 }
 
-/* Adds the pairs that lead to a target.
- * @param pair_of  [operations, root] index of the source's latest pair */
+/*
+ * Adds the pairs that lead to a target.
+ *
+ * @param pair_of  [operations + 1] index of the latest pair that starts at each operation; the last
+ *                 element is for the root
+ */
 static bool add_pairs(tm_each *each, size_t target, size_t *pair_of) {
     const tm_replay *job = each->replay;
     const int64_t *ns = job->ns + each->sets.others * job->n_links;
@@ -114,8 +118,8 @@ static void reach_by_others(const tm_each *each, uint32_t first, size_t target, 
     const pair *pairs = each->pairs.data;
     for (size_t i = each->first[target]; i < each->first[target + 1]; i++) {
         const lanes *from = pairs[i].from == TM_FROM_ROOT ? &root : &ns[pairs[i].from];
-        const uint32_t lane =
-            pairs[i].group - first; /* wraps to a large number if the group is below `first` */
+        /* if the group is below `first`, this wraps to a large number */
+        const uint32_t lane = pairs[i].group - first;
         lanes at;
         for (size_t k = 0; k < TM_EACH_LANES; k++)
             at.ns[k] = from->ns[k] + pairs[i].most;
@@ -145,7 +149,8 @@ static void reach_by_own(const tm_each *each, uint32_t first, size_t target, con
 void tm_each_totals(const tm_each *each, size_t first, size_t n, int64_t *totals) {
     const tm_replay *job = each->replay;
     lanes *ns = each->ns;
-    lanes latest = {{0}}; /* end of the previous step: no step ends earlier */
+    /* end of the previous step, which is the earliest end of the current step */
+    lanes latest = {{0}};
     for (size_t i = 0; i < job->n_operations + job->n_steps; i++) {
         for (size_t k = 0; k < TM_EACH_LANES; k++)
             ns[i].ns[k] = i < job->n_operations ? (double)TM_REPLAY_UNREACHED : latest.ns[k];

@@ -5,7 +5,7 @@
 
 #include "replay/job/replay_job.h"
 
-/** Weight sets: of the group under test, and of all other groups. */
+/** Weight sets: `own` is for the group under test, `others` for all other groups. */
 typedef struct tm_replay_sets {
     uint8_t own, others;
 } tm_replay_sets;
@@ -13,9 +13,10 @@ typedef struct tm_replay_sets {
 /** Number of groups evaluated at once. */
 enum { TM_EACH_LANES = 8 };
 
-/** A job, reduced to the links that can be the longest. Between two operations, these are the
- * longest link and the longest link of another group. If the group of the first link is under test,
- * the second link is the longest one of all other groups. */
+/** A job, reduced to the links that can be the longest. Between two operations, two links are kept:
+ * the longest link, and the longest link of the groups to which the first link does not belong. If
+ * the group of the first link is under test, the second link is the longest link of all other
+ * groups. */
 typedef struct tm_each {
     const tm_replay *replay; /* borrowed */
     tm_replay_sets sets;

@@ -150,9 +150,10 @@ bool tm_extras_list(const tm_extra_sums *sums, int64_t origin, tm_vec *peers) {
     return true;
 }
 
-/* Returns the factor that turns the rank's time at rare places into the time of what its peers run
- * instead; NaN if the rank has no time there. Work at places that are not rare, but that some rank
- * lacks, is subtracted, because these places are compared one by one. */
+/* Returns a factor. The rank's time at rare places, multiplied by this factor, is the time of what
+ * its peers run instead. Returns NaN if the rank has no time at rare places. Some ranks also lack
+ * places that are not rare. The work at these places is subtracted, because these places are
+ * compared one by one. */
 static double factor_of(const tm_extra_sums *sums, const tm_peer_others *others, bool call,
                         unsigned step) {
     const int64_t apart = sums->apart[call][step], rare = sums->rare[call][step];
@@ -235,9 +236,10 @@ typedef struct share_sum {
 /* State while rows are made: a row for each rank and step, and the share of each name in it. */
 typedef struct rows {
     tm_vec *out;
-    tm_keys keys, names; /* of share; in `keys`, `name` is 0 */
-    tm_vec row_of, sums; /* row_of: of size_t, parallel to `keys`: 1 + index of the row. sums: of
-                            share_sum, parallel to `names` */
+    tm_keys keys, names; /* of share; the member `name` of the elements of `keys` is 0 */
+    /* row_of: of size_t, parallel to `keys`: 1 + index of the row. sums: of share_sum, parallel to
+     * `names`. */
+    tm_vec row_of, sums;
 } rows;
 
 static tm_extra_row *row_at(rows *r, size_t index, unsigned step) {
@@ -289,9 +291,9 @@ static int64_t less_of(const tm_extra_factors *f, const work *w, size_t lane) {
     return factor < 1.0 ? w->ns[lane] - tm_extras_ns(w->ns[lane], factor) : 0;
 }
 
-/* Limits a row to the excess of the rank's total work. Not all extra work is additional: an
- * additional event of a name shifts the indices of the later ones, and host work may move from one
- * launch to another. */
+/* Limits a row to the time by which the rank's total work exceeds that of its peers. Extra work may
+ * not be additional work. For example, one more event of a name shifts the indices of all later
+ * events of the name, and host work may move from one launch to another. */
 static void cap_row(const tm_extra_factors *f, tm_extra_row *row) {
     const int64_t most_ns = f->most_ns[0][row->step], most_calls_ns = f->most_ns[1][row->step];
     if (row->ns > most_ns) {

@@ -39,8 +39,8 @@ static bool shares(const tm_ops_place *a, const tm_ops_place *b, bool stage) {
     return stage ? a->stage == b->stage : a->data == b->data;
 }
 
-/* Returns T if rank i's data rank or, if @p stage, rank i's stage is as recorded, and all other
- * ranks are at the ideal. */
+/* Returns T if the ranks with the same data rank as rank i are as recorded, and all other ranks are
+ * at the ideal. If @p stage, the ranks of the same stage as rank i are as recorded instead. */
 static int64_t sweep_others(const sweeper *s, size_t i, bool stage) {
     for (size_t k = 0; k < s->replay->n_ranks; k++)
         s->sets[k] =

@@ -12,9 +12,9 @@
 
 /** Stands for the root where an operation is expected. */
 #define TM_PATH_ROOT UINT64_MAX
-/** Step number of the whole path, from the job's last end back to the root, not cut at ends of
- * steps. No step has this number. The job gets shorter only if this path does. The path of a single
- * step may lack work that delays a later step. */
+/** Step number of the whole path. The whole path leads from the job's last end back to the root,
+ * and is not cut at the ends of steps. No step has this number. The job gets shorter only if this
+ * path gets shorter. The path of a single step may lack work that delays a later step. */
 #define TM_PATH_WHOLE INT64_MIN
 
 /** An operation at which a rank arrived last, and where the rank's path to it starts. Sent as
@@ -42,7 +42,7 @@ typedef struct tm_path_end {
  * root or the end of a step. */
 typedef struct tm_path_hop {
     int64_t step; /* number, or TM_PATH_WHOLE */
-    /* if the hop starts before the previous step ends, begin_ns is that end */
+    /* If the hop starts before the previous step ends, begin_ns is the end of the previous step. */
     int64_t begin_ns, end_ns;
     int64_t rank;
     uint32_t node; /* at its end */
@@ -72,11 +72,13 @@ typedef struct tm_path_step {
 } tm_path_step;
 
 /**
- * Finds the edge that determines each node's time. If several edges do, takes the one with the
- * latest source, then the first in the order of kinds.
- * @param edges       [n_nodes] out
- * @param boundaries  [n_nodes] out: where the path to each node starts: index of a participation,
- *                    or TM_FROM_ROOT
+ * Finds the edge that determines the time of each node. If several edges do, takes the edge with
+ * the latest source. If several of these have the same source time, takes the first in the order of
+ * kinds.
+ *
+ * @param edges       [n_nodes] set to the edge of each node
+ * @param boundaries  [n_nodes] set to the start of the path to each node: the index of a
+ *                    participation, or TM_FROM_ROOT
  */
 void tm_path_decide(const tm_graph *graph, uint32_t *edges, uint32_t *boundaries);
 
@@ -86,14 +88,15 @@ tm_status tm_path_boundaries(const tm_graph *graph, const uint32_t *boundaries, 
                              tm_vec *ends, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Finds the hops of all paths: from the end of each step back to the end of the previous one, and
- * from the job's last end back to the root.
- * @param arrivals  of tm_path_arrival, of all ranks; sorted
- * @param ends      of tm_path_end, of all ranks; sorted
+ * Finds the hops of all paths. The path of a step leads from the step's end back to the end of the
+ * previous step. The whole path leads from the job's last end back to the root.
+ *
+ * @param arrivals  of tm_path_arrival, of all ranks; this function sorts them
+ * @param ends      of tm_path_end, of all ranks; this function sorts them
  * @param n_ranks   number of ranks with GPU events
- * @param steps     of tm_path_step, appended to, ascending
- * @param hops      of tm_path_hop, appended to: for each step, then for the whole path, from the
- *                  end back to the start
+ * @param steps     of tm_path_step: steps are appended in ascending order
+ * @param hops      of tm_path_hop: the hops of each step are appended, then those of the whole
+ *                  path. The hops of a path are in order from the path's end back to its start.
  * @return          TM_OK; TM_ERR_FAULT
  */
 tm_status tm_path_walk(tm_vec *arrivals, tm_vec *ends, int64_t n_ranks, tm_vec *steps, tm_vec *hops,
