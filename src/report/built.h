@@ -5,10 +5,10 @@
 #include <stddef.h>
 
 enum {
-    TM_BUILT_HEAD,    /* part of the page up to the end of the content security policy */
-    TM_BUILT_TITLE,   /* part from there to the title */
-    TM_BUILT_BODY,    /* part from there to the tables */
-    TM_BUILT_PROGRAM, /* part from there to the blocks of data */
+    TM_BUILT_HEAD,    /* the page from its start to the end of the content security policy */
+    TM_BUILT_TITLE,   /* the page from there to the title */
+    TM_BUILT_BODY,    /* the page from the title to the tables */
+    TM_BUILT_PROGRAM, /* the page from the tables to the blocks of data */
     TM_BUILT_END,     /* after the blocks */
     TM_BUILT_PARTS
 };

@@ -119,7 +119,8 @@ static void put_numbers(tm_out *out, const char *name, const tm_vec *numbers) {
     tm_out_string(out, "],");
 }
 
-/* Writes which ranks and steps are in the tables by rank and step, unless all are. */
+/* Writes the kept ranks and steps of tables that have a row for each rank and step. Writes nothing
+ * if these tables keep all ranks and steps. */
 static void put_kept(const tm_page_choice *choice, tm_out *out) {
     bool ranks = choice->ranks.cells.n < choice->ranks.n;
     bool steps = choice->steps.cells.n < choice->steps.n;

@@ -10,14 +10,15 @@ enum {
     SPREAD_RANKS = 64 /* number of ranks chosen at even distances */
 };
 
-/* A rule that chooses ranks or steps: from the n_most rows with the largest measure, and from the
- * n_least rows with the smallest measure. */
+/* A rule that chooses ranks or steps. It takes those of the n_most rows with the largest measure,
+ * and of the n_least rows with the smallest measure. */
 typedef struct criterion {
     const char *table;
-    const char *number_column;  /* column with the number of the rank or step */
-    const char *measure_column; /* the measure; NULL: takes the first n_most rows */
-    const char *added_column;   /* added to the measure; NULL: nothing is added */
-    const char *over_column;    /* the measure is divided by this column, unless it is NULL */
+    const char *number_column; /* column with the number of the rank or step */
+    /* column with the measure; NULL: the rule takes the first n_most rows */
+    const char *measure_column;
+    const char *added_column; /* column that is added to the measure; NULL: nothing is added */
+    const char *over_column;  /* column by which the measure is divided; NULL: it is not divided */
     size_t n_most, n_least;
 } criterion;
 
@@ -218,7 +219,8 @@ static void keep_first(tm_vec *out, const tm_vec *order, size_t n) {
         qsort(out->data, n, out->size, tm_compare_i64);
 }
 
-/* Keeps all numbers if there are at most `whole`, else the first `most` of the chosen ones. */
+/* Keeps all ranks or steps if there are at most @p whole. Otherwise, keeps the first @p most of the
+ * chosen ones. */
 static bool keep(const wishes *w, size_t whole, size_t most, tm_page_kept *out) {
     out->n = w->all.n;
     if (w->all.n <= whole)

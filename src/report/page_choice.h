@@ -21,10 +21,11 @@ enum {
 
 /** The ranks, or the steps, that the page keeps. */
 typedef struct tm_page_kept {
-    tm_vec kept;  /* of int64_t, ascending */
-    tm_vec cells; /* of int64_t, ascending: the ranks or steps kept in tables with a row for each
-                     rank and step */
-    size_t n;     /* number of ranks or steps in the job */
+    tm_vec kept; /* of int64_t, ascending */
+    /* of int64_t, ascending: the ranks or steps that are kept in tables with a row for each rank
+     * and step */
+    tm_vec cells;
+    size_t n; /* number of ranks or steps in the job */
 } tm_page_kept;
 
 typedef struct tm_page_choice {
@@ -55,8 +56,8 @@ void tm_page_choice_free(tm_page_choice *choice);
 /** Returns whether the page leaves out at least one rank or step. */
 bool tm_page_is_part(const tm_page_kept *kept);
 
-/** Return whether the page keeps a rank or step, and whether its tables with a row for each rank
- * and step keep it. */
+/** tm_page_keeps returns whether the page keeps a rank or step. tm_page_keeps_cell returns whether
+ * the page's tables with a row for each rank and step keep it. */
 bool tm_page_keeps(const tm_page_kept *kept, int64_t number);
 bool tm_page_keeps_cell(const tm_page_kept *kept, int64_t number);
 

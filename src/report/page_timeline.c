@@ -16,7 +16,7 @@ enum {
     VERSION = 3
 };
 
-/* Flags of ranks, then of parts, in the page's encoding. */
+/* Flags in the encoding of the page. RANK_: flags of a rank. PART_: flags of a part. */
 enum { RANK_TRUNCATED = 1, RANK_NO_CLOCK = 2, RANK_WALL_CLOCK = 4, PART_GPU = 1, PART_HOST = 2 };
 
 typedef struct maker {
@@ -217,8 +217,8 @@ static void put_parts(const maker *m, const tm_card *card, tm_bytes *out) {
     }
 }
 
-/* Returns where a rank's lanes end. After the last GPU event of a truncated trace there may be
- * calls whose GPU events were cut off: its lanes end with that last GPU event. */
+/* Returns where a rank's lanes end. If the trace is truncated, the GPU events of the last calls may
+ * be missing. So the lanes of a truncated trace end with its last GPU event. */
 static int64_t end_of(const tm_span *span) {
     if (!span->truncated)
         return span->end_ns;
@@ -275,8 +275,8 @@ static void put_job(maker *m) {
     tm_dictionary_put(&m->dictionary, out);
 }
 
-/* Computes the duration of the timeline. A rank whose times count from 0 is drawn as if it started
- * with the job, and may end after it. */
+/* Computes the duration of the timeline. If the times of a rank count from 0, the rank is drawn as
+ * if it started with the job. Such a rank may end after the job. */
 static tm_status find_duration(maker *m) {
     const tm_table *ranks = tm_tables_find(m->tables, "job.rank");
     int64_t begin_ns = m->frame.lanes.begin_ns, duration_ns = 1;
@@ -328,7 +328,8 @@ static void put_drafts(maker *m, const tm_vec *drafts, size_t offset, size_t *ne
         }
 }
 
-/* Writes the names of events before the texts for panels, whose room is limited. */
+/* Writes the names of events first, then the texts for panels, because only the latter have limited
+ * room. */
 static void put_events(maker *m, const tm_vec *drafts, size_t *next) {
     put_drafts(m, drafts, offsetof(tm_page_draft, events), next, &m->out->events);
     m->dictionary.cut = m->budget->text_bytes;
@@ -448,8 +449,8 @@ tm_status tm_report_timeline(const tm_store *store, const tm_page_source *source
     tm_status status = make_blocks(store, source, tables, &budget, &made, err);
     if (status == TM_OK)
         status = pack_blocks(blocks, N, &size, err);
-    /* While the blocks do not fit, makes them again with a smaller budget, from the store: a source
-     * may allow only one reading. */
+    /* If the blocks do not fit, makes them again with a smaller budget. Reads the store then,
+     * because a source may allow only one reading. */
     for (int i = 0; status == TM_OK && size > room && i < TRIES_MOST; i++) {
         tm_timeline_shrink(&budget, size, room);
         free_blocks(&made);

@@ -33,12 +33,19 @@ tm_status tm_step_sums_make(const tm_store *store, const tm_tables *tables, tm_s
                             tm_error *err) TM_MUST_CHECK;
 void tm_step_sums_free(tm_step_sums *sums);
 
-/** Appends the step numbers, of int64_t. Returns false when out of memory, as tm_step_sums_longest
- * does. */
+/**
+ * Appends the numbers of the steps. Returns false when out of memory.
+ *
+ * @param out  of int64_t
+ */
 bool tm_step_sums_numbers(const tm_step_sums *sums, tm_vec *out);
 
-/** Splits the steps into @p n stretches of equally many steps, and appends the number of the
- * longest step of each. */
+/**
+ * Splits the steps into @p n stretches of equally many steps. Appends the number of the longest
+ * step of each stretch. Returns false when out of memory.
+ *
+ * @param out  of int64_t
+ */
 bool tm_step_sums_longest(const tm_step_sums *sums, size_t n, tm_vec *out);
 
 bool tm_step_sums_time(const tm_step_sums *sums, tm_step_time *out);

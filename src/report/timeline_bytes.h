@@ -52,7 +52,8 @@ void tm_bytes_put_text(tm_bytes *out, tm_text text);
 /** Like tm_bytes_put_text, but cuts at @p most bytes, which is at least 3 (the ellipsis). */
 void tm_bytes_put_cut(tm_bytes *out, tm_text text, size_t most);
 
-/** Appends @p n bytes; zeros if @p from is NULL. Returns their address, NULL when out of memory. */
+/** Appends @p n bytes. If @p from is NULL, these are zeros. Returns the address of the appended
+ * bytes; NULL when out of memory. */
 uint8_t *tm_bytes_put_raw(tm_bytes *out, const void *from, size_t n);
 
 #endif

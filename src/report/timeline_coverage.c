@@ -5,7 +5,7 @@
 
 int64_t tm_bucket_begin(const tm_buckets *buckets, size_t i) {
     int64_t n = (int64_t)buckets->n, at = (int64_t)i;
-    assert(n > 0); /* callers pass the index of a bucket, so n > 0 */
+    assert(n > 0); /* there is a bucket i, so n > 0 */
     /* split into two products: duration * at could overflow if traces are days apart */
     return buckets->duration_ns / n * at + buckets->duration_ns % n * at / n;
 }

@@ -16,8 +16,8 @@ typedef struct tm_buckets {
 /** Returns the start [ns] of bucket @p i, from the job's start. */
 int64_t tm_bucket_begin(const tm_buckets *buckets, size_t i);
 
-/** Appends for each lane one byte per bucket and kind: the busy share of the bucket times 255,
- * rounded, at least 1 if the lane was busy at all. */
+/** Appends a byte for each lane, each bucket and each kind. The byte is the busy share of the
+ * bucket times 255, rounded. It is at least 1 if the lane was busy at all. */
 tm_status tm_coverage_put(const tm_buckets *buckets, const tm_lanes *lanes, tm_bytes *out,
                           tm_error *err) TM_MUST_CHECK;
 
@@ -25,14 +25,18 @@ tm_status tm_coverage_put(const tm_buckets *buckets, const tm_lanes *lanes, tm_b
  * Replaces each pair by its mean, rounded up, so that a busy lane does not get 0. */
 void tm_coverage_halve(tm_bytes *coverage);
 
-/** Adds a rank's lanes to the sums of all ranks (the strip). Communication during compute is left
- * out, and so are copies during communication.
- * @param sums  [TM_N_LANE_KINDS * buckets->n] by kind */
+/**
+ * Adds a rank's lanes to the strip, i.e. to the sums of all ranks. Communication during compute is
+ * not added, and copies during communication are not added.
+ *
+ * @param sums  [TM_N_LANE_KINDS * buckets->n] by kind
+ */
 tm_status tm_strip_add(const tm_buckets *buckets, const tm_lanes *lanes, int64_t *sums,
                        tm_error *err) TM_MUST_CHECK;
 
-/** Appends the strip, two bytes per value, little endian: busy time divided by the time of all @p
- * n_ranks in the bucket, times 65535, rounded, at least 1 if not 0. */
+/** Appends the strip, two bytes per value, little endian. A value is the busy time divided by the
+ * time of all @p n_ranks in the bucket, times 65535, rounded. It is at least 1 if the busy time is
+ * not 0. */
 void tm_strip_put(const tm_buckets *buckets, const int64_t *sums, size_t n_ranks, tm_bytes *out);
 
 #endif

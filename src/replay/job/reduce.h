@@ -1,12 +1,16 @@
-/* Reduces a rank's graph to its boundary nodes: the operations that the rank takes part in, and
- * the ends of its steps.
+/*
+ * Reduces a rank's graph to its boundary nodes: the operations that the rank takes part in, and the
+ * ends of its steps.
  *
- * A link is the longest path (way) from one boundary node to another, in each of several weight
- * sets. A way that passes an operation at which the rank arrives is redundant if, in all sets, it
- * is at most as long as the way to the operation plus the way on from there, because an operation
- * is never before the rank's arrival. If too many ways remain at a node, the node becomes a joint,
- * at which these ways end and a new one starts. A joint is like an operation of this rank only.
- * The few links that remain give exactly the times of the graph. */
+ * A link is the longest path (way) from one boundary node to another. It has a length in each of
+ * several weight sets. A way may pass an operation at which the rank arrives. Such a way is
+ * redundant if, in all sets, it is at most as long as the way to the operation plus the way on from
+ * the operation. This is because an operation is never before the rank's arrival.
+ *
+ * If too many ways remain at a node, the node becomes a joint: these ways end there, and a new way
+ * starts. A joint is like an operation in which only this rank takes part. The few remaining links
+ * give exactly the times of the graph.
+ */
 #ifndef TMERGE_REPLAY_REDUCE_H
 #define TMERGE_REPLAY_REDUCE_H
 
@@ -32,8 +36,9 @@ typedef struct tm_link {
 typedef struct tm_reduced {
     int64_t rank;
     size_t n_sets, n_visits, n_steps, n_links;
-    int64_t n_left_out; /* number of dropped ways: they would lead back, because the operation at
-                           which they start is not before their target */
+    /* Number of dropped ways. A way is dropped if its first operation is not before its target,
+     * because the way would lead back. */
+    int64_t n_left_out;
     const tm_boundary *visits; /* [n_visits] ascending in (last_ns, operation) */
     const int64_t *steps;      /* [n_steps] step numbers, ascending */
     const tm_link *links;      /* [n_links] ascending in `to`, then `from`; the root is last */
@@ -67,10 +72,11 @@ typedef struct tm_batch_sets {
 } tm_batch_sets;
 
 /**
- * Same as tm_reduce for all ranks of a batch.
- * @param workspace  has the peer weights of this batch @param done out; false if some rank would be
- *                   reduced differently if it were reduced alone: words are then unchanged, and the
- *                   caller must reduce each rank by itself
+ * Same as tm_reduce, for all ranks of a batch. If a rank would be reduced differently if it were
+ * reduced alone, nothing is appended, and the caller must reduce each rank by itself.
+ *
+ * @param workspace  has the peer weights of this batch
+ * @param done       set to whether the ranks were reduced
  */
 tm_status tm_reduce_batch(const tm_batch *batch, tm_batch_workspace *workspace,
                           const tm_batch_sets *sets, bool *done, tm_vec *words,

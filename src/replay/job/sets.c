@@ -104,7 +104,7 @@ void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t 
     const tm_weight w = tm_graph_weight(graph, e);
     const int64_t without = explained(e, &w, w.ns);
     uint64_t meant = tm_sets_meant(sets, graph, e);
-    /* fills whole rows: `ns` has room for them */
+    /* the last row may be written past the last set, because `ns` has room for whole rows */
     for (size_t i = 0; i < 2 * sets->n; i += TM_LANES)
         for (size_t k = 0; k < TM_LANES; k += 2) {
             ns[i + k] = w.ns;

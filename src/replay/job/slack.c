@@ -4,7 +4,7 @@
 
 #include "base/sorted.h"
 
-/* The merging pass that merges all runs of a stream into one. */
+/* Number of a merging pass. In this pass, all runs of a stream are merged into one. */
 enum { ALL_JOINED = 40 };
 
 static void bring_down(int64_t *late, int64_t ns) {
@@ -57,7 +57,7 @@ typedef struct slacker {
 static void find_events(const tm_graph *graph, const tm_slack_times *times, slacker *events,
                         size_t n) {
     for (size_t v = 0; v < graph->n_nodes; v++) {
-        if (graph->event[v] >= n) /* a call, or the end of a step */
+        if (graph->event[v] >= n) /* skip calls and ends of steps */
             continue;
         slacker *e = &events[graph->event[v]];
         const int64_t ns = times->ns[v * times->stride], late = times->late_ns[v * times->stride];
@@ -78,8 +78,8 @@ static size_t put_in_order(slacker *events, size_t n) {
     for (size_t i = 0; i < n; i++)
         if (events[i].known)
             events[kept++] = events[i];
-    tm_sort(events, kept, sizeof *events,
-            by_begin); /* already in order if the stream is one track */
+    /* if the stream is one track, the events are already in order */
+    tm_sort(events, kept, sizeof *events, by_begin);
     return kept;
 }
 

@@ -26,10 +26,10 @@ tm_works_shape tm_works_shape_of(const uint64_t steps[(TM_PLACE_STEPS + 1) / 64]
 /** What to sum. */
 typedef struct tm_works_of {
     const tm_works_shape *shape;
-    const tm_peer_places *places; /* places, with the owners' answers */
+    const tm_peer_places *places; /* places, with the answers of their owners */
     int64_t n_peers;              /* number of ranks of the role, including this one */
-    bool calls;                   /* medians of calls are computed, too */
-    int64_t *apart_ns; /* device work at places that not all ranks have is added to this */
+    bool calls;                   /* if true, the medians of calls are also computed */
+    int64_t *apart_ns;            /* device work at places that some ranks lack is added to this */
 } tm_works_of;
 
 /** Adds a rank's work to @p out [TM_N_WORKS][rows], except to CALL. */

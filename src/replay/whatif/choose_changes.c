@@ -10,7 +10,7 @@
  * more. */
 enum { WORTH_TRYING = 2000 };
 
-/* Sums over a path: of one kind of work, or of kernels of one name. */
+/* A sum over the pieces of a path: of one kind of work, or of the kernels of one name. */
 typedef struct on_path {
     int64_t path_ns, gain_ns;
     uint32_t name;

@@ -146,7 +146,7 @@ static int by_link(const void *a, const void *b) {
 }
 
 typedef struct field {
-    const tm_links_time *links; /* [n] sorted by class, within a class the slowest first */
+    const tm_links_time *links; /* [n] sorted by class; within a class, the slowest is first */
     size_t n;
     const tm_vec *members; /* of tm_links_member */
     int64_t *scratch;      /* [n] */
@@ -226,8 +226,8 @@ static const tm_links_slow *find_slow(const tm_links *network, const tm_links_cl
     return NULL;
 }
 
-/* Returns whether hosts a and b always occur together: in the slow classes, each group has both or
- * neither. */
+/* Returns whether hosts a and b always occur together. They do if each group in the slow classes
+ * has both hosts or neither. */
 static bool are_one(const field *f, const tm_links *found, int64_t a, int64_t b) {
     for (size_t i = 0; i < f->n; i++)
         if (find_slow(found, &f->links[i].class) &&

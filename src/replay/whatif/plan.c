@@ -30,8 +30,8 @@ static int64_t sweep(const tm_fixer *fixer, int64_t *ns) {
     return tm_replay_total(fixer->replay, ns);
 }
 
-/* Adds to @p path_ns how much shorter each rank's hops are with @p set than with the rank's set in
- * set_of_rank. */
+/* Computes by how much the hops of each rank are shorter with @p set than with the rank's set in
+ * set_of_rank. Adds this to the rank's element of @p path_ns. */
 static void add_reductions(const tm_fixer *fixer, const tm_vec *hops, size_t set,
                            int64_t *path_ns) {
     const tm_replay *job = fixer->replay;
@@ -160,8 +160,8 @@ static bool find_candidates(planning *p) {
     return true;
 }
 
-/* Returns the candidate that saves most; the first candidate if none saves anything. path_ns is
- * negative if there are no candidates. */
+/* Returns the candidate that saves most. If no candidate saves anything, returns the first. If
+ * there are no candidates, path_ns of the result is negative. */
 static candidate best_candidate(planning *p, int64_t *saved_ns) {
     const candidate *first = p->candidates.data;
     candidate best = p->candidates.n > 0 ? *first : (candidate){.path_ns = -1};
@@ -182,7 +182,7 @@ static candidate best_candidate(planning *p, int64_t *saved_ns) {
 
 static bool make_plan(planning *p, tm_vec *plan) {
     size_t kept = 0;
-    int64_t kept_ns = p->fixer->total_ns; /* T if the ranks that stay in the plan are fixed */
+    int64_t kept_ns = p->fixer->total_ns; /* T if all ranks of the plan that are kept are fixed */
     while (p->n < PLAN_MAX) {
         int64_t saved_ns;
         if (!find_candidates(p))

@@ -1,16 +1,23 @@
-/* A scenario that the user asks for: "what if rank 3 were like the others, and these kernels took
+/*
+ * A scenario that the user asks for: "what if rank 3 were like the others, and these kernels took
  * half the time?"
  *
- * A scenario consists of parts: --fix X or --scale X:F. X is one or several conditions joined by +,
- * all of which must hold: rank=LIST host=NAME stage=N|last step=LIST kind=WORD kernel=REGEX
- * operator=REGEX. The word kind= may be omitted (transfer:0). A + inside an expression is part of
- * the expression unless a condition follows.
+ * A scenario consists of parts: --fix X or --scale X:F. X is one or more conditions joined by +,
+ * and all of them must hold. The conditions are rank=LIST, host=NAME, stage=N or stage=last,
+ * step=LIST, kind=WORD, kernel=REGEX and operator=REGEX. The word kind= may be omitted
+ * (transfer:0). A + inside an expression is part of the expression unless a condition follows.
  *
- * X selects edges. With a kind: edges of this kind; a kernel then also selects the lags before it,
- * and an operator also its calls and the host time before them. With a kernel or an operator but no
- * kind: the work of the GPU events of that name, or launched within that operator on the same
- * thread, including communication. With none of these: everything but communication, which belongs
- * to no rank. If several parts select an edge, the last one applies. */
+ * X selects edges:
+ * - If X has a kind, it selects edges of this kind. If X also has a kernel, the lags before the
+ *   kernel are edges of the kernel. If X also has an operator, the operator's calls and the host
+ *   time before them are edges of the operator.
+ * - If X has a kernel or an operator, but no kind, it selects the work of GPU events. These are the
+ *   events of that name, or the events launched within that operator on the same thread.
+ *   Communication is included.
+ * - Otherwise, X selects everything except communication, which belongs to no rank.
+ *
+ * If several parts select an edge, the last of these parts applies.
+ */
 #ifndef TMERGE_REPLAY_SCENARIO_H
 #define TMERGE_REPLAY_SCENARIO_H
 
@@ -57,10 +64,11 @@ typedef struct tm_scenario_part {
 } tm_scenario_part;
 
 typedef struct tm_scenario {
-    tm_vec parts;   /* of tm_scenario_part */
-    tm_vec factors; /* of double: factor of each part. Of --fix: NaN (the peers' weight) if the part
-                       names ranks, else INFINITY (the usual weight) */
-    char *text;     /* owned; text as typed: "--fix rank=3 --scale kernel=gemm:0.5" */
+    tm_vec parts; /* of tm_scenario_part */
+    /* of double: factor of each part. For --fix, the factor is NaN (the peers' weight) if the part
+     * names ranks, and INFINITY (the usual weight) if it does not. */
+    tm_vec factors;
+    char *text;            /* owned; text as typed: "--fix rank=3 --scale kernel=gemm:0.5" */
     const tm_names *names; /* borrowed; set by tm_scenario_bind */
     int64_t last_stage;
     int64_t n_ranks; /* number of ranks of the job with selected edges; set when the edges of all
@@ -90,8 +98,8 @@ tm_status tm_scenario_bind(tm_scenario *scenario, const tm_names *names, int64_t
 
 /** What a part matches on a rank, added up over ranks. */
 typedef struct tm_scenario_found {
-    /* by condition: number of edges that meet this condition; for rank, host and stage: number of
-     * ranks */
+    /* For each condition, number of edges that meet it. For the conditions rank, host and stage,
+     * number of ranks that meet it. */
     int64_t alone[TM_N_CONDITIONS];
     int64_t edges; /* number of edges that meet all conditions */
 } tm_scenario_found;

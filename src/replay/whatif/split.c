@@ -37,9 +37,9 @@ static size_t longest_run(const asked *pass, size_t n, size_t apart) {
     return longest >= apart ? longest + apart : 0;
 }
 
-/* Returns how often a sequence of kernels repeats in a pass. The repetitions must cover at least a
- * third of the pass (in the last stage, a pass may contain forward and backward); 0 if there is no
- * such sequence. */
+/* Returns how often a sequence of kernels repeats in a pass; 0 if no sequence repeats. The
+ * repetitions must cover at least a third of the pass. (They need not cover all of it, because a
+ * pass of the last stage may contain forward and backward.) */
 static int64_t count_repeats(const asked *pass, size_t n) {
     enum { TRIED = 16 };
     size_t covered = 0, best = 1;
@@ -206,7 +206,7 @@ static bool add_kernel(const tm_split_kernel *v, size_t n, int64_t *means, tm_ke
     return true;
 }
 
-/* Makes a stage of its n ranks, which must be sorted by work. */
+/* Makes a tm_split_stage of the n ranks of a stage. The ranks must be sorted by work. */
 static tm_split_stage stage_of(const rank_work *v, size_t n, int64_t n_steps) {
     const rank_work *middle = &v[(n - 1) / 2];
     tm_split_stage out = {.stage = v->stage,
@@ -233,7 +233,8 @@ static void take_usual(tm_split_stage *v, size_t n) {
     }
 }
 
-/* Marks the stages with more work. */
+/* Marks the stages whose excess of work over the mean is at least half of the largest excess. Also
+ * sets the factors of all stages. */
 static void mark(tm_split_stage *v, size_t n) {
     double mean = 0.0, calls = 0.0, most = 0.0;
     for (size_t i = 0; i < n; i++) {
