@@ -261,7 +261,7 @@ static inline tm_pickle_value real_of(const unsigned char *from) {
     return value;
 }
 
-/* Pushes a value of the memo; false if the memo does not have it. */
+/* Pushes the value at an index of the memo. Returns false if the memo has no value there. */
 static inline bool get(const machine *m, uint64_t index, tm_pickle_value **top) {
     const tm_vec *memo = &m->out->memo;
     if (index >= memo->n)
@@ -270,7 +270,7 @@ static inline bool get(const machine *m, uint64_t index, tm_pickle_value **top) 
     return true;
 }
 
-/* Stores the top value in the memo; false if its index is not the next free one. */
+/* Stores the top value in the memo. Returns false if @p index is not the next free index. */
 static inline bool put_next(machine *m, uint64_t index, const tm_pickle_value *top) {
     tm_vec *memo = &m->out->memo;
     if (index != memo->n || top == m->floor)
@@ -332,8 +332,8 @@ static inline const unsigned char *push_one(machine *m, const unsigned char *op,
     }
 }
 
-/* Runs opcodes as long as push_one handles them. It handles nine of ten opcodes: half of all
- * opcodes only fetch keys and texts from the memo. */
+/* Runs opcodes as long as push_one handles them. This is the case for nine of ten opcodes, because
+ * half of all opcodes only fetch keys and texts from the memo. */
 static const char *push_row(machine *m) {
     const unsigned char *op = m->op, *next, *safe = m->safe;
     tm_pickle_value *top = m->top;
@@ -390,8 +390,8 @@ static inline const char *add_top(machine *m, size_t n, tm_pickle_type type) {
     return add_items(m, m->top, n, type);
 }
 
-/* Removes the last mark and the values above it; their memory stays unchanged until the next push.
- * Returns NULL if there is no mark. */
+/* Removes the last mark and the values above it. Returns the address of these values, whose memory
+ * stays unchanged until the next push. Returns NULL if there is no mark. */
 static inline const tm_pickle_value *leave_mark(machine *m, size_t *n) {
     const tm_pickle_value *items = m->floor;
     if (items == m->stack)

@@ -4,8 +4,8 @@
 
 #include "base/utf8.h"
 
-/* Maximum length of a key that is looked for after a string, and of a string that contains
- * quotes. */
+/* KEY_MAX: maximum length of a key that is looked for after a string. QUOTED_MAX: maximum length of
+ * a string that contains quotes. */
 enum { KEY_MAX = 256, QUOTED_MAX = 65536 };
 
 /* Answers to questions about the text ahead. CUT means that the window ends before the answer is
@@ -16,7 +16,8 @@ static verdict at_end(const tm_json_cursor *cursor, const char *p) {
     return p >= cursor->end ? CUT : NO;
 }
 
-/* Whether there is a key and its colon at p; *behind is set to where its value would start. */
+/* Whether there is a key with its colon at p. Sets *behind to the position where the key's value
+ * would start. */
 static verdict is_key(const tm_json_cursor *cursor, const char *p, const char **behind) {
     if (*p != '"')
         return at_end(cursor, p);

@@ -6,11 +6,11 @@
 
 enum { TM_SHORT_TEXT_MAX = 24 };
 
-/** A short text. All 0: none. */
+/** A short text. If all members are 0, there is no text. */
 typedef struct tm_short_text {
     uint64_t first, middle, last; /* the first, middle and last eight bytes of the text; they may
                                      overlap */
-    uint64_t size;                /* + 1 */
+    uint64_t size;                /* 1 + size of the text; 0: there is no text */
 } tm_short_text;
 
 /**

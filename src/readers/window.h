@@ -25,7 +25,7 @@ typedef struct tm_window {
     size_t capacity;
     int64_t buffer_offset; /* offset of buffer[0] in the decoded content */
     const char *p;         /* the next byte to read */
-    tm_json_cursor cursor; /* cursor.end: after the last byte in the window */
+    tm_json_cursor cursor; /* cursor.end is the end of the last byte in the window */
     bool cut;              /* the compressed stream ended too early, and the content ends there */
     /* the last failure had only one reason: the content ends in the middle of the text */
     bool ended;
@@ -56,15 +56,18 @@ tm_status tm_window_refill(tm_window *window, const char *keep, tm_error *err) T
  */
 tm_status tm_window_resume(tm_window *window, const char *keep, tm_error *err) TM_MUST_CHECK;
 
-/** Skips white space, reading more as needed; window->p is then at a byte, or at the end of the
- * content, where *p is 0 and cursor.final is set. */
+/** Skips white space, and reads more bytes as needed. After this, window->p is at a byte, or at the
+ * end of the content, where *p is 0 and cursor.final is set. */
 tm_status tm_window_space(tm_window *window, tm_error *err) TM_MUST_CHECK;
 
-/** Skips one value of any size at window->p, checking its grammar. */
+/** Skips one value of any size at window->p, and checks its grammar. */
 tm_status tm_window_skip_value(tm_window *window, tm_error *err) TM_MUST_CHECK;
 
-/** Reads a key and its colon; window->p is then at the value, or at the content's end.
- * @param key  points into the window, so it is valid only until more is read */
+/**
+ * Reads a key and its colon. After this, window->p is at the value, or at the end of the content.
+ *
+ * @param key  points into the window, so it is valid only until more is read
+ */
 tm_status tm_window_key(tm_window *window, tm_json_text *key, tm_error *err) TM_MUST_CHECK;
 
 /** Fails with an error at the position of @p at, which points into the window. Sets window->ended

@@ -44,8 +44,8 @@ void tm_wire_close(tm_wire *wire) {
     wire->buffer = NULL;
 }
 
-/* Moves the bytes not yet taken to the front of the window, which is enlarged to at least `n` bytes
- * if necessary. */
+/* Moves the bytes that were not taken yet to the front of the window. If the window is smaller than
+ * @p n bytes, enlarges it. */
 static tm_status make_room(tm_wire *wire, size_t n, tm_error *err) {
     size_t held = (size_t)(wire->end - wire->p), capacity = wire->capacity;
     wire->offset = tm_wire_at(wire, wire->p);

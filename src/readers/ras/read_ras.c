@@ -1,4 +1,5 @@
-/* Converts the values of an answer of NCCL's RAS to its communicators and their ranks. */
+/* Converts an answer of NCCL's RAS, which was parsed into values, to communicators and their ranks.
+ */
 #include "tmerge/ras.h"
 
 #include <stdlib.h>

@@ -5,7 +5,8 @@
 
 #include "rocpd_rows.h"
 
-/** A set: the tables of one or more profiled processes. Their names have the same suffix. */
+/** A set: the tables of one or more profiled processes. The names of these tables have the same
+ * suffix. */
 enum { TM_ROCPD_SUFFIX_MAX = 64 };
 typedef struct tm_rocpd_set {
     char suffix[TM_ROCPD_SUFFIX_MAX];
@@ -39,7 +40,7 @@ typedef struct tm_rocpd_document {
     int64_t n_rows, n_done;
 } tm_rocpd_document;
 
-/** Whether the database at a path is a rocpd database. False also if it cannot be read. */
+/** Whether the file at a path is a rocpd database. Also false if the file cannot be read. */
 bool tm_rocpd_claims(const char *path);
 
 /** Implements tm_rocprof_document for rocpd. */

@@ -84,7 +84,7 @@ static tm_status take_sample(tm_rocpd_document *d, sqlite3_value **values,
     return take_call(d, list == L_OTHER ? L_SAMPLES : list, values, record, err);
 }
 
-/* Adds a memory record, named as rocprofv3 names such an operation. */
+/* Adds a memory record. Its name is the name that rocprofv3 gives to such an operation. */
 static tm_status take_memory(tm_rocpd_document *d, sqlite3_value **values,
                              tm_rocprof_record *record, tm_error *err) {
     enum { TYPE, LEVEL };

@@ -23,7 +23,8 @@ typedef enum tm_rocprof_list {
     TM_ROCPROF_LISTS(TM_ROCPROF_LIST_ENUM)
 #undef TM_ROCPROF_LIST_ENUM
         L_OTHER, /* calls of other libraries, or driver events */
-    L_SAMPLES    /* samples of program counters and hardware counters: no timeline events */
+    /* samples of program counters and hardware counters; these are not events of a timeline */
+    L_SAMPLES
 } tm_rocprof_list;
 
 /** Receiver of a document's records, one process at a time. Records that come before the tables
@@ -31,7 +32,7 @@ typedef enum tm_rocprof_list {
  * memory. */
 typedef struct tm_rocprof_sink {
     int64_t process;    /* index of the only process to read; -1: all */
-    bool devices_alone; /* read only dispatches and copies, without texts */
+    bool devices_alone; /* if true, only dispatches and copies are read, and no texts */
     bool (*record)(void *context, tm_rocprof_tables *tables, tm_rocprof_list list,
                    const tm_rocprof_record *record);
     /* called at the end of a process */

@@ -72,7 +72,8 @@ static tm_count wrong_times(int64_t begin, int64_t end) {
     return end - begin > TM_DAY_NS ? TM_COUNT_ABSURD_DURATION : TM_N_COUNTS;
 }
 
-/* Adds the event of a record; *row is its row, or TM_NO_EVENT if it was rejected. */
+/* Adds the event of a record. Sets *row to the event's row, or to TM_NO_EVENT if the event was
+ * rejected. */
 static bool add(tm_rocprof_emitter *e, const tm_rocprof_record *r, tm_raw_event event,
                 uint32_t *row) {
     tm_trace *trace = e->trace;
@@ -131,7 +132,8 @@ static uint32_t thread_track(tm_rocprof_emitter *e, const tm_rocprof_tables *t,
     return track_of(e, BY_THREAD, process, tm_rocprof_has(r, R_THREAD) ? r->fields[R_THREAD] : 0);
 }
 
-/* Converts the grid from work items to blocks; the last block may be smaller. */
+/* Converts the size of the grid from work items to blocks. The last block may be smaller than the
+ * others. */
 static void set_shape(const tm_rocprof_record *r, tm_launch_shape *shape) {
     for (int i = 0; i < 3; i++) {
         int64_t items = tm_rocprof_int(r, (tm_rocprof_field)(R_GRID_X + i), -1);
@@ -143,7 +145,8 @@ static void set_shape(const tm_rocprof_record *r, tm_launch_shape *shape) {
     }
 }
 
-/* Sets blocks and warps per multiprocessor (compute units and waves), computed as in Kineto. */
+/* Sets the number of blocks and of warps per multiprocessor, computed as in Kineto. (On AMD's GPUs,
+ * warps are waves, and multiprocessors are compute units.) */
 static void set_load(const tm_rocprof_agent *agent, tm_launch_shape *shape) {
     double blocks = 1, threads = 1;
     for (int i = 0; i < 3; i++) {
@@ -227,8 +230,8 @@ static bool emit_dispatch(tm_rocprof_emitter *e, tm_rocprof_tables *t, const tm_
                                      : add_copy_attr(e, r, row);
 }
 
-/* Adds a copy, named as Kineto names it on ROCm: the analyses know these names. If the operation
- * has no name, the agents give the direction. */
+/* Adds a copy. Its name is the name that Kineto gives to it on ROCm, because the analyses know
+ * these names. If the operation has no name, the direction is found from the agents. */
 static bool emit_copy(tm_rocprof_emitter *e, const tm_rocprof_tables *t,
                       const tm_rocprof_record *r) {
     static const struct {
@@ -293,8 +296,8 @@ static bool emit_marker(tm_rocprof_emitter *e, tm_rocprof_tables *t, const tm_ro
     return emit_call(e, t, r, event);
 }
 
-/* Keeps an allocation or release until all are known: a release lacks the size and usually the
- * device. */
+/* Keeps an allocation or release until all of them are known. This is necessary because a release
+ * lacks the size and usually the device. */
 static bool emit_memory(tm_rocprof_emitter *e, const tm_rocprof_tables *t,
                         const tm_rocprof_record *r) {
     const tm_rocprof_agent *agent = agent_at(t, r, R_AGENT);

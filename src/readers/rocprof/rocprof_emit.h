@@ -28,12 +28,12 @@ void tm_rocprof_emitter_init(tm_rocprof_emitter *e, const tm_unit *unit, tm_name
                              tm_trace *trace);
 void tm_rocprof_emitter_free(tm_rocprof_emitter *e);
 
-/** Adds a record, or counts why it was rejected. False if out of memory. */
+/** Adds a record. If the record is rejected, counts the reason. False if out of memory. */
 bool tm_rocprof_emit(tm_rocprof_emitter *e, tm_rocprof_tables *tables, tm_rocprof_list list,
                      const tm_rocprof_record *record);
 
-/** Completes what needs all records of the process: the sizes of releases. False if out of memory.
- * */
+/** Sets the sizes of releases, which is possible only after all records of the process were added.
+ * False if out of memory. */
 bool tm_rocprof_emit_end(tm_rocprof_emitter *e);
 
 /**

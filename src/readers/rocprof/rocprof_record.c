@@ -104,7 +104,7 @@ static int inner_of(const tm_json_text *key, int parent) {
     return OTHER;
 }
 
-/* State while the members of a record, or of an object within it, are gone through. */
+/* State while the members of a record, or of an object in a record, are read. */
 typedef struct walk {
     /* first field of the object whose members are read; -1: the record's own members are read */
     int parent;

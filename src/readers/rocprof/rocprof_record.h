@@ -57,7 +57,8 @@ typedef struct tm_rocprof_gaps {
     tm_gap inner[N_ROCPROF_FIELDS][TM_ROCPROF_INNER];
 } tm_rocprof_gaps;
 
-/** Parses the value at @p p, as in readers/json.h. A value that is not an object has no fields. */
+/** Parses the value at @p p, like the functions of readers/json.h. If the value is not an object,
+ * the record has no fields. */
 const char *tm_rocprof_record_parse(tm_json_cursor *cursor, const char *p, tm_rocprof_gaps *gaps,
                                     tm_rocprof_record *out);
 
@@ -65,16 +66,20 @@ static inline bool tm_rocprof_has(const tm_rocprof_record *record, tm_rocprof_fi
     return record->present >> field & 1;
 }
 
-/** Returns a field that fits int64, or @p missing. */
+/** Returns the value of a field. Returns @p missing if the record lacks the field, or if the value
+ * does not fit int64. */
 static inline int64_t tm_rocprof_int(const tm_rocprof_record *record, tm_rocprof_field field,
                                      int64_t missing) {
     bool fits = tm_rocprof_has(record, field) && record->fields[field] <= INT64_MAX;
     return fits ? (int64_t)record->fields[field] : missing;
 }
 
-/** Parses a number, or a string of one: decimal, or hexadecimal after 0x. Returns as the functions
- * of readers/json.h do.
- * @param valid  set to whether it is an unsigned 64-bit number; only then *out is set */
+/**
+ * Parses a number, or a string that contains a number. The number is decimal, or hexadecimal after
+ * 0x. Returns the same as the functions of readers/json.h.
+ *
+ * @param valid  set to whether the number is an unsigned 64-bit number; *out is set only if it is
+ */
 const char *tm_rocprof_number(tm_json_cursor *cursor, const char *p, uint64_t *out, bool *valid);
 
 #endif

@@ -141,7 +141,7 @@ bool tm_rocprof_keep(tm_rocprof_tables *t, const char *bytes, size_t size, tm_ro
     return true;
 }
 
-/* Keeps the first text of an item that is not empty. */
+/* Keeps the first nonempty text of an item. */
 static bool keep_text(tm_rocprof_tables *t, const item *from, tm_rocprof_text *out) {
     int i = 0;
     while (i < MEMBERS && from->texts[i].size == 0)

@@ -7,8 +7,8 @@
 #include "readers/json_walk.h"
 #include "tmerge/names.h"
 
-/** A text: its place in the memory of all texts. The text is interned when it is first requested.
- */
+/** A text: its position and size in the memory of all texts. The text is interned when it is first
+ * requested. */
 typedef struct tm_rocprof_text {
     uint32_t at, size;
     uint32_t name; /* its name id; TM_NO_NAME: not interned yet */
@@ -92,11 +92,12 @@ tm_rocprof_kind *tm_rocprof_kind_of(const tm_rocprof_tables *tables, int64_t kin
 tm_rocprof_text *tm_rocprof_operation_of(const tm_rocprof_tables *tables, int64_t kind,
                                          int64_t operation);
 
-/** Whether a text contains a word; false for NULL. */
+/** Whether a text contains a word. False if @p text is NULL. */
 bool tm_rocprof_holds(const tm_rocprof_tables *tables, const tm_rocprof_text *text,
                       const char *word);
 
-/** Whether a text equals, or starts with, a word; false for NULL. */
+/** tm_rocprof_is: whether a text equals a word. tm_rocprof_begins: whether a text starts with a
+ * word. Both are false if @p text is NULL. */
 bool tm_rocprof_is(const tm_rocprof_tables *tables, const tm_rocprof_text *text, const char *word);
 bool tm_rocprof_begins(const tm_rocprof_tables *tables, const tm_rocprof_text *text,
                        const char *word);

@@ -31,13 +31,13 @@ typedef struct use {
 
 typedef struct process {
     int64_t pid;
-    int64_t first_gpu; /* lowest GPU that it computes on; INT64_MAX: none */
-    bool one_gpu;      /* whether the process computes on one GPU only */
+    int64_t first_gpu; /* lowest GPU on which the process computes; INT64_MAX: none */
+    bool one_gpu;      /* whether the process computes on only one GPU */
 } process;
 
 typedef struct document {
     tm_db db;
-    tm_source *source; /* borrowed, as is sink */
+    tm_source *source; /* `source` and `sink` are borrowed */
     const tm_rocprof_sink *sink;
     tm_rocprof_tables tables;
     tm_rocpd_strings strings;
@@ -253,7 +253,7 @@ static tm_status give(document *d, tm_rocprof_list list, const tm_rocprof_record
                                                                        : tm_fail_memory(err);
 }
 
-/* Sets the agents of a copy from its operation's name; both agents may be equal. */
+/* Sets the agents of a copy from the name of its operation. Both agents may be the same. */
 static void put_ends(document *d, int64_t type, operation what, uint64_t gpu,
                      tm_rocprof_record *record) {
     if (what == COPY_NOWHERE) {
@@ -373,7 +373,7 @@ static tm_status each_marker(void *context, sqlite3_value **values, tm_error *er
 
 static tm_status read_calls(document *d, tm_error *err) {
     char sql[512];
-    bool has = false; /* since version 3, the texts of arguments are in a separate table */
+    bool has = false; /* since version 3, the texts of arguments have been in a separate table */
     TM_TRY(tm_db_has_table(&d->db, "rocpd_ustring", &has, err));
     TM_TRY(tm_db_select(
         &d->db,
@@ -415,8 +415,8 @@ static tm_status tell_devices(document *d, tm_error *err) {
     return TM_OK;
 }
 
-/* Sets the host, which the database does not name. If there are several hosts, times count from
- * each host's own start. */
+/* Sets the host. The database does not contain its name. If there are several hosts, the times of
+ * each host count from the start of that host. */
 static bool name_host(document *d) {
     char host[40];
     tm_rocprof_tables *t = &d->tables;

@@ -16,7 +16,7 @@ typedef struct tm_rpd_call {
     uint32_t description; /* 0: none */
 } tm_rpd_call;
 
-/** Size and shape of a call's operation. */
+/** Size and shape of an operation that a call launched. */
 enum { TM_RPD_FIELDS = 8 };
 typedef struct tm_rpd_description {
     uint64_t values[TM_RPD_FIELDS];

@@ -114,8 +114,8 @@ static size_t stem_size(const char *path, const char *end) {
     return found ? (size_t)(found - path) : 0;
 }
 
-/* Whether another file has the same recording: HOST.xplane.pb beside HOST.trace.json has all data
- * of the trace; any trace beside perfetto_trace.json has the same data. */
+/* Whether another file has the same recording. HOST.xplane.pb beside HOST.trace.json has all data
+ * of the trace. Any trace beside perfetto_trace.json has the same data. */
 static bool viewer_is_covered(const char *path, const char *other) {
     static const char own_end[] = ".trace.json", better_end[] = ".xplane.pb";
     size_t folder = folder_size(path);
@@ -127,7 +127,8 @@ static bool viewer_is_covered(const char *path, const char *other) {
     return own > 0 && better == own && memcmp(path, other, own) == 0;
 }
 
-/* Makes a name for the XSpace. Its reader takes the host from the part before the extension. */
+/* Makes a path for the XSpace. The reader of XSpaces takes the host from the part before the
+ * extension. */
 static void space_path(const char *path, char *out, size_t size) {
     size_t stem = stem_size(path, ".trace.json");
     if (stem > 0 && stem < size - sizeof ".xplane.pb")
@@ -164,7 +165,7 @@ static tm_status viewer_list_units(tm_source *source, bool known, tm_vec *units,
     return status;
 }
 
-/* Adds the counts of the JSON to those of the space. */
+/* Adds the counts of the JSON to the counts of the XSpace. */
 static tm_status viewer_read_unit(tm_source *source, const tm_unit *unit, tm_names *names,
                                   tm_trace *out, tm_error *err) {
     const tm_format *format = tm_format_find("xplane");

@@ -74,7 +74,7 @@ typedef struct viewer {
     tm_viewer_programs programs;
     tm_trace *trace;
     tm_vec scratch;   /* of char */
-    int64_t n_events; /* number with times */
+    int64_t n_events; /* number of events with times */
     /* [short name id % LONG_NAMES] the last long name of an operation with this short name */
     uint32_t long_names[LONG_NAMES];
 } viewer;
@@ -109,7 +109,7 @@ static bool begins(tm_text text, const char *word) {
     return text.size >= size && memcmp(text.bytes, word, size) == 0;
 }
 
-/* Returns the number of a process or thread; 0 if it is not a number. */
+/* Returns the number of a process or thread; 0 if the text is not a number. */
 static int64_t number_of(const tm_json_text *text) {
     int64_t value = 0;
     for (size_t i = text->size > 0 && *text->bytes == '-'; i < text->size; i++)
@@ -137,7 +137,8 @@ static bool take_name(viewer *v, const tm_chrome_event *e) {
     return true;
 }
 
-/* Returns the device number in the name of a plane, "/device:TPU:3"; -1 for other planes. */
+/* Returns the number of the device to which a plane belongs: 3 for "/device:TPU:3". Returns -1 if
+ * the plane is not the plane of a device. */
 static int64_t device_of(const viewer *v, const tm_viewer_plane *plane) {
     tm_text name = tm_names_text(v->space.texts, plane->name);
     int64_t device;

@@ -1,5 +1,6 @@
-/* Builds an XSpace in memory, the format of TensorFlow's and JAX's profiler: planes of lines of
- * events with stats (protocol buffers). Private to the reader of the trace viewer's JSON. */
+/* Builds an XSpace in memory. An XSpace is the format of TensorFlow's and JAX's profiler, encoded
+ * as protocol buffers. It has planes, a plane has lines, a line has events, and an event has stats.
+ * Private to the reader of the trace viewer's JSON. */
 #ifndef TMERGE_VIEWER_SPACE_H
 #define TMERGE_VIEWER_SPACE_H
 

@@ -7,7 +7,8 @@
 #include "xplane_facts.h"
 #include "xplane_units.h"
 
-/* Whether the plane that starts here has a known name, which may come after its number. */
+/* Whether the plane that starts here has a known name. The name may come after the plane's number.
+ */
 static bool begins_plane(tm_wire_message plane) {
     static const char *const starts[] = {"/device:", "/host:", "Task Environment", "#Chip"};
     tm_wire_field field;

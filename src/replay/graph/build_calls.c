@@ -10,9 +10,9 @@
 
 /* Usual time from the end of an event to the end of the call that waited for it. */
 static const int64_t WAITING_CALL_NS = 3000;
-/* A call of at least EARLY_LEAST_NS may seem to end up to EARLY_NS before the event that it
- * waited for: the clocks of device and host differ by microseconds, and a copy of pageable memory
- * returns once the last part is staged. */
+/* A call of at least EARLY_LEAST_NS may seem to end up to EARLY_NS before the event for which it
+ * waited. There are two reasons. The clocks of device and host differ by microseconds. A copy of
+ * pageable memory returns once its last part is staged. */
 static const int64_t EARLY_NS = 40000, EARLY_LEAST_NS = 20000;
 /* If a launch takes longer than this and ends later than its own event, it waited for this event.
  * (Copies of pageable memory do so.) */
@@ -45,13 +45,14 @@ typedef struct host_walk {
     tm_maker *m;
     const tm_part_event *events; /* borrowed from tm_draft */
     const tm_part_call *calls;
-    thread *threads;       /* owned; by track */
-    uint32_t *last_event;  /* owned; [tracks] event of the track that was launched last so far, or
-                              TM_NO_PART */
-    uint32_t latest_event; /* event that was launched last so far, on any stream; or TM_NO_PART */
-    uint32_t *by_end;      /* owned; indices of calls, sorted by end */
-    uint32_t *ended;       /* owned; indices of events, sorted by end; NULL until needed */
-    bool failed;           /* memory ran out while `ended`, `ahead` or `usual` was computed */
+    thread *threads; /* owned; by track */
+    /* owned; [tracks] for each track, the event that was launched last so far, or TM_NO_PART */
+    uint32_t *last_event;
+    /* the event that was launched last so far, on any stream; or TM_NO_PART */
+    uint32_t latest_event;
+    uint32_t *by_end;    /* owned; indices of calls, sorted by end */
+    uint32_t *ended;     /* owned; indices of events, sorted by end; NULL until needed */
+    bool failed;         /* memory ran out while `ended`, `ahead` or `usual` was computed */
     uint32_t *ahead;     /* owned; [calls] number of earlier launches whose work was not done at the
                             call's end; NULL until needed */
     uint32_t most_ahead; /* maximum of ahead */
@@ -59,7 +60,7 @@ typedef struct host_walk {
      * `ahead`. */
     uint32_t *n_launches;
     tm_keys usual_names; /* of uint32_t: name ids, parallel to `usual` */
-    tm_vec usual;        /* of int64_t: length of calls of the name that do not wait [ns] */
+    tm_vec usual;        /* of int64_t: how long calls of the name take if they do not wait [ns] */
     /* The rank's device is the CPU. Threads then wait only for communication. The trace records
      * when communication ends, but it records no waits. */
     bool of_cpu;
@@ -85,8 +86,11 @@ static int by_end(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->index, y->index);
 }
 
-/* Returns the indices of elements, sorted by the elements' end times (int64_t at @p offset in each
- * element); NULL when out of memory. */
+/*
+ * Returns the indices of elements, sorted by the elements' end times. NULL when out of memory.
+ *
+ * @param offset  offset of the end time (int64_t) in each element
+ */
 static uint32_t *order_by_end(const tm_vec *parts, size_t offset) {
     ending *ends = malloc((parts->n + 1) * sizeof *ends);
     uint32_t *out = malloc((parts->n + 1) * sizeof *out);
@@ -125,7 +129,7 @@ static size_t n_ended_by(host_walk *w, int64_t ns) {
     return low;
 }
 
-/* Returns the index of the event that ended last by @p ns, or TM_NO_PART. */
+/* Returns the index of the last event that had ended by @p ns; TM_NO_PART if no event had ended. */
 static uint32_t ended_by(host_walk *w, int64_t ns) {
     const size_t n = n_ended_by(w, ns);
     return n > 0 ? w->ended[n - 1] : TM_NO_PART;
@@ -153,8 +157,8 @@ static bool add_wait_for(host_walk *w, uint32_t event, const tm_part_call *call)
     return tm_maker_cause(w->m, &cause);
 }
 
-/* Returns how long calls of a name take if they do not wait [ns]. This is near the minimum, because
- * most launches wait if the queue is full. Computed on first use. */
+/* Returns how long calls of a name take if they do not wait [ns]. The result is near the minimum,
+ * because most launches wait if the queue is full. It is computed on first use. */
 static int64_t usual_length(host_walk *w, uint32_t name) {
     const uint32_t *names = w->m->draft->timeline->name;
     size_t known = w->usual_names.keys.n;
@@ -278,8 +282,8 @@ static bool add_end(host_walk *w, uint32_t c) {
            (w->m->causes.n == 0 || tm_maker_settle(w->m, tm_call_end(w->m, c), call->end_ns));
 }
 
-/* Finds the longest time without events on the call's thread, between @p since and the call's
- * start: [*from, *to). */
+/* Finds the longest time without events on the thread of a call. Searches between @p since and the
+ * start of the call. Sets [*from, *to) to the time found. */
 static void find_dark(host_walk *w, const tm_part_call *call, int64_t since, int64_t *from,
                       int64_t *to) {
     const tm_timeline *t = w->m->draft->timeline;
@@ -316,7 +320,7 @@ static const tm_part_span *spans_before(const host_walk *w, const tm_part_call *
     return spans + i;
 }
 
-/* Returns the event that ends last among all launched so far, or TM_NO_PART. */
+/* Of all events launched so far, returns the event that ends last; TM_NO_PART if there is none. */
 static uint32_t last_to_end(const host_walk *w) {
     uint32_t found = TM_NO_PART;
     for (size_t k = 0; k < w->m->draft->timeline->n_tracks; k++) {
@@ -328,8 +332,8 @@ static uint32_t last_to_end(const host_walk *w) {
     return found;
 }
 
-/* Returns whether a launched event ends after @p ns. If one does, a wait that ended at @p ns was
- * not for the whole GPU. */
+/* Returns whether an event that was already launched ends after @p ns. If so, a wait that ended at
+ * @p ns was not for the whole GPU. */
 static bool runs_on(const host_walk *w, int64_t ns) {
     const uint32_t last = last_to_end(w);
     return last != TM_NO_PART && event_at(w, last)->end_ns > ns;
@@ -434,7 +438,7 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
         edge.peer_ns = lit - (end > dark ? end : dark);
         w->m->unseen = true;
     }
-    if (end > dark) { /* the time after the wait is host time, too */
+    if (end > dark) { /* the time after the wait is also host time */
         tm_new_edge wait = edge;
         wait.ns = call->begin_ns - end;
         wait.peer_ns = edge.flags & TM_EDGE_UNSEEN ? edge.peer_ns : wait.ns;

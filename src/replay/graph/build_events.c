@@ -23,8 +23,8 @@ static const int64_t LATE_NS = 100000;
  * waited for another process. In the sample traces, the medians are 0 to 2 us. (The exception is
  * hta2, which lacks kernels.) */
 static const int64_t LATE_GAP_NS = 10000;
-/* A gap is measured only if its next event was launched at least this long before the gap began:
- * that event then did not wait for its launch. */
+/* A gap is measured only if the event after it was launched at least this long before the gap
+ * began. Such an event did not wait for its launch. */
 static const int64_t EARLY_NS = 20000;
 
 /* Measures launch_ns and gap_ns. Leaves out events that waited for other streams, and

@@ -7,7 +7,7 @@
 
 typedef struct rule {
     const char *word;
-    bool whole; /* only the suffix of an API version (_v2) may follow */
+    bool whole; /* only the suffix of an API version (_v2) may follow the word */
     tm_call_class_kind kind;
 } rule;
 
@@ -93,8 +93,8 @@ void tm_call_classes_free(tm_call_classes *classes) {
     classes->known = NULL;
 }
 
-/* Returns the kind + 1 (low four bits) and the flags (high four bits) of a name. Classifies the
- * name on first use. */
+/* Returns the kind + 1 (low four bits) and the flags (high four bits) of a name. A name is
+ * classified on first use. */
 static uint8_t known(tm_call_classes *classes, uint32_t name) {
     uint8_t *known = &classes->known[name];
     if (*known == 0) {

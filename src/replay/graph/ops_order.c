@@ -134,8 +134,8 @@ static bool find_shape(orderer *o, bool first) {
     return merge_computes(o);
 }
 
-/* Returns an operation's id, equal on all members. If members differ in a coordinate (data, stage
- * or tensor), pass -1 for it. */
+/* Returns the id of an operation, which is equal on all members. The members may differ in a
+ * coordinate (data, stage or tensor). The caller must then pass -1 for this coordinate. */
 static uint64_t identity(const orderer *o, const tm_ops_part *p, uint32_t nth, int64_t data,
                          int64_t stage, int64_t tensor) {
     int64_t step = o->draft->timeline->steps[p->step].number;
@@ -144,7 +144,7 @@ static uint64_t identity(const orderer *o, const tm_ops_part *p, uint32_t nth, i
                    : p->type == TM_OPS_BACKWARD_RECV ? TM_OPS_BACKWARD_SEND
                                                      : p->type;
     const int64_t key[] = {step, type, nth, data, stage, tensor};
-    /* The highest bit distinguishes these ids from those of the ends of steps. */
+    /* The highest bit distinguishes these ids from the ids of the ends of steps. */
     return tm_hash_mixed(1, key, sizeof key) | UINT64_C(1) << 63;
 }
 

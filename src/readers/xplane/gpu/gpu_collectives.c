@@ -9,7 +9,7 @@
 
 enum { NESTED_MAX = 8 };
 
-/* Returns the total bytes of all arrays of a shape; -1 unknown. */
+/* Returns the total size of all arrays of a shape [bytes]; -1 if it is unknown. */
 static int64_t bytes_of(tm_wire_message shape, int nested) {
     int64_t sum = 0;
     if (!tm_hlo_is_tuple(shape))
@@ -44,7 +44,7 @@ static void put_number(groups *g, const char *before, int64_t value) {
     put(g, text);
 }
 
-/* Appends the numbers of a field to the text; returns how many there are. */
+/* Appends the numbers in a field to the text. Returns how many numbers there are. */
 static int64_t put_numbers(groups *g, tm_wire_message message, uint32_t field) {
     tm_hlo_numbers numbers = tm_hlo_numbers_of(message, field);
     int64_t value, n = 0;
@@ -53,7 +53,8 @@ static int64_t put_numbers(groups *g, tm_wire_message message, uint32_t field) {
     return n;
 }
 
-/* Reads a ReplicaGroup: replica_ids is field 1. Returns whether there are any. */
+/* Reads a ReplicaGroup, whose field 1 is replica_ids. Returns whether the message has such groups.
+ */
 static bool put_listed(groups *g, tm_wire_message message, uint32_t number) {
     tm_wire_field field;
     bool any = false;
@@ -70,8 +71,8 @@ static bool put_listed(groups *g, tm_wire_message message, uint32_t number) {
     return any;
 }
 
-/* Reads an IotaReplicaGroupListProto. Its fields are groups 1, devices per group 2, dimensions 3,
- * transposition 4. */
+/* Reads an IotaReplicaGroupListProto. Its fields are: 1 groups, 2 devices per group, 3 dimensions,
+ * 4 transposition. */
 static void put_counted(groups *g, tm_wire_message iota) {
     int64_t sizes[2] = {0, 0};
     for (uint32_t i = 0; i < 2; i++) {
@@ -89,7 +90,7 @@ static void put_counted(groups *g, tm_wire_message iota) {
     g->size = sizes[1] > 0 && sizes[1] <= INT32_MAX ? sizes[1] : -1;
 }
 
-/* Reads a SourceTarget: source is field 1, target 2. */
+/* Reads SourceTarget pairs. Field 1 of a pair is the source, field 2 is the target. */
 static void put_pairs(groups *g, tm_wire_message message) {
     tm_wire_field field;
     bool any = false;
@@ -98,7 +99,8 @@ static void put_pairs(groups *g, tm_wire_message message) {
             continue;
         for (uint32_t end = 1; end <= 2; end++) {
             tm_hlo_numbers one = tm_hlo_numbers_of(tm_wire_inner(&field), end);
-            int64_t device = 0; /* protobuf does not write a 0 */
+            /* stays 0 if the field is missing, because protobuf does not write a 0 */
+            int64_t device = 0;
             (void)tm_hlo_next_number(&one, &device);
             put_number(g, end == 2 ? "," : any ? ",{" : "source_target_pairs={{", device);
         }
@@ -155,7 +157,7 @@ typedef struct known {
     int ends;
 } known;
 
-/* The devices that take part in a collective with a given device. */
+/* The devices that take part in a collective together with a given device. */
 typedef struct members {
     tm_vec of;  /* of int64_t */
     bool local; /* all devices are in one process, and `of` has their numbers in this process */
@@ -195,7 +197,8 @@ static bool is_equal(const tm_vec *a, const tm_vec *b, int64_t shift) {
     return equal;
 }
 
-/* Whether a group is inside one process, whose first device is @p first. */
+/* Whether all members of a group are devices of one process. @p first is the first device of this
+ * process. */
 static bool lies_inside(const tm_vec *group, int64_t first, int64_t n) {
     const int64_t *v = group->data;
     return group->n > 0 && v[0] >= first && v[group->n - 1] < first + n;
@@ -331,7 +334,7 @@ static bool fits_program(const tm_gpu_collectives *c, const tm_xassigned *progra
     return ok;
 }
 
-/* Whether the programs together use devices 0 to n - 1, and n is a multiple of the number of
+/* Whether the programs together use the devices 0 to n - 1, where n is a multiple of the number of
  * devices per process. */
 static bool is_whole(const tm_gpu_collectives *c) {
     tm_vec all = c->assignments.devices;

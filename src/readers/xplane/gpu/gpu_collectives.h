@@ -1,4 +1,5 @@
-/* Bytes and members of the collectives that a GPU ran, from the programs of an XSpace. */
+/* Bytes and members of the collectives that a GPU ran. They are found in the programs of an XSpace.
+ */
 #ifndef TMERGE_XPLANE_GPU_COLLECTIVES_H
 #define TMERGE_XPLANE_GPU_COLLECTIVES_H
 
@@ -11,12 +12,12 @@ typedef struct tm_gpu_collective {
     int64_t in_bytes;  /* bytes of the operands of one run on one device, as XLA's cost analysis
                           counts them; -1 unknown */
     int64_t out_bytes; /* bytes of the results, counted in the same way */
-    uint32_t group;    /* id of the name of its group of devices; TM_NO_NAME if unknown */
-    int32_t n_members; /* of that group */
+    uint32_t group; /* id of the name of the collective's group of devices; TM_NO_NAME if unknown */
+    int32_t n_members; /* number of members of that group */
     int ends; /* for a permutation: TM_HLO_SENDS and TM_HLO_RECEIVES, as bits; 0: unknown */
 } tm_gpu_collective;
 
-/** A program, and the number (in its process) of a device that ran it. */
+/** A program, and a device that ran it. `device` is its number in its process. */
 typedef struct tm_gpu_run {
     int64_t program, device;
 } tm_gpu_run;

@@ -1,5 +1,5 @@
-/* Adds data from the compiled programs of an XSpace to operations that a GPU ran. Events of GPUs
- * have only the program's id and the operation's name. */
+/* Adds data from the compiled programs of an XSpace to operations that a GPU ran. An event of a GPU
+ * has only the id of the program and the name of the operation. */
 #ifndef TMERGE_XPLANE_GPU_PROGRAMS_H
 #define TMERGE_XPLANE_GPU_PROGRAMS_H
 
@@ -24,9 +24,12 @@ void tm_gpu_programs_free(tm_gpu_programs *programs);
  * false if out of memory. */
 bool tm_gpu_programs_ran(tm_gpu_programs *programs, int64_t program, int64_t device);
 
-/** Records the operation of the next row of TM_ATTR_XLA. Returns false if out of memory.
- * @param program    -1 if the event does not have it
- * @param operation  name id, TM_NO_NAME for none */
+/**
+ * Records the operation of the next row of TM_ATTR_XLA. Returns false if out of memory.
+ *
+ * @param program    -1 if the event does not have a program
+ * @param operation  name id of the operation; TM_NO_NAME: none
+ */
 bool tm_gpu_programs_add(tm_gpu_programs *programs, int64_t program, uint32_t operation);
 
 /**

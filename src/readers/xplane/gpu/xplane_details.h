@@ -5,8 +5,8 @@
 #include "tmerge/names.h"
 #include "tmerge/timeline.h"
 
-/** Sets the fields in a text such as "regs:38 static_shared:0 dynamic_shared:64 grid:160,1,1
- * block:1024,1,1 occ_pct:62.5"; leaves others unchanged. */
+/** Sets the fields that occur in a text such as "regs:38 static_shared:0 dynamic_shared:64
+ * grid:160,1,1 block:1024,1,1 occ_pct:62.5". Leaves other fields unchanged. */
 void tm_xdetails_kernel(tm_text text, tm_launch_shape *out);
 
 /** Returns the bytes of a copy or set: 4 for "size:4 dest:1 async:1" or "num_bytes:4 ...". Returns

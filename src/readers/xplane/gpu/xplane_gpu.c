@@ -17,7 +17,7 @@ typedef struct name_info {
     uint8_t category; /* tm_category */
 } name_info;
 
-/* A cached operator name, which is composed of module and name. */
+/* A cached name of an operator. The name is composed of a module and a name. */
 typedef struct operation {
     uint32_t module, name, composed;
 } operation;
@@ -200,7 +200,8 @@ static bool names_operator(const gpu *g, const tm_xvalues *v) {
            !tm_text_is(tm_xstat_text(g->stats.plane, &v->values[TM_X_TF_OP]), "XlaModule:");
 }
 
-/* TensorFlow operators have only a name, and the types and shapes of their inputs. */
+/* Adds the data of an operator. For an operator of TensorFlow, this is only its name, and the types
+ * and shapes of its inputs. */
 static bool add_facts(gpu *g, uint32_t row, const tm_xvalues *v) {
     const tm_xrole origin = tm_x_has(v, TM_X_NAME) ? TM_X_NAME
                             : names_operator(g, v) ? TM_X_TF_OP

@@ -18,9 +18,10 @@ typedef struct tm_xassignments {
 } tm_xassignments;
 
 /**
- * Reads the device assignments in the plane /host:metadata. A program whose data is damaged before
- * its assignment has none.
- * @param out  freed by the caller whatever the result
+ * Reads the device assignments in the plane /host:metadata. If the data of a program is damaged
+ * before its assignment, the program gets no assignment.
+ *
+ * @param out  must be freed by the caller, also after a failure
  * @return     TM_OK; TM_ERR_INPUT if the source cannot be read again; TM_ERR_FAULT
  */
 tm_status tm_xassignments_read(tm_space *space, tm_xassignments *out, tm_error *err) TM_MUST_CHECK;

@@ -5,9 +5,10 @@
 #include "readers/xplane/plane/space.h"
 
 /**
- * Handles a field at the end of a path in a program. It may read any part of the field: the
- * walk continues after the field.
- * @param field  tag and length were read; tm_wire_take returns the bytes
+ * Handles a field at the end of a path in a program. The function may read any part of the field,
+ * because the walk continues after the field.
+ *
+ * @param field  the tag and the length of the field were read; tm_wire_take returns its bytes
  * @return       TM_OK; TM_ERR_INPUT ends the walk of this program; TM_ERR_FAULT
  */
 typedef tm_status tm_program_take(void *context, const tm_xmeta *program, tm_wire *wire,
@@ -23,8 +24,8 @@ typedef uint32_t tm_program_path[TM_PROGRAM_PATH_MAX + 1];
 /* XEventMetadata.stats, XStat.bytes_value, HloProto.hlo_module */
 #define TM_PROGRAM_MODULE 5, 6, 1
 
-/** Returns the id that events have for a program: 6 for "jit_f(6)", else (before JAX 0.9) the id of
- * the program's metadata. */
+/** Returns the id by which events refer to a program. For the name "jit_f(6)", it is 6. If the name
+ * has no such number (before JAX 0.9), it is the id of the program's metadata. */
 int64_t tm_program_id(const tm_xmeta *program);
 
 /**

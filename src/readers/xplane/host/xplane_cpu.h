@@ -25,7 +25,8 @@ int64_t tm_xcpu_rank(int64_t number, size_t n_of_process);
 bool tm_xcpu_is_work(tm_text name, const tm_xvalues *v);
 
 /**
- * Reads the operations of the rank's device. Each thread that ran any is a stream.
+ * Reads the operations of the rank's device. Each thread that ran some of them is a stream.
+ *
  * @return  TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_xcpu_read(tm_xread *r, tm_error *err) TM_MUST_CHECK;

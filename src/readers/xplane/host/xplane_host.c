@@ -19,7 +19,7 @@ typedef struct name_info {
 typedef struct taken {
     const tm_xline *line;
     const tm_xevent *at;
-    const name_info *info; /* NULL if its metadata is missing */
+    const name_info *info; /* NULL if the event's metadata is missing */
     tm_xvalues *v;
     uint32_t track;
     host_kind kind;
@@ -36,13 +36,15 @@ typedef struct host {
     tm_xsteps *steps;
     tm_vec *copies;
     tm_xstats stats;
-    name_info *infos;        /* [plane->metadata.n] owned */
-    uint32_t memory_name;    /* name id of "[memory]" */
-    tm_vec allocators;       /* of uint32_t: name ids of allocators of host memory */
-    int32_t thread_device;   /* device that all calls of the thread are for; -1 none, -2 several */
+    name_info *infos;     /* [plane->metadata.n] owned */
+    uint32_t memory_name; /* name id of "[memory]" */
+    tm_vec allocators;    /* of uint32_t: name ids of allocators of host memory */
+    /* device for which all calls of the thread are; -1: none; -2: several devices */
+    int32_t thread_device;
     int64_t operator_end_ns; /* latest end of an operator on the thread so far */
     int64_t stage_end_ns;    /* latest end of a stage of the input pipeline so far */
-    bool marks_steps, waits; /* whether the thread has marks of steps, and waits for input */
+    /* marks_steps: the thread has marks of steps. waits: the thread waits for input. */
+    bool marks_steps, waits;
 } host;
 
 enum { NO_DEVICE = -1, SEVERAL = -2 };
@@ -136,7 +138,8 @@ static owner owner_of_memory(const tm_xread *r, int64_t number) {
     return r->is_first ? OWN : OTHERS;
 }
 
-/* Numbers an allocator of host memory: -1 for the first, then from 1. */
+/* Sets *number to the number of an allocator of host memory: -1 for the first allocator, then 1, 2,
+ * ... */
 static bool number_allocator(host *h, tm_xstat *stat, int64_t *number) {
     uint32_t name = tm_xread_intern_stat(h->r, &h->stats, stat);
     const uint32_t *v = h->allocators.data;
@@ -148,7 +151,7 @@ static bool number_allocator(host *h, tm_xstat *stat, int64_t *number) {
            (at < h->allocators.n || tm_vec_append(&h->allocators, &name, 1));
 }
 
-/* Records the allocator's name and its limit. */
+/* Records the name and the limit of an allocator. */
 static bool tell_allocator(host *h, const tm_memory_attr *attr, tm_xvalues *v) {
     tm_vec *known = &h->r->allocators;
     int64_t available = tm_x_int(v, TM_X_AVAILABLE, -1), limit = -1;
@@ -208,7 +211,7 @@ static tm_status take_memory(host *h, const taken *t, tm_error *err) {
     return tm_vec_append(&r->trace->attrs[TM_ATTR_MEMORY], &attr, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns the owner of a call: the rank of the device that it launched on. */
+/* Returns the owner of a call: the rank of the device on which the call launched work. */
 static owner owner_of_call(host *h, const tm_xlaunch *launch) {
     const tm_xdevice *devices = h->r->devices.data;
     if (h->r->devices.n == 1)
@@ -336,8 +339,8 @@ static tm_status take_span(host *h, const taken *t, tm_raw_event event, tm_error
         ok = !tm_x_has(t->v, TM_X_SHAPE) || add_shapes(h, row, t->v);
     }
     ok = ok && (t->v->present == 0 || tm_xsteps_take(h->steps, added, t->v));
-    /* Steps are put on a track of their own. On the track of their calls they would count as
-     * work. */
+    /* Steps are put on a track of their own. On the track of their calls, they would count as work.
+     */
     if (ok && event.category == TM_CAT_USER_ANNOTATION && tm_x_has(t->v, TM_X_STEP) &&
         !h->steps->of_device)
         h->r->trace->events.n = row;
@@ -379,7 +382,7 @@ static tm_status take_event(host *h, taken *t, tm_error *err) {
     return take_span(h, t, event, err);
 }
 
-/* Removes the attribute rows of removed events, and adjusts the event indices of the others. */
+/* Removes the attribute rows of removed events, and adjusts the event indices of the other rows. */
 static void keep_attrs(tm_trace *trace, tm_attr attr, size_t first, const uint32_t *rows,
                        size_t first_row) {
     tm_vec *vec = &trace->attrs[attr];
@@ -423,7 +426,7 @@ static bool stays(const host *h, owner whose, bool own_thread) {
     return own_thread || whose == OWN || all_wait;
 }
 
-/* Removes the events of a thread that belong to another rank, and waits that delay nothing. */
+/* Removes the events of a thread that belong to other ranks, and waits that delay nothing. */
 static tm_status drop_events(host *h, const place *begin, bool own_thread, tm_error *err) {
     tm_trace *trace = h->r->trace;
     tm_raw_event *events = trace->events.data;
@@ -448,8 +451,8 @@ static tm_status drop_events(host *h, const place *begin, bool own_thread, tm_er
     return TM_OK;
 }
 
-/* Whether the thread belongs to this rank: all of its calls are for the rank's device, or this is
- * the first rank and the calls are for several devices or none. */
+/* Whether the thread belongs to this rank. It does if all of its calls are for the rank's device.
+ * On the first rank, it also does if its calls are for several devices or for none. */
 static bool is_own_thread(const host *h) {
     const tm_xdevice *devices = h->r->devices.data;
     return h->thread_device >= 0 ? devices + h->thread_device == h->r->device : h->r->is_first;

@@ -1,4 +1,5 @@
-/* Reads planes of the host: a rank gets the part of its threads that belongs to its device. */
+/* Reads planes of the host. Each rank gets the part of the host's threads that belongs to its
+ * device. */
 #ifndef TMERGE_XPLANE_HOST_H
 #define TMERGE_XPLANE_HOST_H
 

@@ -123,7 +123,8 @@ static inline bool usual_value(const uint8_t *p, const uint8_t *end, tm_xstat *o
     return true;
 }
 
-/* Reads an optional number of an event and returns the position after it; NULL if damaged. */
+/* Reads a number of an event, which may be missing. Returns the position after the number; NULL if
+ * the number is damaged. */
 static inline const uint8_t *usual_number(const uint8_t *p, const uint8_t *end, uint8_t field,
                                           int64_t *out) {
     uint64_t value = 0;
@@ -182,7 +183,7 @@ tm_status tm_xstats_next(const tm_xstats *stats, tm_space *space, tm_xevent *eve
     return damaged ? tm_space_fail_stat(space, damaged, err) : TM_OK;
 }
 
-/* Whether a text is ASCII without zero bytes, as usual. */
+/* Whether a text is ASCII without zero bytes. Nearly all texts are. */
 static bool is_plain(tm_text text) {
     for (size_t i = 0; i < text.size; i++)
         if ((signed char)text.bytes[i] <= 0)
@@ -263,7 +264,7 @@ uint32_t tm_xread_stream(tm_xread *r, const tm_xline *line, bool counts) {
     return index;
 }
 
-/* Begins are in [-1e18, 3e18] ns, durations in [0, TM_DAY_NS]. */
+/* A begin must be in [-1e18, 3e18] ns, a duration in [0, TM_DAY_NS]. */
 static tm_count wrong_times(const tm_xevent *at, int64_t base_ns) {
     const int64_t least = -INT64_C(1000000000000000000), most = INT64_C(3000000000000000000);
     if (at->occurrences != 0 || at->offset_ps > INT64_MAX / 2 || at->offset_ps < INT64_MIN / 2 ||

@@ -1,5 +1,5 @@
-/* Reads planes of TPUs: a core's operations (converted to the host's clock), collectives, launches
- * and steps. */
+/* Reads planes of TPUs: the operations of a core (with times converted to the host's clock), and
+ * the core's collectives, launches and steps. */
 #ifndef TMERGE_XPLANE_TPU_H
 #define TMERGE_XPLANE_TPU_H
 
@@ -15,7 +15,7 @@ int64_t tm_tpu_flow_of(const tm_xvalues *v, bool host, int64_t device);
 /** A run of a program on the rank's core, from which steps may be made. */
 typedef struct tm_tpu_span {
     int64_t begin_ns, end_ns;
-    int64_t launch; /* correlation id that the host's call also has, 0 none */
+    int64_t launch; /* correlation id, which the host's call also has; 0: none */
     uint32_t name;  /* id of the program's name without its fingerprint */
 } tm_tpu_span;
 

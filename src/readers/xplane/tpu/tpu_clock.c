@@ -7,7 +7,7 @@
 #include "base/sorted.h"
 
 enum {
-    SAMPLES = 512, /* number of operations that the line is fitted to */
+    SAMPLES = 512, /* number of operations to which the line is fitted */
     /* iterations of least squares; each uses the points near the line of the previous iteration */
     FITS = 6,
     LEAST_SAMPLES = 8 /* minimum number of points for fitting a drift */
@@ -23,7 +23,8 @@ static const double most_drift = 1e-3;
 /* In a shorter trace, the drift of the clocks is less than a step of the file's times. */
 static const int64_t least_span_ps = INT64_C(2000000000000);
 
-/* The host's clock minus the core's, at a time of the core relative to clock->middle_ps. */
+/* shift_ps is the host's clock minus the core's clock. at_ps is a time on the core's clock,
+ * relative to clock->middle_ps. */
 typedef struct point {
     double at_ps, shift_ps;
 } point;
@@ -39,8 +40,8 @@ static int by_file(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->device_ps, y->device_ps);
 }
 
-/* Finds the window that has the most values, and returns its middle. Sorts the values;
- * there must be at least one. */
+/* Finds the window that contains the most values, and returns its middle. There must be at least
+ * one value. This function sorts the values. */
 static double densest(double *values, size_t n, double window) {
     size_t most = 0, from = 0;
     double middle = 0;
@@ -76,7 +77,7 @@ static bool find_slope(const point *points, size_t n, double *out) {
     return true;
 }
 
-/* Fits the line again by least squares, to the points near it. */
+/* Fits a line again by least squares. Uses the points that are near the line. */
 static void refine(const point *points, size_t n, bool drifts, double *shift, double *slope) {
     double near = 0, at = 0, by = 0, above = 0, below = 0;
     for (size_t i = 0; i < n; i++)

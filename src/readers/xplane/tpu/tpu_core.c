@@ -13,7 +13,7 @@ static const int64_t far_ps = INT64_C(1) << 61;
 typedef struct taken {
     tm_tpu_times times;
     uint32_t meta;
-    bool timed; /* whether it has times on the core's clock, too */
+    bool timed; /* whether the event also has times on the core's clock */
 } taken;
 
 int64_t tm_tpu_flow_of(const tm_xvalues *v, bool host, int64_t device) {
@@ -88,8 +88,8 @@ static int64_t main_memory_bytes(const tm_xvalues *v) {
     return tm_wire_damaged(&message) ? all : sum;
 }
 
-/* Sets the compiler's data about an operation, except for the program, which follows from the
- * run. */
+/* Sets the data that the compiler provides about an operation. The program is not set here, because
+ * it follows from the run. */
 static bool learn_facts(tm_tpu_core *core, tm_tpu_meta *m, const tm_xvalues *v) {
     tm_xread *r = core->r;
     tm_xla_attr *facts = &m->facts;
@@ -109,7 +109,7 @@ static bool learn_facts(tm_tpu_core *core, tm_tpu_meta *m, const tm_xvalues *v) 
            facts->shape != TM_NAME_FAILED;
 }
 
-/* Classifies the events of a metadata entry, from the entry and from one of the events. */
+/* Classifies the events of a metadata entry. Uses the entry and one of its events. */
 static bool learn(tm_tpu_core *core, uint32_t index, const tm_xvalues *v) {
     const tm_xmeta *meta = (const tm_xmeta *)core->plane->metadata.data + index;
     tm_tpu_meta *m = &core->metas[index];
@@ -127,8 +127,8 @@ static bool learn(tm_tpu_core *core, uint32_t index, const tm_xvalues *v) {
     return m->name != TM_NAME_FAILED && m->awaited != TM_NAME_FAILED && learn_facts(core, m, v);
 }
 
-/* Sets an event's times, relative to the base of the line of operations; false if it has no
- * times. */
+/* Sets the times of an event, relative to the base of the line of operations. Returns false if the
+ * event has no times. */
 static bool take_times(const tm_tpu_core *core, const tm_xline *line, const tm_xevent *event,
                        const tm_xvalues *v, taken *out) {
     int64_t apart_ns = line->timestamp_ns - core->line->timestamp_ns;
@@ -144,8 +144,8 @@ static bool take_times(const tm_tpu_core *core, const tm_xline *line, const tm_x
     return true;
 }
 
-/* Reads the stats of an event and, if its metadata entry is not known yet, of the entry. Returns
- * the position of a damaged stat, else NULL. */
+/* Reads the stats of an event. If the event's metadata entry is not known yet, also reads the stats
+ * of the entry. Returns the position of a damaged stat; NULL if there is none. */
 static const uint8_t *read_stats(tm_tpu_core *core, const tm_xmeta *meta, const tm_xevent *event,
                                  tm_xvalues *out) {
     const uint8_t *damaged = NULL;
@@ -229,8 +229,8 @@ static tm_status fit_clock(const tm_vec *ops, tm_tpu_clock *out, tm_error *err) 
     return status;
 }
 
-/* Orders by begin. If begins are equal, the longer element, which encloses the other, comes first.
- * Begin and end are the first members of the elements. */
+/* Orders by begin. If begins are equal, the longer element comes first, because it encloses the
+ * other. Begin and end must be the first two members of the elements. */
 static int by_begin(const void *a, const void *b) {
     const int64_t *x = a, *y = b;
     int order = tm_order_i64(x[0], y[0]);

@@ -20,7 +20,7 @@ typedef struct holder {
 typedef struct emitter {
     tm_tpu_core *core;
     tm_xread *r;
-    uint32_t track; /* of operations */
+    uint32_t track; /* track of operations */
     tm_vec holders; /* of holder */
     /* of uint32_t: operations of this run that started and that no operation has waited for yet */
     tm_vec started;
@@ -160,7 +160,8 @@ static tm_status add_note(emitter *e, uint32_t op, tm_error *err) {
     return row == TM_NO_EVENT || add_facts(e, op, row) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Finds the first free stream for an asynchronous operation. Such operations may overlap. */
+/* Finds the first stream that is free for an asynchronous operation. (Such operations may overlap.)
+ */
 static tm_status take_lane(emitter *e, const int64_t at[2], uint32_t *track, tm_error *err) {
     int64_t *ends = e->lane_ends.data;
     size_t lane = 0;
@@ -179,7 +180,7 @@ static bool is_of_kind(const tm_tpu_meta *a, const tm_tpu_meta *b) {
     return a->kind.class == b->kind.class && a->kind.kind == b->kind.kind;
 }
 
-/* Whether an operation of this name starts another one. */
+/* Whether an operation of this name starts another operation. */
 static bool names_start(tm_text name) {
     const tm_hlo hlo = {.opcode = name};
     return tm_hlo_kind_of(&hlo, (tm_text){"", 0}).part == TM_HLO_START;
@@ -229,7 +230,7 @@ static tm_status start(emitter *e, uint32_t op, tm_error *err) {
     return add_note(e, op, err);
 }
 
-/* Adds a loop's own work up to a time. */
+/* Adds the work that a loop does itself, up to a time. */
 static tm_status add_own(emitter *e, const holder *h, int64_t until_ps, tm_error *err) {
     const int64_t at[2] = {h->from_ps, until_ps};
     if (at[1] - at[0] < LEAST_PS)
