@@ -71,8 +71,8 @@ tm_status tm_pickle_read(tm_source *source, tm_pickle *out, tm_error *err) TM_MU
 tm_status tm_pickle_read_cut(tm_source *source, tm_pickle *out, bool *cut,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Empties a pickle, so that it can be filled from another source. Returns false if out of memory.
- */
+/** Empties a pickle, so that it can be filled from another source. Returns false if out of
+ * memory. */
 bool tm_pickle_clear(tm_pickle *out);
 
 /** Makes a container with copies of @p n items. Returns false if out of memory. */

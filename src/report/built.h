@@ -1,4 +1,4 @@
-/* The page built by tools/web/build.mjs, split where data is inserted. */
+/* The page that tools/web/build.mjs builds. It is split at the places where data is inserted. */
 #ifndef TMERGE_REPORT_BUILT_H
 #define TMERGE_REPORT_BUILT_H
 
@@ -9,7 +9,7 @@ enum {
     TM_BUILT_TITLE,   /* the page from there to the title */
     TM_BUILT_BODY,    /* the page from the title to the tables */
     TM_BUILT_PROGRAM, /* the page from the tables to the blocks of data */
-    TM_BUILT_END,     /* after the blocks */
+    TM_BUILT_END,     /* the page after the blocks of data */
     TM_BUILT_PARTS
 };
 

@@ -74,7 +74,7 @@ typedef struct ranked {
 /* The ranks or steps that rules have chosen so far. */
 typedef struct wishes {
     tm_vec order; /* of int64_t: the chosen numbers without duplicates, most important first */
-    tm_vec all;   /* of int64_t: the numbers of all ranks, or of all steps, of the job; ascending */
+    tm_vec all;   /* of int64_t, ascending: the numbers of all ranks, or of all steps, of the job */
     bool *has;    /* owned; [all.n] whether `order` contains all[i] */
 } wishes;
 
@@ -111,7 +111,8 @@ static double value_of(const tm_table *table, size_t row, const char *column) {
     return cell->null ? 0.0 : real ? cell->value.r : (double)cell->value.i;
 }
 
-/* Computes a row's measure. Returns false if a value is missing: the row is then not chosen. */
+/* Computes the measure of a row. Returns false if a value is missing. The row is then not
+ * chosen. */
 static bool measure_row(const tm_table *table, const criterion *c, size_t row, double *out) {
     *out = 0.0;
     if (tm_table_cell(table, row, c->number_column)->null)
@@ -154,7 +155,7 @@ static bool apply(wishes *w, const tm_table *table, const criterion *c) {
     return ok;
 }
 
-/* Applies the rules. Reads a table once for all adjacent rules that use it. */
+/* Applies the rules. If adjacent rules use the same table, reads it only once. */
 static tm_status apply_all(const tm_store *store, const tm_tables *tables, wishes *w,
                            const criterion *criteria, size_t n, tm_error *err) {
     tm_status status = TM_OK;
@@ -181,7 +182,7 @@ static bool wish_list(wishes *w, const char *text) {
     return ok;
 }
 
-/* Chooses the ranks of the whole plan. The last row whose "what" is "plan" lists them. */
+/* Chooses the ranks of the whole plan. They are listed in the last row whose "what" is "plan". */
 static bool wish_plan(wishes *w, const tm_table *items) {
     const char *plan = "";
     for (size_t row = 0; row < items->n_rows; row++) {
@@ -250,7 +251,7 @@ static tm_status choose_ranks(const tm_store *store, const tm_tables *tables, wi
     const size_t n = sizeof of_ranks / sizeof *of_ranks;
     tm_table *items = tm_tables_find(tables, "whatif.item");
     tm_status status = tm_page_read_table(store, items, err);
-    /* first the ranks named by the verdict and its findings */
+    /* the ranks that the verdict and its findings name are first */
     if (status == TM_OK)
         status = apply_all(store, tables, w, of_ranks, 2, err);
     if (status == TM_OK && !(wish_plan(w, items) && wish_ends(w)))

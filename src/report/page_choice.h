@@ -1,4 +1,4 @@
-/* Chooses the most informative ranks and steps for a page that cannot hold all. */
+/* Chooses the most informative ranks and steps for a page that cannot hold all of them. */
 #ifndef TMERGE_REPORT_PAGE_CHOICE_H
 #define TMERGE_REPORT_PAGE_CHOICE_H
 
@@ -33,22 +33,22 @@ typedef struct tm_page_choice {
     tm_step_time step_time;
 } tm_page_choice;
 
-/** Chooses ranks and steps by the result tables of a store.
- *
- * Ranks:
- * - named by the verdict, the plan or the worst operations;
- * - with the largest or smallest cost, wait, compute or idle time;
- * - with a truncated trace;
+/**
+ * Chooses ranks and steps by the result tables of a store. These ranks are chosen:
+ * - ranks that are named by the verdict, the plan or the worst operations;
+ * - ranks with the largest or smallest cost, wait, compute or idle time;
+ * - ranks with a truncated trace;
  * - the first and last ranks, and ranks at even distances.
  *
- * Steps:
- * - with the most wait, the longest, and the most imbalanced;
+ * These steps are chosen:
+ * - the steps with the most wait, the longest steps, and the most imbalanced steps;
  * - the first and last step of findings, and of the job;
- * - if the job is divided into stretches of equally many steps, the longest step of each.
+ * - if the job is divided into stretches of equally many steps, the longest step of each stretch.
  *
  * @param tables  definitions without rows; empty again on return
- * @param out     freed by tm_page_choice_free, also after a failure
- * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
+ * @param out     must be freed with tm_page_choice_free, also after a failure
+ * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
 tm_status tm_page_choice_make(const tm_store *store, const tm_tables *tables, tm_page_choice *out,
                               tm_error *err) TM_MUST_CHECK;
 void tm_page_choice_free(tm_page_choice *choice);

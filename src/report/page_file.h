@@ -11,10 +11,12 @@ typedef struct tm_page tm_page;
 
 enum { TM_PAGE_BYTES = 6000000 /* maximum size of a whole page */ };
 
-/** Starts a page.
- * @param path   final name of the file, which tm_page_commit gives it
+/**
+ * Starts a page.
+ *
+ * @param path   final name of the file; the file gets this name in tm_page_commit
  * @param title  any bytes
- * @param out    set only on TM_OK; ended by tm_page_commit or tm_page_abandon
+ * @param out    set only on TM_OK; the caller must end it with tm_page_commit or tm_page_abandon
  * @return       TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT. The functions below return the same statuses.
  */
 tm_status tm_page_create(const char *path, const char *title, tm_page **out,

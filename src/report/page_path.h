@@ -1,5 +1,5 @@
-/* The critical path in the page. If it has too many pieces, the page has only its part in the
- * longest steps. */
+/* The critical path in the page. If the path has too many pieces, the page has only its pieces in
+ * the longest steps. */
 #ifndef TMERGE_REPORT_PAGE_PATH_H
 #define TMERGE_REPORT_PAGE_PATH_H
 

@@ -108,7 +108,7 @@ static int64_t int_of(const tm_tables *tables, const char *name, const char *col
     return cell ? cell->value.i : fallback;
 }
 
-/* Returns a rank's host; "" if the page has no row of the rank. */
+/* Returns the host of a rank; "" if the page has no row for the rank. */
 static const char *host_of(const maker *m, size_t at) {
     const tm_table *ranks = tm_tables_find(m->tables, "job.rank");
     const tm_cell *cell =
@@ -116,7 +116,7 @@ static const char *host_of(const maker *m, size_t at) {
     return cell ? cell->value.text : "";
 }
 
-/* Returns the step with the largest caused wait; -1 if unknown. */
+/* Returns the step that caused the most wait; -1 if unknown. */
 static int64_t worst_step(const tm_tables *tables) {
     const tm_table *table = tm_tables_find(tables, "stragglers.step");
     int64_t worst = -1, most = 0;
@@ -371,8 +371,8 @@ static tm_status make(maker *m) {
     return TM_OK;
 }
 
-/* Makes the blocks. If @p source is NULL, reads the timelines from the store twice, some hundred
- * thousand events at a time. */
+/* Makes the blocks. If @p source is NULL, reads the timelines from the store. They are read twice,
+ * some hundred thousand events at a time. */
 static tm_status make_blocks(const tm_store *store, const tm_page_source *source,
                              const tm_tables *tables, const tm_timeline_budget *budget,
                              tm_timeline_blocks *out, tm_error *err) {
@@ -408,7 +408,7 @@ static void free_blocks(tm_timeline_blocks *blocks) {
     tm_bytes_free(&blocks->details);
 }
 
-/* A block of the page: id of its element and content. */
+/* A block of the page: the id of its element, and its content. */
 typedef struct page_block {
     const char *id;
     const tm_bytes *bytes;

@@ -70,8 +70,8 @@ static bool is_shown(const tm_table *table) {
     return !table->def->internal;
 }
 
-/* Copies rows that are in memory, without copying texts. Makes empty texts null, as reading a store
- * does. */
+/* Copies rows that are in memory, but not their texts. Makes empty texts null, because reading a
+ * store does the same. */
 static tm_status take_table(const tm_table *from, tm_table *into, tm_error *err) {
     const size_t width = (size_t)from->def->n_columns;
     if (from->rests)
@@ -211,8 +211,8 @@ static size_t size_of(const writer *w) {
     return size;
 }
 
-/* Returns the maximum size of a table such that all tables fit in @p room. Small tables take less.
- */
+/* Returns the maximum size of a table for which all tables fit in @p room. Small tables take
+ * less. */
 static size_t share_of(const writer *w, size_t room) {
     size_t low = 0, high = room;
     while (low < high) {
@@ -261,7 +261,8 @@ static tm_status put_blocks(const writer *w, tm_page *page, tm_error *err) {
     return TM_OK;
 }
 
-/* Reads all rows of job.rank again, because writing the tables may have removed some. */
+/* Writes the timeline. Reads all rows of job.rank again for it, because writing the tables may have
+ * removed some of them. */
 static tm_status put_timeline(writer *w, tm_page *page, tm_error *err) {
     tm_table *ranks = tm_tables_find(w->tables, "job.rank");
     tm_table_clear(ranks);

@@ -1,5 +1,5 @@
-/* GPU activity of each rank in equal parts of the job's time: the coarsest level of the timeline.
- */
+/* GPU activity of each rank in equal parts of the job's time. This is the coarsest level of the
+ * timeline. */
 #ifndef TMERGE_REPORT_TIMELINE_COVERAGE_H
 #define TMERGE_REPORT_TIMELINE_COVERAGE_H
 
@@ -7,13 +7,13 @@
 #include "timeline_bytes.h"
 #include "tmerge/status.h"
 
-/** Division of a job's time: bucket i is [i, i + 1) * duration / n, rounded down. */
+/** Division of a job's time. Bucket i is the time [i, i + 1) * duration / n, rounded down. */
 typedef struct tm_buckets {
     int64_t begin_ns, duration_ns; /* begin (since the epoch) and duration of the job */
     size_t n;
 } tm_buckets;
 
-/** Returns the start [ns] of bucket @p i, from the job's start. */
+/** Returns the start [ns] of bucket @p i, relative to the job's start. */
 int64_t tm_bucket_begin(const tm_buckets *buckets, size_t i);
 
 /** Appends a byte for each lane, each bucket and each kind. The byte is the busy share of the
@@ -21,8 +21,8 @@ int64_t tm_bucket_begin(const tm_buckets *buckets, size_t i);
 tm_status tm_coverage_put(const tm_buckets *buckets, const tm_lanes *lanes, tm_bytes *out,
                           tm_error *err) TM_MUST_CHECK;
 
-/** Halves the resolution of coverage, in which each row must have an even number of shares.
- * Replaces each pair by its mean, rounded up, so that a busy lane does not get 0. */
+/** Halves the resolution of coverage. Each row must have an even number of shares. Each pair of
+ * shares is replaced by its mean. The mean is rounded up, so that a busy lane does not get 0. */
 void tm_coverage_halve(tm_bytes *coverage);
 
 /**

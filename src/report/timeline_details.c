@@ -19,7 +19,7 @@ typedef struct attrs {
     const char *at;
     size_t n, size, event; /* `event` is the offset of the attribute's member `event` */
     size_t next;
-    uint32_t row; /* the last row asked for */
+    uint32_t row; /* the last row for which the caller asked */
 } attrs;
 
 typedef struct teller {
@@ -63,8 +63,8 @@ static bool is_less(const void *row, const void *key) {
     return *(const uint32_t *)row < *(const uint32_t *)key;
 }
 
-/* Returns the index of the call that launched a row; -1 if there is none or the page does not have
- * it. */
+/* Returns the index of the call that launched a row. Returns -1 if there is no such call, or if the
+ * page does not have it. */
 static int64_t launch_of(const teller *t, uint32_t row) {
     const tm_event_writer *w = t->writer;
     uint32_t call = t->timeline->launch[row];

@@ -1,5 +1,5 @@
-/* Converts an answer of NCCL's RAS, which was parsed into values, to communicators and their ranks.
- */
+/* Converts an answer of NCCL's RAS, which was parsed into values, to communicators and their
+ * ranks. */
 #include "tmerge/ras.h"
 
 #include <stdlib.h>

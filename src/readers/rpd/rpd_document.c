@@ -398,8 +398,8 @@ static tm_status read_operations(document *d, tm_error *err) {
         each_operation, d, err);
 }
 
-/* Passes one record for each GPU that the process uses. This is for a sink that sets devices_alone.
- */
+/* Passes one record for each GPU that the process uses. This is for a sink that sets
+ * devices_alone. */
 static tm_status tell_devices(document *d, tm_error *err) {
     const use *v = d->uses.data;
     for (size_t i = 0; i < d->uses.n; i++) {

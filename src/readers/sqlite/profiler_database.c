@@ -195,8 +195,8 @@ tm_status tm_db_prepare(const tm_db *db, const char *sql, sqlite3_stmt **out, tm
     return code == SQLITE_OK ? TM_OK : sqlite_error(db, code, err);
 }
 
-/* Sets *has to whether a query returns a row. @p first and @p second are parameters of the query.
- */
+/* Sets *has to whether a query returns a row. @p first and @p second are parameters of the
+ * query. */
 static tm_status has_row(const tm_db *db, const char *sql, const char *first, const char *second,
                          bool *has, tm_error *err) {
     sqlite3_stmt *scan;

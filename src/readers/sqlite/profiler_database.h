@@ -37,8 +37,8 @@ tm_status tm_db_open(const char *path, tm_db *out, tm_error *err) TM_MUST_CHECK;
 /** Closes a database. A database of all zeros that was never opened is also accepted. */
 void tm_db_close(tm_db *db);
 
-/** Sets *has to whether the database has a table of this name. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT.
- */
+/** Sets *has to whether the database has a table of this name. TM_OK; TM_ERR_INPUT;
+ * TM_ERR_FAULT. */
 tm_status tm_db_has_table(const tm_db *db, const char *table, bool *has,
                           tm_error *err) TM_MUST_CHECK;
 

@@ -93,7 +93,8 @@ static bool viewer_sniff(const char *head, size_t size, bool whole) {
             return false;
         if (*p == '[' && tm_walk_is(&key, "traceEvents"))
             return judge_events(&cursor, p + 1);
-        /* only in PyTorch's JSON, and maybe long: the GPUs of a host, the ranks of a job */
+        /* These members occur only in PyTorch's JSON, and may be long: the GPUs of a host, and the
+         * ranks of a job. */
         if (tm_walk_is(&key, "deviceProperties") || tm_walk_is(&key, "distributedInfo"))
             return false;
         p = tm_json_skip_value(&cursor, p);

@@ -179,8 +179,8 @@ static void add_transfers(orderer *o, uint8_t type, uint8_t pass, bool sends) {
     chain(o, type);
 }
 
-/* The first send and the first receive of the backward passes follow the pass two places before the
- * first backward pass. */
+/* The first send and the first receive of the backward passes come after the pass that is two
+ * places before the first backward pass. */
 static void add_first_backward(orderer *o) {
     uint32_t k = 0;
     while (k < o->shape.computes.n && o->parts[compute_at(o, k)].type != TM_OPS_BACKWARD)
@@ -193,8 +193,8 @@ static void add_first_backward(orderer *o) {
         follow(o, compute_at(o, k - 2), part_at(o, TM_OPS_BACKWARD_RECV, 0));
 }
 
-/* Returns the pass of a type and model part that begins first or, if @p last, ends last; UINT32_MAX
- * if there is none. */
+/* Of the passes of a type and a model part, returns the pass that begins first. If @p last, returns
+ * the pass that ends last instead. Returns UINT32_MAX if there is none. */
 static uint32_t pass_of_chunk(const orderer *o, uint8_t type, int32_t chunk, bool last) {
     uint32_t found = UINT32_MAX;
     for (uint32_t k = 0; k < o->types[type].n; k++) {
@@ -242,8 +242,8 @@ static void add_sharded(orderer *o) {
         }
 }
 
-/* Makes a chain of all operations after the last pass: each follows the one before. Reductions of
- * gradients are in the chain only if there are no separate reductions. */
+/* Makes a chain of all operations after the last pass: each operation follows the one before it.
+ * Reductions of gradients are in the chain only if there are no separate reductions. */
 static void add_tail(orderer *o) {
     static const uint8_t tail[] = {TM_OPS_LAYERNORM, TM_OPS_EMBEDDING, TM_OPS_GRADS,
                                    TM_OPS_SEPARATE,  TM_OPS_CLIP,      TM_OPS_OPTIMIZER};
@@ -287,8 +287,8 @@ static void add_step(orderer *o) {
     join_all(o, TM_OPS_CLIP, false, false);
 }
 
-/* Topological sort of a step's operations. No schedule should have a cycle; if one does, the sort
- * breaks it at the operation that started first. */
+/* Topological sort of a step's operations. No schedule should have a cycle. If one does, the sort
+ * breaks the cycle at the operation that started first. */
 typedef struct sorter {
     const tm_ops_part *parts;
     const tm_ops_edge *edges; /* [n_edges] edges between the step's operations */

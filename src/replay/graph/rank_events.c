@@ -108,7 +108,7 @@ static bool add_calls(tm_draft *d, tm_call_classes *classes, const uint32_t *mar
     return true;
 }
 
-/* Returns the index of the call that launched an event, or calls.n if no recorded call did. */
+/* Returns the index of the call that launched an event; calls.n if no recorded call launched it. */
 static uint32_t launched_by(const tm_draft *d, const uint32_t *call_of, uint32_t row) {
     uint32_t launch = d->timeline->launch[row];
     uint32_t call = launch == TM_NO_EVENT ? 0 : call_of[launch];
@@ -129,8 +129,8 @@ static uint32_t *find_first(const tm_draft *d, const uint32_t *call_of) {
     return first;
 }
 
-/* Collects the events, and sorts them by launch. Groups them by call first, so that nearly all are
- * in order before the sort. */
+/* Collects the events, and sorts them by launch. Groups the events by call first, so that nearly
+ * all of them are in order before the sort. */
 static bool collect_events(const tm_draft *d, const uint32_t *call_of, const tm_timebase *base,
                            tm_vec *out) {
     const tm_timeline *t = d->timeline;
@@ -162,8 +162,8 @@ static bool collect_events(const tm_draft *d, const uint32_t *call_of, const tm_
     return to != NULL;
 }
 
-/* Returns whether an event is the last one of its step on its stream, or still runs when the next
- * one on the stream starts. */
+/* Returns whether an event is the last event of its step on its stream. Also returns true if the
+ * event still runs when the next event on the stream starts. */
 static bool is_last(const tm_part_event *event, const tm_part_event *next) {
     return event->step != next->step || event->end_ns > next->begin_ns;
 }

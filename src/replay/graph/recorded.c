@@ -111,7 +111,7 @@ uint32_t tm_recorded_before(const tm_recorded *recorded, int64_t stream, int64_t
     return found;
 }
 
-/* Returns the first event launched on a stream at or after @p ns, or TM_NO_PART. */
+/* Returns the first event launched on a stream at or after @p ns; TM_NO_PART if there is none. */
 static uint32_t recorded_from(const tm_recorded *recorded, int64_t stream, int64_t ns) {
     uint32_t found = TM_NO_PART;
     for (size_t k = 0; k < recorded->draft->timeline->n_tracks; k++) {

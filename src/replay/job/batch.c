@@ -51,8 +51,8 @@ void tm_batch_times(const tm_batch *batch, tm_batch_workspace *workspace) {
     tm_batch_loops_of(workspace->loops)->times(batch, workspace);
 }
 
-/* Returns the source of the edge that decides a node's time on a rank. If several edges do, returns
- * the latest source, as tm_path_decide does. */
+/* Returns the source of the edge that decides a node's time on a rank. If several edges decide it,
+ * returns the latest of their sources, like tm_path_decide. */
 static uint32_t decide(const tm_batch *batch, const tm_batch_workspace *workspace, uint32_t v,
                        size_t lane) {
     const tm_graph *g = batch->like;
@@ -70,7 +70,7 @@ static uint32_t decide(const tm_batch *batch, const tm_batch_workspace *workspac
     return best ? best->from : TM_FROM_ROOT;
 }
 
-/* Value of a source that was not computed yet. */
+/* Value of a source that has not been computed yet. */
 static const uint32_t UNKNOWN = UINT32_MAX - 1;
 
 /* Returns where a rank's path to a node starts: at the root, or at an operation. Stores this for

@@ -16,7 +16,7 @@
 typedef struct tm_batch_visit {
     uint64_t operation[TM_LANES];
     int64_t last_ns[TM_LANES];
-    int64_t usual_ns[TM_LANES]; /* of the transfer */
+    int64_t usual_ns[TM_LANES]; /* usual time of the transfer */
 } tm_batch_visit;
 
 /** One value for each rank of a batch. */
@@ -24,8 +24,8 @@ typedef struct tm_batch_row {
     int64_t ns[TM_LANES];
 } tm_batch_row;
 
-/** A tm_batch_row in half the memory; most times are short enough. If the first value is TM_WIDE,
- * the second value is the index in `wide` of the row. */
+/** A tm_batch_row in half the memory. Most times are short enough for this. If the first value is
+ * TM_WIDE, the second value is the index of the row in `wide`. */
 typedef struct tm_batch_short {
     int32_t ns[TM_LANES];
 } tm_batch_short;
@@ -53,9 +53,10 @@ typedef struct tm_batch {
  * {0}. */
 typedef struct tm_reduce_room {
     tm_vec boundaries; /* of boundary (see reduce.c): operations, ends of steps and joints */
-    tm_vec from;       /* of uint32_t: key of the source of each link, ordered by target */
-    tm_vec ns;         /* of int64_t: [links][width] */
-    tm_vec alive;      /* of uint8_t: [links] see tm_ways */
+    /* of uint32_t: for each link, the key of its source; links are ordered by target */
+    tm_vec from;
+    tm_vec ns;    /* of int64_t: [links][width] */
+    tm_vec alive; /* of uint8_t, [links]: as in tm_ways */
     /* of uint8_t, with one bit for each rank. First, an element for each way to the current node:
      * whether the way is redundant. Then, an element for each way: whether the way starts at one of
      * the rank's latest operations. */
@@ -94,8 +95,8 @@ static inline int64_t tm_batch_ns(const tm_batch *batch, uint32_t edge, size_t l
     return ns[0] == TM_WIDE ? batch->wide[ns[1]].ns[lane] : ns[lane];
 }
 
-/** Makes the workspace large enough for a batch. False when out of memory; free it in either
- * case. */
+/** Makes the workspace large enough for a batch. False when out of memory. The caller must free the
+ * workspace in either case. */
 bool tm_batch_workspace_fit(tm_batch_workspace *workspace, const tm_batch *batch) TM_MUST_CHECK;
 void tm_batch_workspace_free(tm_batch_workspace *workspace);
 
@@ -103,9 +104,10 @@ void tm_batch_times(const tm_batch *batch, tm_batch_workspace *workspace);
 
 /**
  * Extracts the graph of one rank, with the peer weights of the workspace.
- * @param in_time  whether to sort nodes by the rank's own times, like tm_graph_build; if false,
- *                 they are in the order of the batch
- * @param out      to be freed in either case
+ *
+ * @param in_time  if true, the nodes are sorted by the rank's own times, like in tm_graph_build; if
+ *                 false, they are in the order of the batch
+ * @param out      must be freed by the caller in either case
  * @return         TM_OK; TM_ERR_FAULT
  */
 tm_status tm_batch_pick(const tm_batch *batch, size_t lane, tm_batch_workspace *workspace,

@@ -32,7 +32,8 @@ static bool same_tracks(const tm_timeline *a, const tm_timeline *b) {
     return true;
 }
 
-/* Returns whether all columns that a tm_draft depends on, except times, are equal on two ranks. */
+/* Returns whether two ranks have equal columns. Compares all columns on which a tm_draft depends,
+ * except times. */
 static bool same_columns(const tm_timeline *a, const tm_timeline *b) {
     const size_t n = a->n_events;
     return n == b->n_events && a->n_tracks == b->n_tracks && a->n_steps == b->n_steps &&

@@ -1,5 +1,5 @@
-/* The items of a batch that are compared with other ranks, and the edges that contribute to their
- * weights. Shared by all ranks of the batch. */
+/* The items of a batch that are compared with other ranks, and the edges that contribute to the
+ * weights of these items. All ranks of the batch share them. */
 #ifndef TMERGE_REPLAY_BATCH_ITEMS_H
 #define TMERGE_REPLAY_BATCH_ITEMS_H
 
@@ -18,15 +18,17 @@ typedef struct tm_item_edge {
     uint8_t kind, tells; /* tm_edge_kind, tm_item_tells */
 } tm_item_edge;
 
-/** Items: events, then calls; as in tm_peer_items. */
+/** The items are the events, followed by the calls, as in tm_peer_items. */
 typedef struct tm_batch_items {
     size_t n, n_events;
     uint32_t *places; /* owned; [n] place number of each item */
-    uint32_t *slots;  /* owned; [edges] if the edge can have unexplained time, the slot of its
-                         target; else TM_NO_SLOT */
+    /* owned; [edges] slot of the edge's target if the edge can have unexplained time; else
+     * TM_NO_SLOT */
+    uint32_t *slots;
     size_t n_slots;
-    uint32_t *first;     /* owned; [n + 2] index in `edges` of each item's first edge. After the
-                            edges of the last item come those of transfers */
+    /* owned; [n + 2] index in `edges` of each item's first edge. The edges of transfers come after
+     * the edges of the last item. */
+    uint32_t *first;
     tm_item_edge *edges; /* owned */
     /* owned; [n] If true, the item is compared on all ranks: it is a call, or an event that does
      * work of its own. If false, the item is compared only on ranks on which its start has
@@ -36,8 +38,8 @@ typedef struct tm_batch_items {
 
 #define TM_NO_SLOT UINT32_MAX
 
-/** Sets all members except the values of `places`, which are only allocated. False when out of
- * memory; free it in either case. */
+/** Sets all members, except that `places` is only allocated. False when out of memory. The caller
+ * must free it in either case. */
 bool tm_batch_items_make(tm_batch_items *items, const tm_graph *graph, size_t n,
                          size_t n_events) TM_MUST_CHECK;
 void tm_batch_items_free(tm_batch_items *items);

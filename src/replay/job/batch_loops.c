@@ -29,7 +29,7 @@ static inline row *row_at(tm_batch_row *ns) {
     return (void *)ns;
 }
 
-/* raise sets each value to the larger of two, lower to the smaller. */
+/* raise sets each value to the larger of two values. lower sets it to the smaller. */
 static inline void raise(row *ns, const row *by) {
     for (size_t i = 0; i < PARTS; i++) {
         const some is = ns->of[i] > by->of[i];
@@ -133,7 +133,8 @@ static inline void find_medians(const tm_peer_around *around, const row *own, ro
     }
 }
 
-/* Returns a bit for each rank with a stall. Fast if there is no stall, as for most calls. */
+/* Returns a bit for each rank with a stall. Fast if there is no stall, which is the case for most
+ * calls. */
 static inline uint8_t find_stalls(const tm_peer_others *others, const row *own, const row *is) {
     some over = {0};
     int64_t any = 0;
@@ -166,8 +167,8 @@ static inline void compare_item(const tm_batch *batch, size_t item, const tm_pee
         out->more.of[i] = others_first.of[i] - first.of[i];
 }
 
-/* Returns the unexplained part of an edge's weight: over_ns of its target on ranks on which the
- * edge has TM_EDGE_OVER, 0 on all others. */
+/* Returns the unexplained part of an edge's weight. On a rank on which the edge has TM_EDGE_OVER,
+ * it is over_ns of the edge's target. On any other rank, it is 0. */
 static inline row over_of(const tm_batch *batch, uint32_t edge) {
     row out = *row_of(batch->over[batch->items->slots[edge]].ns);
     const int64_t has = batch->has_over[edge];
@@ -187,8 +188,8 @@ static inline void cut_over(const row *recorded, const row *over, const row *oth
     }
 }
 
-/* Computes the weight of an item's edge on the other ranks. Returns false if it is the recorded
- * weight. */
+/* Computes the weight of an item's edge on the other ranks. Returns false if this weight is the
+ * recorded weight. */
 static inline bool set_edge(const tm_batch *batch, const tm_item_edge *edge, const compared *is,
                             row *peer) {
     const row recorded = recorded_row(batch, edge->edge);
@@ -291,8 +292,8 @@ typedef struct slacks {
     row least, near;
 } slacks;
 
-/* Lowers the least slack on each rank to a node's slack. Sets all bits of *near on ranks on which
- * the node's slack is below @p below_ns. */
+/* Lowers the least slack of each rank to the slack of a node if this is smaller. On ranks on which
+ * the node's slack is below @p below_ns, sets all bits of *near. */
 static inline void find_node(const row *late, const row *ns, int64_t below_ns, slacks *out,
                              row *near) {
     for (size_t i = 0; i < PARTS; i++) {
@@ -352,7 +353,8 @@ typedef struct weights {
     row over;
 } weights;
 
-/* Returns weights without their unexplained part. They are in @p room if they differ from @p ns. */
+/* Returns weights without their unexplained part. If they differ from @p ns, they are in @p
+ * room. */
 static const int64_t *explain(const weights *w, const int64_t *ns, tm_batch_row *room) {
     if (!w->has_over)
         return ns;
@@ -366,7 +368,11 @@ static const int64_t *explain(const weights *w, const int64_t *ns, tm_batch_row 
     return room->ns;
 }
 
-/* Returns the weights of an edge. @p room [2] is memory for them. */
+/*
+ * Returns the weights of an edge.
+ *
+ * @param room  [2] memory for the weights
+ */
 static weights weigh_edge(const tm_batch *batch, const tm_batch_workspace *workspace, uint32_t edge,
                           tm_batch_row *room) {
     const bool from_root = batch->like->edges[edge].from == TM_FROM_ROOT;
@@ -470,8 +476,8 @@ static void leave_ranks(uint8_t ranks, const int64_t *const *was, tm_batch_row *
     }
 }
 
-/* Returns the ranks on which a change applies to an edge, as bits: those on which the edge has one
- * of the change's flags; all if the change has no flags. */
+/* Returns the ranks on which a change applies to an edge, as bits. The change applies if the edge
+ * has one of the change's flags. If the change has no flags, it applies on all ranks. */
 static uint8_t ranks_meant(const tm_change *change, uint8_t flags, uint8_t stall) {
     if (change->flags == 0 || (change->flags & flags & (TM_EDGE_INPUT | TM_EDGE_GC)))
         return UINT8_MAX;

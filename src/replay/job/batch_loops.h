@@ -1,6 +1,6 @@
-/* Loops over edges or items, for all ranks of a batch at once, compiled for each instruction set
- * (base/simd_lanes.h). Other code should use batch.h, peers.h and sets.h, which call these
- * loops. */
+/* Loops over edges or items. Each loop handles all ranks of a batch at once, and is compiled for
+ * several instruction sets (base/simd_lanes.h). Other code should use batch.h, peers.h and sets.h,
+ * which call these loops. */
 #ifndef TMERGE_REPLAY_BATCH_BATCH_LOOPS_H
 #define TMERGE_REPLAY_BATCH_BATCH_LOOPS_H
 
@@ -37,7 +37,7 @@ typedef struct tm_batch_loops {
 /** Returns the loops for all instruction sets that this processor supports, the fastest last. */
 const tm_batch_loops *const *tm_batch_loops_all(size_t *n);
 
-/** Returns @p asked, or the fastest loops if it is NULL. */
+/** Returns @p asked. If this is NULL, returns the fastest loops. */
 const tm_batch_loops *tm_batch_loops_of(const tm_batch_loops *asked);
 
 #endif

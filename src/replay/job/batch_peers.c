@@ -1,4 +1,4 @@
-/* Compares the items of batches with those of other ranks. */
+/* Compares the items of batches with the items of other ranks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +8,8 @@
 /* Items are prefetched this many items ahead. */
 enum { AHEAD = 8 };
 
-/* The items whose places are in a slice. Kept for the latest model, because the batches of a model
- * are consecutive. */
+/* The items whose places are in a slice. They are kept for the latest model, because the batches of
+ * a model are consecutive. */
 typedef struct slice_items {
     const tm_batch_places *of;
     const tm_batch_items *items;

@@ -19,8 +19,8 @@ static int by_key(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->part, y->part);
 }
 
-/* Orders the nodes: by this rank's times if @p in_time, else as in the batch. False when out of
- * memory. */
+/* Orders the nodes. If @p in_time, orders them by this rank's times. Otherwise, keeps the order of
+ * the batch. False when out of memory. */
 static bool order_nodes(pick *p, bool in_time) {
     const tm_graph *like = p->batch->like;
     const size_t n = like->n_nodes, parts = 2 * p->batch->items->n;

@@ -28,7 +28,11 @@ static bool are_apart(tm_replay_fact *facts, size_t n) {
     return apart;
 }
 
-/* Sets the factors of hosts. @p sorted [n] is scratch. */
+/*
+ * Sets the factors of hosts.
+ *
+ * @param sorted  [n] scratch memory
+ */
 static void set_factors(tm_host_time *hosts, size_t n, int64_t *sorted) {
     for (size_t i = 0; i < n; i++)
         sorted[i] = hosts[i].call_ns;

@@ -5,8 +5,8 @@
 
 #include "base/sorted.h"
 
-/* The links between two operations: the longest one and its group, and the longest one of all other
- * groups. */
+/* The links between two operations: the longest link and its group, and the longest link of all
+ * other groups. */
 typedef struct pair {
     double most, next;
     uint32_t from, group;
@@ -17,7 +17,7 @@ typedef struct own_link {
 } own_link;
 
 /* Times of one group in each SIMD lane. They are doubles, because processors have a vector maximum
- * for doubles; exact up to 100 days. */
+ * for doubles. A double is exact up to 100 days. */
 typedef struct lanes {
     double ns[TM_EACH_LANES];
 } lanes;
@@ -36,8 +36,8 @@ static int by_group(const void *a, const void *b) {
     return tm_order_u64(((const own_link *)a)->group, ((const own_link *)b)->group);
 }
 
-/* Sorts the links that lead to a target by group. They are often sorted already, because ranks of a
- * host are adjacent. */
+/* Sorts the links that lead to a target by group. The links are often sorted already, because the
+ * ranks of a host are adjacent. */
 static void add_own(tm_each *each, size_t target, const uint32_t *groups) {
     const tm_replay *job = each->replay;
     own_link *own = each->own;
@@ -110,8 +110,12 @@ static bool is_group_below(const void *link, const void *first) {
     return ((const own_link *)link)->group < *(const uint32_t *)first;
 }
 
-/* Raises @p latest to the times reached by links of ranks that are not in the lane's group.
- * @p first is the group of lane 0. */
+/*
+ * Raises @p latest to the times that are reached over links of all groups except the lane's own
+ * group.
+ *
+ * @param first  group of lane 0
+ */
 static void reach_by_others(const tm_each *each, uint32_t first, size_t target, const lanes *ns,
                             lanes *latest) {
     static const lanes root = {{0}};
@@ -130,7 +134,7 @@ static void reach_by_others(const tm_each *each, uint32_t first, size_t target, 
     }
 }
 
-/* Raises @p latest to the times reached by links of the lane's own group. */
+/* Raises @p latest to the times that are reached over links of the lane's own group. */
 static void reach_by_own(const tm_each *each, uint32_t first, size_t target, const lanes *ns,
                          lanes *latest) {
     const tm_replay *job = each->replay;

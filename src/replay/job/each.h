@@ -1,5 +1,5 @@
-/* Computes T (the job's time) with other weights for a single group of ranks (a rank, host or
- * stage), for one group after another. */
+/* Computes T (the job's time) if a single group of ranks (a rank, host or stage) has other weights.
+ * Does this for one group after another. */
 #ifndef TMERGE_REPLAY_EACH_H
 #define TMERGE_REPLAY_EACH_H
 
@@ -10,7 +10,7 @@ typedef struct tm_replay_sets {
     uint8_t own, others;
 } tm_replay_sets;
 
-/** Number of groups evaluated at once. */
+/** Number of groups that are evaluated at once. */
 enum { TM_EACH_LANES = 8 };
 
 /** A job, reduced to the links that can be the longest. Between two operations, two links are kept:
@@ -27,17 +27,22 @@ typedef struct tm_each {
     int64_t *ends; /* owned; [steps] */
 } tm_each;
 
-/** Reduces a job. False when out of memory; free it in either case.
- * @param groups  [ranks] group of each rank; UINT32_MAX: none */
+/**
+ * Reduces a job. False when out of memory. The caller must free it in either case.
+ *
+ * @param groups  [ranks] group of each rank; UINT32_MAX: no group
+ */
 bool tm_each_open(tm_each *each, const tm_replay *replay, tm_replay_sets sets,
                   const uint32_t *groups) TM_MUST_CHECK;
 void tm_each_free(tm_each *each);
 
 /**
- * Computes T for several groups. For each of them, only its ranks have the weights `own`.
+ * Computes T for several groups. For each group, only the ranks of this group have the weights
+ * `own`.
+ *
  * @param first   first group
  * @param n       number of groups, at most TM_EACH_LANES
- * @param totals  [n] out
+ * @param totals  [n] set to T for each group
  */
 void tm_each_totals(const tm_each *each, size_t first, size_t n, int64_t *totals);
 

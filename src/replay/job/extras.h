@@ -1,8 +1,13 @@
-/* Extra work: work of a rank that most ranks of its role do not run, such as debug hooks, an
- * evaluation or logging. Such places are rare: they have no peers to compare. Therefore the rank's
- * total work in a step, over all places that some rank lacks, is compared with that of the other
- * ranks. If the rank does more work, its total is larger. If it only runs other kernels than its
- * peers, because it was compiled differently, its total is about the same. */
+/*
+ * Extra work: work of a rank that most ranks of its role do not run, such as debug hooks, an
+ * evaluation or logging.
+ *
+ * The places of such work are rare: they have no peers to compare. Therefore, the rank's total work
+ * in a step is compared with the total work of each other rank. The total is over all places that
+ * some rank lacks. If the rank does more work than its peers, its total is larger. It may also be
+ * that the rank only runs other kernels than its peers, because it was compiled differently. Then
+ * its total is about the same.
+ */
 #ifndef TMERGE_REPLAY_EXTRAS_H
 #define TMERGE_REPLAY_EXTRAS_H
 
@@ -55,7 +60,11 @@ typedef struct tm_extras {
 
 void tm_extras_free(tm_extras *extras);
 
-/** Returns the factors of a rank, or NULL. @p index is the rank's index in its process. */
+/**
+ * Returns the factors of a rank; NULL if it has none.
+ *
+ * @param index  index of the rank in its process
+ */
 const tm_extra_factors *tm_extras_of(const tm_extras *extras, size_t index);
 
 /**

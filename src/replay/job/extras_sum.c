@@ -7,8 +7,8 @@
 #include "base/sums.h"
 #include "replay/job/batch_loops.h"
 
-/* If more than this share of a role's work is at rare places, its ranks do different work: they may
- * be of different stages that are not known. */
+/* If more than this share of a role's work is at rare places, the ranks of the role do different
+ * work. They may be of different stages that are not known. */
 static const double RARE_MOST = 0.5;
 
 void tm_extras_free(tm_extras *extras) {
@@ -41,8 +41,8 @@ static int64_t ranks_at(const tm_peer_places *places, uint32_t place) {
     return known ? ((const tm_peer_others *)places->others.data)[known - 1].n : 1;
 }
 
-/* Returns the flags of a place, which depend on the number of ranks that have it; 0 if all ranks
- * do. */
+/* Returns the flags of a place. They depend on the number of ranks that have the place. Returns 0
+ * if all ranks have it. */
 static uint8_t flags_at(const tm_extra_ranks *ranks, const tm_peer_places *places, uint32_t place) {
     const int64_t n = ranks_at(places, place);
     if (n == ranks->n_peers)
@@ -171,7 +171,7 @@ static int64_t over_ns(int64_t own_ns, const tm_peer_others *others, bool call) 
     return over > 0 ? over : 0;
 }
 
-/* Returns the peers' values in a step; NULL unless all peers of the rank have the step. */
+/* Returns the values of a rank's peers in a step; NULL unless all of its peers have the step. */
 static const tm_peer_others *others_of(const tm_extra_sums *sums, const tm_keys *known,
                                        const tm_peer_others *others, unsigned step, compared what) {
     const uint64_t place = place_of(sums->stage, step, what);
@@ -194,8 +194,8 @@ tm_extra_factors tm_extras_compare(const tm_extra_sums *sums, const tm_keys *kno
     return out;
 }
 
-/* Returns by how much shorter a rank's work in a step would be if the rank were like its peers
- * [ns]. */
+/* Returns by how much [ns] a rank's work in a step would be shorter if the rank were like its
+ * peers. */
 static double less_ns(const tm_extra_sums *sums, const tm_extra_factors *factors, unsigned step) {
     double ns = 0.0;
     for (int call = 0; call < 2; call++)

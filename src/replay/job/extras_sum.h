@@ -4,7 +4,7 @@
 
 #include "replay/job/peers.h"
 
-/** Ranks whose extra work is found together: a single rank, or those of a batch. */
+/** Ranks whose extra work is found together: a single rank, or the ranks of a batch. */
 typedef struct tm_extra_ranks {
     const tm_peer_items *items; /* items of a single rank; NULL for the ranks of a batch */
     const tm_batch *batch;
@@ -39,7 +39,7 @@ bool tm_extras_any(const tm_extra_ranks *ranks, const tm_peer_places *places);
 bool tm_extras_sum(const tm_extra_ranks *ranks, const tm_peer_places *places,
                    tm_vec *sums) TM_MUST_CHECK;
 
-/** The work of a role's ranks. Sent as bytes. */
+/** The work of the ranks of a role. Sent as bytes. */
 typedef struct tm_extra_role {
     int64_t stage;
     int64_t whole_ns, rare_ns;

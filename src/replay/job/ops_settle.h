@@ -1,7 +1,7 @@
 /* Moves unexplained time to the ends of steps. If a trace has no launches, the time between an
  * operation and the operations that it follows may have been needed, or it may have been slack.
- * Nearly all of it is slack: a replay without this time is only a few per cent shorter. Between
- * operations, it would hide part of what a scenario saves. */
+ * Nearly all of it is slack: a replay without this time is only a few per cent shorter. If this
+ * time stayed between operations, it would hide part of what a scenario saves. */
 #ifndef TMERGE_REPLAY_OPS_SETTLE_H
 #define TMERGE_REPLAY_OPS_SETTLE_H
 

@@ -15,7 +15,8 @@ enum { LATEST = 4, FEW = 4, APART = 8, MOST = 12 };
 
 static const int64_t UNREACHED = INT64_MIN / 4;
 
-/* The first words of a rank. Its operations, steps, links and their weights follow. */
+/* The first words of a rank. They are followed by the rank's operations, steps and links, and by
+ * the weights of the links. */
 enum { HEAD_RANK, HEAD_SETS, HEAD_VISITS, HEAD_STEPS, HEAD_LINKS, HEAD_LEFT_OUT, HEAD_WORDS };
 
 /* A boundary node (an operation at which the rank arrives, the end of a step, or a joint) and the
@@ -51,14 +52,16 @@ typedef struct reduction {
     const void *context;
     size_t n_sets;
     tm_label_pool pool;
-    stop *stops;           /* [n_nodes] */
-    bool in_time;          /* nodes are in the order of their times */
-    uint32_t *boundary_at; /* [n_nodes + n_visits] by key: boundary node or NO_BOUNDARY */
-    uint32_t *key_of;      /* [n_visits] */
-    int64_t *weights;      /* [width] weights of the current edge; for a batch, room for them */
-    const int64_t **by;    /* [width / TM_LANES] pointers to the weights of the current edge */
+    stop *stops;  /* [n_nodes] */
+    bool in_time; /* nodes are in the order of their times */
+    /* [n_nodes + n_visits] by key: index of the boundary node with this key, or NO_BOUNDARY */
+    uint32_t *boundary_at;
+    uint32_t *key_of; /* [n_visits] */
+    /* [width] weights of the current edge; for a batch, memory for these weights */
+    int64_t *weights;
+    const int64_t **by; /* [width / TM_LANES] pointers to the weights of the current edge */
     tm_reduce_room room;
-    /* incremented when an operation gets links after a way started from it */
+    /* incremented when an operation gets links after a way has started from the operation */
     uint64_t now;
     bool *began; /* [n_visits] whether a way started at the operation */
     int64_t n_left_out;
@@ -84,7 +87,7 @@ static void note_boundary(reduction *r, uint32_t node, uint32_t number) {
 }
 
 /* Assigns keys to the operations, in the order of their times. If node i becomes a joint, its key
- * is i + the number of operations before it. */
+ * is i plus the number of operations before it. */
 static void number_visits(reduction *r) {
     const tm_graph_visit *visits = r->graph->visits.data;
     size_t n = r->graph->n_nodes, n_visits = r->graph->visits.n, before = 0;
@@ -117,7 +120,7 @@ static void count_uses(reduction *r) {
     const tm_graph *graph = r->graph;
     const tm_edge *edges = graph->edges, *const behind = edges + graph->first[graph->n_nodes];
     for (; edges < behind; edges++)
-        if (!(edges->from & TM_FROM_VISIT)) /* TM_FROM_ROOT has this bit, too */
+        if (!(edges->from & TM_FROM_VISIT)) /* this bit is also set in TM_FROM_ROOT */
             r->stops[edges->from].uses++;
 }
 
@@ -207,7 +210,7 @@ static inline void weigh(reduction *r, uint32_t edge) {
         r->weigh(r->context, r->graph, edge, r->weights);
 }
 
-/* Returns the ways to an edge's target over this edge; NULL when out of memory. */
+/* Returns the ways that lead over an edge to the edge's target; NULL when out of memory. */
 static inline tm_labels *over_edge(reduction *r, uint32_t edge) {
     bool last;
     tm_labels *labels = ways_from(r, r->graph->edges[edge].from, &last);
@@ -311,7 +314,7 @@ static void end_way(const reduction *r, int64_t *ns, uint8_t ranks) {
         ns[i] = ranks >> i % TM_LANES & 1 ? UNREACHED : ns[i];
 }
 
-/* Removes redundant ways. The way that makes another one redundant may be removed at the same time,
+/* Removes redundant ways. If way A makes way B redundant, A may be removed at the same time as B,
  * because a way through a later operation makes both redundant. */
 static bool prune(reduction *r, tm_ways *here) {
     size_t width = r->pool.width, n = 0;
@@ -392,8 +395,8 @@ static bool add_way(reduction *r, const tm_labels *labels, size_t i, uint8_t ali
     return ns != NULL;
 }
 
-/* Called if a way to an arrival was dropped: makes sure that the arrival is never before its
- * recorded time. */
+/* Must be called if a way to an arrival was dropped. Makes sure that the arrival is never before
+ * its recorded time. */
 static bool pin(reduction *r, const boundary *at, uint32_t node) {
     size_t n = r->room.from.n;
     int64_t was = r->graph->ns[node];
@@ -428,7 +431,7 @@ static bool add_links(reduction *r, uint32_t number, uint32_t node, const tm_lab
     return true;
 }
 
-/* Returns how many operations have keys below that of a node. */
+/* Returns how many operations have keys below the key of a node. */
 static size_t visits_before_key(const reduction *r, uint32_t node) {
     const tm_graph_visit *visits = r->graph->visits.data;
     size_t low = 0, high = r->graph->visits.n;

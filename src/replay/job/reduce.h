@@ -16,8 +16,11 @@
 
 #include "replay/job/batch.h"
 
-/** Writes the weight of an edge in each set.
- * @param ns  [n_sets] out; has room for whole rows (base/simd_lanes.h) */
+/**
+ * Writes the weight of an edge in each set.
+ *
+ * @param ns  [n_sets] set to the weights; has room for whole rows (base/simd_lanes.h)
+ */
 typedef void tm_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
 
 /** An operation that a rank takes part in, or a joint. */
@@ -28,8 +31,9 @@ typedef struct tm_boundary {
 
 typedef struct tm_link {
     uint32_t from; /* source: index in `visits`, or TM_FROM_ROOT */
-    uint32_t to;   /* target: index in `visits`, for the rank's arrival there; or n_visits + k, for
-                      the end of step k */
+    /* target: for the rank's arrival at an operation, the index in `visits`; for the end of step k,
+     * n_visits + k */
+    uint32_t to;
 } tm_link;
 
 /** A rank's reduced graph. The arrays point into the words that tm_reduce wrote. */
@@ -46,9 +50,10 @@ typedef struct tm_reduced {
 } tm_reduced;
 
 /**
- * Appends a reduced graph as words. Words can be sent to other processes, and concatenated with
- * those of other ranks in any order. If a way to an arrival was dropped because it would lead back,
- * the arrival is never before its recorded time in any set; savings are then lower bounds.
+ * Appends a reduced graph as words. Words can be sent to other processes. The words of several
+ * ranks can be concatenated in any order. A way to an arrival is dropped if it would lead back.
+ * Then the arrival is never before its recorded time in any set, and savings are lower bounds.
+ *
  * @param words  of int64_t; unchanged on failure
  * @return       TM_OK; TM_ERR_FAULT
  */
@@ -56,9 +61,10 @@ tm_status tm_reduce(const tm_graph *graph, size_t n_sets, tm_weigh *weigh, const
                     tm_vec *words, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Finds the weights of an edge for all ranks of a batch, and sets @p by to the weights in each set.
+ * Finds the weights of an edge for all ranks of a batch.
+ *
  * @param room  [sets + 3] memory for weights that are not stored elsewhere
- * @param by    [sets] out
+ * @param by    [sets] set to the weights in each set
  */
 typedef void tm_weigh_batch(const void *context, const tm_batch *batch,
                             const tm_batch_workspace *workspace, uint32_t edge, tm_batch_row *room,

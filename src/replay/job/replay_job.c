@@ -118,8 +118,8 @@ static bool order_targets(assembly *a) {
     return ok;
 }
 
-/* Sets first[target + 1] to the index of the target's first link, as a counting sort needs it:
- * place_links advances the entries while it places the links. */
+/* First part of a counting sort of links by target. Sets first[target + 1] to the index of the
+ * target's first link. place_links advances these elements while it places the links. */
 static void count_links(const assembly *a) {
     const tm_reduced *ranks = a->ranks.data;
     const uint32_t *targets = a->targets.data;
@@ -133,8 +133,11 @@ static void count_links(const assembly *a) {
         first[i] += first[i - 1];
 }
 
-/* Places the links rank by rank, so that the links to a target are in the order of ranks.
- * @param times  [links] out: each link's weights */
+/*
+ * Places the links rank by rank, so that the links to a target are in the order of ranks.
+ *
+ * @param times  [links] set to the address of each link's weights
+ */
 static void place_links(const assembly *a, const int64_t **times) {
     const uint32_t *targets = a->targets.data;
     tm_replay *job = a->job;

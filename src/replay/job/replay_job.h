@@ -1,9 +1,7 @@
 /* The whole job, reduced to operations and ends of steps. For any choice of a weight set for each
- * rank, it can be evaluated in milliseconds.
- *
- * Operations are sorted by (last_ns, operation), so that no link leads to an earlier operation;
- * the steps come after them. An operation or step is identified by its index in this order, a rank
- * by its index among the ranks. */
+ * rank, it can be evaluated in milliseconds. Operations are sorted by (last_ns, operation), so that
+ * no link leads to an earlier operation. The steps come after the operations. An operation or step
+ * is identified by its index in this order. A rank is identified by its index among the ranks. */
 #ifndef TMERGE_REPLAY_REPLAY_JOB_H
 #define TMERGE_REPLAY_REPLAY_JOB_H
 
@@ -37,16 +35,17 @@ typedef struct tm_replay {
 /**
  * Builds the job from the reduced graphs of its ranks.
  *
- * @param words  [n_words] of tm_reduce for all ranks, each once, in any order
- * @param out    freed by the caller
+ * @param words  [n_words] from tm_reduce, for all ranks, each rank once, in any order
+ * @param out    must be freed by the caller
  * @return       TM_OK; TM_ERR_FAULT
  */
 tm_status tm_replay_build(const int64_t *words, size_t n_words, tm_replay *out,
                           tm_error *err) TM_MUST_CHECK;
 
 /**
- * Like tm_replay_build, but leaves the weights in @p words. Saves time if all sets are evaluated
- * together, once.
+ * Like tm_replay_build, but leaves the weights in @p words. This saves time if all sets are
+ * evaluated together and only once.
+ *
  * @param words  must stay valid as long as the job
  */
 tm_status tm_replay_open(const int64_t *words, size_t n_words, tm_replay *out,
@@ -54,8 +53,8 @@ tm_status tm_replay_open(const int64_t *words, size_t n_words, tm_replay *out,
 
 void tm_replay_free(tm_replay *replay);
 
-/** Makes T include only these steps; NULL: all steps except the warm-up (TM_STEP_LEAD_IN). TM_OK;
- * TM_ERR_FAULT. */
+/** Makes T include only these steps. If @p steps is NULL, T includes all steps except the warm-up
+ * (TM_STEP_LEAD_IN). TM_OK; TM_ERR_FAULT. */
 tm_status tm_replay_count(tm_replay *replay, const tm_list *steps, tm_error *err) TM_MUST_CHECK;
 
 /**
@@ -83,15 +82,20 @@ void tm_replay_forward_all(const tm_replay *replay, int64_t *ns);
  */
 int64_t tm_replay_total(const tm_replay *replay, const int64_t *ns);
 
-/** Returns T from the ends of steps [n_steps]. */
+/**
+ * Returns T.
+ *
+ * @param ends  [n_steps] ends of the steps
+ */
 int64_t tm_replay_total_of(const tm_replay *replay, const int64_t *ends);
 
 /**
  * Computes the latest time that each operation and step could have without delaying the end of the
  * last step. This time minus the actual time is the slack.
- * @param ns       of tm_replay_forward
- * @param late_ns  [n_operations + n_steps] out; TM_REPLAY_NEVER if no step's end depends on the
- *                 operation
+ *
+ * @param ns       times from tm_replay_forward
+ * @param late_ns  [n_operations + n_steps] set to the latest times; TM_REPLAY_NEVER if no step's
+ *                 end depends on the operation
  */
 void tm_replay_backward(const tm_replay *replay, const uint8_t *set_of_rank, const int64_t *ns,
                         int64_t *late_ns);

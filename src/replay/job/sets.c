@@ -13,7 +13,7 @@ static int64_t explained(const tm_edge *edge, const tm_weight *w, int64_t ns) {
     return w->over_ns > 0 && without < ns ? without : ns;
 }
 
-/* Computes an edge's weight with a change, with and without unexplained time. */
+/* Computes the weight of an edge after a change, with and without unexplained time. */
 static void change_edge(double factor, const tm_edge *edge, const tm_weight *weight, int64_t *ns) {
     if (factor == 0.0) {
         ns[0] = ns[1] = 0;

@@ -31,8 +31,8 @@ void tm_scaled_free(tm_scaled *scaled);
 /** Returns the factor of an operation; 1 if it has none. */
 double tm_scaled_factor(const tm_scaled *scaled, uint64_t operation);
 
-/** A change of the weights of some edges on all ranks. It has two sets: with unexplained time, and
- * without. */
+/** A change of the weights of some edges on all ranks. It has two sets: one with unexplained time,
+ * and one without. */
 typedef struct tm_change {
     uint16_t kinds; /* bit k: edges of kind k (tm_edge_kind) change */
     uint8_t flags;  /* only edges with one of these flags change; 0: all */
@@ -49,7 +49,8 @@ typedef struct tm_change {
     const tm_scaled *of_operation; /* if not NULL, replaces `factor`: a factor for each operation */
 } tm_change;
 
-/** Maximum number of kernels whose change is evaluated: those with the most time on the path. */
+/** Maximum number of kernels whose change is evaluated. These are the kernels with the most time on
+ * the path. */
 enum { TM_KERNELS_MAX = 16 };
 
 /** Changes that are evaluated together, at most 64. The kind and the mark of an edge determine
@@ -82,7 +83,8 @@ uint64_t tm_sets_meant(const tm_sets *sets, const tm_graph *graph, const tm_edge
 void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
 void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
 
-/** Return the two functions for batches, compiled for this processor's instruction set. */
+/** Return the functions for batches that correspond to the two functions above. They are compiled
+ * for this processor's instruction set. */
 tm_weigh_batch *tm_sets_weigh_batch(void);
 tm_weigh_batch *tm_sets_weigh_batch_changes(void);
 

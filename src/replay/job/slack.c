@@ -52,8 +52,8 @@ typedef struct slacker {
     bool known; /* the event is in the graph */
 } slacker;
 
-/* Sets the slack of each GPU event, by row. An event's first node is its start, its last node its
- * end. */
+/* Sets the slack of each GPU event, by row. The first node of an event is its start, the last node
+ * is its end. */
 static void find_events(const tm_graph *graph, const tm_slack_times *times, slacker *events,
                         size_t n) {
     for (size_t v = 0; v < graph->n_nodes; v++) {
@@ -104,7 +104,7 @@ static bool is_of(const tm_track *track, const tm_track *stream) {
            track->stream == stream->stream;
 }
 
-/* Returns by how much the slack of a run's events may differ in merging pass @p nth [ns]. */
+/* Returns by how much [ns] the slack of the events of a run may differ in merging pass @p nth. */
 static int64_t allowed_ns(int64_t least_ns, int nth) {
     const int64_t part = 1000 + (least_ns > 0 ? least_ns / 64 : 0);
     return part > INT64_MAX >> nth ? INT64_MAX : part << nth;

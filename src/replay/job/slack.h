@@ -42,10 +42,11 @@ typedef struct tm_slack_times {
 
 /**
  * Appends the slack of a rank's events, stream by stream. Adjacent events with equal slack form a
- * run. If there are too many runs, merges adjacent ones, first those with the most similar slack. A
- * merged run has the smallest and the largest slack of its events.
+ * run. If there are too many runs, merges adjacent runs. Runs with similar slack are merged first.
+ * A merged run has the smallest and the largest slack of its events.
+ *
  * @param graph  graph of the rank, or of its batch
- * @param most   maximum number of runs, but each stream has at least one
+ * @param most   maximum number of runs, but each stream has at least one run
  * @param runs   of tm_slack_run
  * @return       false when out of memory
  */

@@ -36,13 +36,15 @@ enum { TM_WORKS_RANK_WORDS = 3 };
 typedef struct tm_works {
     size_t n_rows;
     int64_t *steps; /* owned; [n_rows] step number of each row, ascending */
-    tm_vec ranks;   /* of int64_t[TM_WORKS_RANK_WORDS + TM_N_WORKS * n_rows]: header and sums of
-                       each rank, ascending in stage, then rank */
+    /* for each rank, its header and its sums: int64_t[TM_WORKS_RANK_WORDS + TM_N_WORKS * n_rows];
+     * ascending in stage, then rank */
+    tm_vec ranks;
 } tm_works;
 
 void tm_works_free(tm_works *works);
 
-/** Return the header of rank @p i, and its sums. */
+/** tm_works_at returns the header of rank @p i. tm_works_sums returns its sums of one kind of
+ * work. */
 static inline const tm_works_rank *tm_works_at(const tm_works *works, size_t i) {
     return (const void *)((const char *)works->ranks.data + i * works->ranks.size);
 }

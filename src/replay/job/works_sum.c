@@ -40,7 +40,8 @@ static size_t row_of(const tm_works_of *of, uint64_t hash) {
     return step == NO_STEP ? SIZE_MAX : step * of->shape->n_parts + part;
 }
 
-/* Returns the index of a place in a rank's sums, or SIZE_MAX if its work is not summed. */
+/* Returns the index of a place in the sums of a rank; SIZE_MAX if the work at the place is not
+ * summed. */
 static size_t sum_at(const tm_works_of *of, uint32_t place) {
     const tm_peer_others *others = of->places->others.data;
     if (place == TM_NO_PLACE)

@@ -29,8 +29,8 @@ typedef struct tm_changes {
 tm_status tm_changes_choose(const tm_replay_result *result, tm_changes *out,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Returns the marks of the chosen kernels by name id; freed by the caller; NULL when out of
- * memory. */
+/** Returns the marks of the chosen kernels, by name id. The caller must free the array. NULL when
+ * out of memory. */
 uint8_t *tm_changes_mark(const tm_changes *changes, size_t n_names);
 
 #endif

@@ -39,7 +39,7 @@ static size_t list_hosts(const tm_comm_record *r, size_t n, tm_links_host_of *ho
 }
 
 static tm_links_class class_of(const tm_comm_record *r, size_t n, size_t n_hosts) {
-    /* Sends in both directions are of one class. */
+    /* Sends in both directions belong to one class. */
     const bool pair = tm_collective_is_one_way(r->kind);
     return (tm_links_class){pair ? TM_COLL_SENDRECV : r->kind, r->bytes, (int64_t)n,
                             (int64_t)n_hosts};
@@ -82,7 +82,7 @@ static int64_t shortest(const tm_comm_record *r, size_t n) {
     return ns;
 }
 
-/* Lists every operation that involves several hosts, and the hosts of each group once. */
+/* Lists all operations that involve several hosts. Lists the hosts of each group once. */
 static bool list_taken(const tm_collectives *c, tm_links_host_of *host_of, const void *context,
                        tm_vec *all, tm_vec *members) {
     const tm_instance *instances = c->instances.data;
@@ -157,8 +157,9 @@ static bool crosses(const field *f, uint64_t group, int64_t host) {
     return bsearch(&key, f->members->data, f->members->n, sizeof key, by_member) != NULL;
 }
 
-/* Returns the median time of the links in [first, end) that involve a host if @p across, else of
- * those that do not involve it; -1 if there are none. */
+/* Of the links in [first, end), returns the median time of those that involve a host. If @p across
+ * is false, returns the median time of those that do not involve it. Returns -1 if there are
+ * none. */
 static int64_t median_of(const field *f, size_t first, size_t end, int64_t host, bool across) {
     size_t n = 0;
     for (size_t i = first; i < end; i++)
@@ -167,8 +168,8 @@ static int64_t median_of(const field *f, size_t first, size_t end, int64_t host,
     return n > 0 ? tm_median_any(f->scratch, n) : -1;
 }
 
-/* Among the links [first, end) of a class, compares those that involve a host with those that do
- * not. False if there is nothing to compare. */
+/* Compares the links [first, end) of a class: links that involve a host with links that do not.
+ * False if there is nothing to compare. */
 static bool compare_class(const field *f, size_t first, size_t end, int64_t host,
                           tm_links_slow *out, bool *slow) {
     int64_t least_ns = INT64_MAX, most_ns = 0;

@@ -1,7 +1,7 @@
-/* Finds a host with slow transfers. Compares the operations of a host with other hosts' operations
- * of the same kind, size, number of ranks and number of hosts. The time of an operation is the time
- * of its shortest kernel, which is on the rank that arrived last. So the fit of clocks does not
- * matter. */
+/* Finds a host with slow transfers. Compares the operations of a host with operations of other
+ * hosts that have the same kind, size, number of ranks and number of hosts. The time of an
+ * operation is the time of its shortest kernel, which is on the rank that arrived last. So the
+ * result does not depend on the fit of clocks. */
 #ifndef TMERGE_REPLAY_LINKS_H
 #define TMERGE_REPLAY_LINKS_H
 
@@ -13,7 +13,7 @@ typedef struct tm_links_class {
     int64_t kind, bytes, n_ranks, n_hosts;
 } tm_links_class;
 
-/** Times of a group's operations of one class. Sent as bytes. */
+/** Times of the operations of one class in a group. Sent as bytes. */
 typedef struct tm_links_time {
     tm_links_class class;
     uint64_t group;                     /* as in tm_comm_record */
@@ -36,8 +36,9 @@ typedef struct tm_links_slow {
 
 /** Result. */
 typedef struct tm_links {
-    tm_vec hosts; /* of int64_t: name id of the slow host; several if they always occur together */
-    tm_vec slow;  /* of tm_links_slow, in the order of count x ns, the largest first */
+    /* of int64_t: name id of the slow host, or of several hosts that always occur together */
+    tm_vec hosts;
+    tm_vec slow; /* of tm_links_slow, sorted by count x ns, the largest first */
 } tm_links;
 
 #define TM_LINKS() ((tm_links){TM_VEC(int64_t), TM_VEC(tm_links_slow)})
@@ -49,8 +50,9 @@ typedef uint32_t tm_links_host_of(const void *context, int64_t rank);
 
 /**
  * Summarises the complete operations over several hosts that this process matched.
- * @param links    of tm_links_time, appended to
- * @param members  of tm_links_member, appended to
+ *
+ * @param links    of tm_links_time; this function appends to it
+ * @param members  of tm_links_member; this function appends to it
  * @return         TM_OK; TM_ERR_FAULT
  */
 tm_status tm_links_collect(const tm_collectives *collectives, tm_links_host_of *host_of,

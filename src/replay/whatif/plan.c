@@ -123,8 +123,8 @@ static int by_promise(const void *a, const void *b) {
 typedef struct planning {
     tm_fixer *fixer;
     tm_fix_sets peer;
-    uint32_t ranks[PLAN_MAX]; /* the ranks that are fixed so far, then the candidate */
-    size_t n;                 /* fixed ranks */
+    uint32_t ranks[PLAN_MAX]; /* the ranks that are fixed so far, followed by the candidate */
+    size_t n;                 /* number of fixed ranks */
     int64_t total_ns;         /* T if the ranks of the plan are fixed */
     tm_vec hops;              /* of tm_hop: critical path that remains if the ranks of the plan are
                                  fixed */
@@ -138,7 +138,8 @@ static int64_t total_of(const planning *p, size_t n) {
     return total_with(p->fixer, &fix, p->fixer->recorded.plain, p->peer.plain);
 }
 
-/* Lists the ranks whose fix shortens the remaining path enough, the largest reduction first. */
+/* Lists the ranks whose fix shortens the remaining path enough. The rank with the largest reduction
+ * is first. */
 static bool find_candidates(planning *p) {
     size_t n_ranks = p->fixer->replay->n_ranks;
     p->total_ns = total_of(p, p->n);

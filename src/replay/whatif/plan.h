@@ -19,7 +19,7 @@ typedef struct tm_fix_sets {
 
 /** A change of the weights of some ranks. */
 typedef struct tm_fix {
-    const uint32_t *ranks; /* [n] indices, each once; NULL: all ranks */
+    const uint32_t *ranks; /* [n] indices of ranks, each once; NULL: all ranks */
     size_t n;
     tm_fix_sets sets; /* new weights */
 } tm_fix;
@@ -46,7 +46,7 @@ typedef struct tm_fixer {
     uint8_t *set_of_rank; /* owned; [n_ranks] */
 } tm_fixer;
 
-/** Opens a fixer, to be freed by the caller. TM_OK; TM_ERR_FAULT. */
+/** Opens a fixer, which the caller must free. TM_OK; TM_ERR_FAULT. */
 tm_status tm_fixer_open(const tm_replay *replay, tm_fix_sets recorded, tm_fixer *fixer,
                         tm_error *err) TM_MUST_CHECK;
 void tm_fixer_free(tm_fixer *fixer);
@@ -59,8 +59,8 @@ bool tm_fixer_may_help(const tm_fixer *fixer, const tm_fix *fix);
  * evaluate some of them. */
 tm_saving tm_fixer_try(tm_fixer *fixer, const tm_fix *fix);
 
-/** An entry of the plan: the rank whose fix saves most if the ranks of earlier entries are fixed.
- */
+/** An entry of the plan: the rank whose fix saves most if the ranks of earlier entries are
+ * fixed. */
 typedef struct tm_planned {
     uint32_t rank; /* index */
     /* what this entry and all earlier entries save together; but path_ns is only for this entry */

@@ -19,9 +19,9 @@
     X(STAGE, "stage")                                                                              \
     X(KIND, "kind")                                                                                \
     X(KERNEL, "kernel")                                                                            \
-    X(NETWORK, "network") /* the transfers of a slow host made as fast as those of others */       \
-    X(SPLIT, "split")     /* all stages given the mean of their work */                            \
-    X(LIMIT, "limit")     /* a kind of work that takes no time */
+    X(NETWORK, "network") /* transfers of a slow host are as fast as those of other hosts */       \
+    X(SPLIT, "split")     /* all stages have the mean of their work */                             \
+    X(LIMIT, "limit")     /* a kind of work takes no time */
 
 typedef enum tm_whatif_what {
 #define TM_WHATIF_ENUM(id, word) TM_WHATIF_##id,
@@ -45,7 +45,7 @@ typedef enum tm_whatif_what {
 
 typedef struct tm_fix_kind {
     const char *word;
-    uint16_t kinds; /* bit by tm_edge_kind */
+    uint16_t kinds; /* bit k is set for edges of kind k (tm_edge_kind) */
     uint8_t flags;
 } tm_fix_kind;
 
@@ -54,8 +54,9 @@ extern const tm_fix_kind tm_fix_kinds[TM_N_FIX_KINDS];
 
 /** A possible fix. Times are of the whole job. Sent as bytes. */
 typedef struct tm_whatif_item {
-    int64_t id; /* by `what`: rank, stage, index of tm_fix_kinds, position in the plan, name id of a
-                   host or kernel, 0 for a scenario */
+    /* Depends on `what`: a rank, a stage, an index of tm_fix_kinds, a position in the plan, or the
+     * name id of a host or kernel. 0 for a scenario. */
+    int64_t id;
     int64_t ranks; /* number of ranks to which the fix applies */
     /* Time that the work to fix takes on the recorded critical path. For PLAN, the time by which
      * the fix of the last rank shortens the path that remained before. */
@@ -67,8 +68,9 @@ typedef struct tm_whatif_item {
     int64_t ideal_ns;
     int64_t next_rank; /* rank with most of the path that remains after the fix; -1 unknown */
     uint8_t what;      /* tm_whatif_what */
-    bool tried; /* the fix was evaluated; false if it shortens the path by less than 0.05 % of T,
-                   because it cannot save more */
+    /* The fix was evaluated. It is not evaluated if it shortens the path by less than 0.05 % of T,
+     * because it cannot save more than that. */
+    bool tried;
 } tm_whatif_item;
 
 typedef struct tm_whatif_step {
@@ -76,8 +78,8 @@ typedef struct tm_whatif_step {
     int64_t ns;        /* recorded time of the step: E_k - E_(k - 1) */
     int64_t base_ns;   /* as in tm_replay_result */
     int64_t ideal_ns;  /* time of the step if all ranks have their peers' weights */
-    int64_t best_rank; /* rank whose fix shortens the step most; -1 if none does */
-    int64_t saved_ns;  /* by that fix */
+    int64_t best_rank; /* rank whose fix shortens the step most; -1: no fix shortens it */
+    int64_t saved_ns;  /* what this fix saves */
 } tm_whatif_step;
 
 /** A rank's slack. Sent as bytes. */
@@ -88,7 +90,7 @@ typedef struct tm_whatif_rank {
 
 typedef struct tm_replay_result {
     tm_timebase base;   /* origin of the times in the result */
-    int64_t world_size; /* number of ranks of the job according to the traces; -1 unknown */
+    int64_t world_size; /* number of ranks of the job according to the traces; -1: unknown */
     tm_vec path_steps;  /* of tm_path_step */
     tm_vec pieces;      /* of tm_path_piece, in the order of time */
     tm_vec whole;       /* of tm_path_piece: the path of the whole job, not cut at ends of steps */
@@ -103,16 +105,18 @@ typedef struct tm_replay_result {
     int64_t total_ns;   /* T: time of the requested steps (tm_replay_total) */
     /* as total_ns, but for all steps of the job, including steps that were not requested */
     int64_t job_ns;
-    int64_t window_ns; /* total length of the steps that the traces mark, mean over ranks; 0
-                          without marked steps */
+    /* total length of the steps that the traces mark, as a mean over ranks; 0 if no steps are
+     * marked */
+    int64_t window_ns;
     /* Time to which slowdowns and shares refer. This is T; if the traces record operations, it is T
      * without unexplained time. */
     int64_t base_ns;
-    bool operations;              /* the traces hold operations instead of kernels */
-    int64_t ideal_ns;             /* T if all ranks have their peers' weights */
-    int64_t explained_ns;         /* T without unexplained time */
-    int64_t workers_ns, stage_ns; /* T if the worst ranks are fixed, T if the last stage is fixed;
-                                     -1: not computed */
+    bool operations;      /* the traces hold operations instead of kernels */
+    int64_t ideal_ns;     /* T if all ranks have their peers' weights */
+    int64_t explained_ns; /* T without unexplained time */
+    /* workers_ns: T if the worst ranks are fixed. stage_ns: T if the last stage is fixed. -1: not
+     * computed. */
+    int64_t workers_ns, stage_ns;
     /* comm_ns: total time of communication kernels. unmatched_ns: total time of communication
      * kernels whose operation joins no ranks. */
     int64_t comm_ns, unmatched_ns;
@@ -121,7 +125,7 @@ typedef struct tm_replay_result {
     int64_t n_ranks;        /* number of ranks with GPU events */
     int64_t uncertainty_ns; /* largest joint uncertainty of two clocks */
     const tm_names *names;  /* borrowed */
-    const char *scenario;   /* the scenario as typed by the user, borrowed; NULL: none */
+    const char *scenario;   /* the scenario as the user typed it; borrowed; NULL: no scenario */
 } tm_replay_result;
 
 void tm_replay_result_init(tm_replay_result *result);

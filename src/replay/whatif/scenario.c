@@ -72,7 +72,8 @@ static int find_condition(const char *text, const char *end) {
     return c;
 }
 
-/* Returns the end of a condition: the next + before another condition; @p end if there is none. */
+/* Returns the end of a condition. A condition ends at the next + that is followed by another
+ * condition. If there is none, it ends at @p end. */
 static const char *find_end(const char *text, const char *end) {
     for (const char *p = text; p < end; p++) {
         const char *next = p + 1 < end ? memchr(p + 1, '+', (size_t)(end - p - 1)) : NULL;
@@ -248,7 +249,7 @@ typedef struct place {
     tm_scenario_part *part;
     const tm_timeline *timeline;
     const tm_graph *graph;
-    const uint8_t *inside; /* [n_events] the event starts within a selected operator */
+    const uint8_t *inside; /* [n_events] whether the event starts within a selected operator */
     int64_t stage;
 } place;
 

@@ -51,12 +51,13 @@ extern const char *const tm_condition_words[TM_N_CONDITIONS];
 /** An expression, and the names that match it. Each name is tested when it first occurs. */
 typedef struct tm_name_rule {
     regex_t regex;
-    uint8_t *known; /* owned; by name id: 0 not yet tested, 1 no match, 2 match; NULL before
-                       tm_scenario_bind */
+    /* owned; by name id: 0: not tested yet; 1: no match; 2: match. NULL before tm_scenario_bind. */
+    uint8_t *known;
 } tm_name_rule;
 
 typedef struct tm_scenario_part {
-    char *texts[TM_N_CONDITIONS]; /* owned; what was typed after "="; NULL: not given */
+    /* owned; the text that was typed after "="; NULL: the condition is not given */
+    char *texts[TM_N_CONDITIONS];
     tm_list ranks, steps;
     int64_t stage;
     uint8_t kind; /* index of tm_fix_kinds */
@@ -71,8 +72,9 @@ typedef struct tm_scenario {
     char *text;            /* owned; text as typed: "--fix rank=3 --scale kernel=gemm:0.5" */
     const tm_names *names; /* borrowed; set by tm_scenario_bind */
     int64_t last_stage;
-    int64_t n_ranks; /* number of ranks of the job with selected edges; set when the edges of all
-                        ranks are marked */
+    /* number of ranks of the job that have selected edges; set after the edges of all ranks were
+     * marked */
+    int64_t n_ranks;
 } tm_scenario;
 
 #define TM_SCENARIO() ((tm_scenario){.parts = TM_VEC(tm_scenario_part), .factors = TM_VEC(double)})
@@ -82,9 +84,10 @@ enum { TM_SCENARIO_PARTS_MAX = 255 };
 
 /**
  * Adds a part.
+ *
  * @param option  "fix" or "scale"
  * @param text    argument of the option as typed
- * @return        TM_OK; TM_ERR_USAGE; TM_ERR_FAULT; free the scenario in any case
+ * @return        TM_OK; TM_ERR_USAGE; TM_ERR_FAULT. The caller must free the scenario in any case.
  */
 tm_status tm_scenario_add(tm_scenario *scenario, const char *option, const char *text,
                           tm_error *err) TM_MUST_CHECK;
@@ -96,7 +99,7 @@ void tm_scenario_free(tm_scenario *scenario);
 tm_status tm_scenario_bind(tm_scenario *scenario, const tm_names *names, int64_t last_stage,
                            tm_error *err) TM_MUST_CHECK;
 
-/** What a part matches on a rank, added up over ranks. */
+/** What a part matches on a rank. These numbers are added up over ranks. */
 typedef struct tm_scenario_found {
     /* For each condition, number of edges that meet it. For the conditions rank, host and stage,
      * number of ranks that meet it. */
@@ -105,9 +108,10 @@ typedef struct tm_scenario_found {
 } tm_scenario_found;
 
 /**
- * Marks the selected edges of a rank: sets tm_graph.fixes.
+ * Marks the selected edges of a rank by setting tm_graph.fixes.
+ *
  * @param stage  stage of the rank, -1 for none
- * @param found  [parts] added to
+ * @param found  [parts] the number of matches is added to this
  * @return       TM_OK; TM_ERR_FAULT
  */
 tm_status tm_scenario_mark(tm_scenario *scenario, const tm_timeline *timeline, int64_t stage,

@@ -26,7 +26,7 @@ typedef struct tm_split_stage {
     int64_t own_ns;    /* part of usual_ns in kernels that no other stage runs */
     int64_t spread_ns; /* difference between the most and the least work of the stage's ranks */
     int64_t layers;    /* how often a pass of the stage repeats the same kernels; 0: unknown */
-    int64_t differs;   /* 1: reported as different from the other stages */
+    int64_t differs;   /* 1: the stage is reported as different from the other stages */
     int64_t calls;     /* number of kernels of the median rank per step */
     /* multiplied by these factors, the work of the stage and its number of kernels are those of the
      * mean stage */

@@ -53,8 +53,8 @@ static int64_t put_numbers(groups *g, tm_wire_message message, uint32_t field) {
     return n;
 }
 
-/* Reads a ReplicaGroup, whose field 1 is replica_ids. Returns whether the message has such groups.
- */
+/* Reads a ReplicaGroup, whose field 1 is replica_ids. Returns whether the message has such
+ * groups. */
 static bool put_listed(groups *g, tm_wire_message message, uint32_t number) {
     tm_wire_field field;
     bool any = false;
@@ -292,7 +292,7 @@ bool tm_gpu_collective_read(tm_gpu_collectives *c, int64_t program, tm_text cate
     const groups g = read_groups(of, &c->text);
     bool starts = of->opcode.size != category.size && !tm_text_is(of->opcode, "all-reduce-start");
     read_bytes(of->shape, starts, g.size, out);
-    /* an async- wrapper has no groups: they are in the computation that it starts */
+    /* an async- instruction has no groups: the groups are in the computation that it starts */
     bool wraps = tm_text_begins(of->opcode, "async-");
     return g.ok && (g.unknown || wraps || set_group(c, program, out));
 }

@@ -1,5 +1,5 @@
-/* Bytes and members of the collectives that a GPU ran. They are found in the programs of an XSpace.
- */
+/* Bytes and members of the collectives that a GPU ran. They are found in the programs of an
+ * XSpace. */
 #ifndef TMERGE_XPLANE_GPU_COLLECTIVES_H
 #define TMERGE_XPLANE_GPU_COLLECTIVES_H
 

@@ -148,8 +148,8 @@ static bool is_among(tm_text word, const char *const *words) {
 }
 
 /* Returns the category that XLA gives to an instruction (HloInstruction::ToCategory). For an
- * asynchronous instruction, leaves out -start, because on a GPU the kernel is the whole operation.
- */
+ * asynchronous instruction, leaves out -start, because on a GPU the kernel is the whole
+ * operation. */
 static tm_text category_of(tm_text name, tm_text opcode, tm_text fusion) {
     static const char *const formatting[] = {"transpose", "copy", "reshape", "dynamic-reshape",
                                              NULL};

@@ -83,8 +83,8 @@ static host_kind kind_of(tm_text name) {
     return is_operation(name) ? OPERATOR : ANNOTATION;
 }
 
-/* Whether a call of HIP copies or sets memory. (ROCm records what such calls launch as kernels,
- * CUDA as copies.) */
+/* Whether a call of HIP copies or sets memory. (With CUDA, the work of such calls is recorded as
+ * copies. ROCm records it as kernels.) */
 static bool names_copy(tm_text name) {
     return tm_text_begins(name, "hipMemcpy") || tm_text_begins(name, "hipMemset");
 }
@@ -115,7 +115,8 @@ static int64_t device_of_allocator(tm_text name) {
     return at > 4 && (at == name.size || name.bytes[at] == '_') ? number : -1;
 }
 
-/* Returns the device of an allocation: by its allocator's name or, on a TPU, by its number. */
+/* Returns the number of the device of an allocation. It is found from the name of the allocator. On
+ * a TPU, the event has no allocator, but the number itself. */
 static int64_t device_of_memory(const host *h, const tm_xvalues *v) {
     return tm_x_has(v, TM_X_ALLOCATOR)
                ? device_of_allocator(tm_xstat_text(h->stats.plane, &v->values[TM_X_ALLOCATOR]))
@@ -129,7 +130,8 @@ static int32_t type_of_memory(const host *h, bool of_device) {
     return !of_device ? CPU : tpu ? XLA : CUDA;
 }
 
-/* Returns the owner of an allocation: the rank of its device, or the first rank. */
+/* Returns the owner of an allocation: the rank of its device. If the file does not have this
+ * device, the owner is the first rank. */
 static owner owner_of_memory(const tm_xread *r, int64_t number) {
     const tm_xdevice *devices = r->devices.data;
     for (size_t i = 0; i < r->devices.n && number >= 0; i++)

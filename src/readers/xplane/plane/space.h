@@ -117,13 +117,13 @@ tm_status tm_space_enter(tm_space *space, const tm_xline *line, tm_error *err) T
  */
 bool tm_space_held(tm_space *space, tm_wire_message *out);
 
-/** Parses the bytes of an event, like tm_space_next. TM_OK; TM_ERR_INPUT if the bytes are damaged.
- */
+/** Parses the bytes of an event, like tm_space_next. TM_OK; TM_ERR_INPUT if the bytes are
+ * damaged. */
 tm_status tm_space_read_event(const tm_space *space, tm_wire_message body, tm_xevent *out,
                               tm_error *err) TM_MUST_CHECK;
 
-/** Takes the next event. @p more is false after the last event. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT.
- */
+/** Takes the next event. @p more is false after the last event. TM_OK; TM_ERR_INPUT;
+ * TM_ERR_FAULT. */
 tm_status tm_space_next(tm_space *space, tm_xevent *out, bool *more, tm_error *err) TM_MUST_CHECK;
 
 /** Fails because the current event has an unreadable stat. */

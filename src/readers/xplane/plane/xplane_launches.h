@@ -1,5 +1,5 @@
-/* Data about GPU events, by correlation id. The host's call that launched an event has the same id.
- */
+/* Data about GPU events, by correlation id. The host's call that launched an event has the same
+ * id. */
 #ifndef TMERGE_XPLANE_LAUNCHES_H
 #define TMERGE_XPLANE_LAUNCHES_H
 

@@ -6,8 +6,8 @@
 #include "tpu.h"
 #include "tpu_clock.h"
 
-/** What all events of a metadata entry have in common. The index is that of the entry in the plane.
- */
+/** What all events of a metadata entry have in common. The index is that of the entry in the
+ * plane. */
 typedef struct tm_tpu_meta {
     tm_hlo hlo;
     tm_hlo_kind kind;

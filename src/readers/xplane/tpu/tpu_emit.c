@@ -160,8 +160,8 @@ static tm_status add_note(emitter *e, uint32_t op, tm_error *err) {
     return row == TM_NO_EVENT || add_facts(e, op, row) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Finds the first stream that is free for an asynchronous operation. (Such operations may overlap.)
- */
+/* Finds the first stream that is free for an asynchronous operation. (Such operations may
+ * overlap.) */
 static tm_status take_lane(emitter *e, const int64_t at[2], uint32_t *track, tm_error *err) {
     int64_t *ends = e->lane_ends.data;
     size_t lane = 0;
