@@ -161,8 +161,7 @@ tm_status tm_wire_field_head(tm_wire *wire, int64_t end, tm_wire_field *out, boo
     *more = at < end;
     if (wire->end - wire->p < HEAD_MAX)
         TM_TRY(tm_wire_peek(wire, HEAD_MAX, err));
-    /* The message is the whole content if `end` is INT64_MAX. The size of the content is not known
-     * before its end. */
+    /* If `end` is INT64_MAX, the message is the whole content, and ends where the content ends. */
     if (wire->p == wire->end && end == INT64_MAX)
         *more = false;
     if (!*more)

@@ -531,7 +531,7 @@ static const tm_batch_loops *const all[] = {
 };
 
 const tm_batch_loops *const *tm_batch_loops_all(size_t *n) {
-    (void)tm_lanes_all(n); /* `all` has the same length as the array that tm_lanes_all returns */
+    (void)tm_lanes_all(n); /* `all` is in the order of the array that tm_lanes_all returns */
     return all;
 }
 
