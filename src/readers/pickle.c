@@ -269,7 +269,7 @@ static inline tm_pickle_value real_of(const unsigned char *from) {
     return value;
 }
 
-/* Pushes a value of the memo; false if the memo does not have it. */
+/* Pushes the value at an index of the memo. Returns false if the memo has no value there. */
 static inline bool get(const machine *m, uint64_t index, tm_pickle_value **top) {
     const tm_vec *memo = &m->out->memo;
     if (index >= memo->n)
@@ -278,7 +278,7 @@ static inline bool get(const machine *m, uint64_t index, tm_pickle_value **top) 
     return true;
 }
 
-/* Stores the top value in the memo; false if its index is not the next free one. */
+/* Stores the top value in the memo. Returns false if @p index is not the next free index. */
 static inline bool put_next(machine *m, uint64_t index, const tm_pickle_value *top) {
     tm_vec *memo = &m->out->memo;
     if (index != memo->n || top == m->floor)
@@ -340,8 +340,8 @@ static inline const unsigned char *push_one(machine *m, const unsigned char *op,
     }
 }
 
-/* Runs opcodes as long as push_one handles them. It handles nine of ten opcodes: half of all
- * opcodes only fetch keys and texts from the memo. */
+/* Runs opcodes as long as push_one handles them. This is the case for nine of ten opcodes, because
+ * half of all opcodes only fetch keys and texts from the memo. */
 static const char *push_row(machine *m) {
     const unsigned char *op = m->op, *next, *safe = m->safe;
     tm_pickle_value *top = m->top;
@@ -398,8 +398,8 @@ static inline const char *add_top(machine *m, size_t n, tm_pickle_type type) {
     return add_items(m, m->top, n, type);
 }
 
-/* Removes the last mark and the values above it; their memory stays unchanged until the next push.
- * Returns NULL if there is no mark. */
+/* Removes the last mark and the values above it. Returns the address of these values, whose memory
+ * stays unchanged until the next push. Returns NULL if there is no mark. */
 static inline const tm_pickle_value *leave_mark(machine *m, size_t *n) {
     const tm_pickle_value *items = m->floor;
     if (items == m->stack)
@@ -423,8 +423,8 @@ static inline const char *make_marked_tuple(machine *m) {
     return items ? push_tuple(m, items, n) : no_mark;
 }
 
-/* Fills the memo up to @p n values. Writers use the indices 0, 1, 2, ... in turn, so an index above
- * the offset in the file is invalid. */
+/* Adds empty values to the memo until it has @p n of them. Writers use the indices 0, 1, 2, ... in
+ * turn, so an index greater than the offset in the file is invalid. */
 static const char *skip_in_memo(machine *m, uint64_t n) {
     tm_vec *memo = &m->out->memo;
     if (n > (uint64_t)offset(m) || n >= VALUES_MAX)

@@ -23,23 +23,25 @@ typedef struct tm_pickle_value {
     union {
         int64_t i; /* an integer or a bool */
         double r;
-        uint32_t id; /* for a text: its id in texts; for a container: index in containers */
+        uint32_t id; /* of a text: its id in `texts`; of a container: its index in `containers` */
     } as;
     tm_pickle_type type;
 } tm_pickle_value;
 
-/** Where the items of a container are in `items`. */
+/** The items of a container: n elements of `items`, from index `first` on. */
 typedef struct tm_pickle_run {
     size_t first, n, room;
 } tm_pickle_run;
 
 typedef struct tm_pickle {
-    tm_names *texts;      /* owned */
-    tm_vec containers;    /* of tm_pickle_run: one for each list or dict. Two values may share one
-                             container, and a container may contain itself. */
-    tm_vec items;         /* of tm_pickle_value; those of a dict are key, value, key, value, ... */
+    tm_names *texts; /* owned */
+    /* of tm_pickle_run: the items of each list or dict. Two values may share one container, and a
+     * container may contain itself. */
+    tm_vec containers;
+    /* of tm_pickle_value. The items of a dict alternate: key, value, key, value, ... */
+    tm_vec items;
     tm_pickle_value root; /* the pickled value */
-    tm_vec stack, memo;   /* of tm_pickle_value: memory of the reader, kept for the next pickle */
+    tm_vec stack, memo; /* of tm_pickle_value. The reader keeps this memory for the next pickle. */
 } tm_pickle;
 
 /** A pickle that holds nothing. */
@@ -50,24 +52,27 @@ typedef struct tm_pickle {
                  .memo = TM_VEC(tm_pickle_value)})
 
 /**
- * Reads one pickle of any protocol, which must be the whole content.
- * @param out  TM_PICKLE, or a pickle that was read before: its values are replaced, and its
- *             memory is reused
- * @return     TM_OK; TM_ERR_INPUT (an opcode that plain data does not need, an opcode with wrong
- *             values, end of file, over 2^25 values in lists and dicts; with the opcode's offset);
- *             TM_ERR_FAULT
+ * Reads one pickle of any protocol. The pickle must be the whole content of the source.
+ *
+ * @param out  TM_PICKLE, or a pickle that was read before. The values of that pickle are replaced,
+ *             and its memory is reused.
+ * @return     TM_OK; TM_ERR_INPUT with the offset of the opcode, if plain data does not need the
+ *             opcode, if the opcode has wrong values, if the file ends early, or if lists and dicts
+ *             have over 2^25 values in total; TM_ERR_FAULT
  */
 tm_status tm_pickle_read(tm_source *source, tm_pickle *out, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Like tm_pickle_read, but reads a truncated pickle as far as it goes: open containers keep the
- * items read so far.
- * @param cut  set on TM_OK to whether it is truncated
+ * Like tm_pickle_read, but reads a truncated pickle as far as it goes. Containers that were still
+ * open keep the items read so far.
+ *
+ * @param cut  set on TM_OK to whether the pickle is truncated
  */
 tm_status tm_pickle_read_cut(tm_source *source, tm_pickle *out, bool *cut,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Empties a pickle, to be filled from another source. Returns false if out of memory. */
+/** Empties a pickle, so that it can be filled from another source. Returns false if out of
+ * memory. */
 bool tm_pickle_clear(tm_pickle *out);
 
 /** Makes a container with copies of @p n items. Returns false if out of memory. */
@@ -75,11 +80,12 @@ bool tm_pickle_make(tm_pickle *pickle, tm_pickle_type type, const tm_pickle_valu
                     tm_pickle_value *out) TM_MUST_CHECK;
 void tm_pickle_free(tm_pickle *pickle);
 
-/** Returns the items of a list or tuple; none for other values. */
+/** Returns the items of a list or tuple. Other values have no items. */
 const tm_pickle_value *tm_pickle_items(const tm_pickle *pickle, const tm_pickle_value *value,
                                        size_t *n);
 
-/** Returns the keys and values of a dict, alternating: @p n is twice its size. */
+/** Returns the keys and values of a dict: key, value, key, value, ... Sets *n to twice the number
+ * of keys. */
 const tm_pickle_value *tm_pickle_members(const tm_pickle *pickle, const tm_pickle_value *value,
                                          size_t *n);
 
@@ -88,11 +94,13 @@ const tm_pickle_value *tm_pickle_members(const tm_pickle *pickle, const tm_pickl
 const tm_pickle_value *tm_pickle_get(const tm_pickle *pickle, const tm_pickle_value *value,
                                      const char *key);
 
-/** Returns the integer for a key; @p missing if absent or of another type. */
+/** Returns the integer that a dict has for a key. Returns @p missing if the key is absent, or if
+ * its value is not an integer. */
 int64_t tm_pickle_int(const tm_pickle *pickle, const tm_pickle_value *value, const char *key,
                       int64_t missing);
 
-/** Returns the text for a key; "" if absent or of another type. */
+/** Returns the text that a dict has for a key. Returns "" if the key is absent, or if its value is
+ * not a text. */
 const char *tm_pickle_text(const tm_pickle *pickle, const tm_pickle_value *value, const char *key);
 
 #endif

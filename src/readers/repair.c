@@ -9,13 +9,14 @@ enum { AT_VALUE, AT_FIRST_VALUE, AT_KEY, AT_FIRST_KEY, AFTER_VALUE };
 typedef struct fixer {
     tm_json_cursor *cursor;
     tm_repair *out;
-    const char *copied; /* the original was copied up to here */
+    const char *copied; /* the original has been copied up to here */
     const char *comma;  /* position of the last comma between members */
     int state, depth;
-    bool objects[TM_JSON_DEPTH_MAX]; /* by depth: true for an object, false for an array */
+    /* [depth] whether the open value at this depth is an object (true) or an array (false) */
+    bool objects[TM_JSON_DEPTH_MAX];
 } fixer;
 
-/* Replaces [from, to) of the original. */
+/* Replaces the bytes [from, to) of the original. */
 static bool replace(fixer *m, const char *from, const char *to, const char *bytes, size_t size) {
     tm_vec *text = &m->out->text;
     if (!tm_vec_append(text, m->copied, (size_t)(from - m->copied)) ||

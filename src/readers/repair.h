@@ -10,20 +10,21 @@
 typedef struct tm_repair {
     tm_vec text; /* of char: JSON, followed by TM_JSON_PADDING zero bytes */
     size_t size; /* of the JSON */
-    /* [TM_N_COUNTS] number of repairs of each kind; other counts stay 0 */
+    /* [TM_N_COUNTS] number of repairs of each kind. Counts of other things than repairs stay 0. */
     int64_t counts[TM_N_COUNTS];
     bool no_memory;
 } tm_repair;
 
 /**
- * Copies the value at @p p, and repairs bare inf, NaN and N/A, raw control characters, invalid
- * UTF-8, backslashes that escape nothing, unescaped quotes, trailing commas and numbers like
- * -1.-500. A string is correct, and kept, if the text after its closing quote continues the object
- * or array.
+ * Copies the value at @p p, and repairs these errors: bare inf, NaN and N/A; raw control
+ * characters; invalid UTF-8; backslashes that escape nothing; unescaped quotes; trailing commas;
+ * numbers like -1.-500. A string without errors is kept if the text after its closing quote
+ * continues the object or array.
  *
  * @param out  text, size and counts are set on success; the text is reused by the next call
- * @return     position after the value; NULL if the value continues beyond the window (cursor->fail
- *             is cursor->end), has another error (at cursor->fail), or out->no_memory is set
+ * @return     position after the value; NULL on failure. Then the value continues beyond the window
+ *             (cursor->fail is cursor->end), it has another error (cursor->fail is the position of
+ *             the error), or out->no_memory is set.
  */
 const char *tm_json_repair(tm_json_cursor *cursor, const char *p, tm_repair *out);
 

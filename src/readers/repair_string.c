@@ -4,18 +4,20 @@
 
 #include "base/utf8.h"
 
-/* Maximum length of a key that is looked for after a string, and of a string that contains
- * quotes. */
+/* KEY_MAX: maximum length of a key that is looked for after a string. QUOTED_MAX: maximum length of
+ * a string that contains quotes. */
 enum { KEY_MAX = 256, QUOTED_MAX = 65536 };
 
-/* Answers about the text ahead; CUT: the window ends before the answer is known. */
+/* Answers to questions about the text ahead. CUT means that the window ends before the answer is
+ * known. */
 typedef enum verdict { NO, YES, CUT } verdict;
 
 static verdict at_end(const tm_json_cursor *cursor, const char *p) {
     return p >= cursor->end ? CUT : NO;
 }
 
-/* Whether there is a key and its colon at p; *behind is set to where its value would start. */
+/* Whether there is a key with its colon at p. Sets *behind to the position where the key's value
+ * would start. */
 static verdict is_key(const tm_json_cursor *cursor, const char *p, const char **behind) {
     if (*p != '"')
         return at_end(cursor, p);
@@ -81,8 +83,9 @@ static bool is_member(const char *p, size_t size) {
     return false;
 }
 
-/* Whether the quote at p belongs to a key of events that lacks its other quote, or that follows a
- * string without a closing quote: NAME": or "NAME: or "NAME": for a known NAME. */
+/* Whether the quote at p belongs to a known key NAME of events, and a quote is missing there. In
+ * NAME": the key lacks its opening quote. In "NAME: the key lacks its closing quote. In "NAME": the
+ * string before the key lacks its closing quote. */
 static bool touches_member(const char *start, const char *p) {
     const char *from = p, *to = p + 1;
     while (from > start && is_word(from[-1]))
@@ -95,7 +98,8 @@ static bool touches_member(const char *start, const char *p) {
     return is_member(p + 1, size) && *tm_json_space(to + (*to == '"')) == ':';
 }
 
-/* Whether an answer is YES, or is CUT while more text follows. */
+/* Whether a verdict must be reported: it is YES, or it is CUT and the content continues beyond the
+ * window. */
 static bool reported(const tm_json_cursor *cursor, verdict v) {
     return v == YES || (v == CUT && !cursor->final);
 }

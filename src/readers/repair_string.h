@@ -23,12 +23,13 @@ static inline bool tm_string_is_faulty(const tm_string_faults *faults) {
 
 /**
  * Finds the end of the string whose first byte is @p p. A correct string with a correct
- * continuation is accepted as it is. Otherwise a quote closes the string only if the text after it
- * continues the object or array. A key always ends at its first quote.
+ * continuation is accepted as it is. Otherwise a quote closes the string only if the text after the
+ * quote continues the object or array. A key always ends at its first quote.
  *
- * @param faults  set on success; none if the string is correct
- * @return        position after the closing quote, or NULL as in json.h; also if the quotes
- *                indicate a missing comma, colon or quote, which cannot be repaired
+ * @param faults  set on success; without faults if the string is correct
+ * @return        position after the closing quote; NULL as in json.h. Also NULL if the quotes
+ *                indicate a missing comma, colon or quote, because such an error cannot be
+ *                repaired.
  */
 const char *tm_repair_string_end(tm_json_cursor *cursor, const char *p, tm_string_place place,
                                  tm_string_faults *faults);

@@ -15,7 +15,7 @@ static const tm_scanner scanners[] = {
     {"portable", tm_chrome_event_parse, tm_json_skip},
 #if defined(TM_HAS_X86_SCANNERS)
     {"sse2", tm_chrome_event_parse_sse2,
-     tm_json_skip_sse2}, /* supported by every x86-64 processor */
+     tm_json_skip_sse2}, /* every x86-64 processor supports SSE2 */
     {"avx2", tm_chrome_event_parse_avx2, tm_json_skip_avx2},
 #endif
 };

@@ -6,15 +6,19 @@
 
 enum { TM_SHORT_TEXT_MAX = 24 };
 
-/** A short text. All 0: none. */
+/** A short text. If all members are 0, there is no text. */
 typedef struct tm_short_text {
     uint64_t first, middle, last; /* the first, middle and last eight bytes of the text; they may
                                      overlap */
-    uint64_t size;                /* + 1 */
+    uint64_t size;                /* 1 + size of the text; 0: there is no text */
 } tm_short_text;
 
-/** Makes a short text.
- * @param text  at most TM_SHORT_TEXT_MAX bytes, in a window */
+/**
+ * Makes a short text.
+ *
+ * @param text  at most TM_SHORT_TEXT_MAX bytes. The text must be in a window, because the bytes
+ *              after it are read, too.
+ */
 static inline tm_short_text tm_short_text_of(const tm_json_text *text) {
     tm_short_text made = {.size = text->size + 1};
     if (text->size == 0)

@@ -52,8 +52,8 @@ static bool ends_with(const char *path, const char *end) {
     return false;
 }
 
-/* The first line begins an asynchronous event, in the form that the plugin writes in NCCL 2.26 to
- * 2.30. */
+/* Recognises the first line of the file: it begins an asynchronous event, in the form that the
+ * plugin of NCCL 2.26 to 2.30 writes. */
 bool tm_unread_is_nccl_example(const char *head) {
     static const char begin[] = "[\n{\"name\": \"", tells[] = "\", \"ph\": \"b\", \"id\": ";
     if (strncmp(head, begin, sizeof begin - 1) != 0)

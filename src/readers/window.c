@@ -12,8 +12,9 @@ tm_status tm_window_fail(tm_window *window, const char *at, const char *why, tm_
                    window->buffer_offset + (at - window->buffer), "%s", why);
 }
 
-/* Aligned to a cache line, as the pages of the file are: processors copy three times slower if the
- * destination's offset within a page is a few bytes above the source's. */
+/* Replaces the buffer by a larger one. The buffer is aligned to a cache line, like the pages of the
+ * file. Without this alignment, the destination of a copy may be a few bytes after the source
+ * within a page, and then processors copy three times slower. */
 static tm_status grow(tm_window *window, size_t capacity, tm_error *err) {
     char *buffer = tm_pages_apart(capacity + TM_JSON_PADDING);
     if (!buffer)

@@ -25,9 +25,10 @@ typedef struct tm_window {
     size_t capacity;
     int64_t buffer_offset; /* offset of buffer[0] in the decoded content */
     const char *p;         /* the next byte to read */
-    tm_json_cursor cursor; /* cursor.end: after the last byte in the window */
-    bool cut;              /* the compressed stream ended too early; the content ends there */
-    bool ended; /* the last failure was only that the content ends in the middle of the text */
+    tm_json_cursor cursor; /* cursor.end is the end of the last byte in the window */
+    bool cut;              /* the compressed stream ended too early, and the content ends there */
+    /* the last failure had only one reason: the content ends in the middle of the text */
+    bool ended;
 } tm_window;
 
 /** Starts a window and reads its first bytes. The source must be unread. */
@@ -35,34 +36,38 @@ tm_status tm_window_open(tm_source *source, tm_window *out, tm_error *err) TM_MU
 void tm_window_close(tm_window *window);
 
 /**
- * Reads more. Bytes from @p keep on stay in the window and move to its front; window->p is
- * adjusted, and all other pointers into the window become invalid.
+ * Reads more bytes. The bytes from @p keep on stay in the window and move to its front. window->p
+ * is adjusted, and all other pointers into the window become invalid.
  *
- * @param keep  in [buffer, cursor.end]; if the kept bytes fill the window, it grows
- * @return      TM_OK, with cursor.final set if the content ends, completely or too early;
+ * @param keep  a position in [buffer, cursor.end]. If the kept bytes fill the window, the window
+ *              grows.
+ * @return      TM_OK, with cursor.final set if the content ends, also if it ends too early;
  *              TM_ERR_INPUT, also if the kept bytes exceed TM_WINDOW_ITEM_MAX or nothing follows;
  *              TM_ERR_FAULT
  */
 tm_status tm_window_refill(tm_window *window, const char *keep, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Handles a token function that returned NULL: if the text continues beyond the window, reads more
- * and returns TM_OK, after which the token must be read again at window->p; otherwise reports the
- * error and its position.
+ * Must be called after a token function returned NULL. If the text continues beyond the window,
+ * reads more and returns TM_OK; the token must then be read again at window->p. Otherwise, reports
+ * the error and its position.
  *
- * @param keep  start of the current item; window->p is set there
+ * @param keep  start of the current item; window->p is set to it
  */
 tm_status tm_window_resume(tm_window *window, const char *keep, tm_error *err) TM_MUST_CHECK;
 
-/** Skips white space, reading more as needed; window->p is then at a byte, or at the end of the
- * content, where *p is 0 and cursor.final is set. */
+/** Skips white space, and reads more bytes as needed. After this, window->p is at a byte, or at the
+ * end of the content, where *p is 0 and cursor.final is set. */
 tm_status tm_window_space(tm_window *window, tm_error *err) TM_MUST_CHECK;
 
-/** Skips one value of any size at window->p, checking its grammar. */
+/** Skips one value of any size at window->p, and checks its grammar. */
 tm_status tm_window_skip_value(tm_window *window, tm_error *err) TM_MUST_CHECK;
 
-/** Reads a key and its colon; window->p is then at the value, or at the content's end.
- * @param key  points into the window, so it is valid only until more is read */
+/**
+ * Reads a key and its colon. After this, window->p is at the value, or at the end of the content.
+ *
+ * @param key  points into the window, so it is valid only until more is read
+ */
 tm_status tm_window_key(tm_window *window, tm_json_text *key, tm_error *err) TM_MUST_CHECK;
 
 /** Fails with an error at the position of @p at, which points into the window. Sets window->ended

@@ -44,8 +44,8 @@ void tm_wire_close(tm_wire *wire) {
     wire->buffer = NULL;
 }
 
-/* Moves the bytes not yet taken to the front of the window, which is enlarged to at least `n` bytes
- * if necessary. */
+/* Moves the bytes that were not taken yet to the front of the window. If the window is smaller than
+ * @p n bytes, enlarges it. */
 static tm_status make_room(tm_wire *wire, size_t n, tm_error *err) {
     size_t held = (size_t)(wire->end - wire->p), capacity = wire->capacity;
     wire->offset = tm_wire_at(wire, wire->p);
@@ -89,8 +89,9 @@ tm_status tm_wire_peek(tm_wire *wire, size_t n, tm_error *err) {
 }
 
 /*
- * Makes the next @p n bytes available in the window from wire->p on, which may move.
- * @return  TM_OK; TM_ERR_INPUT if the content ends before, or @p n exceeds TM_WIRE_ITEM_MAX;
+ * Makes the next @p n bytes from wire->p on available in the window. wire->p may move.
+ *
+ * @return  TM_OK; TM_ERR_INPUT if the content has fewer bytes, or if @p n exceeds TM_WIRE_ITEM_MAX;
  *          TM_ERR_FAULT
  */
 static tm_status hold(tm_wire *wire, size_t n, tm_error *err) {
@@ -160,7 +161,7 @@ tm_status tm_wire_field_head(tm_wire *wire, int64_t end, tm_wire_field *out, boo
     *more = at < end;
     if (wire->end - wire->p < HEAD_MAX)
         TM_TRY(tm_wire_peek(wire, HEAD_MAX, err));
-    /* the message is the whole content, whose size is not known before its end */
+    /* If `end` is INT64_MAX, the message is the whole content, and ends where the content ends. */
     if (wire->p == wire->end && end == INT64_MAX)
         *more = false;
     if (!*more)

@@ -24,7 +24,7 @@ typedef enum tm_wire_type {
 typedef struct tm_wire_field {
     uint32_t number;
     uint8_t type;         /* tm_wire_type */
-    uint64_t value;       /* the number as written; for TM_WIRE_BYTES the length */
+    uint64_t value;       /* the number as written; for TM_WIRE_BYTES, the length of the content */
     const uint8_t *bytes; /* for TM_WIRE_BYTES: the content, if it is in memory */
 } tm_wire_field;
 
@@ -38,7 +38,9 @@ const uint8_t *tm_wire_long_varint(const uint8_t *p, const uint8_t *end, uint64_
 
 /**
  * Reads a varint of up to eight bytes without a loop. Eight bytes must be readable.
- * @return  position after it; NULL if it is longer, and on big-endian machines
+ *
+ * @return  position after the varint; NULL if the varint is longer. Always NULL on big-endian
+ *          machines.
  */
 static inline const uint8_t *tm_wire_short_varint(const uint8_t *p, uint64_t *out) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -60,8 +62,8 @@ static inline const uint8_t *tm_wire_short_varint(const uint8_t *p, uint64_t *ou
     return NULL;
 }
 
-/** Reads a varint before @p end; NULL if it is longer than ten bytes or not complete. Fast for the
- * common lengths of one and two bytes. */
+/** Reads a varint that ends at @p end at the latest. Returns NULL if the varint is longer than ten
+ * bytes or not complete. Fast for the most common lengths, which are one and two bytes. */
 static inline const uint8_t *tm_wire_varint(const uint8_t *p, const uint8_t *end, uint64_t *out) {
     if (end - p >= 1 && p[0] < 0x80) {
         *out = p[0];
@@ -87,8 +89,10 @@ static inline const uint8_t *tm_wire_fixed(const uint8_t *p, const uint8_t *end,
 
 /**
  * Takes the next field of a message.
- * @return  false at its end, or, with message->p != message->end, at an invalid field: a varint
- *          that is too long, an unknown type, or a length beyond the end
+ *
+ * @return  false at the end of the message. Also false at an invalid field, that is, a varint that
+ *          is too long, an unknown type, or a length beyond the end; message->p is then not
+ *          message->end.
  */
 static inline bool tm_wire_next(tm_wire_message *message, tm_wire_field *out) {
     uint64_t tag;
@@ -119,7 +123,8 @@ static inline bool tm_wire_damaged(const tm_wire_message *message) {
     return message->p != message->end;
 }
 
-/** Return the bytes of a TM_WIRE_BYTES field as a message and as a text. */
+/** tm_wire_inner returns the bytes of a TM_WIRE_BYTES field as a message. tm_wire_text returns them
+ * as a text. */
 static inline tm_wire_message tm_wire_inner(const tm_wire_field *field) {
     return (tm_wire_message){field->bytes, field->bytes + field->value};
 }
@@ -128,7 +133,8 @@ static inline tm_text tm_wire_text(const tm_wire_field *field) {
 }
 
 enum {
-    TM_WIRE_SLACK = 16, /* this many bytes after a window's end are readable, with any content */
+    /* number of bytes after a window's end that are readable; their content is undefined */
+    TM_WIRE_SLACK = 16,
     TM_WIRE_ITEM_MAX = 1 << 26 /* maximum size of a message that is held in memory: 64 MiB */
 };
 
@@ -152,17 +158,18 @@ static inline int64_t tm_wire_at(const tm_wire *wire, const uint8_t *p) {
     return wire->offset + (p - wire->buffer);
 }
 
-/** Makes the next @p n bytes available in the window from wire->p on, which may move; fewer at the
- * end of the content. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+/** Makes the next @p n bytes from wire->p on available in the window, or fewer at the end of the
+ * content. wire->p may move. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_wire_peek(tm_wire *wire, size_t n, tm_error *err) TM_MUST_CHECK;
 
-/** Moves to any byte of the content, forwards or back. A compressed source is decoded up to there,
- * from its start when moving back. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+/** Moves to any byte of the content, forwards or back. A compressed source is decoded up to this
+ * byte. To move back, it is decoded again from its start. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_wire_seek(tm_wire *wire, int64_t offset, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Takes the next field of a message that may be larger than the window. Reads a number; of bytes
- * reads only the length, and wire->p is then at the bytes.
+ * Takes the next field of a message that may be larger than the window. If the field is a number,
+ * reads the number. If the field is bytes, reads only their length; the bytes are then at wire->p.
+ *
  * @param end   offset of the message's end
  * @param more  false at the end of the message
  * @return      TM_OK; TM_ERR_INPUT, also for a field that ends after @p end; TM_ERR_FAULT
@@ -170,8 +177,8 @@ tm_status tm_wire_seek(tm_wire *wire, int64_t offset, tm_error *err) TM_MUST_CHE
 tm_status tm_wire_field_head(tm_wire *wire, int64_t end, tm_wire_field *out, bool *more,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Takes the bytes of a field after tm_wire_field_head returned its length. They are valid until
- * the window is used again. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+/** Takes the bytes of a field after tm_wire_field_head returned their length. The bytes are valid
+ * until the window is used again. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_wire_take(tm_wire *wire, tm_wire_field *field, tm_error *err) TM_MUST_CHECK;
 
 /** Fails with an error at the position of a byte of the window. */

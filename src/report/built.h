@@ -1,15 +1,15 @@
-/* The page built by tools/web/build.mjs, split where data is inserted. */
+/* The page that tools/web/build.mjs builds. It is split at the places where data is inserted. */
 #ifndef TMERGE_REPORT_BUILT_H
 #define TMERGE_REPORT_BUILT_H
 
 #include <stddef.h>
 
 enum {
-    TM_BUILT_HEAD,    /* part of the page up to the end of the content security policy */
-    TM_BUILT_TITLE,   /* part from there to the title */
-    TM_BUILT_BODY,    /* part from there to the tables */
-    TM_BUILT_PROGRAM, /* part from there to the blocks of data */
-    TM_BUILT_END,     /* after the blocks */
+    TM_BUILT_HEAD,    /* the page from its start to the end of the content security policy */
+    TM_BUILT_TITLE,   /* the page from there to the title */
+    TM_BUILT_BODY,    /* the page from the title to the tables */
+    TM_BUILT_PROGRAM, /* the page from the tables to the blocks of data */
+    TM_BUILT_END,     /* the page after the blocks of data */
     TM_BUILT_PARTS
 };
 

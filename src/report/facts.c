@@ -7,7 +7,7 @@
 #include "report/page_hosts.h"
 #include "report/page_json.h"
 
-/* Attributes of the store that the page shows: how the store was made. */
+/* Attributes of the store that the page shows. They say how the store was made. */
 static const char *const text_facts[] = {"command",      "align", "comm_pattern",
                                          "step_pattern", "peak",  "tool_version"};
 static const char *const number_facts[] = {"world_size", "wall_uncertainty_ns"};
@@ -49,7 +49,7 @@ static tm_status put_attributes(const tm_store *store, tm_out *out, int64_t *wor
     return TM_OK;
 }
 
-/* Returns the last part of a path; "" if that part starts with a dot or is too long. */
+/* Returns the last part of a path. Returns "" if this part starts with a dot or is too long. */
 static void last_part(const char *path, size_t size, char out[TM_PAGE_NAME_MAX + 1]) {
     while (size > 0 && path[size - 1] == '/')
         size--;
@@ -61,8 +61,8 @@ static void last_part(const char *path, size_t size, char out[TM_PAGE_NAME_MAX +
         snprintf(out, TM_PAGE_NAME_MAX + 1, "%.*s", (int)(size - begin), path + begin);
 }
 
-/* Names the job after the folder that has all traces, or after the file of a single trace; "" if
- * the traces are in several folders. */
+/* Names the job after the folder that contains all traces. If there is a single trace, names it
+ * after the file. If the traces are in several folders, the name is "". */
 static void job_name(const tm_table *ranks, char out[TM_PAGE_NAME_MAX + 1]) {
     const char *first = NULL;
     size_t size = 0;
@@ -85,8 +85,8 @@ static void job_name(const tm_table *ranks, char out[TM_PAGE_NAME_MAX + 1]) {
     last_part(first, size, out);
 }
 
-/* Writes the first ranges of ranks without a trace as [first, last], and the number of all ranks
- * without a trace. */
+/* Writes the number of ranks without a trace. Also writes the first ranges of these ranks, each as
+ * [first, last]. */
 static void put_missing(const tm_table *ranks, int64_t world, tm_out *out) {
     int64_t next = 0, n = 0, runs = 0;
     char text[64];
@@ -119,7 +119,8 @@ static void put_numbers(tm_out *out, const char *name, const tm_vec *numbers) {
     tm_out_string(out, "],");
 }
 
-/* Writes which ranks and steps are in the tables by rank and step, unless all are. */
+/* Writes the kept ranks and steps of tables that have a row for each rank and step. Writes nothing
+ * if these tables keep all ranks and steps. */
 static void put_kept(const tm_page_choice *choice, tm_out *out) {
     bool ranks = choice->ranks.cells.n < choice->ranks.n;
     bool steps = choice->steps.cells.n < choice->steps.n;

@@ -1,4 +1,4 @@
-/* Facts about a job that its page shows: how the store was made, which ranks are missing. */
+/* Facts about a job that its page shows: how the store was made, and which ranks are missing. */
 #ifndef TMERGE_REPORT_FACTS_H
 #define TMERGE_REPORT_FACTS_H
 
@@ -15,10 +15,11 @@ typedef struct tm_page_job {
 } tm_page_job;
 
 /**
- * Reads job.job, job.rank and, if ranks are left out, the tables summed by host (page_hosts.h).
+ * Reads job.job and job.rank. If ranks are left out, also reads the tables that are summed by host
+ * (page_hosts.h).
  *
  * @param tables  definitions without rows; empty again on return
- * @param out     freed by tm_page_job_free, also after a failure
+ * @param out     must be freed with tm_page_job_free, also after a failure
  * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_page_job_make(const tm_store *store, const tm_tables *tables,

@@ -10,14 +10,15 @@ enum {
     SPREAD_RANKS = 64 /* number of ranks chosen at even distances */
 };
 
-/* A rule that chooses ranks or steps: from the n_most rows with the largest measure, and from the
- * n_least rows with the smallest measure. */
+/* A rule that chooses ranks or steps. It takes those of the n_most rows with the largest measure,
+ * and of the n_least rows with the smallest measure. */
 typedef struct criterion {
     const char *table;
-    const char *number_column;  /* column with the number of the rank or step */
-    const char *measure_column; /* the measure; NULL: takes the first n_most rows */
-    const char *added_column;   /* added to the measure; NULL: nothing is added */
-    const char *over_column;    /* the measure is divided by this column, unless it is NULL */
+    const char *number_column; /* column with the number of the rank or step */
+    /* column with the measure; NULL: the rule takes the first n_most rows */
+    const char *measure_column;
+    const char *added_column; /* column that is added to the measure; NULL: nothing is added */
+    const char *over_column;  /* column by which the measure is divided; NULL: it is not divided */
     size_t n_most, n_least;
 } criterion;
 
@@ -73,7 +74,7 @@ typedef struct ranked {
 /* The ranks or steps that rules have chosen so far. */
 typedef struct wishes {
     tm_vec order; /* of int64_t: the chosen numbers without duplicates, most important first */
-    tm_vec all;   /* of int64_t: the numbers of all ranks, or of all steps, of the job; ascending */
+    tm_vec all;   /* of int64_t, ascending: the numbers of all ranks, or of all steps, of the job */
     bool *has;    /* owned; [all.n] whether `order` contains all[i] */
 } wishes;
 
@@ -110,7 +111,8 @@ static double value_of(const tm_table *table, size_t row, const char *column) {
     return cell->null ? 0.0 : real ? cell->value.r : (double)cell->value.i;
 }
 
-/* Computes a row's measure. Returns false if a value is missing: the row is then not chosen. */
+/* Computes the measure of a row. Returns false if a value is missing. The row is then not
+ * chosen. */
 static bool measure_row(const tm_table *table, const criterion *c, size_t row, double *out) {
     *out = 0.0;
     if (tm_table_cell(table, row, c->number_column)->null)
@@ -153,7 +155,7 @@ static bool apply(wishes *w, const tm_table *table, const criterion *c) {
     return ok;
 }
 
-/* Applies the rules. Reads a table once for all adjacent rules that use it. */
+/* Applies the rules. If adjacent rules use the same table, reads it only once. */
 static tm_status apply_all(const tm_store *store, const tm_tables *tables, wishes *w,
                            const criterion *criteria, size_t n, tm_error *err) {
     tm_status status = TM_OK;
@@ -180,7 +182,7 @@ static bool wish_list(wishes *w, const char *text) {
     return ok;
 }
 
-/* Chooses the ranks of the whole plan. The last row whose "what" is "plan" lists them. */
+/* Chooses the ranks of the whole plan. They are listed in the last row whose "what" is "plan". */
 static bool wish_plan(wishes *w, const tm_table *items) {
     const char *plan = "";
     for (size_t row = 0; row < items->n_rows; row++) {
@@ -218,7 +220,8 @@ static void keep_first(tm_vec *out, const tm_vec *order, size_t n) {
         qsort(out->data, n, out->size, tm_compare_i64);
 }
 
-/* Keeps all numbers if there are at most `whole`, else the first `most` of the chosen ones. */
+/* Keeps all ranks or steps if there are at most @p whole. Otherwise, keeps the first @p most of the
+ * chosen ones. */
 static bool keep(const wishes *w, size_t whole, size_t most, tm_page_kept *out) {
     out->n = w->all.n;
     if (w->all.n <= whole)
@@ -248,7 +251,7 @@ static tm_status choose_ranks(const tm_store *store, const tm_tables *tables, wi
     const size_t n = sizeof of_ranks / sizeof *of_ranks;
     tm_table *items = tm_tables_find(tables, "whatif.item");
     tm_status status = tm_page_read_table(store, items, err);
-    /* first the ranks named by the verdict and its findings */
+    /* the ranks that the verdict and its findings name are first */
     if (status == TM_OK)
         status = apply_all(store, tables, w, of_ranks, 2, err);
     if (status == TM_OK && !(wish_plan(w, items) && wish_ends(w)))

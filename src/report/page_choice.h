@@ -1,4 +1,4 @@
-/* Chooses the most informative ranks and steps for a page that cannot hold all. */
+/* Chooses the most informative ranks and steps for a page that cannot hold all of them. */
 #ifndef TMERGE_REPORT_PAGE_CHOICE_H
 #define TMERGE_REPORT_PAGE_CHOICE_H
 
@@ -21,10 +21,11 @@ enum {
 
 /** The ranks, or the steps, that the page keeps. */
 typedef struct tm_page_kept {
-    tm_vec kept;  /* of int64_t, ascending */
-    tm_vec cells; /* of int64_t, ascending: the ranks or steps kept in tables with a row for each
-                     rank and step */
-    size_t n;     /* number of ranks or steps in the job */
+    tm_vec kept; /* of int64_t, ascending */
+    /* of int64_t, ascending: the ranks or steps that are kept in tables with a row for each rank
+     * and step */
+    tm_vec cells;
+    size_t n; /* number of ranks or steps in the job */
 } tm_page_kept;
 
 typedef struct tm_page_choice {
@@ -32,22 +33,22 @@ typedef struct tm_page_choice {
     tm_step_time step_time;
 } tm_page_choice;
 
-/** Chooses ranks and steps by the result tables of a store.
- *
- * Ranks:
- * - named by the verdict, the plan or the worst operations;
- * - with the largest or smallest cost, wait, compute or idle time;
- * - with a truncated trace;
+/**
+ * Chooses ranks and steps by the result tables of a store. These ranks are chosen:
+ * - ranks that are named by the verdict, the plan or the worst operations;
+ * - ranks with the largest or smallest cost, wait, compute or idle time;
+ * - ranks with a truncated trace;
  * - the first and last ranks, and ranks at even distances.
  *
- * Steps:
- * - with the most wait, the longest, and the most imbalanced;
+ * These steps are chosen:
+ * - the steps with the most wait, the longest steps, and the most imbalanced steps;
  * - the first and last step of findings, and of the job;
- * - if the job is divided into stretches of equally many steps, the longest step of each.
+ * - if the job is divided into stretches of equally many steps, the longest step of each stretch.
  *
  * @param tables  definitions without rows; empty again on return
- * @param out     freed by tm_page_choice_free, also after a failure
- * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
+ * @param out     must be freed with tm_page_choice_free, also after a failure
+ * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
 tm_status tm_page_choice_make(const tm_store *store, const tm_tables *tables, tm_page_choice *out,
                               tm_error *err) TM_MUST_CHECK;
 void tm_page_choice_free(tm_page_choice *choice);
@@ -55,8 +56,8 @@ void tm_page_choice_free(tm_page_choice *choice);
 /** Returns whether the page leaves out at least one rank or step. */
 bool tm_page_is_part(const tm_page_kept *kept);
 
-/** Return whether the page keeps a rank or step, and whether its tables with a row for each rank
- * and step keep it. */
+/** tm_page_keeps returns whether the page keeps a rank or step. tm_page_keeps_cell returns whether
+ * the page's tables with a row for each rank and step keep it. */
 bool tm_page_keeps(const tm_page_kept *kept, int64_t number);
 bool tm_page_keeps_cell(const tm_page_kept *kept, int64_t number);
 

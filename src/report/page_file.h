@@ -11,17 +11,23 @@ typedef struct tm_page tm_page;
 
 enum { TM_PAGE_BYTES = 6000000 /* maximum size of a whole page */ };
 
-/** Starts a page.
- * @param path   final name of the file, which tm_page_commit gives it
+/**
+ * Starts a page.
+ *
+ * @param path   final name of the file; the file gets this name in tm_page_commit
  * @param title  any bytes
- * @param out    set only on TM_OK; ended by tm_page_commit or tm_page_abandon
+ * @param out    set only on TM_OK; the caller must end it with tm_page_commit or tm_page_abandon
  * @return       TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT. The functions below return the same statuses.
  */
 tm_status tm_page_create(const char *path, const char *title, tm_page **out,
                          tm_error *err) TM_MUST_CHECK;
 
-/** Starts a page for a server. Appends its bytes to @p out, of char; after a failure, only some of
- * them. The page's security policy allows requests to the server. */
+/**
+ * Starts a page for a server. The page's security policy allows requests to the server.
+ *
+ * @param out  of char: the bytes of the page are appended. After a failure, only some of the bytes
+ *             are there.
+ */
 tm_status tm_page_serve(tm_vec *out, const char *title, tm_page **page,
                         tm_error *err) TM_MUST_CHECK;
 
@@ -30,10 +36,14 @@ tm_status tm_page_serve(tm_vec *out, const char *title, tm_page **page,
 tm_status tm_page_put_tables(tm_page *page, const char *json, size_t size,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Write blocks of data after the program, as zlib in base64: no byte needs an escape, and zlib's
- * checksum reveals damage. tm_page_pack appends the packed bytes to @p packed, of unsigned char.
- * tm_page_size_of returns the maximum number of bytes that a packed block takes in a page.
- * @param id id of the block's element: letters, digits, '.', ':', '_' and '-' */
+/**
+ * Write blocks of data after the program. A block is compressed with zlib and encoded in base64. So
+ * no byte needs an escape, and zlib's checksum reveals damage. tm_page_pack appends the packed
+ * bytes to @p packed, of unsigned char. tm_page_size_of returns the maximum number of bytes that a
+ * packed block takes in a page.
+ *
+ * @param id  id of the block's element: letters, digits, '.', ':', '_' and '-'
+ */
 tm_status tm_page_pack(const void *bytes, size_t size, tm_vec *packed, tm_error *err) TM_MUST_CHECK;
 size_t tm_page_size_of(const tm_vec *packed);
 tm_status tm_page_put_packed(tm_page *page, const char *id, const tm_vec *packed,

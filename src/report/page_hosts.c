@@ -10,7 +10,7 @@
 
 enum { COMPUTE, IDLE, WAITED, CAUSED, N_SUMS };
 
-/* A rank; after fold(), a host with the sums of its ranks. */
+/* First, an entry for each rank. After fold(), an entry for each host, with sums over its ranks. */
 typedef struct host {
     const char *name;
     int64_t n, first, worst, worst_ns;

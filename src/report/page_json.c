@@ -32,11 +32,15 @@ static void put_int(tm_out *out, int64_t value) {
         tm_out_char(out, '"');
 }
 
-/* Writes a cell. @p epoch: the column's times count from the epoch. */
+/*
+ * Writes a cell.
+ *
+ * @param epoch  the times of the column count from the epoch
+ */
 static void put_cell(tm_out *out, const tm_column *column, bool epoch, const tm_cell *cell,
                      int64_t begin_ns) {
     char digits[TM_DIGITS_MAX];
-    /* The job has absolute times, but this rank's times count from 0: the value is not a date. */
+    /* The value is not a date if the rank's times count from 0, but the job's times are dates. */
     if (cell->null || (epoch && cell->value.i < TM_FIRST_DAY_NS && begin_ns >= TM_FIRST_DAY_NS)) {
         tm_out_string(out, "null");
         return;

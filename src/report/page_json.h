@@ -1,4 +1,4 @@
-/* JSON inside an HTML element: no text can close the element. */
+/* Writes JSON into an HTML element. Texts are escaped so that they cannot close the element. */
 #ifndef TMERGE_REPORT_PAGE_JSON_H
 #define TMERGE_REPORT_PAGE_JSON_H
 

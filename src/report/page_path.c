@@ -32,7 +32,11 @@ static bool sum_steps(const tm_table *pieces, tm_vec *steps) {
     return true;
 }
 
-/* Returns whether a row's step is kept. @p context: the kept steps, ascending. */
+/*
+ * Returns whether the step of a row is kept.
+ *
+ * @param context  the kept steps: a tm_vec of int64_t, ascending
+ */
 static bool is_kept(const tm_table *pieces, const tm_cell *row, void *context) {
     const tm_vec *kept = context;
     int64_t number = row[tm_table_column(pieces->def, "step")].value.i;

@@ -16,7 +16,7 @@ enum {
     VERSION = 3
 };
 
-/* Flags of ranks, then of parts, in the page's encoding. */
+/* Flags in the encoding of the page. RANK_: flags of a rank. PART_: flags of a part. */
 enum { RANK_TRUNCATED = 1, RANK_NO_CLOCK = 2, RANK_WALL_CLOCK = 4, PART_GPU = 1, PART_HOST = 2 };
 
 typedef struct maker {
@@ -108,7 +108,7 @@ static int64_t int_of(const tm_tables *tables, const char *name, const char *col
     return cell ? cell->value.i : fallback;
 }
 
-/* Returns a rank's host; "" if the page has no row of the rank. */
+/* Returns the host of a rank; "" if the page has no row for the rank. */
 static const char *host_of(const maker *m, size_t at) {
     const tm_table *ranks = tm_tables_find(m->tables, "job.rank");
     const tm_cell *cell =
@@ -116,7 +116,7 @@ static const char *host_of(const maker *m, size_t at) {
     return cell ? cell->value.text : "";
 }
 
-/* Returns the step with the largest caused wait; -1 if unknown. */
+/* Returns the step that caused the most wait; -1 if unknown. */
 static int64_t worst_step(const tm_tables *tables) {
     const tm_table *table = tm_tables_find(tables, "stragglers.step");
     int64_t worst = -1, most = 0;
@@ -217,8 +217,8 @@ static void put_parts(const maker *m, const tm_card *card, tm_bytes *out) {
     }
 }
 
-/* Returns where a rank's lanes end. After the last GPU event of a truncated trace there may be
- * calls whose GPU events were cut off: its lanes end with that last GPU event. */
+/* Returns where a rank's lanes end. If the trace is truncated, the GPU events of the last calls may
+ * be missing. So the lanes of a truncated trace end with its last GPU event. */
 static int64_t end_of(const tm_span *span) {
     if (!span->truncated)
         return span->end_ns;
@@ -275,8 +275,8 @@ static void put_job(maker *m) {
     tm_dictionary_put(&m->dictionary, out);
 }
 
-/* Computes the duration of the timeline. A rank whose times count from 0 is drawn as if it started
- * with the job, and may end after it. */
+/* Computes the duration of the timeline. If the times of a rank count from 0, the rank is drawn as
+ * if it started with the job. Such a rank may end after the job. */
 static tm_status find_duration(maker *m) {
     const tm_table *ranks = tm_tables_find(m->tables, "job.rank");
     int64_t begin_ns = m->frame.lanes.begin_ns, duration_ns = 1;
@@ -328,7 +328,8 @@ static void put_drafts(maker *m, const tm_vec *drafts, size_t offset, size_t *ne
         }
 }
 
-/* Writes the names of events before the texts for panels, whose room is limited. */
+/* Writes the names of events first, then the texts for panels, because only the latter have limited
+ * room. */
 static void put_events(maker *m, const tm_vec *drafts, size_t *next) {
     put_drafts(m, drafts, offsetof(tm_page_draft, events), next, &m->out->events);
     m->dictionary.cut = m->budget->text_bytes;
@@ -370,8 +371,8 @@ static tm_status make(maker *m) {
     return TM_OK;
 }
 
-/* Makes the blocks. If @p source is NULL, reads the timelines from the store twice, some hundred
- * thousand events at a time. */
+/* Makes the blocks. If @p source is NULL, reads the timelines from the store. They are read twice,
+ * some hundred thousand events at a time. */
 static tm_status make_blocks(const tm_store *store, const tm_page_source *source,
                              const tm_tables *tables, const tm_timeline_budget *budget,
                              tm_timeline_blocks *out, tm_error *err) {
@@ -407,7 +408,7 @@ static void free_blocks(tm_timeline_blocks *blocks) {
     tm_bytes_free(&blocks->details);
 }
 
-/* A block of the page: id of its element and content. */
+/* A block of the page: the id of its element, and its content. */
 typedef struct page_block {
     const char *id;
     const tm_bytes *bytes;
@@ -448,8 +449,8 @@ tm_status tm_report_timeline(const tm_store *store, const tm_page_source *source
     tm_status status = make_blocks(store, source, tables, &budget, &made, err);
     if (status == TM_OK)
         status = pack_blocks(blocks, N, &size, err);
-    /* While the blocks do not fit, makes them again with a smaller budget, from the store: a source
-     * may allow only one reading. */
+    /* If the blocks do not fit, makes them again with a smaller budget. Reads the store then,
+     * because a source may allow only one reading. */
     for (int i = 0; status == TM_OK && size > room && i < TRIES_MOST; i++) {
         tm_timeline_shrink(&budget, size, room);
         free_blocks(&made);

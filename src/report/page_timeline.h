@@ -19,21 +19,23 @@ typedef struct tm_timeline_blocks {
 /** Where a page's data comes from, and where the page goes. */
 typedef struct tm_page_origin {
     const tm_store *store;
-    const tm_page_source
-        *source;              /* the timelines, if they are in memory; else NULL: read the store */
-    const tm_tables *at_hand; /* the tables, if they are in memory; else NULL: read the store */
+    /* timelines in memory; NULL: read them from the store */
+    const tm_page_source *source;
+    const tm_tables *at_hand; /* tables in memory; NULL: read them from the store */
     const char *version;      /* of the tool */
     const char *served;       /* name of the store if the page is served; NULL: it is a file */
     tm_vec *memory;           /* of char: receives the page for a server; NULL: the page is a
                                  file */
 } tm_page_origin;
 
-/** Writes the page of tm_report_write for a server. It also shows the store's name, and can request
- * more data.
+/**
+ * Like tm_report_write, but writes the page for a server. The page also shows the name of the
+ * store, and can request more data.
  *
  * @param name  display name of the store
- * @param out   of char: the page is appended, in part after a failure
- * @return      as tm_report_write */
+ * @param out   of char: the page is appended; after a failure, only a part of it
+ * @return      as tm_report_write
+ */
 tm_status tm_report_serve(const tm_store *store, const char *name, const char *version, tm_vec *out,
                           tm_error *err) TM_MUST_CHECK;
 
@@ -41,11 +43,14 @@ tm_status tm_report_serve(const tm_store *store, const char *name, const char *v
 tm_status tm_report_write_from(const tm_page_origin *origin, const char *path,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Makes the blocks of the timeline, and writes them to the page with the ids "timeline.job" and so
- * on.
- * @param source timelines; NULL: read them from the store
- * @param choice the ranks that have lanes
- * @return TM_OK; TM_ERR_INPUT; TM_ERR_OUTPUT; TM_ERR_FAULT */
+/**
+ * Makes the blocks of the timeline, and writes them to the page. Their ids are "timeline.job" and
+ * so on.
+ *
+ * @param source  timelines; NULL: the store is read
+ * @param choice  the ranks that have lanes
+ * @return        TM_OK; TM_ERR_INPUT; TM_ERR_OUTPUT; TM_ERR_FAULT
+ */
 tm_status tm_report_timeline(const tm_store *store, const tm_page_source *source,
                              const tm_tables *tables, const tm_page_choice *choice, tm_page *page,
                              tm_error *err) TM_MUST_CHECK;

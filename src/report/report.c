@@ -18,9 +18,10 @@
 #include "tmerge/analysis.h"
 
 enum {
-    INLINE_BYTES = 1 << 16, /* maximum size of a table's rows in the document of tables [B]; more
-                               rows are packed in a block */
-    REST_BYTES = 900000,    /* room reserved for the timeline [B] */
+    /* If the rows of a table have at most this size [B], they are in the document of tables.
+     * Otherwise, they are packed in a block. */
+    INLINE_BYTES = 1 << 16,
+    REST_BYTES = 900000, /* room reserved for the timeline [B] */
     TRIES_MOST = 8,
     MARK_BYTES = 4096
 };
@@ -36,7 +37,7 @@ typedef struct table_part {
 } table_part;
 
 typedef struct writer {
-    const tm_store *store;        /* NULL: the tables already have their rows */
+    const tm_store *store;        /* the store; NULL: the tables already have their rows */
     const tm_page_source *source; /* timelines; NULL: read them from the store */
     const tm_page_choice *choice;
     const tm_tables *at_hand; /* tables; NULL: read them from the store */
@@ -69,8 +70,8 @@ static bool is_shown(const tm_table *table) {
     return !table->def->internal;
 }
 
-/* Copies rows that are in memory, without copying texts. Makes empty texts null, as reading a store
- * does. */
+/* Copies rows that are in memory, but not their texts. Makes empty texts null, because reading a
+ * store does the same. */
 static tm_status take_table(const tm_table *from, tm_table *into, tm_error *err) {
     const size_t width = (size_t)from->def->n_columns;
     if (from->rests)
@@ -90,8 +91,8 @@ static tm_status take_table(const tm_table *from, tm_table *into, tm_error *err)
     return TM_OK;
 }
 
-/* Reads and shortens a table's rows. Does nothing for a page without a store: its tables have their
- * rows. */
+/* Reads the rows of a table, and removes rows if there are too many. For a page without a store,
+ * does nothing, because the tables already have their rows. */
 static tm_status open_table(writer *w, tm_table *table, size_t most, tm_out *all, size_t *left_out,
                             tm_error *err) {
     if (!w->store)
@@ -123,8 +124,8 @@ static void put_left_out(writer *w, size_t left_out, const tm_out *all) {
     tm_out_bytes(&w->json, all->bytes.data, all->bytes.n);
 }
 
-/* Writes a table's rows inline if they are small. Otherwise writes the name of their block, and
- * packs the rows, which follow after the page's program. */
+/* Writes the rows of a table inline if they are small. Otherwise, writes the name of a block, and
+ * packs the rows. The block is written later, after the page's program. */
 static tm_status put_rows(writer *w, size_t t, tm_error *err) {
     const tm_table *table = &w->tables->tables[t];
     table_part *part = &w->parts[t];
@@ -210,8 +211,8 @@ static size_t size_of(const writer *w) {
     return size;
 }
 
-/* Returns the maximum size of a table such that all tables fit in @p room. Small tables take less.
- */
+/* Returns the maximum size of a table for which all tables fit in @p room. Small tables take
+ * less. */
 static size_t share_of(const writer *w, size_t room) {
     size_t low = 0, high = room;
     while (low < high) {
@@ -260,7 +261,8 @@ static tm_status put_blocks(const writer *w, tm_page *page, tm_error *err) {
     return TM_OK;
 }
 
-/* Reads all rows of job.rank again, because writing the tables may have removed some. */
+/* Writes the timeline. Reads all rows of job.rank again for it, because writing the tables may have
+ * removed some of them. */
 static tm_status put_timeline(writer *w, tm_page *page, tm_error *err) {
     tm_table *ranks = tm_tables_find(w->tables, "job.rank");
     tm_table_clear(ranks);

@@ -31,7 +31,7 @@ static double real_of(const tm_column *column, const tm_cell *cell) {
 }
 
 /* Writes the totals of a column: [number of values, sum, minimum, median, maximum, number of
- * distinct values]; a boolean has only the first two. */
+ * distinct values]. For a boolean column, writes only the number of values and the sum. */
 static void put_column(const tm_table *table, int c, double *values, tm_out *out) {
     const tm_column *column = &table->def->columns[c];
     size_t n = 0, different = 0;

@@ -10,14 +10,14 @@
 #include "base/vec.h"
 #include "tmerge/names.h"
 
-/** A growing block. After a failed allocation, appends do nothing: check `failed` once at the end.
- */
+/** A growing block. After a failed allocation, appends do nothing: check `failed` once at the
+ * end. */
 typedef struct tm_bytes {
     tm_vec bytes; /* of uint8_t */
     bool failed;
 } tm_bytes;
 
-/** Maximum size of texts; longer names (up to 64 kB occur) are cut. */
+/** Maximum size of a text. Longer names are cut. (Names of up to 64 kB occur.) */
 enum { TM_BYTES_TEXT_MAX = 4096 };
 
 static inline tm_bytes tm_bytes_make(void) {
@@ -29,8 +29,9 @@ void tm_bytes_free(tm_bytes *out);
 /** Reserves @p n bytes. Returns false if this or an earlier allocation failed. */
 bool tm_bytes_room(tm_bytes *out, size_t n);
 
-/** Appends a varint: seven bits per byte, lowest first, the eighth bit set on all but the last
- * byte. Inline for speed: it writes most of a page. */
+/** Appends a varint. Each byte has seven bits of the value, the lowest bits first. The eighth bit
+ * is set in all bytes except the last. Inline for speed, because this function writes most of a
+ * page. */
 static inline void tm_bytes_put(tm_bytes *out, uint64_t value) {
     tm_vec *bytes = &out->bytes;
     if ((out->failed || bytes->cap - bytes->n < TM_VARINT_MAX) &&
@@ -45,14 +46,16 @@ static inline void tm_bytes_put_signed(tm_bytes *out, int64_t value) {
     tm_bytes_put(out, tm_zigzag(value));
 }
 
-/** Appends the number of bytes, then the bytes. A longer text is cut between two characters and
- * ends in an ellipsis. */
+/** Appends the number of bytes of a text, and then the bytes. A text that is too long is cut
+ * between two characters and ends in an ellipsis. */
 void tm_bytes_put_text(tm_bytes *out, tm_text text);
 
-/** Like tm_bytes_put_text, but cuts at @p most bytes, which is at least 3 (the ellipsis). */
+/** Like tm_bytes_put_text, but cuts the text at @p most bytes. @p most must be at least 3, which is
+ * the size of the ellipsis. */
 void tm_bytes_put_cut(tm_bytes *out, tm_text text, size_t most);
 
-/** Appends @p n bytes; zeros if @p from is NULL. Returns their address, NULL when out of memory. */
+/** Appends @p n bytes. If @p from is NULL, these are zeros. Returns the address of the appended
+ * bytes; NULL when out of memory. */
 uint8_t *tm_bytes_put_raw(tm_bytes *out, const void *from, size_t n);
 
 #endif

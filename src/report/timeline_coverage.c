@@ -5,13 +5,13 @@
 
 int64_t tm_bucket_begin(const tm_buckets *buckets, size_t i) {
     int64_t n = (int64_t)buckets->n, at = (int64_t)i;
-    assert(n > 0); /* callers pass the index of a bucket, so n > 0 */
+    assert(n > 0); /* there is a bucket i, so n > 0 */
     /* split into two products: duration * at could overflow if traces are days apart */
     return buckets->duration_ns / n * at + buckets->duration_ns % n * at / n;
 }
 
-/* Returns the bucket that contains a time in [0, duration). The rounded quotient is at most one
- * off. */
+/* Returns the bucket that contains a time in [0, duration). The rounded quotient differs from it by
+ * at most one. */
 static size_t bucket_of(const tm_buckets *buckets, int64_t at_ns) {
     double share = (double)at_ns / (double)buckets->duration_ns;
     size_t i = (size_t)(share * (double)buckets->n);
@@ -23,8 +23,11 @@ static size_t bucket_of(const tm_buckets *buckets, int64_t at_ns) {
     return i;
 }
 
-/* Adds to @p sums [buckets->n] how much of each bucket [ns] a set of intervals covers.
- * @param set  ascending, intervals disjoint */
+/*
+ * Finds how much of each bucket [ns] a set of intervals covers. Adds this to @p sums [buckets->n].
+ *
+ * @param set  disjoint intervals, ascending
+ */
 static void add_covered(const tm_buckets *buckets, const tm_intervals *set, int64_t *sums) {
     const tm_interval *v = set->data;
     size_t i = 0;

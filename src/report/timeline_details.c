@@ -17,9 +17,9 @@ typedef struct shape {
 /* Cursor over the attributes of one kind. The caller asks for a track's rows in ascending order. */
 typedef struct attrs {
     const char *at;
-    size_t n, size, event; /* event: offset of the attribute's member `event` */
+    size_t n, size, event; /* `event` is the offset of the attribute's member `event` */
     size_t next;
-    uint32_t row; /* the last row asked for */
+    uint32_t row; /* the last row for which the caller asked */
 } attrs;
 
 typedef struct teller {
@@ -63,8 +63,8 @@ static bool is_less(const void *row, const void *key) {
     return *(const uint32_t *)row < *(const uint32_t *)key;
 }
 
-/* Returns the index of the call that launched a row; -1 if there is none or the page does not have
- * it. */
+/* Returns the index of the call that launched a row. Returns -1 if there is no such call, or if the
+ * page does not have it. */
 static int64_t launch_of(const teller *t, uint32_t row) {
     const tm_event_writer *w = t->writer;
     uint32_t call = t->timeline->launch[row];
@@ -135,9 +135,9 @@ static bool is_name(tm_detail what) {
     return what == TM_DETAIL_INPUTS || what == TM_DETAIL_STACK;
 }
 
-/* Returns whether the page has this detail of an event. Any event can have a launch; the other
- * details are only of GPU events or only of host events. If the page holds only chosen parts, it
- * has details of a GPU event only if it has the call that launched the event. */
+/* Returns whether the page has this detail of an event. Any event can have a launch. Each other
+ * detail is only for GPU events, or only for host events. A page that holds only chosen parts has
+ * details of a GPU event only if it has the call that launched the event. */
 static bool is_reported(const teller *t, tm_detail what, size_t i) {
     const tm_event_writer *w = t->writer;
     if (what == TM_DETAIL_LAUNCH)

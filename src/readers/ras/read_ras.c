@@ -1,4 +1,5 @@
-/* Converts the values of an answer of NCCL's RAS to its communicators and their ranks. */
+/* Converts an answer of NCCL's RAS, which was parsed into values, to communicators and their
+ * ranks. */
 #include "tmerge/ras.h"
 
 #include <stdlib.h>
@@ -9,7 +10,8 @@
 
 struct tm_ras {
     tm_pickle values;
-    tm_vec comms, members, counts; /* of tm_ras_comm; of tm_ras_member; of tm_ras_count */
+    /* comms: of tm_ras_comm; members: of tm_ras_member; counts: of tm_ras_count */
+    tm_vec comms, members, counts;
     const char *version, *time;
     int64_t left_out, commas;
 };
@@ -169,7 +171,7 @@ static size_t settle(tm_ras_member *m, size_t n) {
     return w;
 }
 
-/* Sets the pointers into the vectors, to which nothing is added any more. */
+/* Sets the pointers into the vectors. Nothing may be added to the vectors after this. */
 static void point(tm_ras *r) {
     tm_ras_member *m = r->members.data;
     tm_ras_comm *c = r->comms.data;

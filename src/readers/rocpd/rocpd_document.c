@@ -17,7 +17,7 @@ static bool is_suffix(const char *text) {
     return size < TM_ROCPD_SUFFIX_MAX && strspn(text, allowed) == size;
 }
 
-/* Lists the sets, sorted by suffix, which begins with the start time of the process. */
+/* Lists the sets, sorted by their suffixes. A suffix begins with the start time of the process. */
 static tm_status list_sets(const tm_db *db, tm_vec *sets, tm_error *err) {
     sqlite3_stmt *scan;
     bool row = true;
@@ -180,8 +180,8 @@ static tm_status each_kernel(void *context, sqlite3_value **values, tm_error *er
                : tm_fail_memory(err);
 }
 
-/* Classifies a category. rocprofv3 names categories after kinds of records (HIP_RUNTIME_API_EXT),
- * rocprof-sys has its own names (rocm_hip_api). Categories of sampled stacks are not calls. */
+/* Classifies a category. rocprofv3 names categories after kinds of records (HIP_RUNTIME_API_EXT).
+ * rocprof-sys has names of its own (rocm_hip_api). Categories of sampled stacks are not calls. */
 static uint8_t class_of(const tm_rocprof_tables *t, const tm_rocprof_text *text) {
     static const struct {
         const char *word;
@@ -281,8 +281,12 @@ static tm_status each_id(void *context, sqlite3_value **values, tm_error *err) {
     return tm_vec_append(context, &id, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Reads the processes of a set.
- * @param number  number of the set's first process; increased by the number of its processes */
+/*
+ * Reads the processes of a set.
+ *
+ * @param number  number of the first process of the set; the number of processes of the set is
+ *                added to it
+ */
 static tm_status read_set(tm_rocpd_document *d, int64_t *number, tm_error *err) {
     tm_vec ids = TM_VEC(int64_t);
     TM_TRY(check_version(d, err));

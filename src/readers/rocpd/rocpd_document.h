@@ -5,13 +5,14 @@
 
 #include "rocpd_rows.h"
 
-/** A set: the tables of one or more profiled processes. Their names have the same suffix. */
+/** A set: the tables of one or more profiled processes. The names of these tables have the same
+ * suffix. */
 enum { TM_ROCPD_SUFFIX_MAX = 64 };
 typedef struct tm_rocpd_set {
     char suffix[TM_ROCPD_SUFFIX_MAX];
 } tm_rocpd_set;
 
-/** Names of calls that the database does not have as strings: it stores these calls differently. */
+/** Names that the reader gives to calls, because the database has no strings with these names. */
 typedef enum tm_rocpd_word {
     TM_ROCPD_MARK,
     TM_ROCPD_ALLOCATE,
@@ -24,19 +25,22 @@ typedef enum tm_rocpd_word {
 
 typedef struct tm_rocpd_document {
     tm_db db;
-    tm_source *source; /* borrowed, as is sink */
+    tm_source *source; /* `source` and `sink` are borrowed */
     const tm_rocprof_sink *sink;
     tm_rocprof_tables tables;
     tm_rocpd_strings strings; /* strings of the current set */
-    tm_vec classes;           /* of uint8_t, by string number: the tm_rocprof_list of a category */
+    /* of uint8_t. If string i is the name of a category, classes[i] is the category's
+     * tm_rocprof_list. */
+    tm_vec classes;
     int64_t words[TM_ROCPD_WORDS]; /* string numbers */
     const tm_rocpd_set *set;       /* the current one */
     int64_t process;               /* id of the current process within its set */
-    int64_t n_rows, n_done; /* numbers of rows in the set's tables of records, approximate; to
-                               report progress */
+    /* To report progress: approximate number of rows in the tables of records, and number of rows
+     * read so far. */
+    int64_t n_rows, n_done;
 } tm_rocpd_document;
 
-/** Whether the database at a path is a rocpd database. False also if it cannot be read. */
+/** Whether the file at a path is a rocpd database. Also false if the file cannot be read. */
 bool tm_rocpd_claims(const char *path);
 
 /** Implements tm_rocprof_document for rocpd. */
@@ -45,8 +49,11 @@ tm_status tm_rocpd_document_read(tm_source *source, const tm_rocprof_sink *sink,
 
 /**
  * Runs a statement on the tables of the current set, like tm_db_select. In the statement's text,
- * "@" stands for the set's suffix and ?1 for the process; the member `value` is ignored.
- * @param table  name without suffix; no rows if the set lacks it. NULL: all sets have it
+ * "@" stands for the suffix of the set, and ?1 for the process. The statement's member `value` is
+ * ignored.
+ *
+ * @param table  name of the table without the suffix. If the set lacks this table, there are no
+ *               rows. NULL: all sets have the tables of the statement
  */
 tm_status tm_rocpd_select(const tm_rocpd_document *d, const char *table,
                           const tm_db_statement *statement, tm_db_each *each, void *context,

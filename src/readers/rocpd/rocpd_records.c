@@ -27,8 +27,8 @@ static tm_status give(tm_rocpd_document *d, tm_rocprof_list list, const tm_rocpr
 /* Values of regions and samples that are not fields of a record. */
 enum { CATEGORY, MESSAGE };
 
-/* Stores the text of a marker, {"message":"TEXT"}; rocprof-sys writes it as the range's name
- * instead. */
+/* Stores the text of a marker. rocprofv3 writes the text as {"message":"TEXT"}; rocprof-sys writes
+ * it as the name of the range. */
 static bool put_message(tm_rocpd_document *d, const tm_rocprof_record *record, tm_text extra) {
     char name[1024];
     cJSON *root = cJSON_ParseWithLength(extra.bytes, extra.size);
@@ -74,8 +74,8 @@ static tm_status take_region(tm_rocpd_document *d, sqlite3_value **values,
     return take_call(d, list_of(d, category), values, record, err);
 }
 
-/* Adds a sample: a marker without duration, or a call of zero duration. Of a call, the file has
- * only the category. */
+/* Adds a sample. A sample is a marker without duration, or a call of zero duration. The file has
+ * only the category of such a call, so the category becomes the call's name. */
 static tm_status take_sample(tm_rocpd_document *d, sqlite3_value **values,
                              tm_rocprof_record *record, tm_error *err) {
     int64_t category = tm_rocpd_string(&d->strings, tm_db_int(values, CATEGORY, -1));
@@ -84,7 +84,7 @@ static tm_status take_sample(tm_rocpd_document *d, sqlite3_value **values,
     return take_call(d, list == L_OTHER ? L_SAMPLES : list, values, record, err);
 }
 
-/* Adds a memory record, named as rocprofv3 names such an operation. */
+/* Adds a memory record. Its name is the name that rocprofv3 gives to such an operation. */
 static tm_status take_memory(tm_rocpd_document *d, sqlite3_value **values,
                              tm_rocprof_record *record, tm_error *err) {
     enum { TYPE, LEVEL };
@@ -166,7 +166,7 @@ static const table_def devices[] = {
      {R_TO, R_FROM}},
 };
 
-/* A table, while its rows are passed to the sink. */
+/* State while the rows of a table are passed to the sink. */
 typedef struct scan {
     tm_rocpd_document *d;
     const table_def *def;

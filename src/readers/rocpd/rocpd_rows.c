@@ -91,7 +91,7 @@ bool tm_rocpd_put_marker(tm_rocprof_tables *t, const tm_rocprof_record *record, 
                          size_t size) {
     tm_rocprof_entry entry = {.id = record->fields[R_CORRELATION], .registers = -1};
     const tm_rocprof_entry *last = t->markers.entries.data;
-    if (t->markers.entries.n > 0) /* the texts of markers come after all others */
+    if (t->markers.entries.n > 0) /* the texts of markers come after all other texts */
         t->texts.n = last->text.at;
     t->markers.entries.n = 0;
     t->markers.sorted = true;

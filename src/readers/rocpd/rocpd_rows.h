@@ -14,8 +14,10 @@ typedef struct tm_rocpd_strings {
 } tm_rocpd_strings;
 
 /**
- * Reads the strings: rows of an id and a text, sorted by id.
- * @param out  free it with tm_rocpd_strings_free even after a failure
+ * Reads the strings of a database.
+ *
+ * @param sql  a statement whose rows are an id and a text, sorted by id
+ * @param out  free it with tm_rocpd_strings_free, even after a failure
  */
 tm_status tm_rocpd_read_strings(const tm_db *db, const char *sql, tm_rocprof_tables *tables,
                                 tm_rocpd_strings *out, tm_error *err) TM_MUST_CHECK;
@@ -33,7 +35,7 @@ tm_rocprof_text *tm_rocpd_text(const tm_rocpd_strings *strings, int64_t number);
 /** Meanings that a value of a row may have besides those of tm_rocprof_field. */
 enum {
     TM_ROCPD_NAME = N_ROCPROF_FIELDS, /* id of the string that names the record */
-    TM_ROCPD_EXTRA                    /* the caller handles it */
+    TM_ROCPD_EXTRA                    /* a value that the caller handles */
 };
 
 /** Makes a record from a row.

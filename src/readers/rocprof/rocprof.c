@@ -5,7 +5,8 @@
 #include "readers/formats.h"
 #include "rocprof_units.h"
 
-/* The outermost object has only this key. */
+/* Recognises a file by the key "rocprofiler-sdk-tool", which is the only key of the outermost
+ * object. */
 static bool rocprof_sniff(const char *head, size_t size, bool whole) {
     tm_json_cursor cursor = {.end = head + size, .final = whole};
     tm_json_text key = {0};
@@ -35,7 +36,7 @@ static bool rocprof_is_covered(const char *path, const char *other) {
     const char *end = strstr(path, own_end);
     for (const char *next = end; next; next = strstr(next + 1, own_end))
         end = next;
-    if (!end || !tm_format_rocpd.claims) /* a build may lack the reader of rocpd */
+    if (!end || !tm_format_rocpd.claims) /* a build may not contain the reader of rocpd */
         return false;
     const char *packed = end + sizeof own_end - 1;
     size_t stem = (size_t)(end - path);

@@ -12,11 +12,11 @@ typedef struct document {
     tm_walk walk;
     const tm_rocprof_sink *sink;
     tm_rocprof_tables tables;
-    int64_t process; /* index of the current process; -1 before the first */
-    bool has_processes, has_agents, has_kernels,
-        has_names; /* whether the current process had its tables of agents, kernels and names */
-    bool open;     /* the end of the process was not yet reported to the sink */
-    tm_vec early;  /* of early: records of the current process */
+    int64_t process; /* index of the current process; -1 before the first process */
+    /* has_agents, has_kernels, has_names: whether these tables of the current process were read */
+    bool has_processes, has_agents, has_kernels, has_names;
+    bool open;            /* the end of the process was not yet reported to the sink */
+    tm_vec early;         /* of early: records of the current process */
     tm_rocprof_list list; /* the current list */
     tm_rocprof_gaps gaps[L_SAMPLES];
     tm_rocprof_record record;
@@ -102,7 +102,7 @@ static tm_status each_list(void *context, const tm_json_text *key, tm_error *err
     return read_array(d, d->list == L_SAMPLES ? each_sample : each_record, err);
 }
 
-/* Skips the hardware counters of dispatches, which are one list of samples. */
+/* Skips the hardware counters of dispatches. They are a single list of samples. */
 static tm_status each_callback_list(void *context, const tm_json_text *key, tm_error *err) {
     (void)key;
     return read_array(context, each_sample, err);

@@ -6,8 +6,8 @@
 #include "rocprof_record.h"
 #include "rocprof_tables.h"
 
-/* The lists of records: id, and their keys in versions of 2025 and of 2024. NULL: versions of 2024
- * did not have the list. */
+/* The lists of records. Each has an id, a key in versions of 2025, and a key in versions of 2024.
+ * The latter is NULL if versions of 2024 do not have the list. */
 #define TM_ROCPROF_LISTS(X)                                                                        \
     X(L_DISPATCH, "kernel_dispatch", "kernel_dispatches")                                          \
     X(L_COPY, "memory_copy", "memory_copies")                                                      \
@@ -23,7 +23,8 @@ typedef enum tm_rocprof_list {
     TM_ROCPROF_LISTS(TM_ROCPROF_LIST_ENUM)
 #undef TM_ROCPROF_LIST_ENUM
         L_OTHER, /* calls of other libraries, or driver events */
-    L_SAMPLES    /* samples of program counters and hardware counters: no timeline events */
+    /* samples of program counters and hardware counters; these are not events of a timeline */
+    L_SAMPLES
 } tm_rocprof_list;
 
 /** Receiver of a document's records, one process at a time. Records that come before the tables
@@ -31,19 +32,22 @@ typedef enum tm_rocprof_list {
  * memory. */
 typedef struct tm_rocprof_sink {
     int64_t process;    /* index of the only process to read; -1: all */
-    bool devices_alone; /* read only dispatches and copies, without texts */
+    bool devices_alone; /* if true, only dispatches and copies are read, and no texts */
     bool (*record)(void *context, tm_rocprof_tables *tables, tm_rocprof_list list,
                    const tm_rocprof_record *record);
     /* called at the end of a process */
     bool (*end)(void *context, tm_rocprof_tables *tables, int64_t process);
     void *context;
-    int64_t *counts; /* [TM_N_COUNTS] incremented by repaired and skipped items; or NULL */
+    /* [TM_N_COUNTS] or NULL: repaired and skipped items are added to these counts */
+    int64_t *counts;
 } tm_rocprof_sink;
 
 /**
  * Reads a document from its start.
- * @param cut  set to whether the document is truncated; its complete records were passed on
- * @return     TM_OK; TM_ERR_INPUT, also if it is truncated; TM_ERR_FAULT
+ *
+ * @param cut  set to whether the document is truncated. The complete records of a truncated
+ *             document were passed to the sink.
+ * @return     TM_OK; TM_ERR_INPUT, also for a truncated document; TM_ERR_FAULT
  */
 tm_status tm_rocprof_document(tm_source *source, const tm_rocprof_sink *sink, bool *cut,
                               tm_error *err) TM_MUST_CHECK;

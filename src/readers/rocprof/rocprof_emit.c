@@ -7,7 +7,7 @@
 #include "base/sums.h"
 #include "rocprof_memory.h"
 
-/* How to name a track: what its two numbers are. */
+/* What the two numbers of a track mean. The name of the track depends on this. */
 enum { BY_STREAM, BY_QUEUE, BY_DIRECTION, BY_THREAD };
 
 void tm_rocprof_emitter_init(tm_rocprof_emitter *e, const tm_unit *unit, tm_names *names,
@@ -58,8 +58,9 @@ static uint32_t track_of(tm_rocprof_emitter *e, int way, uint64_t first, uint64_
     return known->track;
 }
 
-/* Returns the reason to reject an event, or TM_N_COUNTS. Times are since the start of the host, and
- * 0 means that there is none. Accepted: starts in (0, 3e18] ns and durations in [0, TM_DAY_NS]. */
+/* Returns the reason to reject an event, or TM_N_COUNTS if the event is accepted. An event is
+ * accepted if its start is in (0, 3e18] ns and its duration is in [0, TM_DAY_NS]. Times count from
+ * the start of the host; 0 means that the time is missing. */
 static tm_count wrong_times(int64_t begin, int64_t end) {
     const int64_t most = INT64_C(3000000000000000000);
     if (begin <= 0 || begin > most || end < 0)
@@ -71,7 +72,8 @@ static tm_count wrong_times(int64_t begin, int64_t end) {
     return end - begin > TM_DAY_NS ? TM_COUNT_ABSURD_DURATION : TM_N_COUNTS;
 }
 
-/* Adds the event of a record; *row is its row, or TM_NO_EVENT if it was rejected. */
+/* Adds the event of a record. Sets *row to the event's row, or to TM_NO_EVENT if the event was
+ * rejected. */
 static bool add(tm_rocprof_emitter *e, const tm_rocprof_record *r, tm_raw_event event,
                 uint32_t *row) {
     tm_trace *trace = e->trace;
@@ -130,7 +132,8 @@ static uint32_t thread_track(tm_rocprof_emitter *e, const tm_rocprof_tables *t,
     return track_of(e, BY_THREAD, process, tm_rocprof_has(r, R_THREAD) ? r->fields[R_THREAD] : 0);
 }
 
-/* Converts the grid from work items to blocks; the last block may be smaller. */
+/* Converts the size of the grid from work items to blocks. The last block may be smaller than the
+ * others. */
 static void set_shape(const tm_rocprof_record *r, tm_launch_shape *shape) {
     for (int i = 0; i < 3; i++) {
         int64_t items = tm_rocprof_int(r, (tm_rocprof_field)(R_GRID_X + i), -1);
@@ -142,7 +145,8 @@ static void set_shape(const tm_rocprof_record *r, tm_launch_shape *shape) {
     }
 }
 
-/* Sets blocks and warps per multiprocessor (compute units and waves), computed as in Kineto. */
+/* Sets the number of blocks and of warps per multiprocessor, computed as in Kineto. (On AMD's GPUs,
+ * warps are waves, and multiprocessors are compute units.) */
 static void set_load(const tm_rocprof_agent *agent, tm_launch_shape *shape) {
     double blocks = 1, threads = 1;
     for (int i = 0; i < 3; i++) {
@@ -226,8 +230,8 @@ static bool emit_dispatch(tm_rocprof_emitter *e, tm_rocprof_tables *t, const tm_
                                      : add_copy_attr(e, r, row);
 }
 
-/* Adds a copy, named as Kineto names it on ROCm: the analyses know these names. If the operation
- * has no name, the agents give the direction. */
+/* Adds a copy. Its name is the name that Kineto gives to it on ROCm, because the analyses know
+ * these names. If the operation has no name, the direction is found from the agents. */
 static bool emit_copy(tm_rocprof_emitter *e, const tm_rocprof_tables *t,
                       const tm_rocprof_record *r) {
     static const struct {
@@ -277,8 +281,9 @@ static bool emit_call(tm_rocprof_emitter *e, const tm_rocprof_tables *t, const t
     return tm_vec_append(&e->trace->attrs[TM_ATTR_LAUNCH], &attr, 1) != NULL;
 }
 
-/* Adds a marker. A range has several records; only one is used: the record of MARKER_CORE_RANGE_API
- * or, in older files, of the push of MARKER_CORE_API. */
+/* Adds a marker. A range has several records, but only one of them is used. In most files, this is
+ * the record of kind MARKER_CORE_RANGE_API. In older files, it is the record of the push, of kind
+ * MARKER_CORE_API. */
 static bool emit_marker(tm_rocprof_emitter *e, tm_rocprof_tables *t, const tm_rocprof_record *r) {
     const tm_rocprof_text *operation = operation_of(t, r);
     tm_rocprof_entry *text = tm_rocprof_has(r, R_CORRELATION)
@@ -291,8 +296,8 @@ static bool emit_marker(tm_rocprof_emitter *e, tm_rocprof_tables *t, const tm_ro
     return emit_call(e, t, r, event);
 }
 
-/* Keeps an allocation or release until all are known: a release lacks the size and usually the
- * device. */
+/* Keeps an allocation or release until all of them are known. This is necessary because a release
+ * lacks the size and usually the device. */
 static bool emit_memory(tm_rocprof_emitter *e, const tm_rocprof_tables *t,
                         const tm_rocprof_record *r) {
     const tm_rocprof_agent *agent = agent_at(t, r, R_AGENT);

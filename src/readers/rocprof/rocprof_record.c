@@ -14,13 +14,13 @@ static const struct {
 
 _Static_assert(N_ROCPROF_FIELDS <= 32, "the presence bits of a record are one word");
 
-/* Members of a record that have no field. */
+/* Results of member_of for members that are not stored in a field. DISPATCH is dispatch_info. */
 enum { OTHER = N_ROCPROF_FIELDS, DISPATCH };
 
 static int member_of(const tm_json_text *key) {
     for (int f = 0; f < N_ROCPROF_FIELDS; f++)
         if (fields[f].size == key->size && memcmp(fields[f].key, key->bytes, key->size) == 0)
-            return f; /* if the value is an object, this is its first field */
+            return f; /* if the member is an object, this is the first of its fields */
     return key->size == 13 && memcmp(key->bytes, "dispatch_info", 13) == 0 ? DISPATCH : OTHER;
 }
 
@@ -93,8 +93,8 @@ static const char *read_field(tm_json_cursor *cursor, const char *p, int field,
     return p;
 }
 
-/* Finds the field of a member of an object. Fields of an object are adjacent, from @p parent on,
- * and have the same key. */
+/* Finds the field of a member of an object within a record. @p parent is the first field of the
+ * object. All fields of the object are adjacent and have the same key. */
 static int inner_of(const tm_json_text *key, int parent) {
     for (int f = parent; f < N_ROCPROF_FIELDS && strcmp(fields[f].key, fields[parent].key) == 0;
          f++)
@@ -104,9 +104,10 @@ static int inner_of(const tm_json_text *key, int parent) {
     return OTHER;
 }
 
-/* State while the members of a record, or of an object within it, are gone through. */
+/* State while the members of a record, or of an object in a record, are read. */
 typedef struct walk {
-    int parent; /* first field of the object; -1: the record itself */
+    /* first field of the object whose members are read; -1: the record's own members are read */
+    int parent;
     bool first, more;
     int member; /* field that the current value belongs to */
 } walk;

@@ -5,8 +5,9 @@
 #include "readers/gap.h"
 #include "readers/json.h"
 
-/* The fields of a record: id, key, and if the value is an object, the key within it. Fields of one
- * object are adjacent. Members of dispatch_info are treated like members of the record. */
+/* The fields of a record. Each has an id and a key. If the key's value is an object, the field also
+ * has the key of a member of this object. Fields of the same object are adjacent. Members of
+ * dispatch_info are treated like members of the record. */
 #define TM_ROCPROF_FIELDS(X)                                                                       \
     X(R_KIND, "kind", NULL)                                                                        \
     X(R_OPERATION, "operation", NULL)                                                              \
@@ -46,15 +47,18 @@ typedef struct tm_rocprof_record {
     int bad_values;   /* number of fields whose value is not an unsigned 64-bit number */
 } tm_rocprof_record;
 
-/** The texts between the values of the last record: nearly always the same in the next record. */
+/** The texts between the values of the last record. Nearly always, the next record has the same
+ * texts. */
 enum { TM_ROCPROF_GAPS = 32, TM_ROCPROF_INNER = 4 };
 typedef struct tm_rocprof_gaps {
-    tm_gap record[TM_ROCPROF_GAPS],
-        dispatch[TM_ROCPROF_GAPS];                    /* in a record, and in dispatch_info */
-    tm_gap inner[N_ROCPROF_FIELDS][TM_ROCPROF_INNER]; /* in the object of a field */
+    /* between the members of a record, and between the members of dispatch_info */
+    tm_gap record[TM_ROCPROF_GAPS], dispatch[TM_ROCPROF_GAPS];
+    /* [f] between the members of the object whose first field is f */
+    tm_gap inner[N_ROCPROF_FIELDS][TM_ROCPROF_INNER];
 } tm_rocprof_gaps;
 
-/** Parses the value at @p p, as in readers/json.h. A value that is not an object has no fields. */
+/** Parses the value at @p p, like the functions of readers/json.h. If the value is not an object,
+ * the record has no fields. */
 const char *tm_rocprof_record_parse(tm_json_cursor *cursor, const char *p, tm_rocprof_gaps *gaps,
                                     tm_rocprof_record *out);
 
@@ -62,7 +66,8 @@ static inline bool tm_rocprof_has(const tm_rocprof_record *record, tm_rocprof_fi
     return record->present >> field & 1;
 }
 
-/** Returns a field that fits int64, or @p missing. */
+/** Returns the value of a field. Returns @p missing if the record lacks the field, or if the value
+ * does not fit int64. */
 static inline int64_t tm_rocprof_int(const tm_rocprof_record *record, tm_rocprof_field field,
                                      int64_t missing) {
     bool fits = tm_rocprof_has(record, field) && record->fields[field] <= INT64_MAX;

@@ -12,7 +12,8 @@ enum { MEMBERS = 5 };
 
 typedef struct item_def {
     const char *numbers[MEMBERS], *texts[MEMBERS];
-    const char *inside; /* key of an object whose members are treated like the item's; or NULL */
+    /* key of an object whose members are treated like members of the item itself; NULL: none */
+    const char *inside;
 } item_def;
 
 /* The members of an item after parsing. Texts point into the window, or into the repaired text. */
@@ -21,7 +22,7 @@ typedef struct item {
     uint64_t numbers[MEMBERS];
     bool has[MEMBERS];
     tm_json_text texts[MEMBERS];
-    const char *list; /* opening bracket of its first array */
+    const char *list; /* position of the opening bracket of the item's first array */
     int64_t bytes;    /* sum of size_in_bytes */
 } item;
 
@@ -140,7 +141,7 @@ bool tm_rocprof_keep(tm_rocprof_tables *t, const char *bytes, size_t size, tm_ro
     return true;
 }
 
-/* Keeps the first text of an item that is not empty. */
+/* Keeps the first nonempty text of an item. */
 static bool keep_text(tm_rocprof_tables *t, const item *from, tm_rocprof_text *out) {
     int i = 0;
     while (i < MEMBERS && from->texts[i].size == 0)
@@ -258,7 +259,7 @@ static int by_id(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->text.at, y->text.at);
 }
 
-/* Tries the index id - first id first: ids usually increase without gaps. */
+/* First tries the index (id - lowest id), because ids usually increase without gaps. */
 tm_rocprof_entry *tm_rocprof_find(tm_rocprof_table *table, uint64_t id) {
     tm_rocprof_entry *v = table->entries.data;
     size_t n = table->entries.n;

@@ -7,8 +7,8 @@
 #include "readers/json_walk.h"
 #include "tmerge/names.h"
 
-/** A text: its place in the memory of all texts. The text is interned when it is first requested.
- */
+/** A text: its position and size in the memory of all texts. The text is interned when it is first
+ * requested. */
 typedef struct tm_rocprof_text {
     uint32_t at, size;
     uint32_t name; /* its name id; TM_NO_NAME: not interned yet */
@@ -37,7 +37,8 @@ typedef struct tm_rocprof_table {
     bool sorted;    /* by id */
 } tm_rocprof_table;
 
-/** A kind of record. Its n operations are those from index `first` on. */
+/** A kind of record. Its n operations are at the indices first, first + 1, ... of
+ * tm_rocprof_tables.operations. */
 typedef struct tm_rocprof_kind {
     tm_rocprof_text name;
     uint32_t first, n;
@@ -65,8 +66,9 @@ void tm_rocprof_tables_clear(tm_rocprof_tables *tables);
 bool tm_rocprof_keep(tm_rocprof_tables *tables, const char *bytes, size_t size,
                      tm_rocprof_text *out);
 
-/** Each reads the value at the walk's position: metadata; an agent; an element of kernel_symbols,
- * of the names of kinds, of the texts of markers. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+/** Each of these functions reads the value at the walk's position: the metadata, an agent, an
+ * element of kernel_symbols, an element of the names of kinds, or an element of the texts of
+ * markers. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_rocprof_read_metadata(tm_rocprof_tables *tables, tm_walk *walk,
                                    tm_error *err) TM_MUST_CHECK;
 tm_status tm_rocprof_read_agent(tm_rocprof_tables *tables, tm_walk *walk,
@@ -84,16 +86,18 @@ const tm_rocprof_agent *tm_rocprof_agent_of(const tm_rocprof_tables *tables, uin
 /** Returns the entry with an id; NULL if it is unknown. */
 tm_rocprof_entry *tm_rocprof_find(tm_rocprof_table *table, uint64_t id);
 
-/** Return the kind with a number, and an operation of a kind; NULL if unknown. */
+/** tm_rocprof_kind_of returns the kind with a number. tm_rocprof_operation_of returns an operation
+ * of a kind. Both return NULL if the number is unknown. */
 tm_rocprof_kind *tm_rocprof_kind_of(const tm_rocprof_tables *tables, int64_t kind);
 tm_rocprof_text *tm_rocprof_operation_of(const tm_rocprof_tables *tables, int64_t kind,
                                          int64_t operation);
 
-/** Whether a text contains a word; false for NULL. */
+/** Whether a text contains a word. False if @p text is NULL. */
 bool tm_rocprof_holds(const tm_rocprof_tables *tables, const tm_rocprof_text *text,
                       const char *word);
 
-/** Whether a text equals, or starts with, a word; false for NULL. */
+/** tm_rocprof_is: whether a text equals a word. tm_rocprof_begins: whether a text starts with a
+ * word. Both are false if @p text is NULL. */
 bool tm_rocprof_is(const tm_rocprof_tables *tables, const tm_rocprof_text *text, const char *word);
 bool tm_rocprof_begins(const tm_rocprof_tables *tables, const tm_rocprof_text *text,
                        const char *word);

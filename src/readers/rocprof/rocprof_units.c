@@ -10,7 +10,8 @@
 #include "base/sorted.h"
 #include "rocprof_emit.h"
 
-/* If a file does not have the host's name, takes it from the path HOST/PID_results.json. */
+/* Takes the host's name from the path HOST/PID_results.json, for files that do not contain the
+ * name. Returns false if the path has another form. */
 static bool host_of_path(const char *path, int64_t pid, char *out, size_t size) {
     char name[40];
     const char *base = strrchr(path, '/');
@@ -37,7 +38,7 @@ static bool host_of(const tm_rocprof_tables *t, const char *path, char *out, siz
     return true;
 }
 
-/* A device that the current process used, and how. */
+/* A device that the current process used. `kernels`: the process ran kernels on the device. */
 typedef struct device {
     int64_t number;
     bool kernels;
@@ -70,8 +71,9 @@ static int by_kernels(const void *a, const void *b) {
     return x->kernels != y->kernels ? y->kernels - x->kernels : tm_order_i64(x->number, y->number);
 }
 
-/* Makes the units of a process: its devices with kernels or, if none has any, the devices it copies
- * to and from. All other devices go to the first unit. */
+/* Makes the units of a process. The units are its devices with kernels. If no device has kernels,
+ * the units are the devices to or from which the process copies. All other devices belong to the
+ * first unit. */
 static bool list_process(void *context, tm_rocprof_tables *t, int64_t process) {
     lister *l = context;
     char host[256];
@@ -88,9 +90,9 @@ static bool list_process(void *context, tm_rocprof_tables *t, int64_t process) {
         n--;
     for (size_t i = 1; i < n; i++)
         rest &= ~tm_unit_device(v[i].number);
-    /* The environment gives the rank of a process with one device. Several devices are several
-     * ranks, and a process without devices may have inherited a rank's environment (a launcher, a
-     * data loader). */
+    /* The rank is known only for a process with one device: its environment gives the rank. A
+     * process with several devices is several ranks. A process without devices (a launcher, a data
+     * loader) may have inherited the environment of a rank. */
     if (n == 1)
         unit.rank = t->rank;
     /* a process without devices is one unit: it has calls on the host */
@@ -139,7 +141,7 @@ static bool add_gpu(cJSON *list, tm_rocprof_tables *t, tm_rocprof_agent *agent, 
         return false;
     bool ok = cJSON_AddNumberToObject(gpu, "id", (double)agent->device) &&
               cJSON_AddStringToObject(gpu, "name", tm_names_text(names, name).bytes);
-    if (agent->bytes > 0) /* below 2^53, so exact as a double */
+    if (agent->bytes > 0) /* the number is below 2^53, so it is exact as a double */
         ok = ok && cJSON_AddNumberToObject(gpu, "totalGlobalMem", (double)agent->bytes);
     if (agent->units > 0)
         ok = ok && cJSON_AddNumberToObject(gpu, "numSms", (double)agent->units);
@@ -148,7 +150,8 @@ static bool add_gpu(cJSON *list, tm_rocprof_tables *t, tm_rocprof_agent *agent, 
     return ok;
 }
 
-/* Writes the GPUs as Kineto does. Omits the command and configuration, which may hold secrets. */
+/* Describes the GPUs in the same way as Kineto. Leaves out the command and the configuration,
+ * because they may contain secrets. */
 static bool describe(const reader *r, tm_rocprof_tables *t) {
     cJSON *root = cJSON_CreateObject();
     cJSON *list = cJSON_AddArrayToObject(root, "deviceProperties");

@@ -1,5 +1,5 @@
-/* Lists and reads the ranks of a document of ROCm's profilers, one per process and GPU,
- * independently of the document's format. */
+/* Lists and reads the ranks in a document of ROCm's profilers. There is a rank for each process and
+ * GPU. This part does not depend on the format of the document. */
 #ifndef TMERGE_ROCPROF_UNITS_H
 #define TMERGE_ROCPROF_UNITS_H
 
@@ -11,8 +11,8 @@
 typedef tm_status tm_rocprof_read(tm_source *source, const tm_rocprof_sink *sink, bool *cut,
                                   tm_error *err);
 
-/** Implement list_units and read_unit of tm_format; @p unit is NULL if the file is read as one
- * trace. */
+/** Implement list_units and read_unit of tm_format. If the file is read as a single trace, @p unit
+ * is NULL. */
 tm_status tm_rocprof_list_units(tm_rocprof_read *document, tm_source *source, tm_vec *units,
                                 tm_error *err) TM_MUST_CHECK;
 tm_status tm_rocprof_read_unit(tm_rocprof_read *document, tm_source *source, const tm_unit *unit,

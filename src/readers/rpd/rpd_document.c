@@ -14,43 +14,46 @@ typedef enum operation {
     KERNEL,
     FILL,
     COPY,
-    /* a copy recorded by rocprofiler: its GPU and queue are always 0, and mean nothing */
+    /* A copy that rocprofiler recorded. It gives 0 as the GPU and queue of all copies, so both are
+     * unknown. */
     COPY_NOWHERE
 } operation;
 
 /* Handles of agents that are not GPUs. The handle of a GPU is its number. */
 static const uint64_t host_agent = UINT64_MAX, unknown_agent = UINT64_MAX - 1;
 
-/* A GPU that a process used, and the type of the operations there. pid is INT64_MIN for operations
- * without a call. */
+/* A GPU that a process used, and the type of the operations on this GPU. If the operations have no
+ * call, pid is INT64_MIN. */
 typedef struct use {
-    int64_t pid, gpu, type; /* type: id of its string */
+    int64_t pid, gpu, type; /* type: id of the string that names the type */
     operation what;
 } use;
 
 typedef struct process {
     int64_t pid;
-    int64_t first_gpu; /* lowest GPU that it computes on; INT64_MAX: none */
-    bool one_gpu;      /* whether the process computes on one GPU only */
+    int64_t first_gpu; /* lowest GPU on which the process computes; INT64_MAX: none */
+    bool one_gpu;      /* whether the process computes on only one GPU */
 } process;
 
 typedef struct document {
     tm_db db;
-    tm_source *source; /* borrowed, as is sink */
+    tm_source *source; /* `source` and `sink` are borrowed */
     const tm_rocprof_sink *sink;
     tm_rocprof_tables tables;
     tm_rocpd_strings strings;
-    /* distance between the GPU numbers, and between the process numbers, of two hosts in a file */
+    /* In a file of several hosts, the GPU numbers of one host and the next differ by gpu_stride,
+     * and their process numbers by pid_stride. */
     int64_t gpu_stride, pid_stride;
     bool several_hosts;
-    /* whether the file shows which profiler wrote the grids; whether the profiler usually writes
-     * grids in blocks */
+    /* has_shapes: the file shows which profiler wrote the grids, so their unit is known. in_blocks:
+     * this profiler usually writes grids in blocks. */
     bool has_shapes, in_blocks;
     int64_t mark;           /* number of the string that names markers without duration */
-    tm_vec uses, processes; /* uses: of use; processes: of process */
+    tm_vec uses, processes; /* `uses` has elements of type use, `processes` of type process */
     tm_rpd_launches launches;
     const process *process; /* the current one */
-    int64_t n_rows, n_done; /* approximate numbers, to report progress */
+    /* to report progress: approximate number of rows, and rows read so far */
+    int64_t n_rows, n_done;
 } document;
 
 /* Whether the database has RPD's tables. (rocpd's tables have the same names with a suffix.) */
@@ -94,7 +97,7 @@ static operation operation_of(const document *d, int64_t type) {
 static tm_status each_metadata(void *context, sqlite3_value **values, tm_error *err) {
     document *d = context;
     const char *tag = tm_db_text(values[0]).bytes;
-    int64_t value = sqlite3_value_int64(values[1]); /* a text gives the number at its start */
+    int64_t value = sqlite3_value_int64(values[1]); /* of a text, this is the number at its start */
     if (strcmp(tag, "gpu_stride") == 0 && value > 0)
         d->gpu_stride = value;
     else if (strcmp(tag, "pid_stride") == 0 && value > 0)
@@ -214,8 +217,8 @@ static bool add_agents(document *d) {
     return true;
 }
 
-/* Determines the unit of grids: rocprofiler records work items, other profilers record the blocks
- * of HIP's and CUDA's calls. */
+/* Determines whether grids are in work items or in blocks. rocprofiler records work items. Other
+ * profilers record the blocks of HIP and CUDA calls. */
 static void find_writer(document *d) {
     bool items = false, blocks = false;
     for (int64_t i = 0; i < (int64_t)d->strings.ids.n; i++) {
@@ -250,7 +253,7 @@ static tm_status give(document *d, tm_rocprof_list list, const tm_rocprof_record
                                                                        : tm_fail_memory(err);
 }
 
-/* Sets the agents of a copy from its operation's name; both agents may be equal. */
+/* Sets the agents of a copy from the name of its operation. Both agents may be the same. */
 static void put_ends(document *d, int64_t type, operation what, uint64_t gpu,
                      tm_rocprof_record *record) {
     if (what == COPY_NOWHERE) {
@@ -263,7 +266,7 @@ static void put_ends(document *d, int64_t type, operation what, uint64_t gpu,
     bool from_host = holds(d, type, "HostTo") || holds(d, type, "HOST_TO");
     bool from_device = holds(d, type, "DeviceTo") || holds(d, type, "DEVICE_TO");
     tm_rocpd_put(record, R_TO, to_host ? host_agent : gpu);
-    if (from_host || from_device) /* otherwise the direction is unknown */
+    if (from_host || from_device) /* if neither is set, the source of the copy is unknown */
         tm_rocpd_put(record, R_FROM, from_host ? host_agent : gpu);
 }
 
@@ -286,7 +289,8 @@ enum { ID, GPU, TYPE, DESCRIPTION };
 static const uint8_t operation_fields[] = {
     TM_ROCPD_EXTRA, TM_ROCPD_EXTRA, TM_ROCPD_NAME, TM_ROCPD_EXTRA, R_QUEUE, R_BEGIN, R_END};
 
-/* Whether an operation belongs to the current process. @param call  set to its call, or NULL */
+/* Whether an operation belongs to the current process. Sets *call to the call that launched the
+ * operation, or to NULL. */
 static bool is_own(const document *d, int64_t id, int64_t gpu, const tm_rpd_call **call) {
     size_t n;
     const tm_rpd_launch *v = tm_rpd_launches_of(&d->launches, id, &n);
@@ -317,7 +321,7 @@ static tm_status each_operation(void *context, sqlite3_value **values, tm_error 
         put_ends(d, type, what, (uint64_t)gpu, &record);
         return give(d, L_COPY, &record, err);
     }
-    /* neither work nor the name of a kernel */
+    /* skip an operation whose type is unknown, unless it has the name of a kernel */
     if (what == UNKNOWN && (name < 0 || is(d, name, ""))) {
         if (d->sink->counts)
             d->sink->counts[TM_COUNT_OTHER_PHASE]++;
@@ -369,7 +373,7 @@ static tm_status each_marker(void *context, sqlite3_value **values, tm_error *er
 
 static tm_status read_calls(document *d, tm_error *err) {
     char sql[512];
-    bool has = false; /* since version 3, the texts of arguments are in a separate table */
+    bool has = false; /* since version 3, the texts of arguments have been in a separate table */
     TM_TRY(tm_db_has_table(&d->db, "rocpd_ustring", &has, err));
     TM_TRY(tm_db_select(
         &d->db,
@@ -394,7 +398,8 @@ static tm_status read_operations(document *d, tm_error *err) {
         each_operation, d, err);
 }
 
-/* For a sink with devices_alone: passes one record for each GPU that the process uses. */
+/* Passes one record for each GPU that the process uses. This is for a sink that sets
+ * devices_alone. */
 static tm_status tell_devices(document *d, tm_error *err) {
     const use *v = d->uses.data;
     for (size_t i = 0; i < d->uses.n; i++) {
@@ -410,8 +415,8 @@ static tm_status tell_devices(document *d, tm_error *err) {
     return TM_OK;
 }
 
-/* Sets the host, which the database does not name. If there are several hosts, times count from
- * each host's own start. */
+/* Sets the host. The database does not contain its name. If there are several hosts, the times of
+ * each host count from the start of that host. */
 static bool name_host(document *d) {
     char host[40];
     tm_rocprof_tables *t = &d->tables;

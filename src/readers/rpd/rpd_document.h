@@ -5,7 +5,8 @@
 
 #include "readers/rocpd/rocpd_rows.h"
 
-/** Whether the database at a path is one of rocmProfileData. False also if it cannot be read. */
+/** Whether the file at a path is a database of rocmProfileData. Also false if the file cannot be
+ * read. */
 bool tm_rpd_claims(const char *path);
 
 /** Implements tm_rocprof_document for rocmProfileData. */

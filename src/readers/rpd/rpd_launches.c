@@ -24,7 +24,7 @@ static tm_status each_launch(void *context, sqlite3_value **values, tm_error *er
                : tm_fail_memory(err);
 }
 
-/* Counts equal calls, and keeps one of each. */
+/* Replaces several equal calls by one of them, and sets its `n` to their number. */
 static void unite_calls(tm_vec *calls) {
     tm_rpd_call *v = calls->data;
     size_t n = 0;

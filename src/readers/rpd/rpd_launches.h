@@ -9,12 +9,14 @@
 /** A call that launched operations. */
 typedef struct tm_rpd_call {
     int64_t id;
-    int64_t pid, name;    /* pid is INT64_MIN if the call is not recorded; name: id of its string */
+    /* pid is INT64_MIN if the call is not recorded; name is the id of the string that names the
+     * call */
+    int64_t pid, name;
     uint32_t n;           /* number of operations that it launched */
     uint32_t description; /* 0: none */
 } tm_rpd_call;
 
-/** Size and shape of a call's operation. */
+/** Size and shape of an operation that a call launched. */
 enum { TM_RPD_FIELDS = 8 };
 typedef struct tm_rpd_description {
     uint64_t values[TM_RPD_FIELDS];
@@ -28,8 +30,8 @@ typedef struct tm_rpd_launch {
 } tm_rpd_launch;
 
 typedef struct tm_rpd_launches {
-    tm_vec launches;     /* of tm_rpd_launch, by operation and call */
-    tm_vec calls;        /* of tm_rpd_call, by id */
+    tm_vec launches;     /* of tm_rpd_launch, sorted by operation and call */
+    tm_vec calls;        /* of tm_rpd_call, sorted by id */
     tm_vec descriptions; /* of tm_rpd_description */
 } tm_rpd_launches;
 

@@ -47,9 +47,9 @@ const tm_memory_timeline *tm_snapshots_timelines(const tm_snapshots *snapshots, 
     return snapshots->timelines.data;
 }
 
-/* Detects the kind of a file by the first byte that is not blank: a timeline is a list, the picture
- * of a timeline is an HTML page, and a pickle starts with its protocol or, in the oldest protocol,
- * with any opcode. */
+/* Detects the kind of a file by its first byte that is not blank. A timeline is a list, and starts
+ * with "[". A picture of a timeline is an HTML page, and starts with "<". A pickle starts with its
+ * protocol or, in the oldest protocol, with any opcode. */
 tm_status tm_snapshots_read(tm_snapshots *snapshots, tm_source *source, tm_error *err) {
     enum { HEAD = 64 };
     char head[HEAD + 1] = "";

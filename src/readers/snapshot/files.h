@@ -7,7 +7,7 @@
 #include "tmerge/snapshot.h"
 
 struct tm_snapshots {
-    tm_names *texts;  /* owns all texts, whose addresses stay valid */
+    tm_names *texts;  /* owns all texts; the address of a text never changes */
     tm_vec devices;   /* of tm_snapshot_device */
     tm_vec sites;     /* of tm_snapshot_site */
     tm_vec timelines; /* of tm_memory_timeline */

@@ -15,10 +15,11 @@ typedef struct reading {
     tm_snapshots *out;
     const tm_pickle *pickle;
     const char *file;
-    size_t first; /* index in `out` of the file's first device */
+    size_t first; /* index in `out` of the first device of the file */
     tm_keys keys; /* of site_key */
     tm_vec sites; /* of tm_snapshot_site, in the order of `keys` */
-    /* [containers] owned; 1 + id of the text that names a stack; 0: not named yet */
+    /* [containers] owned. known[i] is 1 + the id of the text that names the stack in container i;
+     * 0: the stack has no name yet. */
     uint32_t *known;
 } reading;
 

@@ -6,8 +6,8 @@
 #include "readers/json_walk.h"
 #include "readers/number.h"
 
-/* What inner lists contain. A row of sizes has a 0, then a size for each category. A record has
- * time, action, bytes, category. */
+/* Contents of the inner lists. A row of sizes contains a 0 and then the size of each category. A
+ * record contains a time, an action, a number of bytes and a category. */
 enum { ROW = TM_N_TIMELINE_CATEGORIES + 1, RECORD = 4, TIME = 0, BYTES = 2, CATEGORY = 3 };
 
 typedef struct reading {
@@ -18,8 +18,8 @@ typedef struct reading {
     bool sized;        /* the file has two lists: times [us] and sizes */
     tm_vec times;      /* of int64_t [ns]: the elements of the first list */
     int64_t list[ROW]; /* the current list */
-    size_t n;          /* number of elements, or of rows, of the current list so far */
-    bool whole;        /* whether all numbers of the current list are integers that fit int64 */
+    size_t n; /* number of elements of the current list so far; in a list of rows, number of rows */
+    bool whole; /* whether all numbers of the current list are integers that fit int64 */
 } reading;
 
 static const char *parse_number(void *context, tm_json_cursor *cursor, const char *p) {
@@ -43,7 +43,8 @@ static const char *parse_time(void *context, tm_json_cursor *cursor, const char 
     const char *end = parse_number(context, cursor, p);
     int64_t ns = 0;
     if (end && !tm_number_scaled(p, (size_t)(end - p), 3, &ns))
-        ns = INT64_MAX; /* an integer is a record's time in ns, so this is not a list of times */
+        /* a number this large is the time of a record [ns], so this is not a list of times [us] */
+        ns = INT64_MAX;
     if (end && r->n == r->times.n && !tm_vec_append(&r->times, &ns, 1))
         return tm_json_fail(cursor, p, "out of memory");
     return end;
@@ -116,7 +117,8 @@ static tm_status each_inner(void *context, const tm_json_text *key, tm_error *er
     return TM_OK;
 }
 
-/* Reads an inner list. Only at the second list is it known whether the first one had times. */
+/* Reads an inner list. Only after the second list was read is it known whether the first list
+ * contained times. */
 static tm_status each_outer(void *context, const tm_json_text *key, tm_error *err) {
     reading *r = context;
     int64_t first[ROW];

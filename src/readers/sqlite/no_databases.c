@@ -13,7 +13,7 @@ static bool sniff(const char *head, size_t size, bool whole) {
     return size >= sizeof magic && memcmp(head, magic, sizeof magic) == 0;
 }
 
-/* In such a build, the format nsys stands for all databases. */
+/* In a build without SQLite, the format nsys stands for all databases. */
 static bool sniff_none(const char *head, size_t size, bool whole) {
     (void)head;
     (void)size;

@@ -16,8 +16,8 @@ bool tm_db_sniff(const char *head, size_t size, bool whole) {
     return size >= sizeof TM_DB_MAGIC && memcmp(head, TM_DB_MAGIC, sizeof TM_DB_MAGIC) == 0;
 }
 
-/* Whether the reason for "out of memory" is a damaged file: SQLite cannot read the schema, so every
- * query fails, or quick_check finds a fault. */
+/* Whether SQLite reports "out of memory" because the file is damaged. In this case, either SQLite
+ * cannot read the schema, so that every query fails, or quick_check finds a fault. */
 static bool asks_too_much(const tm_db *db) {
     sqlite3_stmt *check = NULL;
     int code = db->sqlite
@@ -92,8 +92,8 @@ static tm_status check_file(const char *path, int64_t *size, tm_error *err) {
             close(file);
         return tm_fail(err, TM_ERR_INPUT, path, -1, "the header of this database is missing");
     }
-    if (memcmp(header, TM_DB_MAGIC, sizeof TM_DB_MAGIC) !=
-        0) { /* the bytes that were recognised came from a decompressor */
+    /* The file is compressed: the reader was chosen by the decompressed bytes. */
+    if (memcmp(header, TM_DB_MAGIC, sizeof TM_DB_MAGIC) != 0) {
         close(file);
         return tm_fail(err, TM_ERR_INPUT, path, -1,
                        "a compressed database cannot be read: decompress it first");
@@ -195,7 +195,8 @@ tm_status tm_db_prepare(const tm_db *db, const char *sql, sqlite3_stmt **out, tm
     return code == SQLITE_OK ? TM_OK : sqlite_error(db, code, err);
 }
 
-/* Sets *has to whether a query with one or two names has a row. */
+/* Sets *has to whether a query returns a row. @p first and @p second are parameters of the
+ * query. */
 static tm_status has_row(const tm_db *db, const char *sql, const char *first, const char *second,
                          bool *has, tm_error *err) {
     sqlite3_stmt *scan;
@@ -253,7 +254,9 @@ tm_status tm_db_select(const tm_db *db, const tm_db_statement *statement, tm_db_
     (void)sqlite3_bind_int64(scan, 1, statement->value);
     tm_db_taker *outer = *db->taker; /* the scan whose callback started this scan; NULL: none */
     *db->taker = &taker;
-    tm_error failure; /* if a callback failed, this error only says that the scan has ended */
+    /* error of the scan. If a callback failed, this error is dropped: it only says that the scan
+     * has ended */
+    tm_error failure;
     tm_status status = tm_db_step(db, scan, &row, &failure);
     if (status != TM_OK && taker.status == TM_OK && err)
         *err = failure;
@@ -292,7 +295,7 @@ int64_t tm_db_last_row(const tm_db *db, const char *table) {
         sqlite3_step(scan) == SQLITE_ROW)
         last = sqlite3_column_int64(scan, 0);
     sqlite3_finalize(scan);
-    /* larger ids are not plausible: a row has at least one byte */
+    /* a row takes at least one byte, so a table cannot have more rows than the file has bytes */
     last = last < db->size ? last : db->size;
     return last > 0 ? last : 0;
 }

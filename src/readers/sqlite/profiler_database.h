@@ -34,11 +34,11 @@ typedef struct tm_db {
  */
 tm_status tm_db_open(const char *path, tm_db *out, tm_error *err) TM_MUST_CHECK;
 
-/** Closes a database; also accepts one of all zeros that was never opened. */
+/** Closes a database. A database of all zeros that was never opened is also accepted. */
 void tm_db_close(tm_db *db);
 
-/** Sets *has to whether the database has a table of this name. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT.
- */
+/** Sets *has to whether the database has a table of this name. TM_OK; TM_ERR_INPUT;
+ * TM_ERR_FAULT. */
 tm_status tm_db_has_table(const tm_db *db, const char *table, bool *has,
                           tm_error *err) TM_MUST_CHECK;
 
@@ -48,7 +48,8 @@ typedef struct tm_db_query {
     const char *table;
     const char *const *columns; /* [n_columns] */
     int n_columns;
-    const char *where; /* condition; NULL: all rows; ?1 stands for the given value */
+    /* condition on the rows, in which ?1 stands for the given value; NULL: all rows */
+    const char *where;
     /* column that `where` needs; if the table lacks it, all rows are read */
     const char *where_column;
 } tm_db_query;
@@ -57,11 +58,12 @@ typedef struct tm_db_query {
 typedef tm_status tm_db_each(void *context, sqlite3_value **values, tm_error *err);
 
 /**
- * Scans a table in the order in which it is stored, because exports have no index. If there is no
- * such table, there are no rows.
+ * Scans a table in the order in which it is stored. (Exported databases have no indexes.) If the
+ * table does not exist, there are no rows.
  *
- * @param value  for ?1
- * @return       what the last @p each returned; TM_ERR_INPUT if the file is damaged; TM_ERR_FAULT
+ * @param value  value of ?1 in the query's condition
+ * @return       the status that the last call of @p each returned; TM_ERR_INPUT if the file is
+ *               damaged; TM_ERR_FAULT
  */
 tm_status tm_db_scan(const tm_db *db, const tm_db_query *query, int64_t value, tm_db_each *each,
                      void *context, tm_error *err) TM_MUST_CHECK;
@@ -71,8 +73,8 @@ tm_status tm_db_scan(const tm_db *db, const tm_db_query *query, int64_t value, t
  * escaped. */
 typedef struct tm_db_statement {
     const char *sql;
-    int n_columns; /* arguments of take_row */
-    int64_t value; /* for ?1 */
+    int n_columns; /* number of arguments of take_row */
+    int64_t value; /* value of ?1 */
 } tm_db_statement;
 
 /** Runs a statement. Returns like tm_db_scan, but a missing table or column is TM_ERR_INPUT. */
@@ -84,8 +86,9 @@ tm_status tm_db_select(const tm_db *db, const tm_db_statement *statement, tm_db_
 tm_status tm_db_prepare(const tm_db *db, const char *sql, sqlite3_stmt **out,
                         tm_error *err) TM_MUST_CHECK;
 
-/** Fails with TM_ERR_INPUT for a valid database that no reader reads. The message names its writer
- * and the file to give instead, or lists its tables. */
+/** Fails with TM_ERR_INPUT for a valid database that no reader can read. The message names the
+ * program that wrote the database, and the file that can be read instead. For an unknown database,
+ * the message lists the tables. */
 tm_status tm_db_fail_unread(const tm_db *db, tm_error *err) TM_MUST_CHECK;
 
 /** Advances to a statement's next row; *row is false after the last one.
@@ -93,8 +96,8 @@ tm_status tm_db_fail_unread(const tm_db *db, tm_error *err) TM_MUST_CHECK;
 tm_status tm_db_step(const tm_db *db, sqlite3_stmt *statement, bool *row,
                      tm_error *err) TM_MUST_CHECK;
 
-/** Returns the highest row id of a table, which is about its number of rows; 0 if it has none.
- * Needs no scan. Used for progress. */
+/** Returns the highest row id of a table, which is about the number of its rows; 0 if the table has
+ * no rows. Does not scan the table. The number is used to report progress. */
 int64_t tm_db_last_row(const tm_db *db, const char *table);
 
 /** Returns an integer, or @p missing if the value is not a number. The type is checked only if the
@@ -104,7 +107,8 @@ static inline int64_t tm_db_int(sqlite3_value **values, int column, int64_t miss
     return value != 0 || sqlite3_value_type(values[column]) == SQLITE_INTEGER ? value : missing;
 }
 
-/** Returns a text, empty if there is none; valid until the callback of the row returns. */
+/** Returns a text; an empty text if the value is not a text. It is valid until the callback of the
+ * row returns. */
 static inline tm_text tm_db_text(sqlite3_value *value) {
     if (sqlite3_value_type(value) != SQLITE_TEXT)
         return (tm_text){"", 0};

@@ -3,8 +3,8 @@
 
 #include "profiler_database.h"
 
-/* Databases of profilers that no reader reads: a table that identifies them, and the message. The
- * first one that matches is used. */
+/* Databases of profilers that no reader can read. Each is recognised by a table, and has a message.
+ * The first entry that matches is used. */
 static const struct {
     const char *table, *what;
 } known[] = {

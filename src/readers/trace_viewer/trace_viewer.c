@@ -1,7 +1,7 @@
-/* Reads HOST.trace.json.gz, written by the profiler of TensorFlow and JAX for its trace viewer:
- * events of the Chrome form, made from the XSpace beside it. The events are converted back to an
- * XSpace, which the reader of XSpaces reads. The JSON lacks flows, device properties and the time
- * of day. */
+/* Reads HOST.trace.json.gz. The profiler of TensorFlow and JAX writes this file for its trace
+ * viewer. It has the events of the XSpace beside it, in the Chrome format. The events are converted
+ * back to an XSpace, and the reader of XSpaces reads this XSpace. The JSON lacks flows, device
+ * properties and the time of day. */
 #include <stdio.h>
 #include <string.h>
 
@@ -93,7 +93,8 @@ static bool viewer_sniff(const char *head, size_t size, bool whole) {
             return false;
         if (*p == '[' && tm_walk_is(&key, "traceEvents"))
             return judge_events(&cursor, p + 1);
-        /* only in PyTorch's JSON, and maybe long: the GPUs of a host, the ranks of a job */
+        /* These members occur only in PyTorch's JSON, and may be long: the GPUs of a host, and the
+         * ranks of a job. */
         if (tm_walk_is(&key, "deviceProperties") || tm_walk_is(&key, "distributedInfo"))
             return false;
         p = tm_json_skip_value(&cursor, p);
@@ -101,8 +102,8 @@ static bool viewer_sniff(const char *head, size_t size, bool whole) {
     return false;
 }
 
-/* Return the length of the folder of a path, with its slash, and the length of a path without the
- * ending @p end. */
+/* folder_size returns the length of a path's folder, including the last slash. stem_size returns
+ * the length of a path up to the ending @p end; 0 if the path does not contain it. */
 static size_t folder_size(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? (size_t)(slash + 1 - path) : 0;
@@ -114,8 +115,8 @@ static size_t stem_size(const char *path, const char *end) {
     return found ? (size_t)(found - path) : 0;
 }
 
-/* Whether another file has the same recording: HOST.xplane.pb beside HOST.trace.json has all data
- * of the trace; any trace beside perfetto_trace.json has the same data. */
+/* Whether another file has the same recording. HOST.xplane.pb beside HOST.trace.json has all data
+ * of the trace. Any trace beside perfetto_trace.json has the same data. */
 static bool viewer_is_covered(const char *path, const char *other) {
     static const char own_end[] = ".trace.json", better_end[] = ".xplane.pb";
     size_t folder = folder_size(path);
@@ -127,7 +128,8 @@ static bool viewer_is_covered(const char *path, const char *other) {
     return own > 0 && better == own && memcmp(path, other, own) == 0;
 }
 
-/* Makes a name for the XSpace. Its reader takes the host from the part before the extension. */
+/* Makes a path for the XSpace. The reader of XSpaces takes the host from the part before the
+ * extension. */
 static void space_path(const char *path, char *out, size_t size) {
     size_t stem = stem_size(path, ".trace.json");
     if (stem > 0 && stem < size - sizeof ".xplane.pb")
@@ -164,7 +166,7 @@ static tm_status viewer_list_units(tm_source *source, bool known, tm_vec *units,
     return status;
 }
 
-/* Adds the counts of the JSON to those of the space. */
+/* Adds the counts of the JSON to the counts of the XSpace. */
 static tm_status viewer_read_unit(tm_source *source, const tm_unit *unit, tm_names *names,
                                   tm_trace *out, tm_error *err) {
     const tm_format *format = tm_format_find("xplane");

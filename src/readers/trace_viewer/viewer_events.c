@@ -8,8 +8,8 @@
 #include "viewer_programs.h"
 #include "viewer_space.h"
 
-/* The args that are read: those that the XSpace reader uses and the viewer's JSON still has, and
- * the long name, which is the event's name in an XSpace. */
+/* The args that are read: args that the XSpace reader uses and that the viewer's JSON still has.
+ * The arg "name" is a long name, which an XSpace has as the name of the event. */
 #define FIELDS(X)                                                                                  \
     X(F_CORRELATION, INT, "correlation_id")                                                        \
     X(F_KERNEL_DETAILS, TEXT, "kernel_details")                                                    \
@@ -73,9 +73,10 @@ typedef struct viewer {
     tm_viewer_space space;
     tm_viewer_programs programs;
     tm_trace *trace;
-    tm_vec scratch;                  /* of char */
-    int64_t n_events;                /* number with times */
-    uint32_t long_names[LONG_NAMES]; /* by id of the short name: the last long name that it had */
+    tm_vec scratch;   /* of char */
+    int64_t n_events; /* number of events with times */
+    /* [short name id % LONG_NAMES] the last long name of an operation with this short name */
+    uint32_t long_names[LONG_NAMES];
 } viewer;
 
 static uint32_t intern(viewer *v, const tm_json_text *text) {
@@ -87,7 +88,8 @@ static uint32_t intern(viewer *v, const tm_json_text *text) {
     return tm_names_intern(v->space.texts, v->scratch.data, size);
 }
 
-/* Interns a long name. Nearly always, the last operation with this short name had it, too. */
+/* Interns the long name of an operation. Nearly always, it is the long name that the last operation
+ * with the same short name had. */
 static uint32_t intern_long(viewer *v, const tm_json_text *text, uint32_t shown) {
     uint32_t *known = &v->long_names[shown % LONG_NAMES];
     tm_text last = tm_names_text(v->space.texts, *known);
@@ -107,7 +109,7 @@ static bool begins(tm_text text, const char *word) {
     return text.size >= size && memcmp(text.bytes, word, size) == 0;
 }
 
-/* Returns the number of a process or thread; 0 if it is not a number. */
+/* Returns the number of a process or thread; 0 if the text is not a number. */
 static int64_t number_of(const tm_json_text *text) {
     int64_t value = 0;
     for (size_t i = text->size > 0 && *text->bytes == '-'; i < text->size; i++)
@@ -135,7 +137,8 @@ static bool take_name(viewer *v, const tm_chrome_event *e) {
     return true;
 }
 
-/* Returns the device number in the name of a plane, "/device:TPU:3"; -1 for other planes. */
+/* Returns the number of the device to which a plane belongs: 3 for "/device:TPU:3". Returns -1 if
+ * the plane is not the plane of a device. */
 static int64_t device_of(const viewer *v, const tm_viewer_plane *plane) {
     tm_text name = tm_names_text(v->space.texts, plane->name);
     int64_t device;

@@ -9,13 +9,14 @@
 typedef struct run {
     int64_t process, begin_ps, end_ps;
     uint32_t name;
-    int32_t size; /* number of devices in the group of its collectives; 0: no collective, -1:
-                     uncertain */
+    /* number of devices in the group of the run's collectives; 0: the run has no collective; -1:
+     * uncertain */
+    int32_t size;
 } run;
 
 typedef struct collective {
     int64_t process, begin_ps;
-    int32_t size; /* as in run, except that 0 does not occur */
+    int32_t size; /* as in run, but never 0 */
 } collective;
 
 void tm_viewer_programs_init(tm_viewer_programs *programs) {
@@ -48,7 +49,8 @@ static tm_text behind(tm_text text, const char *word) {
     return (tm_text){"", 0};
 }
 
-/* Whether a name is a collective's; false for an operation that waits for one ("-done"). */
+/* Whether a name is the name of a collective. False for an operation ("-done") that waits for a
+ * collective. */
 static bool communicates(tm_text name) {
     static const char *const words[] = {
         "all-reduce",         "all-gather",           "reduce-scatter",   "all-to-all",
@@ -66,8 +68,8 @@ static int32_t number_at(const char **p, const char *end) {
     return digits > 0 ? value : -1;
 }
 
-/* Returns the number of devices in the only group, "{{0,1,2,3}}" or "[1,4]<=[4]", if its numbers
- * are device ids; -1 if there are several groups or none. */
+/* Returns the number of devices in the group of a collective: 4 for "{{0,1,2,3}}" or "[1,4]<=[4]".
+ * Returns -1 if there are several groups or none, or if the numbers are not device ids. */
 static int32_t group_size(tm_text text) {
     tm_text groups = behind(text, "replica_groups=");
     const char *p = groups.bytes, *end = p + groups.size;
@@ -127,7 +129,8 @@ static int by_name(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->process, y->process);
 }
 
-/* Returns the group size of a program's runs [first, end), and how many devices ran it. */
+/* Returns the group size of the runs [first, end) of a program. Sets *n_devices to the number of
+ * devices that ran the program. */
 static int32_t size_of(const run *runs, size_t first, size_t end, int32_t *n_devices) {
     int32_t size = 0;
     *n_devices = 0;
@@ -145,7 +148,8 @@ typedef struct program {
     int32_t size;
 } program;
 
-/* Writes a DeviceAssignmentProto: one replica with one partition per device. */
+/* Writes a DeviceAssignmentProto with a single replica. The replica has one partition for each
+ * device. */
 static bool add_assignment(const program *p, const tm_viewer_devices *devices, tm_vec *out) {
     enum { REPLICAS = 1, PARTS, DEVICES, REPLICA = 1 };
     bool ok = tm_viewer_add_varint(out, REPLICAS, 1) &&
@@ -162,7 +166,7 @@ static bool add_assignment(const program *p, const tm_viewer_devices *devices, t
     return ok;
 }
 
-/* Replaces a message by one that contains it in a field. */
+/* Replaces a message by another message that contains it in a field. */
 static bool wrap(tm_vec *message, uint32_t field, tm_vec *scratch) {
     scratch->n = 0;
     if (!tm_viewer_add_bytes(scratch, field, message->data, message->n))
@@ -173,8 +177,8 @@ static bool wrap(tm_vec *message, uint32_t field, tm_vec *scratch) {
     return true;
 }
 
-/* Writes a module as an XSpace has it: an entry of the plane's metadata with the program's HLO. Of
- * the HLO, there is only the device assignment. */
+/* Writes a module in the form that an XSpace has: an entry of the plane's metadata that contains
+ * the program's HLO. The HLO contains only the device assignment. */
 static bool add_program(uint64_t id, tm_text name, tm_vec *assignment, tm_vec *scratch,
                         tm_vec *plane) {
     enum { META_ID = 1, META_NAME, META_STAT = 5, STAT_BYTES = 6 };

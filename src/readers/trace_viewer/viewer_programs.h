@@ -17,8 +17,12 @@ void tm_viewer_programs_free(tm_viewer_programs *programs);
 bool tm_viewer_programs_run(tm_viewer_programs *programs, int64_t process, uint32_t name,
                             int64_t begin_ps, int64_t end_ps);
 
-/** Records an operation if it is a collective: its short name and its text. Returns false if out of
- * memory. */
+/**
+ * Records an operation if it is a collective. Returns false if out of memory.
+ *
+ * @param name  short name of the operation
+ * @param text  long name of the operation
+ */
 bool tm_viewer_programs_take(tm_viewer_programs *programs, int64_t process, tm_text name,
                              tm_text text, int64_t begin_ps);
 
@@ -29,10 +33,12 @@ typedef struct tm_viewer_devices {
 } tm_viewer_devices;
 
 /**
- * Writes a plane that lists the devices of each program whose devices are certain. They are certain
- * if every collective of the program has a single group, and the group has as many devices as ran
- * the program in this file: no other devices ran it. The order of the devices makes no difference.
- * @param out  of uint8_t, an XSpace: appended to
+ * Writes a plane that lists the devices of each program whose devices are certain. The devices are
+ * certain if every collective of the program has a single group, and if this group has as many
+ * devices as ran the program in this file. Then no other devices ran the program. The order of the
+ * devices makes no difference.
+ *
+ * @param out  of uint8_t: an XSpace, to which the plane is appended
  * @return     false if out of memory
  */
 bool tm_viewer_programs_write(tm_viewer_programs *programs, const tm_names *texts,

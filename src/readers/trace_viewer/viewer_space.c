@@ -153,8 +153,8 @@ static bool add_lines(tm_viewer_space *space, int64_t process, tm_vec *out, tm_v
     return true;
 }
 
-/* Writes an entry of a map from id to message: the id, and a message with the same id and a
- * name. */
+/* Writes an entry of a map from ids to messages: the id, then a message that contains the same id
+ * and a name. */
 static bool add_entry(tm_vec *out, uint32_t field, uint64_t id, tm_text name, tm_text shown,
                       tm_vec *message) {
     uint8_t key[TM_VIEWER_FIELD_MAX];

@@ -1,17 +1,18 @@
-/* Builds an XSpace in memory, the format of TensorFlow's and JAX's profiler: planes of lines of
- * events with stats (protocol buffers). Private to the reader of the trace viewer's JSON. */
+/* Builds an XSpace in memory. An XSpace is the format of TensorFlow's and JAX's profiler, encoded
+ * as protocol buffers. It has planes, a plane has lines, a line has events, and an event has stats.
+ * Private to the reader of the trace viewer's JSON. */
 #ifndef TMERGE_VIEWER_SPACE_H
 #define TMERGE_VIEWER_SPACE_H
 
 #include "base/vec.h"
 #include "tmerge/names.h"
 
-/** Limit of the numbers of stats, which the caller assigns. */
+/** The caller assigns numbers below this to stats. */
 enum { TM_VIEWER_STATS = 64 };
 
 /** A line: a thread or stream. Names are ids of `texts`. */
 typedef struct tm_viewer_line {
-    int64_t process, id; /* as in the JSON */
+    int64_t process, id; /* numbers of the process and thread in the JSON */
     uint32_t name;
     tm_vec events; /* of uint8_t: the encoded fields of its XLine */
 } tm_viewer_line;
@@ -20,9 +21,10 @@ typedef struct tm_viewer_plane {
     int64_t process;
     int64_t core;  /* number of a TPU's core in the job, -1 none */
     uint32_t name; /* TM_NO_NAME: not named */
-    tm_vec metas;  /* of uint32_t, by the name id of a metadata entry: 1 + id of the displayed name;
-                      0: this plane does not use the entry */
-    tm_vec texts;  /* of uint8_t, by name id: 1 if a stat of this plane refers to it */
+    /* of uint32_t, by the name id of a metadata entry: 1 + id of the displayed name; 0: the plane
+     * does not use this entry */
+    tm_vec metas;
+    tm_vec texts; /* of uint8_t, by name id: 1 if a stat of this plane has this name as its value */
 } tm_viewer_plane;
 
 typedef struct tm_viewer_space {
@@ -36,7 +38,8 @@ typedef struct tm_viewer_space {
 bool tm_viewer_space_init(tm_viewer_space *space);
 void tm_viewer_space_free(tm_viewer_space *space);
 
-/** Find the plane or line with a number, adding it if it is new; NULL if out of memory. */
+/** Return the plane of a process, or a line of a process. A plane or line that does not exist yet
+ * is added. Return NULL if out of memory. */
 tm_viewer_plane *tm_viewer_plane_of(tm_viewer_space *space, int64_t process);
 tm_viewer_line *tm_viewer_line_of(tm_viewer_space *space, int64_t process, int64_t id);
 
@@ -48,7 +51,8 @@ bool tm_viewer_add_text(tm_viewer_space *space, tm_viewer_plane *plane, uint32_t
 
 /** An event of a line. */
 typedef struct tm_viewer_event {
-    /* ids: name in the event's metadata; displayed name, TM_NO_NAME if it is the same */
+    /* name: id of the name in the event's metadata. shown: id of the displayed name; TM_NO_NAME if
+     * it is the same name. */
     uint32_t name, shown;
     int64_t begin_ps, duration_ps;
 } tm_viewer_event;
@@ -58,9 +62,10 @@ bool tm_viewer_add_event(tm_viewer_space *space, tm_viewer_line *line, tm_viewer
                          const tm_viewer_event *event);
 
 /**
- * Writes and frees everything that was added.
- * @param stats  [n] name of each stat number; NULL: not used; the last number is for the cores of
- *               planes
+ * Writes everything that was added, and then frees it.
+ *
+ * @param stats  [n] name of each stat number; NULL: the number is not used. The last number is the
+ *               stat that holds the cores of planes.
  * @param out    of uint8_t
  * @return       false if out of memory
  */

@@ -7,7 +7,8 @@
 #include "xplane_facts.h"
 #include "xplane_units.h"
 
-/* Whether the plane that starts here has a known name, which may come after its number. */
+/* Whether the plane that starts here has a known name. The name may come after the plane's
+ * number. */
 static bool begins_plane(tm_wire_message plane) {
     static const char *const starts[] = {"/device:", "/host:", "Task Environment", "#Chip"};
     tm_wire_field field;
@@ -156,7 +157,8 @@ static tm_status xplane_read(tm_source *source, tm_names *names, tm_trace *out, 
     return xplane_read_unit(source, NULL, names, out, err);
 }
 
-/* Where profiles are: below the log folder, and below the folders between it and a run. */
+/* Places of profiles: below the log folder, and below the folders between the log folder and a
+ * run. */
 static const char *const in_folders[] = {"plugins/profile/*/*", "profile/*/*.xplane.pb*",
                                          "*/*.xplane.pb*", NULL};
 

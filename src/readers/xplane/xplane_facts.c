@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* The stats of devices that are kept, under Kineto's keys if Kineto has them. */
+/* The stats of devices that are kept. If Kineto has a key for such a value, this key is used. */
 static const struct {
     const char *stat, *key;
 } device_facts[] = {
@@ -70,7 +70,7 @@ static bool add_allocators(tm_xread *r, cJSON *root) {
     return ok;
 }
 
-/* Adds warnings and errors to the first rank only, because they are about the whole file. */
+/* Adds warnings and errors only to the first rank, because they are about the whole file. */
 static bool add_diagnostics(tm_xread *r, cJSON *root) {
     const tm_vec *lists[] = {&r->space.errors, &r->space.warnings};
     cJSON *array = cJSON_AddArrayToObject(root, "diagnostics");

@@ -7,8 +7,8 @@
 /** Finds the start time of the profile. */
 void tm_xfacts_set_epoch(tm_xread *r);
 
-/** Sets the metadata: device, allocators in its events, warnings and errors of the profiler. TM_OK;
- * TM_ERR_FAULT. */
+/** Sets the metadata of the trace: data about the device, the allocators that occur in the trace's
+ * events, and warnings and errors of the profiler. TM_OK; TM_ERR_FAULT. */
 tm_status tm_xfacts_read(tm_xread *r, tm_error *err) TM_MUST_CHECK;
 
 #endif

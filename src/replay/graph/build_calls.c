@@ -10,19 +10,23 @@
 
 /* Usual time from the end of an event to the end of the call that waited for it. */
 static const int64_t WAITING_CALL_NS = 3000;
-/* A call of at least EARLY_LEAST_NS may seem to end up to EARLY_NS before the event that it
- * waited for: the clocks of device and host differ by microseconds, and a copy of pageable memory
- * returns once the last part is staged. */
+/* A call of at least EARLY_LEAST_NS may seem to end up to EARLY_NS before the event for which it
+ * waited. There are two reasons. The clocks of device and host differ by microseconds. A copy of
+ * pageable memory returns once its last part is staged. */
 static const int64_t EARLY_NS = 40000, EARLY_LEAST_NS = 20000;
-/* A launch that takes longer than this and ends after its own event waited for that event (pageable
- * memory). */
+/* If a launch takes longer than this and ends later than its own event, it waited for this event.
+ * (Copies of pageable memory do so.) */
 static const int64_t PAGEABLE_NS = 20000;
-/* A launch waited for room in the queue if it took more than FULL_NS and more than FULL_TIMES the
- * usual length of calls of its name, and an event ended at most FULL_BEFORE_NS before the launch's
- * end. If many events ended during the launch, this may be a coincidence. Then the queue must also
- * have been nearly full: it held FULL_SHARE of its maximum. The number of launches in the queue is
- * the larger of two counts: launches whose work was not done when the waiting launch ended, and
- * launches made after the launch of the event (some of these, on other streams, may be done). */
+/*
+ * A launch counts as a wait for room in the queue if it took more than FULL_NS and more than
+ * FULL_TIMES the usual length of calls of its name, and if an event ended at most FULL_BEFORE_NS
+ * before the end of the launch. If many events ended during the launch, this may be a coincidence.
+ * In this case, the queue must also have been nearly full: it held FULL_SHARE of its maximum.
+ *
+ * The number of launches in the queue is the larger of two counts. The first is the number of
+ * launches whose work was not done when the waiting launch ended. The second is the number of
+ * launches after the launch of the event. (Some of these may be done, on other streams.)
+ */
 static const int64_t FULL_NS = 20000, FULL_BEFORE_NS = 20000;
 enum { FULL_TIMES = 5, FULL_LEAST = 32 };
 static const double FULL_SHARE = 0.75, SHORT_SHARE = 0.02;
@@ -32,8 +36,8 @@ static const int64_t DARK_NS = 1000000;
 
 typedef struct thread {
     uint32_t last_call; /* latest call of the thread so far, or TM_NO_PART */
-    uint32_t row;       /* first row of the thread that find_dark has not searched yet */
-    int64_t reach_ns;   /* latest end of the rows before `row` */
+    uint32_t row;       /* first row of the thread that find_dark must still search */
+    int64_t reach_ns;   /* latest end of the thread's rows before `row` */
     size_t span;        /* index of the thread's first span that may end after last_call starts */
 } thread;
 
@@ -41,22 +45,25 @@ typedef struct host_walk {
     tm_maker *m;
     const tm_part_event *events; /* borrowed from tm_draft */
     const tm_part_call *calls;
-    thread *threads;       /* owned; by track */
-    uint32_t *last_event;  /* owned; [tracks] event of the track that was launched last so far, or
-                              TM_NO_PART */
-    uint32_t latest_event; /* event that was launched last so far, on any stream; or TM_NO_PART */
-    uint32_t *by_end;      /* owned; indices of calls, sorted by end */
-    uint32_t *ended;       /* owned; indices of events, sorted by end; NULL until needed */
-    bool failed;           /* memory ran out while `ended`, `ahead` or `usual` was computed */
+    thread *threads; /* owned; by track */
+    /* owned; [tracks] for each track, the event that was launched last so far, or TM_NO_PART */
+    uint32_t *last_event;
+    /* the event that was launched last so far, on any stream; or TM_NO_PART */
+    uint32_t latest_event;
+    uint32_t *by_end;    /* owned; indices of calls, sorted by end */
+    uint32_t *ended;     /* owned; indices of events, sorted by end; NULL until needed */
+    bool failed;         /* memory ran out while `ended`, `ahead` or `usual` was computed */
     uint32_t *ahead;     /* owned; [calls] number of earlier launches whose work was not done at the
                             call's end; NULL until needed */
     uint32_t most_ahead; /* maximum of ahead */
-    uint32_t *n_launches; /* [calls] number of launches that had ended by the call's end; in the
-                             memory of `ahead` */
-    tm_keys usual_names;  /* of uint32_t: name ids, parallel to `usual` */
-    tm_vec usual;         /* of int64_t: length of calls of the name that do not wait [ns] */
-    bool of_cpu;    /* the rank's device is the CPU: threads wait only for communication. The trace
-                       records when communication ends, but no waits */
+    /* [calls] number of launches that had ended when the call ended. Allocated together with
+     * `ahead`. */
+    uint32_t *n_launches;
+    tm_keys usual_names; /* of uint32_t: name ids, parallel to `usual` */
+    tm_vec usual;        /* of int64_t: how long calls of the name take if they do not wait [ns] */
+    /* The rank's device is the CPU. Threads then wait only for communication. The trace records
+     * when communication ends, but it records no waits. */
+    bool of_cpu;
     size_t n_ended; /* number of calls in by_end that had ended when the current call started */
 } host_walk;
 
@@ -79,8 +86,11 @@ static int by_end(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->index, y->index);
 }
 
-/* Returns the indices of elements, sorted by the elements' end times (int64_t at @p offset in each
- * element); NULL when out of memory. */
+/*
+ * Returns the indices of elements, sorted by the elements' end times. NULL when out of memory.
+ *
+ * @param offset  offset of the end time (int64_t) in each element
+ */
 static uint32_t *order_by_end(const tm_vec *parts, size_t offset) {
     ending *ends = malloc((parts->n + 1) * sizeof *ends);
     uint32_t *out = malloc((parts->n + 1) * sizeof *out);
@@ -119,14 +129,14 @@ static size_t n_ended_by(host_walk *w, int64_t ns) {
     return low;
 }
 
-/* Returns the index of the event that ended last by @p ns, or TM_NO_PART. */
+/* Returns the index of the last event that had ended by @p ns; TM_NO_PART if no event had ended. */
 static uint32_t ended_by(host_walk *w, int64_t ns) {
     const size_t n = n_ended_by(w, ns);
     return n > 0 ? w->ended[n - 1] : TM_NO_PART;
 }
 
-/* For a call that seems to end before @p event, for which it waited: adds a cause of the call's
- * end, namely the latest event of the same stream that started before this end. */
+/* Adds a cause of the end of a call that waited for @p event, but seems to end before @p event. The
+ * cause is the latest event of the same stream that started before the call ended. */
 static bool add_early_wait(host_walk *w, uint32_t event, const tm_part_call *call) {
     if (event_at(w, event)->end_ns > call->end_ns + EARLY_NS ||
         call->end_ns - call->begin_ns < EARLY_LEAST_NS)
@@ -147,8 +157,8 @@ static bool add_wait_for(host_walk *w, uint32_t event, const tm_part_call *call)
     return tm_maker_cause(w->m, &cause);
 }
 
-/* Returns how long calls of a name take if they do not wait [ns]. This is near the minimum, because
- * most launches wait if the queue is full. Computed on first use. */
+/* Returns how long calls of a name take if they do not wait [ns]. The result is near the minimum,
+ * because most launches wait if the queue is full. It is computed on first use. */
 static int64_t usual_length(host_walk *w, uint32_t name) {
     const uint32_t *names = w->m->draft->timeline->name;
     size_t known = w->usual_names.keys.n;
@@ -272,8 +282,8 @@ static bool add_end(host_walk *w, uint32_t c) {
            (w->m->causes.n == 0 || tm_maker_settle(w->m, tm_call_end(w->m, c), call->end_ns));
 }
 
-/* Finds the longest time without events on the call's thread, between @p since and the call's
- * start: [*from, *to). */
+/* Finds the longest time without events on the thread of a call. Searches between @p since and the
+ * start of the call. Sets [*from, *to) to the time found. */
 static void find_dark(host_walk *w, const tm_part_call *call, int64_t since, int64_t *from,
                       int64_t *to) {
     const tm_timeline *t = w->m->draft->timeline;
@@ -310,7 +320,7 @@ static const tm_part_span *spans_before(const host_walk *w, const tm_part_call *
     return spans + i;
 }
 
-/* Returns the event that ends last among all launched so far, or TM_NO_PART. */
+/* Of all events launched so far, returns the event that ends last; TM_NO_PART if there is none. */
 static uint32_t last_to_end(const host_walk *w) {
     uint32_t found = TM_NO_PART;
     for (size_t k = 0; k < w->m->draft->timeline->n_tracks; k++) {
@@ -322,17 +332,17 @@ static uint32_t last_to_end(const host_walk *w) {
     return found;
 }
 
-/* Returns whether a launched event ends after @p ns. If one does, a wait that ended at @p ns was
- * not for the whole GPU. */
+/* Returns whether an event that was already launched ends after @p ns. If so, a wait that ended at
+ * @p ns was not for the whole GPU. */
 static bool runs_on(const host_walk *w, int64_t ns) {
     const uint32_t last = last_to_end(w);
     return last != TM_NO_PART && event_at(w, last)->end_ns > ns;
 }
 
-/* Finds a wait for the device between @p since and @p call: an earlier call, of class
- * TM_CALL_MAY_WAIT, that waited for all launched work. Sets [*from, *to) to the time of the earlier
- * call. Returns the event for which it waited: the launched event that ends last; TM_NO_PART if no
- * call waited. */
+/* Finds a wait for the device between @p since and @p call. Such a wait is an earlier call of class
+ * TM_CALL_MAY_WAIT that waited for all launched work. Sets [*from, *to) to the time of the earlier
+ * call. Returns the launched event that ends last, because the earlier call waited for it. Returns
+ * TM_NO_PART if no call waited. */
 static uint32_t find_wait(const host_walk *w, const tm_part_call *call, int64_t since,
                           int64_t *from, int64_t *to) {
     size_t n;
@@ -353,7 +363,7 @@ static uint32_t find_wait(const host_walk *w, const tm_part_call *call, int64_t 
     return TM_NO_PART;
 }
 
-/* Returns the flags of host activities that took at least half of the @p ns before a call. */
+/* Returns the flags of a host activity that took at least half of the last @p ns before a call. */
 static uint8_t spent_in(const host_walk *w, const tm_part_call *call, int64_t since, int64_t ns) {
     int64_t in[2] = {0}, reach[2] = {since, since}; /* [0] loading data, [1] garbage collection */
     size_t n;
@@ -374,8 +384,9 @@ static uint8_t spent_in(const host_walk *w, const tm_part_call *call, int64_t si
 /* Shortest time between two calls that may be an unrecorded wait. */
 static const int64_t BLOCKED_NS = 50000;
 
-/* If the device ran for most of the time between two calls and then had no work left, adds that
- * time to blocked_ns: without recorded waits it is unknown whether the host worked or waited. */
+/* If the device was busy for at least half of the time between two calls, and then had no work
+ * left, adds its busy time to blocked_ns. Without recorded waits, it is unknown whether the host
+ * worked or waited in this time. */
 static void count_blocked(host_walk *w, const tm_part_call *call, int64_t since) {
     const int64_t gap = call->begin_ns - since;
     const uint32_t last = gap >= BLOCKED_NS ? last_to_end(w) : TM_NO_PART;
@@ -413,8 +424,9 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
         lit = call->begin_ns;
     } else if (!known && !w->m->draft->syncs && edge.ns > DARK_NS)
         find_dark(w, call, since, &dark, &lit);
-    const bool within = before->step == call->step; /* if false, the host may have waited for an
-                                                       event of the earlier step */
+    /* If the calls are of different steps, the host may have waited for an event of the earlier
+     * step. */
+    const bool within = before->step == call->step;
     if (!known && lit - dark > DARK_NS && !(within && runs_on(w, lit)))
         last = ended_by(w, lit);
     int64_t end = last == TM_NO_PART ? INT64_MIN : event_at(w, last)->end_ns;
@@ -426,7 +438,7 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
         edge.peer_ns = lit - (end > dark ? end : dark);
         w->m->unseen = true;
     }
-    if (end > dark) { /* the time after the wait is host time, too */
+    if (end > dark) { /* the time after the wait is also host time */
         tm_new_edge wait = edge;
         wait.ns = call->begin_ns - end;
         wait.peer_ns = edge.flags & TM_EDGE_UNSEEN ? edge.peer_ns : wait.ns;

@@ -6,22 +6,25 @@
 #include "base/median.h"
 
 /* If the trace lacks the rank's kernel of an operation, an event may have waited for that kernel.
- * It did if more than MISSING_LAG_NS before its start are unexplained, and the operation's other
- * members ended at most MISSING_BEHIND_NS before its start. */
+ * The event waited if two conditions are met. More than MISSING_LAG_NS before the event's start are
+ * unexplained. The operation's other members ended at most MISSING_BEHIND_NS before the event's
+ * start. */
 static const int64_t MISSING_LAG_NS = 20000, MISSING_BEHIND_NS = 20000;
-/* Usual lags: from a launch to its event, between two events of a stream, and from the end of a
- * wait to the event. The first two apply only if the trace has no event from which they can be
- * measured. */
+/* Usual lags. LAUNCH_NS: from a launch to its event. GAP_NS: between two events of a stream.
+ * WAIT_NS: from the end of a wait to the event. The first two are used only if the trace has no
+ * events from which they can be measured. */
 static const int64_t LAUNCH_NS = 6000, GAP_NS = 1000, WAIT_NS = 2000;
-/* A longer lag from a launch's end to its event counts as this long. Otherwise, traces in which
- * most lags are long, as on a GPU shared with another process, would get too long a usual lag:
- * 2.3 ms on rank 0 of the sample trace megatron2. */
+/* If the lag from the end of a launch to its event is longer than this, it counts as this long.
+ * Otherwise, the usual lag would be too long in traces in which most lags are long, as on a GPU
+ * that is shared with another process. (On rank 0 of the sample trace megatron2, it would be 2.3
+ * ms.) */
 static const int64_t LATE_NS = 100000;
-/* A longer gap of a stream counts as this long, because kernels may have queued behind another
- * process. The medians of the sample traces are 0 to 2 us, except for hta2, which lacks kernels. */
+/* If a gap of a stream is longer than this, it counts as this long, because the kernels may have
+ * waited for another process. In the sample traces, the medians are 0 to 2 us. (The exception is
+ * hta2, which lacks kernels.) */
 static const int64_t LATE_GAP_NS = 10000;
-/* A gap is measured only if its next event was launched at least this long before the gap began:
- * that event then did not wait for its launch. */
+/* A gap is measured only if the event after it was launched at least this long before the gap
+ * began. Such an event did not wait for its launch. */
 static const int64_t EARLY_NS = 20000;
 
 /* Measures launch_ns and gap_ns. Leaves out events that waited for other streams, and
@@ -97,8 +100,8 @@ bool tm_maker_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t
     return cause.from_ns > ns || tm_maker_cause(m, &cause);
 }
 
-/* If an event's start is unexplained, adds as causes the operations that ended shortly before and
- * in which the rank's kernel is missing. */
+/* If the start of an event is unexplained, finds the operations that ended shortly before it and
+ * that lack the rank's kernel. Adds these operations as causes. */
 static bool add_missing(tm_maker *m, int64_t ns) {
     size_t v = m->n_named, behind = m->n_visits;
     if (v == behind || tm_maker_lag(m, ns) <= MISSING_LAG_NS)
@@ -159,8 +162,8 @@ static bool add_begin(tm_maker *m, uint32_t i, size_t *next_wait) {
     return add_missing(m, e->begin_ns) && tm_maker_settle(m, tm_event_begin(i), e->begin_ns);
 }
 
-/* Adds the edges into an event's end: from each operation that the event is part of; if it is part
- * of none, from the event's start. */
+/* Adds the edges into the end of an event. If the event is part of operations, there is an edge
+ * from each operation. Otherwise, there is one edge from the event's start. */
 static bool add_work(tm_maker *m, uint32_t i, const tm_replay_visit *visits, size_t n) {
     const tm_part_event *e = (const tm_part_event *)m->draft->events.data + i;
     bool led = false;

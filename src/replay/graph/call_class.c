@@ -7,7 +7,7 @@
 
 typedef struct rule {
     const char *word;
-    bool whole; /* only the suffix of an API version (_v2) may follow */
+    bool whole; /* only the suffix of an API version (_v2) may follow the word */
     tm_call_class_kind kind;
 } rule;
 
@@ -19,7 +19,7 @@ static const rule rules[] = {
     {"ThreadSynchronize", false, TM_CALL_WAITS_DEVICE},
     {"StreamSynchronize", false, TM_CALL_WAITS_STREAM},
     {"EventSynchronize", false, TM_CALL_WAITS_EVENT},
-    /* the next three are of Ascend's runtime */
+    /* the next three rules are for Ascend's runtime */
     {"SynchronizeDevice", false, TM_CALL_WAITS_DEVICE},
     {"SynchronizeStream", false, TM_CALL_WAITS_STREAM},
     {"SynchronizeEvent", false, TM_CALL_WAITS_EVENT},
@@ -58,8 +58,9 @@ static const char *behind_library(const char *name) {
 
 tm_call_class_kind tm_call_class_of(tm_text name) {
     if (strncmp(name.bytes, "MPI_Wait", strlen("MPI_Wait")) == 0)
-        return TM_CALL_WAITS_DEVICE; /* a track of an MPI rank holds requests: the call waits for
-                                        the latest transfer of each track */
+        /* The tracks of an MPI rank hold requests, so this call waits for the latest transfer of
+         * each track. */
+        return TM_CALL_WAITS_DEVICE;
     const char *word = behind_library(name.bytes);
     for (size_t i = 0; word && i < sizeof rules / sizeof *rules; i++) {
         size_t size = strlen(rules[i].word);
@@ -92,8 +93,8 @@ void tm_call_classes_free(tm_call_classes *classes) {
     classes->known = NULL;
 }
 
-/* Returns the kind + 1 (low four bits) and the flags (high four bits) of a name. Classifies the
- * name on first use. */
+/* Returns the kind + 1 (low four bits) and the flags (high four bits) of a name. A name is
+ * classified on first use. */
 static uint8_t known(tm_call_classes *classes, uint32_t name) {
     uint8_t *known = &classes->known[name];
     if (*known == 0) {

@@ -48,10 +48,11 @@ typedef struct place {
 typedef struct walk {
     const tm_draft *draft;
     const tm_keys *uneven;
-    uint32_t *stretch; /* owned; [steps + 1] by 1 + step index: number of communication events
-                          launched in the step so far */
-    tm_keys keys;      /* of place */
-    tm_vec counts;     /* of uint32_t */
+    /* owned; [steps + 1] at index 1 + i: number of communication events launched in step i so far
+     */
+    uint32_t *stretch;
+    tm_keys keys;  /* of place */
+    tm_vec counts; /* of uint32_t */
 } walk;
 
 static bool find_spot(walk *w, uint32_t row, int32_t step, uint32_t nth, tm_count_spot *out) {

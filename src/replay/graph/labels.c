@@ -84,7 +84,7 @@ tm_labels *tm_labels_longer(tm_label_pool *pool, const tm_labels *labels,
     return longer;
 }
 
-/* Copies way i of @p from to index k of @p to. Both may be the same ways. */
+/* Copies way i of @p from to index k of @p to. @p from and @p to may be the same. */
 static void move_way(const tm_label_pool *pool, const tm_ways *from, size_t i, tm_ways *to,
                      size_t k) {
     const size_t width = pool->width;
@@ -95,7 +95,7 @@ static void move_way(const tm_label_pool *pool, const tm_ways *from, size_t i, t
     memcpy(to->ns + k * width, from->ns + i * width, width * sizeof *to->ns);
 }
 
-/* Counts the ways of b whose sources have no way in a. */
+/* Counts the ways of @p b from sources from which @p a has no way. */
 static size_t count_missing(const tm_ways *a, const tm_ways *b) {
     size_t n = 0;
     for (size_t i = 0, k = 0; k < b->n; k++) {
@@ -106,8 +106,8 @@ static size_t count_missing(const tm_ways *a, const tm_ways *b) {
     return n;
 }
 
-/* Returns the labels' ways, with room for `more` further ways. If other labels share the ways, or
- * there is too little room, copies them first. NULL when out of memory. */
+/* Returns the ways of labels, with room for @p more further ways. The ways are copied first if
+ * other labels share them, or if there is too little room. NULL when out of memory. */
 static tm_ways *own_ways(tm_label_pool *pool, tm_labels *labels, size_t more) {
     tm_ways *ways = labels->ways;
     if (ways->users == 1 && ways->n + more <= (size_t)SMALLEST << ways->size)
@@ -126,7 +126,8 @@ static tm_ways *own_ways(tm_label_pool *pool, tm_labels *labels, size_t more) {
     return labels->ways = own;
 }
 
-/* Merges way k of b, made longer by pool->apart, into way i of a. Both have the same source. */
+/* Merges way k of @p b into way i of @p a, after making way k longer by pool->apart. Both ways must
+ * have the same source. */
 static void take_way(const tm_label_pool *pool, tm_ways *a, size_t i, const tm_ways *b, size_t k) {
     const size_t width = pool->width;
     const uint8_t raised = pool->lanes->raise(a->ns + i * width, b->ns + k * width, pool->apart,
@@ -138,8 +139,8 @@ static void take_way(const tm_label_pool *pool, tm_ways *a, size_t i, const tm_w
     a->news = a->news || raised || came;
 }
 
-/* Adds way k of b, made longer by pool->apart, as way i of a. a must have no way from this
- * source. */
+/* Adds way k of @p b, made longer by pool->apart, as way i of @p a. No way of @p a may have the
+ * same source. */
 static void add_way(const tm_label_pool *pool, tm_ways *a, size_t i, const tm_ways *b, size_t k) {
     const size_t width = pool->width;
     pool->lanes->set(a->ns + i * width, b->ns + k * width, pool->apart, a->most, k + 1 == b->n,
@@ -159,7 +160,7 @@ bool tm_labels_merge(tm_label_pool *pool, tm_labels *a, const tm_labels *b,
         return false;
     const bool more =
         pool->lanes->apart(pool->apart, b->plus, by, a->plus, a->ways->most, pool->width);
-    /* `more` is meaningful only if `holds` is not 0, because only then `most` is set */
+    /* `more` was computed from `most`, which is set only if `holds` is not 0 */
     if (a->ways->holds == other->number && !more)
         return true;
     size_t missing = count_missing(a->ways, other);

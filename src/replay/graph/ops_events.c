@@ -13,7 +13,7 @@ void tm_ops_draft_free(tm_ops_draft *draft) {
     tm_vec_free(&draft->ends);
 }
 
-/* Returns the number after a key in the metadata, or -1. */
+/* Returns the number after a key in the metadata; -1 if the key is absent. */
 static int64_t number_of(const char *metadata, const char *key) {
     const char *found = strstr(metadata, key);
     int64_t number = -1;
@@ -76,7 +76,7 @@ static bool add_row(tm_ops_draft *d, const tm_names *names, uint32_t row, const 
     return tm_vec_append(&d->parts, &part, 1) != NULL;
 }
 
-/* Order by step, type and time. Occurrence indices are assigned in this order. */
+/* Orders by step, type and time. Occurrence indices are assigned in this order. */
 static int by_number(const void *a, const void *b) {
     const tm_ops_part *x = a, *y = b;
     int order = tm_order_i64(x->step, y->step);

@@ -6,8 +6,8 @@
 #include "base/sorted.h"
 #include "ops_visits.h"
 
-/* As in the paper, a transfer that ends more than this before its last member starts is an error,
- * and takes 0. */
+/* A transfer that ends more than this before its last member starts is an error. Its time then
+ * counts as 0, as in the paper. */
 static const int64_t TOO_EARLY_NS = 10000000;
 
 bool tm_ops_ask_ends(const tm_ops_draft *draft, uint32_t rank, int32_t origin, tm_vec *members) {
@@ -28,8 +28,8 @@ bool tm_ops_ask_ends(const tm_ops_draft *draft, uint32_t rank, int32_t origin, t
     return true;
 }
 
-/* Computes arrivals. An operation that follows no other operation arrives when its step starts; in
- * the first step, at the root. */
+/* Computes when operations arrive. An operation that follows no other operation arrives when its
+ * step starts. In the first step, it arrives at the root. */
 static void arrive(tm_ops_draft *draft) {
     tm_ops_part *parts = draft->parts.data;
     const tm_ops_edge *edges = draft->edges.data;
@@ -96,8 +96,8 @@ void tm_ops_take(tm_ops_draft *draft, const tm_ops_member *answer) {
     part->last_ns = answer->begin_ns;
 }
 
-/* Returns how long an operation took [ns]: if it joins ranks, from the last member's start;
- * otherwise, from its own start. */
+/* Returns the duration of an operation [ns]. If the operation joins ranks, it is measured from the
+ * start of the last member. Otherwise, it is measured from the operation's own start. */
 static int64_t time_of(const tm_ops_part *part) {
     int64_t ns = part->end_ns - (part->operation != 0 ? part->last_ns : part->begin_ns);
     return ns > -TOO_EARLY_NS ? ns : 0;
@@ -166,13 +166,13 @@ static void add_edge(maker *m, uint32_t from, uint8_t kind, tm_weight weight) {
     m->ok = m->ok && tm_graph_weigh(m->graph, &edge, &weight) && tm_vec_append(&m->edges, &edge, 1);
 }
 
-/* Adds an edge for an unexplained time, whose ideal is 0. */
+/* Adds an edge for an unexplained time. The ideal of such a time is 0. */
 static void add_lag(maker *m, uint32_t from, int64_t ns) {
     add_edge(m, from, TM_EDGE_GAP, ns > 0 ? (tm_weight){ns, 0, ns} : (tm_weight){ns, ns, 0});
 }
 
-/* Adds an edge from each operation that operation @p part follows. The one that ended last explains
- * the start of @p part: the time from that end to @p ns is a lag. */
+/* Adds an edge from each operation that operation @p part follows. The operation that ended last
+ * explains the start of @p part. The time from its end to @p ns is a lag. */
 static void add_causes(maker *m, size_t part, size_t *edge, size_t end, int64_t ns) {
     const tm_ops_edge *edges = m->draft->edges.data;
     const tm_ops_part *parts = m->draft->parts.data;
@@ -284,7 +284,7 @@ static void add_all(maker *m, const bool *followed) {
         add_end(m, end, followed);
 }
 
-/* Moves the result to the graph. Nothing in the maker must be freed afterwards. */
+/* Moves the result to the graph. After this, nothing in the maker must be freed. */
 static void finish(maker *m) {
     tm_graph *g = m->graph;
     uint32_t behind = (uint32_t)m->edges.n;

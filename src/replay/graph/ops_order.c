@@ -5,17 +5,19 @@
 #include "base/hash.h"
 #include "base/sorted.h"
 
-/* Clocks are inexact: a transfer may seem to start too late for the operation that needs it, or to
- * end too early for the operation that feeds it, by at most this. */
+/* Clocks are inexact. A receive may therefore seem to start too late for the pass that needs it,
+ * and a send may seem to end too early for the pass whose result it sends. The difference is at
+ * most this. */
 static const int64_t SLACK_NS = 50000;
 
-/* The operations of one type in a step: [n] from index `first` in `parts`. */
+/* The operations of one type in a step: parts[first] to parts[first + n - 1]. */
 typedef struct range {
     uint32_t first, n;
 } range;
 
-/* The live transfers of a type, i.e. those that took place: [n] from index `first` among the type's
- * operations. The trace can contain transfers that did not take place. */
+/* The live transfers of a type, i.e. the transfers that took place. They are n consecutive
+ * transfers of the type, from index `first` on. The trace can also contain transfers that did not
+ * take place. */
 typedef struct live {
     uint32_t first, n;
 } live;
@@ -24,9 +26,9 @@ typedef struct live {
  * same shape. */
 typedef struct shape {
     uint32_t counts[TM_N_OPS_TYPES]; /* number of operations of each type */
-    live live[TM_N_OPS_TYPES];       /* only for the four types of transfers */
-    /* of uint32_t: numbers of the passes, in order of their starts. Forward pass k has number k;
-     * backward passes are numbered after all forward passes */
+    live live[TM_N_OPS_TYPES];       /* set only for the four types of transfers */
+    /* of uint32_t: numbers of the passes, in the order of their starts. The k-th forward pass has
+     * number k. The k-th backward pass has number (number of forward passes) + k. */
     tm_vec computes;
     uint32_t last; /* index in `computes` of the pass that ends last */
 } shape;
@@ -71,8 +73,9 @@ static void find_types(orderer *o, uint32_t first, uint32_t behind) {
     }
 }
 
-/* Finds the live transfers of a type. A receive is live if it starts before the last start of a
- * pass of its direction; a send is live if it ends after the first end of such a pass. */
+/* Finds the live transfers of a type by comparing them with the passes of the same direction. A
+ * receive is live if it starts before the last of these passes starts. A send is live if it ends
+ * after the first of these passes ends. */
 static live find_live(const orderer *o, uint8_t type, bool sends, uint8_t pass) {
     int64_t last_begin = INT64_MIN, first_end = INT64_MAX;
     for (uint32_t k = 0; k < o->types[pass].n; k++) {
@@ -131,8 +134,8 @@ static bool find_shape(orderer *o, bool first) {
     return merge_computes(o);
 }
 
-/* Returns an operation's id, equal on all members. If members differ in a coordinate (data, stage
- * or tensor), pass -1 for it. */
+/* Returns the id of an operation, which is equal on all members. The members may differ in a
+ * coordinate (data, stage or tensor). The caller must then pass -1 for this coordinate. */
 static uint64_t identity(const orderer *o, const tm_ops_part *p, uint32_t nth, int64_t data,
                          int64_t stage, int64_t tensor) {
     int64_t step = o->draft->timeline->steps[p->step].number;
@@ -141,14 +144,18 @@ static uint64_t identity(const orderer *o, const tm_ops_part *p, uint32_t nth, i
                    : p->type == TM_OPS_BACKWARD_RECV ? TM_OPS_BACKWARD_SEND
                                                      : p->type;
     const int64_t key[] = {step, type, nth, data, stage, tensor};
-    /* The highest bit distinguishes these ids from those of the ends of steps. */
+    /* The highest bit distinguishes these ids from the ids of the ends of steps. */
     return tm_hash_mixed(1, key, sizeof key) | UINT64_C(1) << 63;
 }
 
-/* Adds the transfers of a type. The k-th live receive precedes the k-th pass of its direction; the
- * k-th live send follows the k-th pass. If there is one receive fewer than passes, the first pass
- * has none. If the stage at the other side of the transfers exists, each transfer joins two ranks:
- * the k-th transfer of one stage is the k-th transfer of the other. */
+/*
+ * Adds the edges of the transfers of a type. The k-th live receive comes before the k-th pass of
+ * its direction. The k-th live send comes after the k-th pass of its direction. If there is one
+ * receive fewer than passes, the first pass has no receive.
+ *
+ * If there is a stage at the other side of the transfers, each transfer joins two ranks. The k-th
+ * transfer of one stage is then the k-th transfer of the other stage.
+ */
 static void add_transfers(orderer *o, uint8_t type, uint8_t pass, bool sends) {
     const tm_ops_place *place = &o->draft->place;
     const live l = o->shape.live[type];
@@ -172,8 +179,8 @@ static void add_transfers(orderer *o, uint8_t type, uint8_t pass, bool sends) {
     chain(o, type);
 }
 
-/* The first send and the first receive of the backward passes follow the pass two places before the
- * first backward pass. */
+/* The first send and the first receive of the backward passes come after the pass that is two
+ * places before the first backward pass. */
 static void add_first_backward(orderer *o) {
     uint32_t k = 0;
     while (k < o->shape.computes.n && o->parts[compute_at(o, k)].type != TM_OPS_BACKWARD)
@@ -186,8 +193,8 @@ static void add_first_backward(orderer *o) {
         follow(o, compute_at(o, k - 2), part_at(o, TM_OPS_BACKWARD_RECV, 0));
 }
 
-/* Returns the pass of a type and model part that begins first or, if @p last, ends last; UINT32_MAX
- * if there is none. */
+/* Of the passes of a type and a model part, returns the pass that begins first. If @p last, returns
+ * the pass that ends last instead. Returns UINT32_MAX if there is none. */
 static uint32_t pass_of_chunk(const orderer *o, uint8_t type, int32_t chunk, bool last) {
     uint32_t found = UINT32_MAX;
     for (uint32_t k = 0; k < o->types[type].n; k++) {
@@ -208,9 +215,10 @@ static void join_all(orderer *o, uint8_t type, bool data, bool stage) {
     }
 }
 
-/* Parameters are gathered before the first forward pass of their model part. Gradients are reduced
- * after all parameters were gathered; if there are separate reductions, also after the last
- * backward pass of their model part. */
+/* Adds the edges of sharded parameters and gradients. Parameters are gathered before the first
+ * forward pass of their model part. Gradients are reduced after all parameters were gathered. If
+ * the step has separate reductions, gradients are also reduced after the last backward pass of
+ * their model part. */
 static void add_sharded(orderer *o) {
     const range *params = &o->types[TM_OPS_PARAMS], *grads = &o->types[TM_OPS_GRADS];
     chain(o, TM_OPS_PARAMS);
@@ -221,7 +229,7 @@ static void add_sharded(orderer *o) {
         for (uint32_t k = 0; k < o->types[type].n; k++) {
             bool gathers = type == TM_OPS_PARAMS, repeated = false;
             uint32_t i = part_at(o, (uint8_t)type, k);
-            /* Of several operations for one model part, only the last gather and the first
+            /* A model part may have several operations. Only its last gather and its first
              * reduction have edges. */
             for (uint32_t j = gathers ? k + 1 : 0; j < (gathers ? params->n : k); j++)
                 repeated =
@@ -234,8 +242,8 @@ static void add_sharded(orderer *o) {
         }
 }
 
-/* Makes a chain of all operations after the last pass: each follows the one before. Reductions of
- * gradients are in the chain only if there are no separate reductions. */
+/* Makes a chain of all operations after the last pass: each operation follows the one before it.
+ * Reductions of gradients are in the chain only if there are no separate reductions. */
 static void add_tail(orderer *o) {
     static const uint8_t tail[] = {TM_OPS_LAYERNORM, TM_OPS_EMBEDDING, TM_OPS_GRADS,
                                    TM_OPS_SEPARATE,  TM_OPS_CLIP,      TM_OPS_OPTIMIZER};
@@ -279,14 +287,15 @@ static void add_step(orderer *o) {
     join_all(o, TM_OPS_CLIP, false, false);
 }
 
-/* Topological sort of a step's operations. No schedule should have a cycle; if one does, the sort
- * breaks it at the operation that started first. */
+/* Topological sort of a step's operations. No schedule should have a cycle. If one does, the sort
+ * breaks the cycle at the operation that started first. */
 typedef struct sorter {
     const tm_ops_part *parts;
     const tm_ops_edge *edges; /* [n_edges] edges between the step's operations */
     size_t n_edges;
-    uint32_t *waits; /* [n] number of operations that this one follows and that are not placed yet;
-                        UINT32_MAX: this one is placed */
+    /* [n] for each operation: number of operations that it follows and that are not placed yet;
+     * UINT32_MAX: the operation itself is placed */
+    uint32_t *waits;
     uint32_t n;
     uint32_t first; /* index in `parts` of the step's first operation */
 } sorter;
@@ -304,7 +313,7 @@ static uint32_t next_part(const sorter *s) {
     return best;
 }
 
-/* Sets place[old index] of each operation of the step to its new index. */
+/* Sorts the operations of a step. Sets place[old index] of each operation to its new index. */
 static void sort_step(sorter *s, uint32_t *place) {
     for (size_t e = 0; e < s->n_edges; e++)
         s->waits[s->edges[e].to - s->first]++;

@@ -37,7 +37,8 @@ static int by_ns(const void *a, const void *b) {
     return tm_order_i64(((const tm_part_pause *)a)->begin_ns, ((const tm_part_pause *)b)->begin_ns);
 }
 
-/* Returns [rows] 1 for each row that launched a GPU event, else 0; NULL when out of memory. */
+/* Returns an array with an element for each row: 1 if the row launched a GPU event, else 0. NULL
+ * when out of memory. */
 static uint32_t *mark_launches(const tm_timeline *timeline) {
     uint32_t *marks = calloc(timeline->n_events + 1, sizeof *marks);
     for (uint32_t row = 0; marks && row < timeline->n_events; row++)
@@ -75,7 +76,7 @@ static bool add_calls(tm_draft *d, tm_call_classes *classes, const uint32_t *mar
             if (t->kind[row] != TM_DURATION)
                 continue;
             uint8_t kind = t->launch[row] == row
-                               ? TM_CALL_WAITS_OWN /* CPU rank: an event is its own launch */
+                               ? TM_CALL_WAITS_OWN /* on a CPU rank, an event is its own launch */
                                : (uint8_t)tm_call_classes_at(classes, t->name[row]);
             uint8_t flags = !is_call ? tm_call_classes_flags(classes, t->name[row])
                             : kind == TM_CALL_MAY_WAIT ? TM_SPAN_MAY_WAIT
@@ -107,16 +108,16 @@ static bool add_calls(tm_draft *d, tm_call_classes *classes, const uint32_t *mar
     return true;
 }
 
-/* Returns the index of the call that launched an event, or calls.n if no recorded call did. */
+/* Returns the index of the call that launched an event; calls.n if no recorded call launched it. */
 static uint32_t launched_by(const tm_draft *d, const uint32_t *call_of, uint32_t row) {
     uint32_t launch = d->timeline->launch[row];
     uint32_t call = launch == TM_NO_EVENT ? 0 : call_of[launch];
     return call ? call - 1 : (uint32_t)d->calls.n;
 }
 
-/* Returns the index of the first event of each call, at the call's index + 1, as a counting sort
- * needs it: collect_events advances the entries while it places the events. NULL when out of
- * memory. */
+/* First part of a counting sort of events by call. Returns an array in which element c + 1 is the
+ * index of the first event of call c. collect_events advances these elements while it places the
+ * events. NULL when out of memory. */
 static uint32_t *find_first(const tm_draft *d, const uint32_t *call_of) {
     const tm_timeline *t = d->timeline;
     uint32_t *first = calloc(d->calls.n + 3, sizeof *first);
@@ -128,8 +129,8 @@ static uint32_t *find_first(const tm_draft *d, const uint32_t *call_of) {
     return first;
 }
 
-/* Collects the events, and sorts them by launch. Groups them by call first, so that nearly all are
- * in order before the sort. */
+/* Collects the events, and sorts them by launch. Groups the events by call first, so that nearly
+ * all of them are in order before the sort. */
 static bool collect_events(const tm_draft *d, const uint32_t *call_of, const tm_timebase *base,
                            tm_vec *out) {
     const tm_timeline *t = d->timeline;
@@ -161,8 +162,8 @@ static bool collect_events(const tm_draft *d, const uint32_t *call_of, const tm_
     return to != NULL;
 }
 
-/* Returns whether an event is the last one of its step on its stream, or still runs when the next
- * one on the stream starts. */
+/* Returns whether an event is the last event of its step on its stream. Also returns true if the
+ * event still runs when the next event on the stream starts. */
 static bool is_last(const tm_part_event *event, const tm_part_event *next) {
     return event->step != next->step || event->end_ns > next->begin_ns;
 }
@@ -248,9 +249,9 @@ static bool add_events(tm_draft *d, uint32_t *marks, const tm_timebase *base) {
     return ok && link_streams(d) && count_places(d);
 }
 
-/* Returns whether the trace records the host's waits for the GPU: it does if it has a waiting call
- * after the first launch. (An earlier one, such as the cudaFree that creates a context, had nothing
- * to wait for.) */
+/* Returns whether the trace records the host's waits for the GPU. It does if there is a waiting
+ * call after the first launch. (An earlier call, such as the cudaFree that creates a context, had
+ * nothing to wait for.) */
 static bool has_syncs(const tm_draft *d) {
     const tm_part_event *first = d->events.data;
     const tm_part_call *calls = d->calls.data;
@@ -352,7 +353,7 @@ static bool is_in_order(const tm_draft *d) {
     const tm_part_call *calls = d->calls.data;
     const tm_part_pause *pauses = d->stream_waits.data;
     bool same = true;
-    int64_t last = INT64_MIN; /* start of the launch of the previous event */
+    int64_t last = INT64_MIN; /* time at which the launch of the previous event started */
     for (size_t i = 1; i < d->calls.n && same; i++)
         same = by_begin(&calls[i - 1], &calls[i]) < 0;
     for (size_t i = 1; i < d->stream_waits.n && same; i++)

@@ -79,7 +79,8 @@ static int64_t launch_ns(const tm_recorded *r, uint32_t event) {
                                  : ((const tm_part_call *)r->draft->calls.data)[e->call].begin_ns;
 }
 
-/* Returns the index in `events` after the last event on a track that was launched before @p ns. */
+/* Returns the index in `events` of the first event on a track that was launched at or after @p ns.
+ * If there is no such event, returns the index after the track's last event. */
 static uint32_t launched_before(const tm_recorded *r, size_t track, int64_t ns) {
     uint32_t low = r->first[track], high = r->first[track + 1];
     while (low < high) {
@@ -110,7 +111,7 @@ uint32_t tm_recorded_before(const tm_recorded *recorded, int64_t stream, int64_t
     return found;
 }
 
-/* Returns the first event launched on a stream at or after @p ns, or TM_NO_PART. */
+/* Returns the first event launched on a stream at or after @p ns; TM_NO_PART if there is none. */
 static uint32_t recorded_from(const tm_recorded *recorded, int64_t stream, int64_t ns) {
     uint32_t found = TM_NO_PART;
     for (size_t k = 0; k < recorded->draft->timeline->n_tracks; k++) {
@@ -130,7 +131,8 @@ static int by_event(const void *a, const void *b) {
     return (x->source > y->source) - (x->source < y->source);
 }
 
-/* Keeps only the inferred waits of events whose stream waited for a stream that is not recorded. */
+/* Keeps an inferred wait only if the stream of its event waited for a stream that is not recorded.
+ * Removes the other inferred waits. */
 static bool keep_blind(const tm_recorded *r, tm_vec *waits) {
     const tm_asked *v = r->blind.data;
     tm_part_wait *w = waits->data;

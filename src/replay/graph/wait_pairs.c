@@ -5,9 +5,9 @@
 #include "base/hash.h"
 
 /* BACK: how many of a stream's latest events are searched. RING: size of the ring buffer that holds
- * them. */
+ * these events. */
 enum { BACK = 24, RING = 32 };
-/* If an event starts at most this long after the end of another one, that end may have caused the
+/* If an event starts at most this long after the end of another event, this end may have caused the
  * start. */
 static const int64_t TIGHT_NS = 6000;
 
@@ -22,8 +22,9 @@ typedef struct walk {
     const tm_draft *draft;
     stream *streams; /* owned; by track */
     size_t n;
-    size_t n_waits; /* number of calls that made a stream wait, so far */
-    int64_t *seen;  /* owned; [n] value of n_waits when the stream's latest event was launched */
+    size_t n_waits; /* number of calls so far that made a stream wait */
+    /* owned; [n] for each stream: value of n_waits when the stream's latest event was launched */
+    int64_t *seen;
 } walk;
 
 static bool walk_begin(walk *w, const tm_draft *draft) {
@@ -39,8 +40,8 @@ static void walk_end(walk *w) {
     free(w->seen);
 }
 
-/* Advances to event i. Returns whether a stream was made to wait since the previous event on the
- * event's stream; true if the rank has no calls that make a stream wait. */
+/* Advances to event i. Returns whether a call made a stream wait since the launch of the previous
+ * event on the same stream. Also returns true if the rank has no calls that make a stream wait. */
 static bool may_wait(walk *w, uint32_t i) {
     const tm_part_event *e = (const tm_part_event *)w->draft->events.data + i;
     const tm_vec *waits = &w->draft->stream_waits;
@@ -109,7 +110,8 @@ tm_status tm_pairs_survey(const tm_draft *draft, tm_pairs *pairs, tm_error *err)
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns the latest event of a stream for which event i can have waited, or TM_NO_PART. */
+/* Returns the latest event of a stream for which event i can have waited; TM_NO_PART if there is
+ * none. */
 static uint32_t pick_of_stream(const tm_draft *d, const stream *launched, uint32_t i,
                                const tm_pairs *pairs) {
     const tm_part_event *events = d->events.data;

@@ -51,8 +51,8 @@ void tm_batch_times(const tm_batch *batch, tm_batch_workspace *workspace) {
     tm_batch_loops_of(workspace->loops)->times(batch, workspace);
 }
 
-/* Returns the source of the edge that decides a node's time on a rank. If several edges do, returns
- * the latest source, as tm_path_decide does. */
+/* Returns the source of the edge that decides a node's time on a rank. If several edges decide it,
+ * returns the latest of their sources, like tm_path_decide. */
 static uint32_t decide(const tm_batch *batch, const tm_batch_workspace *workspace, uint32_t v,
                        size_t lane) {
     const tm_graph *g = batch->like;
@@ -70,7 +70,7 @@ static uint32_t decide(const tm_batch *batch, const tm_batch_workspace *workspac
     return best ? best->from : TM_FROM_ROOT;
 }
 
-/* Value of a source that was not computed yet. */
+/* Value of a source that has not been computed yet. */
 static const uint32_t UNKNOWN = UINT32_MAX - 1;
 
 /* Returns where a rank's path to a node starts: at the root, or at an operation. Stores this for
@@ -78,7 +78,7 @@ static const uint32_t UNKNOWN = UINT32_MAX - 1;
 static uint32_t boundary_of(const tm_batch *batch, tm_batch_workspace *workspace, uint32_t node,
                             size_t lane) {
     uint32_t boundary = node, next;
-    while (!(boundary & TM_FROM_VISIT)) { /* TM_FROM_ROOT has this bit, too */
+    while (!(boundary & TM_FROM_VISIT)) { /* this bit is also set in TM_FROM_ROOT */
         uint32_t *from = &workspace->boundaries[(size_t)boundary * TM_LANES + lane];
         if (*from == UNKNOWN)
             *from = decide(batch, workspace, boundary, lane);
@@ -158,8 +158,9 @@ void tm_batch_slack(const tm_batch *batch, const tm_batch_row *visits_ns, const 
     const tm_graph *g = batch->like;
     const tm_graph_visit *visits = g->visits.data;
     const tm_graph_step *steps = g->steps.data;
-    tm_batch_row *late = workspace->peer; /* `peer` has room for all nodes, because every node has
-                                             an edge */
+    /* `peer` has a row for each edge. This is enough for all nodes, because every node has an edge.
+     */
+    tm_batch_row *late = workspace->peer;
     tm_batch_times(batch, workspace);
     for (size_t v = 0; v < g->n_nodes; v++)
         for (size_t k = 0; k < TM_LANES; k++)

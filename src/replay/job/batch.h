@@ -16,7 +16,7 @@
 typedef struct tm_batch_visit {
     uint64_t operation[TM_LANES];
     int64_t last_ns[TM_LANES];
-    int64_t usual_ns[TM_LANES]; /* of the transfer */
+    int64_t usual_ns[TM_LANES]; /* usual time of the transfer */
 } tm_batch_visit;
 
 /** One value for each rank of a batch. */
@@ -24,8 +24,8 @@ typedef struct tm_batch_row {
     int64_t ns[TM_LANES];
 } tm_batch_row;
 
-/** A tm_batch_row in half the memory; most times are short enough. If the first value is TM_WIDE,
- * the second value is the index in `wide` of the row. */
+/** A tm_batch_row in half the memory. Most times are short enough for this. If the first value is
+ * TM_WIDE, the second value is the index of the row in `wide`. */
 typedef struct tm_batch_short {
     int32_t ns[TM_LANES];
 } tm_batch_short;
@@ -42,10 +42,11 @@ typedef struct tm_batch {
     uint32_t index[TM_LANES]; /* index of the rank in its process */
     tm_batch_short *recorded; /* borrowed, like all members below; [edges] recorded weights */
     tm_batch_row *wide;       /* recorded weights that are too long for tm_batch_short */
-    tm_batch_row *over;       /* over_ns of nodes that can have unexplained time, by slot (see
-                                 tm_batch_items) */
-    tm_batch_visit *visits;   /* [visits] */
-    uint8_t *has_over;        /* [edges] one bit for each rank: TM_EDGE_OVER */
+    /* over_ns of the nodes that can have unexplained time. The index is the node's slot (see
+     * tm_batch_items). */
+    tm_batch_row *over;
+    tm_batch_visit *visits; /* [visits] */
+    uint8_t *has_over;      /* [edges] one bit for each rank: TM_EDGE_OVER */
 } tm_batch;
 
 /** Memory for reductions, kept from batch to batch, so that it need not grow again. Initialise with
@@ -67,11 +68,13 @@ void tm_reduce_room_free(tm_reduce_room *room);
 typedef struct tm_batch_workspace {
     /* borrowed: loops to use; NULL: the fastest that the processor supports */
     const struct tm_batch_loops *loops;
-    tm_batch_row *ns;     /* [nodes] times, computed by tm_batch_times */
-    tm_batch_row *peer;   /* [edges] peer_ns of the edge's weight, only where `known` has
-                             TM_WORKSPACE_PEER; set by tm_batch_peers, like the next two */
-    uint8_t *known;       /* [edges] bits: TM_WORKSPACE_PEER if `peer` is set (otherwise, peer_ns is
-                             the recorded weight); TM_EDGE_PAIR */
+    tm_batch_row *ns; /* [nodes] times, computed by tm_batch_times */
+    /* [edges] peer_ns of the edge's weight. Set only where `known` has TM_WORKSPACE_PEER.
+     * tm_batch_peers sets this member and the next two. */
+    tm_batch_row *peer;
+    /* [edges] flags. TM_WORKSPACE_PEER: `peer` is set (otherwise, peer_ns is the recorded weight).
+     * TM_EDGE_PAIR: as in tm_edge. */
+    uint8_t *known;
     uint8_t *stall;       /* [edges] one bit for each rank: TM_EDGE_STALL */
     uint32_t *boundaries; /* [nodes][TM_LANES] scratch */
     size_t n_nodes, n_edges;
@@ -91,8 +94,8 @@ static inline int64_t tm_batch_ns(const tm_batch *batch, uint32_t edge, size_t l
     return ns[0] == TM_WIDE ? batch->wide[ns[1]].ns[lane] : ns[lane];
 }
 
-/** Makes the workspace large enough for a batch. False when out of memory; free it in either
- * case. */
+/** Makes the workspace large enough for a batch. False when out of memory. The caller must free the
+ * workspace in either case. */
 bool tm_batch_workspace_fit(tm_batch_workspace *workspace, const tm_batch *batch) TM_MUST_CHECK;
 void tm_batch_workspace_free(tm_batch_workspace *workspace);
 
@@ -100,9 +103,10 @@ void tm_batch_times(const tm_batch *batch, tm_batch_workspace *workspace);
 
 /**
  * Extracts the graph of one rank, with the peer weights of the workspace.
- * @param in_time  whether to sort nodes by the rank's own times, like tm_graph_build; if false,
- *                 they are in the order of the batch
- * @param out      to be freed in either case
+ *
+ * @param in_time  if true, the nodes are sorted by the rank's own times, like in tm_graph_build; if
+ *                 false, they are in the order of the batch
+ * @param out      must be freed by the caller in either case
  * @return         TM_OK; TM_ERR_FAULT
  */
 tm_status tm_batch_pick(const tm_batch *batch, size_t lane, tm_batch_workspace *workspace,
@@ -113,10 +117,12 @@ tm_status tm_batch_boundaries(const tm_batch *batch, tm_batch_workspace *workspa
                               tm_vec *arrivals, tm_vec *ends, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Like tm_slack_find, for all ranks. Stores the nodes' times in workspace->ns, and their latest
- * times in workspace->peer.
- * @param visits_ns  [visits]; @p steps_ns [steps] is the same for all ranks
- * @param out        [TM_LANES]
+ * Like tm_slack_find, but for all ranks of a batch. Stores the times of the nodes in workspace->ns,
+ * and their latest times in workspace->peer.
+ *
+ * @param visits_ns  [visits] latest time of each operation
+ * @param steps_ns   [steps] latest end of each step; the same for all ranks
+ * @param out        [TM_LANES] slack of each rank
  */
 void tm_batch_slack(const tm_batch *batch, const tm_batch_row *visits_ns, const int64_t *steps_ns,
                     int64_t below_ns, tm_batch_workspace *workspace, tm_slack *out);

@@ -33,7 +33,8 @@ static bool same_tracks(const tm_timeline *a, const tm_timeline *b) {
     return true;
 }
 
-/* Returns whether all columns that a tm_draft depends on, except times, are equal on two ranks. */
+/* Returns whether two ranks have equal columns. Compares all columns on which a tm_draft depends,
+ * except times. */
 static bool same_columns(const tm_timeline *a, const tm_timeline *b) {
     const size_t n = a->n_events;
     return n == b->n_events && a->n_tracks == b->n_tracks && a->n_steps == b->n_steps &&
@@ -85,8 +86,8 @@ static void drop(tm_drafts *d, size_t i) {
 }
 
 static void add_leader(tm_drafts *d, uint32_t i) {
-    const uint32_t past =
-        d->latest[TM_DRAFTS_LATEST - 1]; /* later ranks are not compared with this one */
+    /* this rank is no longer one of the latest, so later ranks are not compared with it */
+    const uint32_t past = d->latest[TM_DRAFTS_LATEST - 1];
     if (d->n_latest == TM_DRAFTS_LATEST && d->bytes > d->most_bytes && !d->ranks[past].leads)
         drop(d, past);
     d->n_latest += d->n_latest < TM_DRAFTS_LATEST;

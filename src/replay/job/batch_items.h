@@ -1,16 +1,16 @@
-/* The items of a batch that are compared with other ranks, and the edges that contribute to their
- * weights. Shared by all ranks of the batch. */
+/* The items of a batch that are compared with other ranks, and the edges that contribute to the
+ * weights of these items. All ranks of the batch share them. */
 #ifndef TMERGE_REPLAY_BATCH_ITEMS_H
 #define TMERGE_REPLAY_BATCH_ITEMS_H
 
 #include "replay/graph/graph.h"
 
-/** To which weight of its item (tm_peer_weights) an edge contributes. */
+/** The weight of its item (a member of tm_peer_weights) to which an edge contributes. */
 typedef enum tm_item_tells {
     TM_TELLS_NONE,
-    TM_TELLS_FIRST,  /* to first_ns: the longest of these edges */
-    TM_TELLS_SECOND, /* second_ns: by itself */
-    TM_TELLS_OVER    /* to second_ns: over_ns of the edge's target */
+    TM_TELLS_FIRST,  /* first_ns, the maximum of these edges */
+    TM_TELLS_SECOND, /* second_ns, the weight of this edge */
+    TM_TELLS_OVER    /* second_ns, which is over_ns of the edge's target */
 } tm_item_tells;
 
 typedef struct tm_item_edge {
@@ -18,25 +18,28 @@ typedef struct tm_item_edge {
     uint8_t kind, tells; /* tm_edge_kind, tm_item_tells */
 } tm_item_edge;
 
-/** Items: events, then calls; as in tm_peer_items. */
+/** The items are the events, followed by the calls, as in tm_peer_items. */
 typedef struct tm_batch_items {
     size_t n, n_events;
     uint32_t *places; /* owned; [n] place number of each item */
-    uint32_t *slots;  /* owned; [edges] if the edge can have unexplained time, the slot of its
-                         target; else TM_NO_SLOT */
+    /* owned; [edges] slot of the edge's target if the edge can have unexplained time; else
+     * TM_NO_SLOT */
+    uint32_t *slots;
     size_t n_slots;
-    uint32_t *first;     /* owned; [n + 2] index in `edges` of each item's first edge. After the
-                            edges of the last item come those of transfers */
+    /* owned; [n + 2] index in `edges` of each item's first edge. The edges of transfers come after
+     * the edges of the last item. */
+    uint32_t *first;
     tm_item_edge *edges; /* owned */
-    /* owned; [n] true: the item is compared on all ranks (calls, and events with work of their
-     * own); false: only on ranks on which its start has unexplained time */
+    /* owned; [n] If true, the item is compared on all ranks: it is a call, or an event that does
+     * work of its own. If false, the item is compared only on ranks on which its start has
+     * unexplained time. */
     uint8_t *always;
 } tm_batch_items;
 
 #define TM_NO_SLOT UINT32_MAX
 
-/** Sets all members except the values of `places`, which are only allocated. False when out of
- * memory; free it in either case. */
+/** Sets all members, except that `places` is only allocated. False when out of memory. The caller
+ * must free it in either case. */
 bool tm_batch_items_make(tm_batch_items *items, const tm_graph *graph, size_t n,
                          size_t n_events) TM_MUST_CHECK;
 void tm_batch_items_free(tm_batch_items *items);

@@ -29,7 +29,7 @@ static inline row *row_at(tm_batch_row *ns) {
     return (void *)ns;
 }
 
-/* raise sets each value to the larger of two, lower to the smaller. */
+/* raise sets each value to the larger of two values. lower sets it to the smaller. */
 static inline void raise(row *ns, const row *by) {
     for (size_t i = 0; i < PARTS; i++) {
         const some is = ns->of[i] > by->of[i];
@@ -128,12 +128,13 @@ static inline void find_medians(const tm_peer_around *around, const row *own, ro
         const some low = own->of[i] <= around->low, high = own->of[i] <= around->high;
         const some a = (around->behind_low & low) | (around->low & ~low);
         const some b = (around->behind_high & high) | (around->high & ~high);
-        out->of[i] = a + (some)((some_unsigned)(b - a) >> 1); /* unsigned, because b >= a and the
-                                                                 difference may exceed INT64_MAX */
+        /* the difference is computed as unsigned: b >= a, but b - a may exceed INT64_MAX */
+        out->of[i] = a + (some)((some_unsigned)(b - a) >> 1);
     }
 }
 
-/* Returns a bit for each rank with a stall. Fast if there is no stall, as for most calls. */
+/* Returns a bit for each rank with a stall. Fast if there is no stall, which is the case for most
+ * calls. */
 static inline uint8_t find_stalls(const tm_peer_others *others, const row *own, const row *is) {
     some over = {0};
     int64_t any = 0;
@@ -166,8 +167,8 @@ static inline void compare_item(const tm_batch *batch, size_t item, const tm_pee
         out->more.of[i] = others_first.of[i] - first.of[i];
 }
 
-/* Returns the unexplained part of an edge's weight: over_ns of its target on ranks on which the
- * edge has TM_EDGE_OVER, 0 on all others. */
+/* Returns the unexplained part of an edge's weight. On a rank on which the edge has TM_EDGE_OVER,
+ * it is over_ns of the edge's target. On any other rank, it is 0. */
 static inline row over_of(const tm_batch *batch, uint32_t edge) {
     row out = *row_of(batch->over[batch->items->slots[edge]].ns);
     const int64_t has = batch->has_over[edge];
@@ -177,7 +178,8 @@ static inline row over_of(const tm_batch *batch, uint32_t edge) {
     return out;
 }
 
-/* If the unexplained part of a lag is shorter on the other ranks, shortens it to theirs. */
+/* If the unexplained part of a lag is shorter on the other ranks, makes the lag shorter by the
+ * difference. */
 static inline void cut_over(const row *recorded, const row *over, const row *others, row *out) {
     for (size_t i = 0; i < PARTS; i++) {
         const some excess = over->of[i] - others->of[i];
@@ -186,8 +188,8 @@ static inline void cut_over(const row *recorded, const row *over, const row *oth
     }
 }
 
-/* Computes the weight of an item's edge on the other ranks. Returns false if it is the recorded
- * weight. */
+/* Computes the weight of an item's edge on the other ranks. Returns false if this weight is the
+ * recorded weight. */
 static inline bool set_edge(const tm_batch *batch, const tm_item_edge *edge, const compared *is,
                             row *peer) {
     const row recorded = recorded_row(batch, edge->edge);
@@ -218,9 +220,12 @@ static void set_item(const tm_batch *batch, size_t item, const compared *is, boo
     }
 }
 
-/* For an item that most ranks of the role do not run: the compared time becomes the time of the
- * work that these ranks run instead. Returns whether it did so for at least one rank.
- * @param of  [TM_LANES] factors of each rank */
+/*
+ * Sets the compared time of an item that most ranks of the role do not run. It becomes the time of
+ * the work that these ranks run instead. Returns whether the time of at least one rank was set.
+ *
+ * @param of  [TM_LANES] factors of each rank
+ */
 static bool compare_extra(const tm_batch *batch, size_t item, const tm_peer_places *places,
                           const tm_extra_factors *const *of, compared *is) {
     const uint32_t place = batch->items->places[item];
@@ -287,8 +292,8 @@ typedef struct slacks {
     row least, near;
 } slacks;
 
-/* Lowers the least slack on each rank to a node's slack. Sets all bits of *near on ranks on which
- * the node's slack is below @p below_ns. */
+/* Lowers the least slack of each rank to the slack of a node if this is smaller. On ranks on which
+ * the node's slack is below @p below_ns, sets all bits of *near. */
 static inline void find_node(const row *late, const row *ns, int64_t below_ns, slacks *out,
                              row *near) {
     for (size_t i = 0; i < PARTS; i++) {
@@ -342,12 +347,14 @@ static void find_slack(const tm_batch *batch, const tm_batch_workspace *workspac
 
 typedef struct weights {
     const int64_t *ns, *peer, *usual;
-    bool has_over;     /* on at least one rank, a part of ns is unexplained */
-    int64_t from_root; /* -1 if the edge leads from the root, where it may have been cut; else 0 */
+    bool has_over; /* on at least one rank, a part of ns is unexplained */
+    /* -1 if the edge starts at the root, because the edge may have been cut there; else 0 */
+    int64_t from_root;
     row over;
 } weights;
 
-/* Returns weights without their unexplained part. They are in @p room if they differ from @p ns. */
+/* Returns weights without their unexplained part. If they differ from @p ns, they are in @p
+ * room. */
 static const int64_t *explain(const weights *w, const int64_t *ns, tm_batch_row *room) {
     if (!w->has_over)
         return ns;
@@ -361,7 +368,11 @@ static const int64_t *explain(const weights *w, const int64_t *ns, tm_batch_row 
     return room->ns;
 }
 
-/* Returns the weights of an edge. @p room [2] is memory for them. */
+/*
+ * Returns the weights of an edge.
+ *
+ * @param room  [2] memory for the weights
+ */
 static weights weigh_edge(const tm_batch *batch, const tm_batch_workspace *workspace, uint32_t edge,
                           tm_batch_row *room) {
     const bool from_root = batch->like->edges[edge].from == TM_FROM_ROOT;
@@ -406,9 +417,12 @@ static void scale(const int64_t *ns, double factor, int64_t *out) {
         out[k] = rounded((double)ns[k] * factor);
 }
 
-/* Computes the weights with a change, with and without unexplained time.
- * @param room  [2]
- * @param by    [2] recorded weights with and without unexplained time; replaced */
+/*
+ * Computes the weights of an edge after a change, with and without unexplained time.
+ *
+ * @param room  [2] memory for the new weights
+ * @param by    [2] recorded weights with and without unexplained time; replaced by the new weights
+ */
 static void change_all(const weights *w, double factor, tm_batch_row *room, const int64_t **by) {
     if (factor == 1.0)
         return;
@@ -427,9 +441,13 @@ static void change_all(const weights *w, double factor, tm_batch_row *room, cons
     }
 }
 
-/* Scales the weights of a transfer by a factor for each rank, which depends on the rank's
- * operation.
- * @param room  [2] memory for the weights @param by [2] recorded weights; replaced */
+/*
+ * Scales the weights of a transfer by the factor of its operation. Each rank has its own operation,
+ * and therefore its own factor.
+ *
+ * @param room  [2] memory for the new weights
+ * @param by    [2] recorded weights; replaced by the new weights
+ */
 static void scale_operations(const tm_scaled *scaled, const tm_batch_visit *visit,
                              tm_batch_row *room, const int64_t **by) {
     for (size_t k = 0; k < TM_LANES; k++) {
@@ -441,11 +459,14 @@ static void scale_operations(const tm_scaled *scaled, const tm_batch_visit *visi
     by[1] = room[1].ns;
 }
 
-/* Restores the recorded weights on ranks to which a change does not apply.
+/*
+ * Restores the recorded weights on the ranks to which a change does not apply.
+ *
  * @param ranks  one bit for each rank: the change applies
- * @param was    [2]
- * @param room   [2]
- * @param by     [2] */
+ * @param was    [2] recorded weights, with and without unexplained time
+ * @param room   [2] memory for the new weights
+ * @param by     [2] weights after the change; replaced by the new weights
+ */
 static void leave_ranks(uint8_t ranks, const int64_t *const *was, tm_batch_row *room,
                         const int64_t **by) {
     for (size_t i = 0; i < 2; i++) {
@@ -455,8 +476,8 @@ static void leave_ranks(uint8_t ranks, const int64_t *const *was, tm_batch_row *
     }
 }
 
-/* Returns the ranks on which a change applies to an edge, as bits: those on which the edge has one
- * of the change's flags; all if the change has no flags. */
+/* Returns the ranks on which a change applies to an edge, as bits. The change applies if the edge
+ * has one of the change's flags. If the change has no flags, it applies on all ranks. */
 static uint8_t ranks_meant(const tm_change *change, uint8_t flags, uint8_t stall) {
     if (change->flags == 0 || (change->flags & flags & (TM_EDGE_INPUT | TM_EDGE_GC)))
         return UINT8_MAX;
@@ -510,7 +531,7 @@ static const tm_batch_loops *const all[] = {
 };
 
 const tm_batch_loops *const *tm_batch_loops_all(size_t *n) {
-    (void)tm_lanes_all(n); /* `all` is parallel to the array that tm_lanes_all returns */
+    (void)tm_lanes_all(n); /* `all` is in the order of the array that tm_lanes_all returns */
     return all;
 }
 

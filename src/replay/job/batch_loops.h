@@ -1,6 +1,6 @@
-/* Loops over edges or items, for all ranks of a batch at once, compiled for each instruction set
- * (base/simd_lanes.h). Other code should use batch.h, peers.h and sets.h, which call these
- * loops. */
+/* Loops over edges or items. Each loop handles all ranks of a batch at once, and is compiled for
+ * several instruction sets (base/simd_lanes.h). Other code should use batch.h, peers.h and sets.h,
+ * which call these loops. */
 #ifndef TMERGE_REPLAY_BATCH_BATCH_LOOPS_H
 #define TMERGE_REPLAY_BATCH_BATCH_LOOPS_H
 
@@ -15,8 +15,11 @@ typedef struct tm_batch_loops {
     void (*weigh_item)(const tm_batch *batch, size_t item, tm_batch_row *first,
                        tm_batch_row *second);
 
-    /** Sets the peer weights of all items that other ranks have.
-     * @param workspace  `known` and `stall` must be 0 */
+    /**
+     * Sets the peer weights of all items that also exist on other ranks.
+     *
+     * @param workspace  `known` and `stall` must be 0 before the call
+     */
     void (*peers)(const tm_batch *batch, const tm_peer_places *places,
                   tm_batch_workspace *workspace);
 
@@ -26,14 +29,15 @@ typedef struct tm_batch_loops {
     void (*slack)(const tm_batch *batch, const tm_batch_workspace *workspace, tm_batch_row *late,
                   int64_t below_ns, tm_slack *out);
 
-    /** See sets.h: `weigh` is for the sets of ranks, `weigh_changes` for changes. */
+    /** `weigh` computes the sets of ranks, `weigh_changes` computes the sets of changes. See
+     * sets.h. */
     tm_weigh_batch *weigh, *weigh_changes;
 } tm_batch_loops;
 
 /** Returns the loops for all instruction sets that this processor supports, the fastest last. */
 const tm_batch_loops *const *tm_batch_loops_all(size_t *n);
 
-/** Returns @p asked, or the fastest loops if it is NULL. */
+/** Returns @p asked. If this is NULL, returns the fastest loops. */
 const tm_batch_loops *tm_batch_loops_of(const tm_batch_loops *asked);
 
 #endif

@@ -1,4 +1,4 @@
-/* Compares the items of batches with those of other ranks. */
+/* Compares the items of batches with the items of other ranks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +8,8 @@
 /* Items are prefetched this many items ahead. */
 enum { AHEAD = 8 };
 
-/* The items whose places are in a slice. Kept for the latest model, because the batches of a model
- * are consecutive. */
+/* The items whose places are in a slice. They are kept for the latest model, because the batches of
+ * a model are consecutive. */
 typedef struct slice_items {
     const tm_batch_places *of;
     const tm_batch_items *items;
@@ -29,8 +29,9 @@ static bool list_items(slice_items *s, const tm_batch_items *items) {
     return true;
 }
 
-/* Returns the index of each place's first row, at the place's number + 1, as a counting sort needs
- * it: add_rows advances the entries while it places the rows. NULL when out of memory. */
+/* First part of a counting sort of rows by place. Returns an array in which element p + 1 is the
+ * index of the first row of place p. add_rows advances these elements while it places the rows.
+ * NULL when out of memory. */
 static size_t *count_rows(const tm_batch *batches, size_t n, slice_items *s) {
     const size_t n_places = s->of->places->keys.keys.n;
     size_t *first = calloc(n_places + 2, sizeof *first);

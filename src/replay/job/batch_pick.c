@@ -9,7 +9,7 @@ typedef struct pick {
     const tm_batch *batch;
     const tm_batch_workspace *workspace;
     size_t lane;
-    uint32_t *place;    /* owned; [nodes] by node of the batch: the node in the rank's graph */
+    uint32_t *place; /* owned; [nodes] for each node of the batch: its index in the rank's graph */
     tm_order_key *keys; /* owned; [nodes] the batch's nodes in the order of the rank's times */
 } pick;
 
@@ -19,8 +19,8 @@ static int by_key(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->part, y->part);
 }
 
-/* Orders the nodes: by this rank's times if @p in_time, else as in the batch. False when out of
- * memory. */
+/* Orders the nodes. If @p in_time, orders them by this rank's times. Otherwise, keeps the order of
+ * the batch. False when out of memory. */
 static bool order_nodes(pick *p, bool in_time) {
     const tm_graph *like = p->batch->like;
     const size_t n = like->n_nodes, parts = 2 * p->batch->items->n;

@@ -28,7 +28,11 @@ static bool are_apart(tm_replay_fact *facts, size_t n) {
     return apart;
 }
 
-/* Sets the factors of hosts. @p sorted [n] is scratch. */
+/*
+ * Sets the factors of hosts.
+ *
+ * @param sorted  [n] scratch memory
+ */
 static void set_factors(tm_host_time *hosts, size_t n, int64_t *sorted) {
     for (size_t i = 0; i < n; i++)
         sorted[i] = hosts[i].call_ns;
@@ -77,7 +81,7 @@ double tm_host_factor(const tm_vec *times, uint32_t host) {
 }
 
 bool tm_call_medians(const size_t *rows, const int64_t *ns, size_t n, size_t n_rows, int64_t *out) {
-    /* by row + 1: index of the row's first value, as a counting sort needs it */
+    /* for a counting sort: first[row + 1] is the index of the row's first value */
     size_t *first = calloc(n_rows + 2, sizeof *first);
     int64_t *sorted = malloc((n + 1) * sizeof *sorted);
     const bool ok = first && sorted;

@@ -5,8 +5,8 @@
 
 #include "base/sorted.h"
 
-/* The links between two operations: the longest one and its group, and the longest one of all other
- * groups. */
+/* The links between two operations: the longest link and its group, and the longest link of all
+ * other groups. */
 typedef struct pair {
     double most, next;
     uint32_t from, group;
@@ -17,7 +17,7 @@ typedef struct own_link {
 } own_link;
 
 /* Times of one group in each SIMD lane. They are doubles, because processors have a vector maximum
- * for doubles; exact up to 100 days. */
+ * for doubles. A double is exact up to 100 days. */
 typedef struct lanes {
     double ns[TM_EACH_LANES];
 } lanes;
@@ -36,8 +36,8 @@ static int by_group(const void *a, const void *b) {
     return tm_order_u64(((const own_link *)a)->group, ((const own_link *)b)->group);
 }
 
-/* Sorts the links that lead to a target by group. They are often sorted already, because ranks of a
- * host are adjacent. */
+/* Sorts the links that lead to a target by group. The links are often sorted already, because the
+ * ranks of a host are adjacent. */
 static void add_own(tm_each *each, size_t target, const uint32_t *groups) {
     const tm_replay *job = each->replay;
     own_link *own = each->own;
@@ -47,8 +47,12 @@ static void add_own(tm_each *each, size_t target, const uint32_t *groups) {
     tm_sort(own + first, behind - first, sizeof *own, by_group);
 }
 
-/* Adds the pairs that lead to a target.
- * @param pair_of  [operations, root] index of the source's latest pair */
+/*
+ * Adds the pairs that lead to a target.
+ *
+ * @param pair_of  [operations + 1] index of the latest pair that starts at each operation; the last
+ *                 element is for the root
+ */
 static bool add_pairs(tm_each *each, size_t target, size_t *pair_of) {
     const tm_replay *job = each->replay;
     const int64_t *ns = job->ns + each->sets.others * job->n_links;
@@ -106,16 +110,20 @@ static bool is_group_below(const void *link, const void *first) {
     return ((const own_link *)link)->group < *(const uint32_t *)first;
 }
 
-/* Raises @p latest to the times reached by links of ranks that are not in the lane's group.
- * @p first is the group of lane 0. */
+/*
+ * Raises @p latest to the times that are reached over links of all groups except the lane's own
+ * group.
+ *
+ * @param first  group of lane 0
+ */
 static void reach_by_others(const tm_each *each, uint32_t first, size_t target, const lanes *ns,
                             lanes *latest) {
     static const lanes root = {{0}};
     const pair *pairs = each->pairs.data;
     for (size_t i = each->first[target]; i < each->first[target + 1]; i++) {
         const lanes *from = pairs[i].from == TM_FROM_ROOT ? &root : &ns[pairs[i].from];
-        const uint32_t lane =
-            pairs[i].group - first; /* wraps to a large number if the group is below `first` */
+        /* if the group is below `first`, this wraps to a large number */
+        const uint32_t lane = pairs[i].group - first;
         lanes at;
         for (size_t k = 0; k < TM_EACH_LANES; k++)
             at.ns[k] = from->ns[k] + pairs[i].most;
@@ -126,7 +134,7 @@ static void reach_by_others(const tm_each *each, uint32_t first, size_t target, 
     }
 }
 
-/* Raises @p latest to the times reached by links of the lane's own group. */
+/* Raises @p latest to the times that are reached over links of the lane's own group. */
 static void reach_by_own(const tm_each *each, uint32_t first, size_t target, const lanes *ns,
                          lanes *latest) {
     const tm_replay *job = each->replay;
@@ -145,7 +153,8 @@ static void reach_by_own(const tm_each *each, uint32_t first, size_t target, con
 void tm_each_totals(const tm_each *each, size_t first, size_t n, int64_t *totals) {
     const tm_replay *job = each->replay;
     lanes *ns = each->ns;
-    lanes latest = {{0}}; /* end of the previous step: no step ends earlier */
+    /* end of the previous step, which is the earliest end of the current step */
+    lanes latest = {{0}};
     for (size_t i = 0; i < job->n_operations + job->n_steps; i++) {
         for (size_t k = 0; k < TM_EACH_LANES; k++)
             ns[i].ns[k] = i < job->n_operations ? (double)TM_REPLAY_UNREACHED : latest.ns[k];

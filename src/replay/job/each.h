@@ -1,21 +1,22 @@
-/* Computes T (the job's time) with other weights for a single group of ranks (a rank, host or
- * stage), for one group after another. */
+/* Computes T (the job's time) if a single group of ranks (a rank, host or stage) has other weights.
+ * Does this for one group after another. */
 #ifndef TMERGE_REPLAY_EACH_H
 #define TMERGE_REPLAY_EACH_H
 
 #include "replay/job/replay_job.h"
 
-/** Weight sets: of the group under test, and of all other groups. */
+/** Weight sets: `own` is for the group under test, `others` for all other groups. */
 typedef struct tm_replay_sets {
     uint8_t own, others;
 } tm_replay_sets;
 
-/** Number of groups evaluated at once. */
+/** Number of groups that are evaluated at once. */
 enum { TM_EACH_LANES = 8 };
 
-/** A job, reduced to the links that can be the longest. Between two operations, these are the
- * longest link and the longest link of another group. If the group of the first link is under test,
- * the second link is the longest one of all other groups. */
+/** A job, reduced to the links that can be the longest. Between two operations, two links are kept:
+ * the longest link, and the longest link of the groups to which the first link does not belong. If
+ * the group of the first link is under test, the second link is the longest link of all other
+ * groups. */
 typedef struct tm_each {
     const tm_replay *replay; /* borrowed */
     tm_replay_sets sets;
@@ -26,17 +27,22 @@ typedef struct tm_each {
     int64_t *ends; /* owned; [steps] */
 } tm_each;
 
-/** Reduces a job. False when out of memory; free it in either case.
- * @param groups  [ranks] group of each rank; UINT32_MAX: none */
+/**
+ * Reduces a job. False when out of memory. The caller must free it in either case.
+ *
+ * @param groups  [ranks] group of each rank; UINT32_MAX: no group
+ */
 bool tm_each_open(tm_each *each, const tm_replay *replay, tm_replay_sets sets,
                   const uint32_t *groups) TM_MUST_CHECK;
 void tm_each_free(tm_each *each);
 
 /**
- * Computes T for several groups. For each of them, only its ranks have the weights `own`.
+ * Computes T for several groups. For each group, only the ranks of this group have the weights
+ * `own`.
+ *
  * @param first   first group
  * @param n       number of groups, at most TM_EACH_LANES
- * @param totals  [n] out
+ * @param totals  [n] set to T for each group
  */
 void tm_each_totals(const tm_each *each, size_t first, size_t n, int64_t *totals);
 

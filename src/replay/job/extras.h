@@ -1,8 +1,13 @@
-/* Extra work: work of a rank that most ranks of its role do not run, such as debug hooks, an
- * evaluation or logging. Such places are rare: they have no peers to compare. Therefore the rank's
- * total work in a step, over all places that some rank lacks, is compared with that of the other
- * ranks. If the rank does more work, its total is larger. If it only runs other kernels than its
- * peers, because it was compiled differently, its total is about the same. */
+/*
+ * Extra work: work of a rank that most ranks of its role do not run, such as debug hooks, an
+ * evaluation or logging.
+ *
+ * The places of such work are rare: they have no peers to compare. Therefore, the rank's total work
+ * in a step is compared with the total work of each other rank. The total is over all places that
+ * some rank lacks. If the rank does more work than its peers, its total is larger. It may also be
+ * that the rank only runs other kernels than its peers, because it was compiled differently. Then
+ * its total is about the same.
+ */
 #ifndef TMERGE_REPLAY_EXTRAS_H
 #define TMERGE_REPLAY_EXTRAS_H
 
@@ -16,18 +21,18 @@ enum { TM_EXTRA_STEPS = 256 };
 
 /** Flags of places. */
 enum {
-    TM_EXTRA_RARE = 1,   /* rare: most ranks of the role lack the place */
-    TM_EXTRA_PAIR = 2,   /* the role has two ranks */
-    TM_EXTRA_COUNTED = 4 /* some rank lacks the place, and the role's total work at such places is
-                            compared */
+    TM_EXTRA_RARE = 1, /* rare: most ranks of the role lack the place */
+    TM_EXTRA_PAIR = 2, /* the role has two ranks */
+    /* some rank lacks the place, and the role's total work at all such places is compared */
+    TM_EXTRA_COUNTED = 4
 };
 
-/** How a rank's work compares with that of its peers: [0] of events, [1] of calls; by
- * tm_place_step. */
+/** How a rank's work compares with the work of its peers. The first index of an array is 0 for
+ * events and 1 for calls. The second index is the tm_place_step of a step. */
 typedef struct tm_extra_factors {
     size_t index; /* index of the rank in its process */
-    /* factor that turns the rank's time at rare places into the time of the work that its peers run
-     * instead; NaN if unknown */
+    /* The rank's time at rare places, multiplied by this factor, is the time of the work that its
+     * peers run instead. NaN: unknown. */
     double of[2][TM_EXTRA_STEPS];
     /* how much longer the rank's work takes than that of its peers, over all places */
     int64_t most_ns[2][TM_EXTRA_STEPS];
@@ -36,12 +41,14 @@ typedef struct tm_extra_factors {
 /** Extra work of a rank in a step. Sent as bytes. */
 typedef struct tm_extra_row {
     int64_t rank, step;
-    int64_t n;        /* number of the rank's events at rare places */
-    int64_t ns;       /* time of these events, minus the time of the work that peers run instead; at
-                         most the excess of all the rank's events over those of its peers */
-    int64_t calls_ns; /* the same for calls, and the host time before them */
-    int64_t name, name_n,
-        name_ns; /* name with most of this time: id (-1 if n is 0), number of events, time */
+    int64_t n; /* number of the rank's events at rare places */
+    /* Time of these events, minus the time of the work that peers run instead. At most the time by
+     * which all events of the rank exceed the events of its peers. */
+    int64_t ns;
+    int64_t calls_ns; /* as `ns`, but for calls and the host time before calls */
+    /* The name with the most of this time: its id (-1 if n is 0), the number of its events, and
+     * their time. */
+    int64_t name, name_n, name_ns;
 } tm_extra_row;
 
 typedef struct tm_extras {
@@ -53,11 +60,18 @@ typedef struct tm_extras {
 
 void tm_extras_free(tm_extras *extras);
 
-/** Returns the factors of a rank, or NULL. @p index is the rank's index in its process. */
+/**
+ * Returns the factors of a rank; NULL if it has none.
+ *
+ * @param index  index of the rank in its process
+ */
 const tm_extra_factors *tm_extras_of(const tm_extras *extras, size_t index);
 
-/** Returns the factor of a place; NaN if the place is compared like most places.
- * @param factors  of the rank; may be NULL */
+/**
+ * Returns the factor of a rare place. Returns NaN for other places, which are compared one by one.
+ *
+ * @param factors  factors of the rank; may be NULL
+ */
 static inline double tm_extras_factor(const tm_extras *extras, const tm_extra_factors *factors,
                                       uint32_t place, unsigned step, bool call) {
     return factors && extras->flags[place] & TM_EXTRA_RARE ? factors->of[call][step] : (double)NAN;

@@ -7,8 +7,8 @@
 #include "base/sums.h"
 #include "replay/job/batch_loops.h"
 
-/* If more than this share of a role's work is at rare places, its ranks do different work: they may
- * be of different stages that are not known. */
+/* If more than this share of a role's work is at rare places, the ranks of the role do different
+ * work. They may be of different stages that are not known. */
 static const double RARE_MOST = 0.5;
 
 void tm_extras_free(tm_extras *extras) {
@@ -41,8 +41,8 @@ static int64_t ranks_at(const tm_peer_places *places, uint32_t place) {
     return known ? ((const tm_peer_others *)places->others.data)[known - 1].n : 1;
 }
 
-/* Returns the flags of a place, which depend on the number of ranks that have it; 0 if all ranks
- * do. */
+/* Returns the flags of a place. They depend on the number of ranks that have the place. Returns 0
+ * if all ranks have it. */
 static uint8_t flags_at(const tm_extra_ranks *ranks, const tm_peer_places *places, uint32_t place) {
     const int64_t n = ranks_at(places, place);
     if (n == ranks->n_peers)
@@ -150,9 +150,10 @@ bool tm_extras_list(const tm_extra_sums *sums, int64_t origin, tm_vec *peers) {
     return true;
 }
 
-/* Returns the factor that turns the rank's time at rare places into the time of what its peers run
- * instead; NaN if the rank has no time there. Work at places that are not rare, but that some rank
- * lacks, is subtracted, because these places are compared one by one. */
+/* Returns a factor. The rank's time at rare places, multiplied by this factor, is the time of what
+ * its peers run instead. Returns NaN if the rank has no time at rare places. Some ranks also lack
+ * places that are not rare. The work at these places is subtracted, because these places are
+ * compared one by one. */
 static double factor_of(const tm_extra_sums *sums, const tm_peer_others *others, bool call,
                         unsigned step) {
     const int64_t apart = sums->apart[call][step], rare = sums->rare[call][step];
@@ -170,7 +171,7 @@ static int64_t over_ns(int64_t own_ns, const tm_peer_others *others, bool call) 
     return over > 0 ? over : 0;
 }
 
-/* Returns the peers' values in a step; NULL unless all peers of the rank have the step. */
+/* Returns the values of a rank's peers in a step; NULL unless all of its peers have the step. */
 static const tm_peer_others *others_of(const tm_extra_sums *sums, const tm_keys *known,
                                        const tm_peer_others *others, unsigned step, compared what) {
     const uint64_t place = place_of(sums->stage, step, what);
@@ -193,8 +194,8 @@ tm_extra_factors tm_extras_compare(const tm_extra_sums *sums, const tm_keys *kno
     return out;
 }
 
-/* Returns by how much shorter a rank's work in a step would be if the rank were like its peers
- * [ns]. */
+/* Returns by how much [ns] a rank's work in a step would be shorter if the rank were like its
+ * peers. */
 static double less_ns(const tm_extra_sums *sums, const tm_extra_factors *factors, unsigned step) {
     double ns = 0.0;
     for (int call = 0; call < 2; call++)
@@ -235,9 +236,10 @@ typedef struct share_sum {
 /* State while rows are made: a row for each rank and step, and the share of each name in it. */
 typedef struct rows {
     tm_vec *out;
-    tm_keys keys, names; /* of share; in `keys`, `name` is 0 */
-    tm_vec row_of, sums; /* row_of: of size_t, parallel to `keys`: 1 + index of the row. sums: of
-                            share_sum, parallel to `names` */
+    tm_keys keys, names; /* of share; the member `name` of the elements of `keys` is 0 */
+    /* row_of: of size_t, parallel to `keys`: 1 + index of the row. sums: of share_sum, parallel to
+     * `names`. */
+    tm_vec row_of, sums;
 } rows;
 
 static tm_extra_row *row_at(rows *r, size_t index, unsigned step) {
@@ -289,9 +291,9 @@ static int64_t less_of(const tm_extra_factors *f, const work *w, size_t lane) {
     return factor < 1.0 ? w->ns[lane] - tm_extras_ns(w->ns[lane], factor) : 0;
 }
 
-/* Limits a row to the excess of the rank's total work. Not all extra work is additional: an
- * additional event of a name shifts the indices of the later ones, and host work may move from one
- * launch to another. */
+/* Limits a row to the time by which the rank's total work exceeds that of its peers. Extra work may
+ * not be additional work. For example, one more event of a name shifts the indices of all later
+ * events of the name, and host work may move from one launch to another. */
 static void cap_row(const tm_extra_factors *f, tm_extra_row *row) {
     const int64_t most_ns = f->most_ns[0][row->step], most_calls_ns = f->most_ns[1][row->step];
     if (row->ns > most_ns) {

@@ -4,9 +4,9 @@
 
 #include "replay/job/peers.h"
 
-/** Ranks whose extra work is found together: a single rank, or those of a batch. */
+/** Ranks whose extra work is found together: a single rank, or the ranks of a batch. */
 typedef struct tm_extra_ranks {
-    const tm_peer_items *items; /* NULL for a batch */
+    const tm_peer_items *items; /* items of a single rank; NULL for the ranks of a batch */
     const tm_batch *batch;
     size_t index;    /* index of the rank in its process; only for a single rank */
     int64_t stage;   /* pipeline stage of these ranks */
@@ -22,7 +22,8 @@ static inline size_t tm_extra_index(const tm_extra_ranks *ranks, size_t lane) {
     return ranks->items ? ranks->index : ranks->batch->index[lane];
 }
 
-/** A rank's own work [ns]: [0] of events, [1] of calls; by tm_place_step. */
+/** A rank's own work [ns]. The first index of an array is 0 for events and 1 for calls. The second
+ * index is the tm_place_step of a step. */
 typedef struct tm_extra_sums {
     size_t index;
     int64_t stage, n_peers;
@@ -38,41 +39,50 @@ bool tm_extras_any(const tm_extra_ranks *ranks, const tm_peer_places *places);
 bool tm_extras_sum(const tm_extra_ranks *ranks, const tm_peer_places *places,
                    tm_vec *sums) TM_MUST_CHECK;
 
-/** The work of a role's ranks. Sent as bytes. */
+/** The work of the ranks of a role. Sent as bytes. */
 typedef struct tm_extra_role {
     int64_t stage;
     int64_t whole_ns, rare_ns;
-    int64_t unlike; /* not 0: one of the ranks may be of another role */
+    int64_t unlike; /* not 0 if one of the ranks may belong to another role */
 } tm_extra_role;
 
 /** Returns whether the role's ranks do the same work, except for extra work of some ranks. */
 bool tm_extra_role_is_one(const tm_extra_role *role);
 
 /**
- * Appends two values for each step of a rank, to be compared like weights at a place: all its work,
- * and its work at places that some rank lacks. False when out of memory.
- * @param peers  of tm_peer, appended to
+ * Appends two values for each step of a rank: the rank's whole work, and its work at places that
+ * some rank lacks. The values are compared like weights at a place. False when out of memory.
+ *
+ * @param peers  of tm_peer
  */
 bool tm_extras_list(const tm_extra_sums *sums, int64_t origin, tm_vec *peers) TM_MUST_CHECK;
 
 /**
- * Computes a rank's factors, and which of the rank's steps all its peers have.
- * @param others  answers to what tm_extras_list appended, parallel to @p known
+ * Computes the factors of a rank, and finds the steps of the rank that all its peers have.
+ *
+ * @param others  answers to the values that tm_extras_list appended; parallel to @p known
  * @param known   of uint64_t: places
- * @param whole   [TM_EXTRA_STEPS] out: all peers have the step
+ * @param whole   [TM_EXTRA_STEPS] set to whether all peers have the step
  */
 tm_extra_factors tm_extras_compare(const tm_extra_sums *sums, const tm_keys *known,
                                    const tm_peer_others *others, bool *whole);
 
-/** If no other step has extra work, clears the factors of the first and the last recorded step:
- * the reason may be that recordings of other ranks started later or ended earlier. Returns whether
- * extra work remains.
- * @param first,  last  tm_place_step */
+/**
+ * In the first and the last recorded step, work may seem to be extra because the recordings of
+ * other ranks started later or ended earlier. If no other step has extra work, clears the factors
+ * of these two steps. Returns whether extra work remains.
+ *
+ * @param first  tm_place_step of the first recorded step
+ * @param last   tm_place_step of the last recorded step
+ */
 bool tm_extras_trust(const tm_extra_sums *sums, unsigned first, unsigned last,
                      tm_extra_factors *factors);
 
-/** Sets the flags of these ranks' places in steps that all peers have. @p whole is from
- * tm_extras_compare. */
+/**
+ * Sets the flags of the places that these ranks have in steps that all peers have.
+ *
+ * @param whole  from tm_extras_compare
+ */
 void tm_extras_mark(const tm_extra_ranks *ranks, const bool *whole, tm_peer_places *places);
 
 /** Appends a row for each rank and step with work at rare places. The caller must convert `step`,

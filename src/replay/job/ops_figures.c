@@ -17,7 +17,7 @@ typedef struct sweeper {
     const tm_ops_place *places;
     const bool *counts; /* NULL: all steps */
     uint8_t *sets;      /* [n_ranks] */
-    int64_t *ns;        /* of tm_replay_forward */
+    int64_t *ns;        /* times from tm_replay_forward */
 } sweeper;
 
 /* Returns T with the weight sets in s->sets: the total time of the steps that count. */
@@ -39,8 +39,8 @@ static bool shares(const tm_ops_place *a, const tm_ops_place *b, bool stage) {
     return stage ? a->stage == b->stage : a->data == b->data;
 }
 
-/* Returns T if rank i's data rank or, if @p stage, rank i's stage is as recorded, and all other
- * ranks are at the ideal. */
+/* Returns T if the ranks with the same data rank as rank i are as recorded, and all other ranks are
+ * at the ideal. If @p stage, the ranks of the same stage as rank i are as recorded instead. */
 static int64_t sweep_others(const sweeper *s, size_t i, bool stage) {
     for (size_t k = 0; k < s->replay->n_ranks; k++)
         s->sets[k] =
@@ -48,7 +48,7 @@ static int64_t sweep_others(const sweeper *s, size_t i, bool stage) {
     return sweep(s);
 }
 
-/* Computes sweep_others for all ranks, once for each data rank or stage. */
+/* Computes sweep_others for all ranks. Calls it only once for each data rank or stage. */
 static void sweep_shared(const sweeper *s, bool stage, int64_t *out) {
     for (size_t i = 0; i < s->replay->n_ranks; i++) {
         size_t first = 0;
@@ -58,7 +58,11 @@ static void sweep_shared(const sweeper *s, bool stage, int64_t *out) {
     }
 }
 
-/* Returns T with the worst ranks at the ideal. @p scores [ranks]: larger is worse. */
+/*
+ * Returns T with the worst ranks at the ideal.
+ *
+ * @param scores  [ranks] the worst rank has the largest score
+ */
 static int64_t sweep_workers(const sweeper *s, const int64_t *scores) {
     enum { WORST_PCT = 3 };
     size_t n = s->replay->n_ranks, n_worst = (n * WORST_PCT + 99) / 100;

@@ -1,6 +1,7 @@
-/* Figures of "Understanding Stragglers in Large Model Training Using What-if Analysis" (OSDI 2025),
- * for a job of operations. T is the job's time without the times between each operation and the
- * operations that it follows. T_ideal is T if all operations take the ideal time of their type. */
+/* Figures of the paper "Understanding Stragglers in Large Model Training Using What-if Analysis"
+ * (OSDI 2025), for a job whose traces record operations. T is the job's time without the times
+ * between an operation and the operations that it follows. T_ideal is T if all operations take the
+ * ideal time of their type. */
 #ifndef TMERGE_REPLAY_OPS_FIGURES_H
 #define TMERGE_REPLAY_OPS_FIGURES_H
 
@@ -18,24 +19,29 @@ typedef struct tm_ops_figures {
     const bool *counts; /* borrowed; [n_steps] whether the figures cover the step; NULL: they cover
                            all steps */
     int64_t total_ns;   /* T */
-    int64_t ideal_ns;   /* T_ideal; S = T / T_ideal */
-    int64_t workers_ns; /* T with the worst 3 % of ranks (rounded up, largest S_w) at the ideal; M_w
-                           = (T - workers) / (T - T_ideal) */
-    int64_t stage_ns;   /* T with the last stage's ranks at the ideal; M_s = (T - stage) / (T -
-                           T_ideal); -1 without pipeline */
-    int64_t *ranks_ns;  /* [n_ranks] S_w x T_ideal of the rank */
-    int64_t *stages_ns; /* [n_ranks] the same for the rank's stage */
-    int64_t *ends_ns;   /* [n_steps] end of each step if all operations are as recorded, without the
-                           times between them */
+    int64_t ideal_ns;   /* T_ideal; the slowdown of the job is S = T / T_ideal */
+    /* T if the worst 3 % of ranks (rounded up) are at the ideal. The worst ranks have the largest
+     * S_w. M_w = (T - workers_ns) / (T - T_ideal). */
+    int64_t workers_ns;
+    /* T if the ranks of the last stage are at the ideal; -1 without a pipeline. M_s = (T -
+     * stage_ns) / (T - T_ideal). */
+    int64_t stage_ns;
+    int64_t *ranks_ns; /* [n_ranks] S_w of each rank, multiplied by T_ideal */
+    /* [n_ranks] the value of each rank's stage (see tm_ops_figures_find), multiplied by T_ideal */
+    int64_t *stages_ns;
+    int64_t *ends_ns; /* [n_steps] end of each step if all operations are as recorded, without the
+                         times between them */
 } tm_ops_figures;
 
 /**
- * Computes the figures. S_w of a rank is the smaller of two values, one for its data rank and one
- * for its stage: T with all ranks outside of this data rank (or stage) at the ideal, divided by
- * T_ideal. Of ranks with the same S_w, the lower one counts as worse.
- * @param replay  with TM_N_OPS_SETS sets
- * @param places  [n_ranks] places of the replay's ranks, in their order
- * @param out     `counts` must be set, and the arrays allocated
+ * Computes the figures. S_w of a rank is the smaller of two values: one for its data rank, and one
+ * for its stage. To find the value for a data rank, all ranks of other data ranks are set to the
+ * ideal. The value is the resulting T, divided by T_ideal. The value for a stage is found in the
+ * same way. Of ranks with the same S_w, the lowest counts as the worst.
+ *
+ * @param replay  a job with TM_N_OPS_SETS sets
+ * @param places  [n_ranks] place of each rank, in the order of the replay's ranks
+ * @param out     the caller must set `counts` and allocate the arrays
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_ops_figures_find(const tm_replay *replay, const tm_ops_place *places,

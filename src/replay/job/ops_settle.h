@@ -1,18 +1,19 @@
 /* Moves unexplained time to the ends of steps. If a trace has no launches, the time between an
  * operation and the operations that it follows may have been needed, or it may have been slack.
- * Nearly all of it is slack: a replay without this time is only a few per cent shorter. Between
- * operations, it would hide part of what a scenario saves. */
+ * Nearly all of it is slack: a replay without this time is only a few per cent shorter. If this
+ * time stayed between operations, it would hide part of what a scenario saves. */
 #ifndef TMERGE_REPLAY_OPS_SETTLE_H
 #define TMERGE_REPLAY_OPS_SETTLE_H
 
 #include "replay/job/replay_job.h"
 
 /**
- * Sets the times in a graph from tm_ops_graph to those of the replay. Within a step, operations
- * then follow one another without lags, and a single lag at the end of the step makes the step end
- * as recorded.
- * @param job  graphs of all ranks, reduced with tm_ops_weigh
- * @param ns   of tm_replay_forward with all ranks as recorded
+ * Sets the times in a graph from tm_ops_graph to the times of the replay. Within a step, operations
+ * then follow one another without lags. A single lag at the end of the step makes the step end as
+ * recorded.
+ *
+ * @param job  the graphs of all ranks, reduced with tm_ops_weigh
+ * @param ns   times from tm_replay_forward with all ranks as recorded
  * @return     TM_OK; TM_ERR_FAULT
  */
 tm_status tm_ops_settle(tm_graph *graph, const tm_replay *job, const int64_t *ns,

@@ -69,8 +69,8 @@ static int by_operation(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Order by step number; within a step, the latest end comes first, and of equal ends the lowest
- * rank. */
+/* Orders by step number. Within a step, the latest end comes first. Of equal ends, the end of the
+ * lowest rank comes first. */
 static int by_step(const void *a, const void *b) {
     const tm_path_end *x = a, *y = b;
     int order = tm_order_i64(x->number, y->number);
@@ -82,7 +82,8 @@ static bool is_before_operation(const void *element, const void *key) {
     return ((const tm_path_arrival *)element)->operation < *(const uint64_t *)key;
 }
 
-/* Returns the arrival of the lowest rank that arrived last at an operation, or NULL. */
+/* Of the ranks that arrived last at an operation, returns the arrival of the lowest rank. Returns
+ * NULL if there is none. */
 static const tm_path_arrival *last_of(const tm_vec *arrivals, uint64_t operation) {
     const tm_path_arrival *v = arrivals->data;
     size_t i = tm_bisect(v, arrivals->n, sizeof *v, &operation, is_before_operation);
@@ -109,7 +110,8 @@ static bool walk_step(const tm_vec *arrivals, const tm_path_end *end, tm_path_st
     if (!add_hop(hops, step, end->rank, end->node, last))
         return false;
     step->hops = 1;
-    /* limit, because rounded times may be equal, and the walk would then never end */
+    /* The number of hops is limited: rounded times may be equal, and the walk would then never end.
+     */
     while (at > step->begin_ns && from != TM_PATH_ROOT && step->hops <= (int64_t)arrivals->n) {
         const tm_path_arrival *arrival = last_of(arrivals, from);
         if (!arrival)
@@ -124,8 +126,8 @@ static bool walk_step(const tm_vec *arrivals, const tm_path_end *end, tm_path_st
     return true;
 }
 
-/* Walks back from the job's last end. Of equal ends, takes the first one in the order of
- * by_step. */
+/* Walks back from the job's last end. If several ends are last, takes the first of them in the
+ * order of by_step. */
 static bool walk_whole(const tm_vec *arrivals, const tm_vec *ends, tm_vec *hops) {
     const tm_path_end *v = ends->data, *last = v;
     for (size_t i = 1; i < ends->n; i++)

@@ -1,10 +1,13 @@
-/* Critical path over all ranks: the chain of calls, kernels and transfers that determines when a
+/*
+ * Critical path over all ranks: the chain of calls, kernels and transfers that determines when a
  * step ends. The path has no waits, because at an operation it continues on the rank that arrived
  * last.
  *
  * The path is found in two passes. First, each rank reports the operations at which it arrived
- * last, the ends of its steps, and for each of them where the rank's path to it starts. This gives
- * the path from operation to operation. Then each rank finds the pieces of its own hops. */
+ * last, and the ends of its steps. For each of these, it also reports the start of its path to
+ * there. This gives the path from operation to operation. Then each rank finds the pieces of its
+ * own hops.
+ */
 #ifndef TMERGE_REPLAY_PATH_H
 #define TMERGE_REPLAY_PATH_H
 
@@ -12,13 +15,13 @@
 
 /** Stands for the root where an operation is expected. */
 #define TM_PATH_ROOT UINT64_MAX
-/** Step number of the whole path, from the job's last end back to the root, not cut at ends of
- * steps. No step has this number. The job gets shorter only if this path does. The path of a single
- * step may lack work that delays a later step. */
+/** Step number of the whole path. The whole path leads from the job's last end back to the root,
+ * and is not cut at the ends of steps. No step has this number. The job gets shorter only if this
+ * path gets shorter. The path of a single step may lack work that delays a later step. */
 #define TM_PATH_WHOLE INT64_MIN
 
-/** An operation at which a rank arrived last, and where the rank's path to it starts. Sent as
- * bytes. */
+/** An operation at which a rank arrived last, and the start of the rank's path to this operation.
+ * Sent as bytes. */
 typedef struct tm_path_arrival {
     uint64_t operation;
     uint64_t from;   /* operation at which the path starts, or TM_PATH_ROOT */
@@ -28,7 +31,7 @@ typedef struct tm_path_arrival {
     uint32_t node;
 } tm_path_arrival;
 
-/** The end of a step on a rank, and where the rank's path to it starts. Sent as bytes. */
+/** The end of a step on a rank, and the start of the rank's path to this end. Sent as bytes. */
 typedef struct tm_path_end {
     int64_t number; /* of the step */
     int64_t end_ns;
@@ -42,10 +45,10 @@ typedef struct tm_path_end {
  * root or the end of a step. */
 typedef struct tm_path_hop {
     int64_t step; /* number, or TM_PATH_WHOLE */
-    /* if the hop starts before the previous step ends, begin_ns is that end */
+    /* If the hop starts before the previous step ends, begin_ns is the end of the previous step. */
     int64_t begin_ns, end_ns;
     int64_t rank;
-    uint32_t node; /* at its end */
+    uint32_t node; /* node at the end of the hop */
 } tm_path_hop;
 
 /** A piece of a hop: an edge of the rank's graph. Sent as bytes. */
@@ -59,24 +62,27 @@ typedef struct tm_path_piece {
     uint32_t event; /* row of this event or call in the rank's timeline */
     uint8_t kind;   /* tm_edge_kind */
     uint8_t flags;
-    uint8_t part; /* of tm_graph_fix */
+    uint8_t part; /* part of the user's scenario, as tm_graph_fix returns it */
 } tm_path_piece;
 
 /** A step of the job. */
 typedef struct tm_path_step {
     int64_t number;
-    int64_t begin_ns, end_ns; /* end of the previous step (E_(k - 1)), and end of this step (E_k),
-                                 since the root */
+    /* begin_ns: end of the previous step, E_(k - 1). end_ns: end of this step, E_k. Both are times
+     * since the root. */
+    int64_t begin_ns, end_ns;
     int64_t hops;
     bool partial; /* some ranks lack the step, or their recordings started in it */
 } tm_path_step;
 
 /**
- * Finds the edge that determines each node's time. If several edges do, takes the one with the
- * latest source, then the first in the order of kinds.
- * @param edges       [n_nodes] out
- * @param boundaries  [n_nodes] out: where the path to each node starts: index of a participation,
- *                    or TM_FROM_ROOT
+ * Finds the edge that determines the time of each node. If several edges do, takes the edge with
+ * the latest source. If several of these have the same source time, takes the first in the order of
+ * kinds.
+ *
+ * @param edges       [n_nodes] set to the edge of each node
+ * @param boundaries  [n_nodes] set to the start of the path to each node: the index of a
+ *                    participation, or TM_FROM_ROOT
  */
 void tm_path_decide(const tm_graph *graph, uint32_t *edges, uint32_t *boundaries);
 
@@ -86,21 +92,26 @@ tm_status tm_path_boundaries(const tm_graph *graph, const uint32_t *boundaries, 
                              tm_vec *ends, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Finds the hops of all paths: from the end of each step back to the end of the previous one, and
- * from the job's last end back to the root.
- * @param arrivals  of tm_path_arrival, of all ranks; sorted
- * @param ends      of tm_path_end, of all ranks; sorted
+ * Finds the hops of all paths. The path of a step leads from the step's end back to the end of the
+ * previous step. The whole path leads from the job's last end back to the root.
+ *
+ * @param arrivals  of tm_path_arrival, of all ranks; this function sorts them
+ * @param ends      of tm_path_end, of all ranks; this function sorts them
  * @param n_ranks   number of ranks with GPU events
- * @param steps     of tm_path_step, appended to, ascending
- * @param hops      of tm_path_hop, appended to: for each step, then for the whole path, from the
- *                  end back to the start
+ * @param steps     of tm_path_step: steps are appended in ascending order
+ * @param hops      of tm_path_hop: the hops of each step are appended, then those of the whole
+ *                  path. The hops of a path are in order from the path's end back to its start.
  * @return          TM_OK; TM_ERR_FAULT
  */
 tm_status tm_path_walk(tm_vec *arrivals, tm_vec *ends, int64_t n_ranks, tm_vec *steps, tm_vec *hops,
                        tm_error *err) TM_MUST_CHECK;
 
-/** Appends the pieces of a hop of this rank, in order of time. Their lengths add up to the length
- * of the hop. @p edges are those of tm_path_decide. TM_OK; TM_ERR_FAULT. */
+/**
+ * Appends the pieces of a hop of this rank, in order of time. The lengths of the pieces add up to
+ * the length of the hop. TM_OK; TM_ERR_FAULT.
+ *
+ * @param edges  from tm_path_decide
+ */
 tm_status tm_path_fill(const tm_graph *graph, const tm_timeline *timeline, const uint32_t *edges,
                        const tm_path_hop *hop, tm_vec *pieces, tm_error *err) TM_MUST_CHECK;
 

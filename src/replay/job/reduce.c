@@ -7,14 +7,16 @@
 #include "replay/graph/labels.h"
 
 /* Each way is compared with the ways through the LATEST latest operations. A node with more than
- * MOST ways becomes a joint. With more than TM_LANES sets, more ways remain, because each set has
- * other longest ways. Then one in APART of the nodes with more than FEW ways becomes a joint, too;
- * not every one, because each joint needs links. */
+ * MOST ways becomes a joint. If there are more than TM_LANES sets, more ways remain, because the
+ * longest way differs between the sets. Then some nodes with more than FEW ways also become joints:
+ * one in APART of them. Making all of them joints would cost too much, because each joint needs
+ * links. */
 enum { LATEST = 4, FEW = 4, APART = 8, MOST = 12 };
 
 static const int64_t UNREACHED = INT64_MIN / 4;
 
-/* The first words of a rank. Its operations, steps, links and their weights follow. */
+/* The first words of a rank. They are followed by the rank's operations, steps and links, and by
+ * the weights of the links. */
 enum { HEAD_RANK, HEAD_SETS, HEAD_VISITS, HEAD_STEPS, HEAD_LINKS, HEAD_LEFT_OUT, HEAD_WORDS };
 
 /* A boundary node (an operation at which the rank arrives, the end of a step, or a joint) and the
@@ -24,7 +26,7 @@ typedef struct boundary {
                              NO_BOUNDARY */
     uint32_t node;        /* node of the graph; only for a joint */
     uint8_t ranks;        /* one bit for each rank: the rank has this boundary node */
-    size_t first, behind; /* range of the links to it */
+    size_t first, behind; /* the links to it are [first, behind) */
 } boundary;
 
 static const uint32_t NO_BOUNDARY = UINT32_MAX;
@@ -39,7 +41,8 @@ typedef struct stop {
 typedef struct reduction {
     const tm_graph *graph;
     tm_weigh *weigh;
-    tm_weigh_batch *weigh_batch; /* for a batch, whose ranks share `graph`; else NULL */
+    /* function for a batch, whose ranks share `graph`; NULL for a single rank */
+    tm_weigh_batch *weigh_batch;
     const tm_batch *batch;
     tm_batch_workspace *workspace;
     bool timed;     /* workspace->ns is set */
@@ -49,14 +52,16 @@ typedef struct reduction {
     const void *context;
     size_t n_sets;
     tm_label_pool pool;
-    stop *stops;           /* [n_nodes] */
-    bool in_time;          /* nodes are in the order of their times */
-    uint32_t *boundary_at; /* [n_nodes + n_visits] by key: boundary node or NO_BOUNDARY */
-    uint32_t *key_of;      /* [n_visits] */
-    int64_t *weights;      /* [width] weights of the current edge; for a batch, room for them */
-    const int64_t **by;    /* [width / TM_LANES] pointers to the weights of the current edge */
+    stop *stops;  /* [n_nodes] */
+    bool in_time; /* nodes are in the order of their times */
+    /* [n_nodes + n_visits] by key: index of the boundary node with this key, or NO_BOUNDARY */
+    uint32_t *boundary_at;
+    uint32_t *key_of; /* [n_visits] */
+    /* [width] weights of the current edge; for a batch, memory for these weights */
+    int64_t *weights;
+    const int64_t **by; /* [width / TM_LANES] pointers to the weights of the current edge */
     tm_reduce_room room;
-    /* incremented when an operation gets links after a way started from it */
+    /* incremented when an operation gets links after a way has started from the operation */
     uint64_t now;
     bool *began; /* [n_visits] whether a way started at the operation */
     int64_t n_left_out;
@@ -82,7 +87,7 @@ static void note_boundary(reduction *r, uint32_t node, uint32_t number) {
 }
 
 /* Assigns keys to the operations, in the order of their times. If node i becomes a joint, its key
- * is i + the number of operations before it. */
+ * is i plus the number of operations before it. */
 static void number_visits(reduction *r) {
     const tm_graph_visit *visits = r->graph->visits.data;
     size_t n = r->graph->n_nodes, n_visits = r->graph->visits.n, before = 0;
@@ -115,7 +120,7 @@ static void count_uses(reduction *r) {
     const tm_graph *graph = r->graph;
     const tm_edge *edges = graph->edges, *const behind = edges + graph->first[graph->n_nodes];
     for (; edges < behind; edges++)
-        if (!(edges->from & TM_FROM_VISIT)) /* TM_FROM_ROOT has this bit, too */
+        if (!(edges->from & TM_FROM_VISIT)) /* this bit is also set in TM_FROM_ROOT */
             r->stops[edges->from].uses++;
 }
 
@@ -182,15 +187,16 @@ static tm_labels *begin_at(reduction *r, uint32_t from) {
     return labels;
 }
 
-/* Returns the ways to an edge's source. Sets *last if no other edge needs them: the caller then
- * owns them. If not, the caller must not change them. NULL when out of memory. */
+/* Returns the ways to an edge's source. If no other edge needs these ways, sets *last, and the
+ * caller owns them from then on. Otherwise, the caller must not change them. NULL when out of
+ * memory. */
 static tm_labels *ways_from(reduction *r, uint32_t from, bool *last) {
     *last = true;
-    if (from & TM_FROM_VISIT) /* TM_FROM_ROOT has this bit, too */
+    if (from & TM_FROM_VISIT) /* this bit is also set in TM_FROM_ROOT */
         return begin_at(r, from);
     stop *at = &r->stops[from];
     tm_labels *labels = at->labels;
-    assert(labels); /* set, because edges lead from earlier nodes to later ones */
+    assert(labels); /* reached before, because edges lead from earlier nodes to later nodes */
     *last = --at->uses == 0;
     if (*last)
         at->labels = NULL;
@@ -204,7 +210,7 @@ static inline void weigh(reduction *r, uint32_t edge) {
         r->weigh(r->context, r->graph, edge, r->weights);
 }
 
-/* Returns the ways to an edge's target over this edge; NULL when out of memory. */
+/* Returns the ways that lead over an edge to the edge's target; NULL when out of memory. */
 static inline tm_labels *over_edge(reduction *r, uint32_t edge) {
     bool last;
     tm_labels *labels = ways_from(r, r->graph->edges[edge].from, &last);
@@ -226,8 +232,9 @@ static tm_labels *over_another(reduction *r, tm_labels *here, uint32_t edge) {
     return ok ? here : NULL;
 }
 
-/* Returns how many ways need not be copied if the ways over a node's other edges are merged into
- * those over this edge. 0 if other edges still need the ways of this edge's source. */
+/* The ways over one edge of a node are taken over, and the ways over the node's other edges are
+ * merged into them. Returns how many ways need not be copied if @p edge is taken for this. Returns
+ * 0 if other edges still need the ways of its source. */
 static size_t worth_of(const reduction *r, uint32_t edge) {
     const uint32_t from = r->graph->edges[edge].from;
     if (from & TM_FROM_VISIT)
@@ -236,17 +243,18 @@ static size_t worth_of(const reduction *r, uint32_t edge) {
     return r->stops[from].uses == 1 && ways->users == 1 ? ways->n : 0;
 }
 
-/* Returns a bit for each rank: the way @p ns is longer in some set than the way that consists of
- * @p a and @p b. */
+/* Compares the way @p ns with the way that consists of @p a and @p b. Returns a bit for each rank:
+ * whether @p ns is longer in at least one set. */
 static uint8_t is_longer(const reduction *r, const int64_t *ns, const int64_t *a,
                          const int64_t *b) {
     uint8_t above = r->pool.lanes->above(ns, a, b, r->pool.width);
     return r->batch ? above : above > 0;
 }
 
-/* Marks the ways to a node that are redundant because of a longer or equal way through an
- * operation. @p by is the way from that operation to the node. On the ranks in @p ranks, checks all
- * ways; on those in @p of_new, only new ways. */
+/* Finds the ways to a node that are redundant because of a way through an operation that is at
+ * least as long. @p by is the index of the way from this operation to the node. Compares all ways
+ * on the ranks in @p ranks, and only new ways on the ranks in @p of_new. Marks the redundant ways
+ * in @p implied. */
 static void find_implied(const reduction *r, const tm_ways *here, size_t by, uint8_t ranks,
                          uint8_t of_new, uint8_t *implied) {
     const boundary *q = boundary_number(r, r->boundary_at[here->from[by]]);
@@ -272,10 +280,13 @@ static void find_implied(const reduction *r, const tm_ways *here, size_t by, uin
     }
 }
 
-/* Marks redundant ways: compares all ways with those through each rank's latest operations (not
- * through the root). Skips comparisons that were made before and whose ways have not changed.
- * @param latest  [n] out, initially 0: one bit for each rank: the way starts at one of its latest
- *                operations */
+/*
+ * Marks redundant ways. Compares all ways with the ways through each rank's latest operations (not
+ * through the root). Skips a comparison if it was made before and its ways have not changed.
+ *
+ * @param latest  [n] 0 before the call; set to one bit for each rank: the way starts at one of the
+ *                rank's latest operations
+ */
 static void hold_against_latest(const reduction *r, const tm_ways *here, uint8_t *implied,
                                 uint8_t *latest) {
     const bool anew = here->settled != r->now;
@@ -303,7 +314,7 @@ static void end_way(const reduction *r, int64_t *ns, uint8_t ranks) {
         ns[i] = ranks >> i % TM_LANES & 1 ? UNREACHED : ns[i];
 }
 
-/* Removes redundant ways. The way that makes another one redundant may be removed at the same time,
+/* Removes redundant ways. If way A makes way B redundant, A may be removed at the same time as B,
  * because a way through a later operation makes both redundant. */
 static bool prune(reduction *r, tm_ways *here) {
     size_t width = r->pool.width, n = 0;
@@ -318,7 +329,8 @@ static bool prune(reduction *r, tm_ways *here) {
     memset(implied, 0, 2 * here->n);
     hold_against_latest(r, here, implied, latest);
     for (size_t i = 0; i < here->n; i++) {
-        /* if a way from a latest operation is removed, other operations become the latest */
+        /* If a way from one of the latest operations is removed, another operation becomes one of
+         * the latest. The ways must then be compared again. */
         settled = settled && !(implied[i] & latest[i]);
         fewer = fewer || implied[i];
         const uint8_t left = (uint8_t)(here->alive[i] & ~(unsigned)implied[i]);
@@ -355,7 +367,8 @@ static tm_labels *gather(reduction *r, uint32_t node) {
 /* Returns the ways to a node; NULL when out of memory. */
 static inline tm_labels *reach(reduction *r, uint32_t node) {
     const uint32_t first = r->graph->first[node], behind = r->graph->first[node + 1];
-    if (behind - first == 1) /* redundant ways were removed at the source */
+    /* over a single edge: redundant ways were already removed at its source */
+    if (behind - first == 1)
         return over_edge(r, first);
     /* a node without edges depends only on the root */
     return first == behind ? begin_at(r, TM_FROM_ROOT) : gather(r, node);
@@ -382,8 +395,8 @@ static bool add_way(reduction *r, const tm_labels *labels, size_t i, uint8_t ali
     return ns != NULL;
 }
 
-/* Called if a way to an arrival was dropped: makes sure that the arrival is never before its
- * recorded time. */
+/* Must be called if a way to an arrival was dropped. Makes sure that the arrival is never before
+ * its recorded time. */
 static bool pin(reduction *r, const boundary *at, uint32_t node) {
     size_t n = r->room.from.n;
     int64_t was = r->graph->ns[node];
@@ -418,7 +431,7 @@ static bool add_links(reduction *r, uint32_t number, uint32_t node, const tm_lab
     return true;
 }
 
-/* Returns how many operations have keys below that of a node. */
+/* Returns how many operations have keys below the key of a node. */
 static size_t visits_before_key(const reduction *r, uint32_t node) {
     const tm_graph_visit *visits = r->graph->visits.data;
     size_t low = 0, high = r->graph->visits.n;
@@ -491,7 +504,7 @@ static bool may_join(reduction *r, uint32_t node, size_t lane, const tm_ways *he
         (before < n_visits && visit_ns(r, before, lane) == ns) ||
         (number < n_visits && number >= before))
         return false;
-    /* in a batch, keys are in the order of one rank's times */
+    /* in a batch, the keys are in the order of times of one of its ranks */
     const size_t by_key = r->batch ? visits_before_key(r, node) : before;
     r->differs = r->differs || before != by_key;
     return true;

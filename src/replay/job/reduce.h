@@ -1,19 +1,26 @@
-/* Reduces a rank's graph to its boundary nodes: the operations that the rank takes part in, and
- * the ends of its steps.
+/*
+ * Reduces a rank's graph to its boundary nodes: the operations that the rank takes part in, and the
+ * ends of its steps.
  *
- * A link is the longest path (way) from one boundary node to another, in each of several weight
- * sets. A way that passes an operation at which the rank arrives is redundant if, in all sets, it
- * is at most as long as the way to the operation plus the way on from there, because an operation
- * is never before the rank's arrival. If too many ways remain at a node, the node becomes a joint,
- * at which these ways end and a new one starts. A joint is like an operation of this rank only.
- * The few links that remain give exactly the times of the graph. */
+ * A link is the longest path (way) from one boundary node to another. It has a length in each of
+ * several weight sets. A way may pass an operation at which the rank arrives. Such a way is
+ * redundant if, in all sets, it is at most as long as the way to the operation plus the way on from
+ * the operation. This is because an operation is never before the rank's arrival.
+ *
+ * If too many ways remain at a node, the node becomes a joint: these ways end there, and a new way
+ * starts. A joint is like an operation in which only this rank takes part. The few remaining links
+ * give exactly the times of the graph.
+ */
 #ifndef TMERGE_REPLAY_REDUCE_H
 #define TMERGE_REPLAY_REDUCE_H
 
 #include "replay/job/batch.h"
 
-/** Writes the weight of an edge in each set.
- * @param ns  [n_sets] out; has room for whole rows (base/simd_lanes.h) */
+/**
+ * Writes the weight of an edge in each set.
+ *
+ * @param ns  [n_sets] set to the weights; has room for whole rows (base/simd_lanes.h)
+ */
 typedef void tm_weigh(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns);
 
 /** An operation that a rank takes part in, or a joint. */
@@ -24,16 +31,18 @@ typedef struct tm_boundary {
 
 typedef struct tm_link {
     uint32_t from; /* source: index in `visits`, or TM_FROM_ROOT */
-    uint32_t to;   /* target: index in `visits`, for the rank's arrival there; or n_visits + k, for
-                      the end of step k */
+    /* target: for the rank's arrival at an operation, the index in `visits`; for the end of step k,
+     * n_visits + k */
+    uint32_t to;
 } tm_link;
 
 /** A rank's reduced graph. The arrays point into the words that tm_reduce wrote. */
 typedef struct tm_reduced {
     int64_t rank;
     size_t n_sets, n_visits, n_steps, n_links;
-    int64_t n_left_out; /* number of dropped ways: they would lead back, because the operation at
-                           which they start is not before their target */
+    /* Number of dropped ways. A way is dropped if its first operation is not before its target,
+     * because the way would lead back. */
+    int64_t n_left_out;
     const tm_boundary *visits; /* [n_visits] ascending in (last_ns, operation) */
     const int64_t *steps;      /* [n_steps] step numbers, ascending */
     const tm_link *links;      /* [n_links] ascending in `to`, then `from`; the root is last */
@@ -41,9 +50,10 @@ typedef struct tm_reduced {
 } tm_reduced;
 
 /**
- * Appends a reduced graph as words. Words can be sent to other processes, and concatenated with
- * those of other ranks in any order. If a way to an arrival was dropped because it would lead back,
- * the arrival is never before its recorded time in any set; savings are then lower bounds.
+ * Appends a reduced graph as words. Words can be sent to other processes. The words of several
+ * ranks can be concatenated in any order. A way to an arrival is dropped if it would lead back.
+ * Then the arrival is never before its recorded time in any set, and savings are lower bounds.
+ *
  * @param words  of int64_t; unchanged on failure
  * @return       TM_OK; TM_ERR_FAULT
  */
@@ -51,9 +61,10 @@ tm_status tm_reduce(const tm_graph *graph, size_t n_sets, tm_weigh *weigh, const
                     tm_vec *words, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Finds the weights of an edge for all ranks of a batch, and sets @p by to the weights in each set.
+ * Finds the weights of an edge for all ranks of a batch.
+ *
  * @param room  [sets + 3] memory for weights that are not stored elsewhere
- * @param by    [sets] out
+ * @param by    [sets] set to the weights in each set
  */
 typedef void tm_weigh_batch(const void *context, const tm_batch *batch,
                             const tm_batch_workspace *workspace, uint32_t edge, tm_batch_row *room,
@@ -67,10 +78,11 @@ typedef struct tm_batch_sets {
 } tm_batch_sets;
 
 /**
- * Same as tm_reduce for all ranks of a batch.
- * @param workspace  has the peer weights of this batch @param done out; false if some rank would be
- *                   reduced differently if it were reduced alone: words are then unchanged, and the
- *                   caller must reduce each rank by itself
+ * Same as tm_reduce, for all ranks of a batch. If a rank would be reduced differently if it were
+ * reduced alone, nothing is appended, and the caller must reduce each rank by itself.
+ *
+ * @param workspace  has the peer weights of this batch
+ * @param done       set to whether the ranks were reduced
  */
 tm_status tm_reduce_batch(const tm_batch *batch, tm_batch_workspace *workspace,
                           const tm_batch_sets *sets, bool *done, tm_vec *words,

@@ -27,8 +27,9 @@ typedef struct assembly {
     tm_vec ranks;       /* of tm_reduced, ascending */
     tm_keys operations; /* of tm_boundary */
     tm_keys steps;      /* of int64_t */
-    tm_vec targets;     /* of uint32_t: for each rank, its operations, then its steps. These are
-                           numbers at first, and later indices in the job */
+    /* of uint32_t: for each rank, its operations, then its steps. The elements are numbers of keys
+     * at first, and are later replaced by indices in the job. */
+    tm_vec targets;
 } assembly;
 
 static int by_rank(const void *a, const void *b) {
@@ -78,8 +79,8 @@ static bool number_targets(assembly *a) {
     return true;
 }
 
-/* Returns the keys in order, and sets places[number of a key] to the key's index in this order.
- * NULL when out of memory. */
+/* Returns a sorted copy of the keys. Sets places[i] to the index of key number i in this copy. NULL
+ * when out of memory. */
 static void *sort_keys(tm_keys *keys, int (*order)(const void *, const void *), uint32_t *places) {
     size_t n = keys->keys.n, size = keys->keys.size;
     char *sorted = malloc((n + 1) * size);
@@ -117,8 +118,8 @@ static bool order_targets(assembly *a) {
     return ok;
 }
 
-/* Sets first[target + 1] to the index of the target's first link, as a counting sort needs it:
- * place_links advances the entries while it places the links. */
+/* First part of a counting sort of links by target. Sets first[target + 1] to the index of the
+ * target's first link. place_links advances these elements while it places the links. */
 static void count_links(const assembly *a) {
     const tm_reduced *ranks = a->ranks.data;
     const uint32_t *targets = a->targets.data;
@@ -132,8 +133,11 @@ static void count_links(const assembly *a) {
         first[i] += first[i - 1];
 }
 
-/* Places the links rank by rank, so that the links to a target are in the order of ranks.
- * @param times  [links] out: each link's weights */
+/*
+ * Places the links rank by rank, so that the links to a target are in the order of ranks.
+ *
+ * @param times  [links] set to the address of each link's weights
+ */
 static void place_links(const assembly *a, const int64_t **times) {
     const uint32_t *targets = a->targets.data;
     tm_replay *job = a->job;
@@ -161,7 +165,7 @@ static bool lay_out(tm_replay *replay) {
         const size_t left = replay->n_links - link, n_here = left < AT_ONCE ? left : AT_ONCE;
         for (size_t set = 0; set < replay->n_sets; set++)
             for (size_t i = 0; i < n_here; i++) {
-                assert(replay->times[link + i]); /* true, because all links were placed */
+                assert(replay->times[link + i]); /* all links were placed */
                 replay->ns[set * replay->n_links + link + i] = replay->times[link + i][set];
             }
     }
@@ -346,8 +350,9 @@ bool tm_replay_path(const tm_replay *replay, const uint8_t *set_of_rank, const i
     hops->n = 0;
     while (ns[target] > since_ns) {
         size_t link = deciding_link(&w, target);
-        if (link == replay->first[target + 1]) { /* an earlier step ends as late, or the path starts
-                                                    at the root: no hop */
+        /* If an earlier step ends at the same time, or if the path starts at the root, there is no
+         * hop to this step. */
+        if (link == replay->first[target + 1]) {
             if (target <= replay->n_operations)
                 break;
             target--;
@@ -372,7 +377,7 @@ bool tm_replay_path(const tm_replay *replay, const uint8_t *set_of_rank, const i
     return true;
 }
 
-/* Returns whether a step counts and the next step does not. For consecutive steps that count, only
+/* Returns whether a step is the last of several consecutive steps that count. Of such steps, only
  * the end of the last one matters to T. */
 static bool ends_stretch(const tm_replay *replay, size_t k) {
     const bool *counts = replay->counts;

@@ -13,7 +13,7 @@ static int64_t explained(const tm_edge *edge, const tm_weight *w, int64_t ns) {
     return w->over_ns > 0 && without < ns ? without : ns;
 }
 
-/* Computes an edge's weight with a change, with and without unexplained time. */
+/* Computes the weight of an edge after a change, with and without unexplained time. */
 static void change_edge(double factor, const tm_edge *edge, const tm_weight *weight, int64_t *ns) {
     if (factor == 0.0) {
         ns[0] = ns[1] = 0;
@@ -104,7 +104,7 @@ void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t 
     const tm_weight w = tm_graph_weight(graph, e);
     const int64_t without = explained(e, &w, w.ns);
     uint64_t meant = tm_sets_meant(sets, graph, e);
-    /* fills whole rows: `ns` has room for them */
+    /* the last row may be written past the last set, because `ns` has room for whole rows */
     for (size_t i = 0; i < 2 * sets->n; i += TM_LANES)
         for (size_t k = 0; k < TM_LANES; k += 2) {
             ns[i + k] = w.ns;

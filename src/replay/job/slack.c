@@ -4,7 +4,7 @@
 
 #include "base/sorted.h"
 
-/* The merging pass that merges all runs of a stream into one. */
+/* Number of a merging pass. In this pass, all runs of a stream are merged into one. */
 enum { ALL_JOINED = 40 };
 
 static void bring_down(int64_t *late, int64_t ns) {
@@ -52,12 +52,12 @@ typedef struct slacker {
     bool known; /* the event is in the graph */
 } slacker;
 
-/* Sets the slack of each GPU event, by row. An event's first node is its start, its last node its
- * end. */
+/* Sets the slack of each GPU event, by row. The first node of an event is its start, the last node
+ * is its end. */
 static void find_events(const tm_graph *graph, const tm_slack_times *times, slacker *events,
                         size_t n) {
     for (size_t v = 0; v < graph->n_nodes; v++) {
-        if (graph->event[v] >= n) /* a call, or the end of a step */
+        if (graph->event[v] >= n) /* skip calls and ends of steps */
             continue;
         slacker *e = &events[graph->event[v]];
         const int64_t ns = times->ns[v * times->stride], late = times->late_ns[v * times->stride];
@@ -78,8 +78,8 @@ static size_t put_in_order(slacker *events, size_t n) {
     for (size_t i = 0; i < n; i++)
         if (events[i].known)
             events[kept++] = events[i];
-    tm_sort(events, kept, sizeof *events,
-            by_begin); /* already in order if the stream is one track */
+    /* if the stream is one track, the events are already in order */
+    tm_sort(events, kept, sizeof *events, by_begin);
     return kept;
 }
 
@@ -104,7 +104,7 @@ static bool is_of(const tm_track *track, const tm_track *stream) {
            track->stream == stream->stream;
 }
 
-/* Returns by how much the slack of a run's events may differ in merging pass @p nth [ns]. */
+/* Returns by how much [ns] the slack of the events of a run may differ in merging pass @p nth. */
 static int64_t allowed_ns(int64_t least_ns, int nth) {
     const int64_t part = 1000 + (least_ns > 0 ? least_ns / 64 : 0);
     return part > INT64_MAX >> nth ? INT64_MAX : part << nth;

@@ -1,9 +1,12 @@
-/* Own work of each rank, i.e. without waits, summed so that ranks of a role can be compared.
+/*
+ * Own work of each rank, i.e. work without waits. It is summed so that ranks of a role can be
+ * compared.
  *
- * The places of a step (peers.h) are assigned to a few parts of the step by hash. Each part is a
- * sample of the whole step's work, so an effect on the whole step shows in every part. Work at
- * places that some ranks of a role lack counts only if the ranks are known to do the same work
- * elsewhere (extras_sum.h). */
+ * A step is divided into a few parts. Each place of the step (peers.h) is assigned to a part by its
+ * hash. So each part is a sample of the whole step's work, and an effect on the whole step shows in
+ * every part. Some ranks of a role may lack a place. Work at this place counts only if the ranks
+ * are known to do the same work otherwise (extras_sum.h).
+ */
 #ifndef TMERGE_REPLAY_WORKS_H
 #define TMERGE_REPLAY_WORKS_H
 
@@ -12,8 +15,8 @@
 #include <stdint.h>
 
 /** What is summed. DEVICE: time of compute kernels, copies and sets. HOST: time of calls, and the
- * host time before them. LAG: the unexplained part of the starts of kernels and copies. CALL is no
- * sum, but the median time of a call if each stage is on a single host (call_times.h); else 0. */
+ * host time before them. LAG: the unexplained part of the starts of kernels and copies. CALL is not
+ * a sum, but the median time of a call if each stage is on a single host (call_times.h); else 0. */
 typedef enum tm_works_kind {
     TM_WORKS_DEVICE,
     TM_WORKS_HOST,
@@ -22,7 +25,7 @@ typedef enum tm_works_kind {
     TM_N_WORKS
 } tm_works_kind;
 
-/** Header of a rank's sums. [TM_N_WORKS][rows] sums [ns] follow it. */
+/** Header of a rank's sums. It is followed by the sums: [TM_N_WORKS][rows] in ns. */
 typedef struct tm_works_rank {
     int64_t rank, stage, host; /* stage: -1 without pipeline; host: name id, -1 if unknown */
 } tm_works_rank;
@@ -33,13 +36,15 @@ enum { TM_WORKS_RANK_WORDS = 3 };
 typedef struct tm_works {
     size_t n_rows;
     int64_t *steps; /* owned; [n_rows] step number of each row, ascending */
-    tm_vec ranks;   /* of int64_t[TM_WORKS_RANK_WORDS + TM_N_WORKS * n_rows]: header and sums of
-                       each rank, ascending in stage, then rank */
+    /* for each rank, its header and its sums: int64_t[TM_WORKS_RANK_WORDS + TM_N_WORKS * n_rows];
+     * ascending in stage, then rank */
+    tm_vec ranks;
 } tm_works;
 
 void tm_works_free(tm_works *works);
 
-/** Return the header of rank @p i, and its sums. */
+/** tm_works_at returns the header of rank @p i. tm_works_sums returns its sums of one kind of
+ * work. */
 static inline const tm_works_rank *tm_works_at(const tm_works *works, size_t i) {
     return (const void *)((const char *)works->ranks.data + i * works->ranks.size);
 }

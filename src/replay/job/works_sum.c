@@ -40,7 +40,8 @@ static size_t row_of(const tm_works_of *of, uint64_t hash) {
     return step == NO_STEP ? SIZE_MAX : step * of->shape->n_parts + part;
 }
 
-/* Returns the index of a place in a rank's sums, or SIZE_MAX if its work is not summed. */
+/* Returns the index of a place in the sums of a rank; SIZE_MAX if the work at the place is not
+ * summed. */
 static size_t sum_at(const tm_works_of *of, uint32_t place) {
     const tm_peer_others *others = of->places->others.data;
     if (place == TM_NO_PLACE)
@@ -61,8 +62,11 @@ static int64_t work_of(const tm_peer_weights *w, bool call) {
     return call ? tm_sum(w->first_ns, w->second_ns) : w->first_ns;
 }
 
-/* Adds an item's work to a sum.
- * @param sum  sum at the index that sum_at returns for the item's place */
+/*
+ * Adds the work of an item to a sum.
+ *
+ * @param sum  address of the sum that sum_at returns for the item's place
+ */
 static void add_work(const tm_works_of *of, uint32_t place, const tm_peer_weights *w, bool call,
                      int64_t *sum) {
     const int64_t ns = work_of(w, call);
@@ -100,8 +104,12 @@ void tm_works_add_batch(const tm_works_of *of, const tm_batch *batch, int64_t *c
     }
 }
 
-/* Returns the row of each call, SIZE_MAX for none; NULL when out of memory.
- * @param places  [n] places of the calls */
+/*
+ * Returns the row of each call. The row is SIZE_MAX if the work of the call is not summed. NULL
+ * when out of memory.
+ *
+ * @param places  [n] places of the calls
+ */
 static size_t *rows_of(const tm_works_of *of, const uint32_t *places, size_t n) {
     const uint64_t *hashes = of->places->keys.keys.data;
     size_t *rows = malloc((n + 1) * sizeof *rows);

@@ -8,7 +8,7 @@
 /** How sums are divided into rows: by step, and within a step by part. */
 typedef struct tm_works_shape {
     size_t n_steps, n_parts;
-    uint8_t step_at[TM_PLACE_STEPS + 1]; /* by tm_place_step: index of the step, or 0xff for none */
+    uint8_t step_at[TM_PLACE_STEPS + 1]; /* [tm_place_step] index of the step; 0xff: none */
 } tm_works_shape;
 
 static inline size_t tm_works_rows(const tm_works_shape *shape) {
@@ -20,27 +20,30 @@ static inline size_t tm_works_rows(const tm_works_shape *shape) {
 void tm_works_steps(const tm_peer_places *places, uint64_t steps[(TM_PLACE_STEPS + 1) / 64]);
 
 /** Returns the shape for the steps of a bit set. The number of parts of each step is the largest
- * power of two with which there are at most 64 rows; at least 1. */
+ * power of two for which there are at most 64 rows. It is at least 1. */
 tm_works_shape tm_works_shape_of(const uint64_t steps[(TM_PLACE_STEPS + 1) / 64]);
 
 /** What to sum. */
 typedef struct tm_works_of {
     const tm_works_shape *shape;
-    const tm_peer_places *places; /* places, with the owners' answers */
+    const tm_peer_places *places; /* places, with the answers of their owners */
     int64_t n_peers;              /* number of ranks of the role, including this one */
-    bool calls;                   /* medians of calls are computed, too */
-    int64_t *apart_ns; /* device work at places that not all ranks have is added to this */
+    bool calls;                   /* if true, the medians of calls are also computed */
+    int64_t *apart_ns;            /* device work at places that some ranks lack is added to this */
 } tm_works_of;
 
-/** Adds a rank's work to @p out [TM_N_WORKS][rows], except to CALL. */
+/** Adds a rank's work to all sums in @p out [TM_N_WORKS][rows] except CALL. */
 void tm_works_add(const tm_works_of *of, const tm_peer_items *items, int64_t *out);
 
 /** Sets CALL in @p out [TM_N_WORKS][rows] to the medians of a rank's calls. False when out of
  * memory. */
 bool tm_works_calls(const tm_works_of *of, const tm_peer_items *items, int64_t *out) TM_MUST_CHECK;
 
-/** Like the two functions above, for the ranks of a batch.
- * @param out  [batch->n] as above, for each rank */
+/**
+ * Like the two functions above, but for the ranks of a batch.
+ *
+ * @param out  [batch->n] for each rank, the sums as above
+ */
 void tm_works_add_batch(const tm_works_of *of, const tm_batch *batch, int64_t *const *out);
 bool tm_works_batch_calls(const tm_works_of *of, const tm_batch *batch,
                           int64_t *const *out) TM_MUST_CHECK;

@@ -10,7 +10,7 @@
  * more. */
 enum { WORTH_TRYING = 2000 };
 
-/* Sums over a path: of one kind of work, or of kernels of one name. */
+/* A sum over the pieces of a path: of one kind of work, or of the kernels of one name. */
 typedef struct on_path {
     int64_t path_ns, gain_ns;
     uint32_t name;
@@ -33,7 +33,7 @@ static void choose(tm_changes *out, const tm_whatif_item *item, const tm_change 
     out->changes[out->n++] = *change;
 }
 
-/* Sums the pieces of a path that are of a kind. */
+/* Sums the pieces of a path that belong to one kind of work. */
 static on_path sum_kind(const tm_vec *path, const tm_fix_kind *kind) {
     const tm_path_piece *pieces = path->data;
     on_path sum = {0};
@@ -68,8 +68,8 @@ static void choose_kinds(const tm_replay_result *result, tm_changes *out) {
     }
 }
 
-/* Sums compute kernels by name: their time on the paths of the steps or, if @p whole, their
- * possible gain on the whole path. */
+/* Sums compute kernels by name. If @p whole, sums their possible gain on the whole path. Otherwise,
+ * sums their time on the paths of the steps. */
 static bool sum_kernels(const tm_vec *path, bool whole, tm_keys *keys, tm_vec *sums) {
     const tm_path_piece *pieces = path->data;
     for (size_t i = 0; i < path->n; i++) {

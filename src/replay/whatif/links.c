@@ -39,7 +39,7 @@ static size_t list_hosts(const tm_comm_record *r, size_t n, tm_links_host_of *ho
 }
 
 static tm_links_class class_of(const tm_comm_record *r, size_t n, size_t n_hosts) {
-    /* Sends in both directions are of one class. */
+    /* Sends in both directions belong to one class. */
     const bool pair = tm_collective_is_one_way(r->kind);
     return (tm_links_class){pair ? TM_COLL_SENDRECV : r->kind, r->bytes, (int64_t)n,
                             (int64_t)n_hosts};
@@ -82,7 +82,7 @@ static int64_t shortest(const tm_comm_record *r, size_t n) {
     return ns;
 }
 
-/* Lists every operation that involves several hosts, and the hosts of each group once. */
+/* Lists all operations that involve several hosts. Lists the hosts of each group once. */
 static bool list_taken(const tm_collectives *c, tm_links_host_of *host_of, const void *context,
                        tm_vec *all, tm_vec *members) {
     const tm_instance *instances = c->instances.data;
@@ -146,7 +146,7 @@ static int by_link(const void *a, const void *b) {
 }
 
 typedef struct field {
-    const tm_links_time *links; /* [n] sorted by class, within a class the slowest first */
+    const tm_links_time *links; /* [n] sorted by class; within a class, the slowest is first */
     size_t n;
     const tm_vec *members; /* of tm_links_member */
     int64_t *scratch;      /* [n] */
@@ -157,8 +157,9 @@ static bool crosses(const field *f, uint64_t group, int64_t host) {
     return bsearch(&key, f->members->data, f->members->n, sizeof key, by_member) != NULL;
 }
 
-/* Returns the median time of the links in [first, end) that involve a host if @p across, else of
- * those that do not involve it; -1 if there are none. */
+/* Of the links in [first, end), returns the median time of those that involve a host. If @p across
+ * is false, returns the median time of those that do not involve it. Returns -1 if there are
+ * none. */
 static int64_t median_of(const field *f, size_t first, size_t end, int64_t host, bool across) {
     size_t n = 0;
     for (size_t i = first; i < end; i++)
@@ -167,8 +168,8 @@ static int64_t median_of(const field *f, size_t first, size_t end, int64_t host,
     return n > 0 ? tm_median_any(f->scratch, n) : -1;
 }
 
-/* Among the links [first, end) of a class, compares those that involve a host with those that do
- * not. False if there is nothing to compare. */
+/* Compares the links [first, end) of a class: links that involve a host with links that do not.
+ * False if there is nothing to compare. */
 static bool compare_class(const field *f, size_t first, size_t end, int64_t host,
                           tm_links_slow *out, bool *slow) {
     int64_t least_ns = INT64_MAX, most_ns = 0;
@@ -226,8 +227,8 @@ static const tm_links_slow *find_slow(const tm_links *network, const tm_links_cl
     return NULL;
 }
 
-/* Returns whether hosts a and b always occur together: in the slow classes, each group has both or
- * neither. */
+/* Returns whether hosts a and b always occur together. They do if each group in the slow classes
+ * has both hosts or neither. */
 static bool are_one(const field *f, const tm_links *found, int64_t a, int64_t b) {
     for (size_t i = 0; i < f->n; i++)
         if (find_slow(found, &f->links[i].class) &&

@@ -1,7 +1,7 @@
-/* Finds a host with slow transfers. Compares the operations of a host with other hosts' operations
- * of the same kind, size, number of ranks and number of hosts. The time of an operation is the time
- * of its shortest kernel, which is on the rank that arrived last. So the fit of clocks does not
- * matter. */
+/* Finds a host with slow transfers. Compares the operations of a host with operations of other
+ * hosts that have the same kind, size, number of ranks and number of hosts. The time of an
+ * operation is the time of its shortest kernel, which is on the rank that arrived last. So the
+ * result does not depend on the fit of clocks. */
 #ifndef TMERGE_REPLAY_LINKS_H
 #define TMERGE_REPLAY_LINKS_H
 
@@ -13,7 +13,7 @@ typedef struct tm_links_class {
     int64_t kind, bytes, n_ranks, n_hosts;
 } tm_links_class;
 
-/** Times of a group's operations of one class. Sent as bytes. */
+/** Times of the operations of one class in a group. Sent as bytes. */
 typedef struct tm_links_time {
     tm_links_class class;
     uint64_t group;                     /* as in tm_comm_record */
@@ -29,14 +29,16 @@ typedef struct tm_links_member {
 /** A class in which operations that involve the host are slow. Sent as bytes. */
 typedef struct tm_links_slow {
     tm_links_class class;
-    int64_t count, ns, others_ns; /* number of operations with the host, their median time, and the
-                                     median time of the others */
+    /* count: number of operations with the host. ns: their median time. others_ns: median time of
+     * the other operations. */
+    int64_t count, ns, others_ns;
 } tm_links_slow;
 
 /** Result. */
 typedef struct tm_links {
-    tm_vec hosts; /* of int64_t: name id of the slow host; several if they always occur together */
-    tm_vec slow;  /* of tm_links_slow, in the order of count x ns, the largest first */
+    /* of int64_t: name id of the slow host, or of several hosts that always occur together */
+    tm_vec hosts;
+    tm_vec slow; /* of tm_links_slow, sorted by count x ns, the largest first */
 } tm_links;
 
 #define TM_LINKS() ((tm_links){TM_VEC(int64_t), TM_VEC(tm_links_slow)})
@@ -48,8 +50,9 @@ typedef uint32_t tm_links_host_of(const void *context, int64_t rank);
 
 /**
  * Summarises the complete operations over several hosts that this process matched.
- * @param links    of tm_links_time, appended to
- * @param members  of tm_links_member, appended to
+ *
+ * @param links    of tm_links_time; this function appends to it
+ * @param members  of tm_links_member; this function appends to it
  * @return         TM_OK; TM_ERR_FAULT
  */
 tm_status tm_links_collect(const tm_collectives *collectives, tm_links_host_of *host_of,
@@ -58,20 +61,26 @@ tm_status tm_links_collect(const tm_collectives *collectives, tm_links_host_of *
 
 /**
  * Finds the host whose transfers are slow. A class is compared if it has groups with the host and
- * groups without the host, each with three operations or more. The class is slow if the lower
- * quartile of every group with the host is above the upper quartile of every group without the
- * host, and if the median with the host is at least 1.3 times the median without, and more than 10
- * us above it. All compared classes of 1 MiB or more must be slow, and so must all smaller classes
- * down to the smallest slow class. Up to three hosts that always occur in the same groups are
- * reported together. If there are other slow hosts, none is reported.
- * @param links,  members of all processes; the call sorts them
- * @return        TM_OK; TM_ERR_FAULT
+ * groups without the host, and if each of these groups has at least three operations. A compared
+ * class is slow if these conditions are met:
+ * - The lower quartile of every group with the host is above the upper quartile of every group
+ *   without the host.
+ * - The median with the host is at least 1.3 times the median without the host, and is more than 10
+ *   us longer.
+ *
+ * The host is slow if the following compared classes are slow: all classes of 1 MiB or more, and
+ * all smaller classes down to the smallest slow class. Up to three slow hosts that always occur in
+ * the same groups are reported together. If there are other slow hosts, none is reported.
+ *
+ * @param links    of all processes; this function sorts them
+ * @param members  of all processes; this function sorts them
+ * @return         TM_OK; TM_ERR_FAULT
  */
 tm_status tm_links_compare(tm_vec *links, tm_vec *members, tm_links *out,
                            tm_error *err) TM_MUST_CHECK;
 
-/** Factor for the transfer of an operation that involves the slow host: makes it as fast as
- * transfers of other hosts. Sent as bytes. */
+/** Factor for the transfer of an operation that involves the slow host. It makes the transfer as
+ * fast as transfers of other hosts. Sent as bytes. */
 typedef struct tm_links_factor {
     uint64_t operation; /* as in tm_replay_visit */
     double factor;

@@ -30,8 +30,8 @@ static int64_t sweep(const tm_fixer *fixer, int64_t *ns) {
     return tm_replay_total(fixer->replay, ns);
 }
 
-/* Adds to @p path_ns how much shorter each rank's hops are with @p set than with the rank's set in
- * set_of_rank. */
+/* Computes by how much the hops of each rank are shorter with @p set than with the rank's set in
+ * set_of_rank. Adds this to the rank's element of @p path_ns. */
 static void add_reductions(const tm_fixer *fixer, const tm_vec *hops, size_t set,
                            int64_t *path_ns) {
     const tm_replay *job = fixer->replay;
@@ -123,8 +123,8 @@ static int by_promise(const void *a, const void *b) {
 typedef struct planning {
     tm_fixer *fixer;
     tm_fix_sets peer;
-    uint32_t ranks[PLAN_MAX]; /* the ranks that are fixed so far, then the candidate */
-    size_t n;                 /* fixed ranks */
+    uint32_t ranks[PLAN_MAX]; /* the ranks that are fixed so far, followed by the candidate */
+    size_t n;                 /* number of fixed ranks */
     int64_t total_ns;         /* T if the ranks of the plan are fixed */
     tm_vec hops;              /* of tm_hop: critical path that remains if the ranks of the plan are
                                  fixed */
@@ -138,7 +138,8 @@ static int64_t total_of(const planning *p, size_t n) {
     return total_with(p->fixer, &fix, p->fixer->recorded.plain, p->peer.plain);
 }
 
-/* Lists the ranks whose fix shortens the remaining path enough, the largest reduction first. */
+/* Lists the ranks whose fix shortens the remaining path enough. The rank with the largest reduction
+ * is first. */
 static bool find_candidates(planning *p) {
     size_t n_ranks = p->fixer->replay->n_ranks;
     p->total_ns = total_of(p, p->n);
@@ -160,8 +161,8 @@ static bool find_candidates(planning *p) {
     return true;
 }
 
-/* Returns the candidate that saves most; the first candidate if none saves anything. path_ns is
- * negative if there are no candidates. */
+/* Returns the candidate that saves most. If no candidate saves anything, returns the first. If
+ * there are no candidates, path_ns of the result is negative. */
 static candidate best_candidate(planning *p, int64_t *saved_ns) {
     const candidate *first = p->candidates.data;
     candidate best = p->candidates.n > 0 ? *first : (candidate){.path_ns = -1};
@@ -182,7 +183,7 @@ static candidate best_candidate(planning *p, int64_t *saved_ns) {
 
 static bool make_plan(planning *p, tm_vec *plan) {
     size_t kept = 0;
-    int64_t kept_ns = p->fixer->total_ns; /* T if the ranks that stay in the plan are fixed */
+    int64_t kept_ns = p->fixer->total_ns; /* T if all ranks of the plan that are kept are fixed */
     while (p->n < PLAN_MAX) {
         int64_t saved_ns;
         if (!find_candidates(p))

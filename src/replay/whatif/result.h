@@ -19,9 +19,9 @@
     X(STAGE, "stage")                                                                              \
     X(KIND, "kind")                                                                                \
     X(KERNEL, "kernel")                                                                            \
-    X(NETWORK, "network") /* the transfers of a slow host made as fast as those of others */       \
-    X(SPLIT, "split")     /* all stages given the mean of their work */                            \
-    X(LIMIT, "limit")     /* a kind of work that takes no time */
+    X(NETWORK, "network") /* transfers of a slow host are as fast as those of other hosts */       \
+    X(SPLIT, "split")     /* all stages have the mean of their work */                             \
+    X(LIMIT, "limit")     /* a kind of work takes no time */
 
 typedef enum tm_whatif_what {
 #define TM_WHATIF_ENUM(id, word) TM_WHATIF_##id,
@@ -30,8 +30,9 @@ typedef enum tm_whatif_what {
         TM_N_WHATIF
 } tm_whatif_what;
 
-/** Kinds of work that can be fixed: word, edges, flags. `launch` is the lag before an event's
- * start, after its call or after the event for which it waited. */
+/** Kinds of work that can be fixed. Each has a word, kinds of edges, and flags of edges. `launch`
+ * is the lag before the start of an event: the time since the event's call, or since the event for
+ * which it waited. */
 #define TM_FIX_KIND_LIST(X)                                                                        \
     X("compute", 1 << TM_EDGE_COMPUTE, 0)                                                          \
     X("copy", 1 << TM_EDGE_COPY, 0)                                                                \
@@ -44,7 +45,7 @@ typedef enum tm_whatif_what {
 
 typedef struct tm_fix_kind {
     const char *word;
-    uint16_t kinds; /* bit by tm_edge_kind */
+    uint16_t kinds; /* bit k is set for edges of kind k (tm_edge_kind) */
     uint8_t flags;
 } tm_fix_kind;
 
@@ -53,19 +54,23 @@ extern const tm_fix_kind tm_fix_kinds[TM_N_FIX_KINDS];
 
 /** A possible fix. Times are of the whole job. Sent as bytes. */
 typedef struct tm_whatif_item {
-    int64_t id; /* by `what`: rank, stage, index of tm_fix_kinds, position in the plan, name id of a
-                   host or kernel, 0 for a scenario */
-    int64_t ranks;    /* number of ranks to which the fix applies */
-    int64_t path_ns;  /* time that the work to fix takes on the recorded critical path; of PLAN:
-                         how much the fix of its last rank shortens the remaining path */
-    int64_t saved_ns; /* T - T(fixed) */
-    int64_t saved_most_ns; /* saved_ns if unexplained time is left out */
-    int64_t ideal_ns;      /* T if the work to fix is as recorded, and all other work has its peers'
-                              weights; -1 unknown */
-    int64_t next_rank;     /* rank with most of the path that remains after the fix; -1 unknown */
-    uint8_t what;          /* tm_whatif_what */
-    bool tried; /* the fix was evaluated; false if it shortens the path by less than 0.05 % of T,
-                   because it cannot save more */
+    /* Depends on `what`: a rank, a stage, an index of tm_fix_kinds, a position in the plan, or the
+     * name id of a host or kernel. 0 for a scenario. */
+    int64_t id;
+    int64_t ranks; /* number of ranks to which the fix applies */
+    /* Time that the work to fix takes on the recorded critical path. For PLAN, the time by which
+     * the fix of the last rank shortens the path that remained before. */
+    int64_t path_ns;
+    int64_t saved_ns;      /* T - T(fixed) */
+    int64_t saved_most_ns; /* as saved_ns, but without unexplained time */
+    /* T if the work to fix is as recorded, and all other work has the weights of its peers; -1:
+     * unknown */
+    int64_t ideal_ns;
+    int64_t next_rank; /* rank with most of the path that remains after the fix; -1 unknown */
+    uint8_t what;      /* tm_whatif_what */
+    /* The fix was evaluated. It is not evaluated if it shortens the path by less than 0.05 % of T,
+     * because it cannot save more than that. */
+    bool tried;
 } tm_whatif_item;
 
 typedef struct tm_whatif_step {
@@ -73,8 +78,8 @@ typedef struct tm_whatif_step {
     int64_t ns;        /* recorded time of the step: E_k - E_(k - 1) */
     int64_t base_ns;   /* as in tm_replay_result */
     int64_t ideal_ns;  /* time of the step if all ranks have their peers' weights */
-    int64_t best_rank; /* rank whose fix shortens the step most; -1 if none does */
-    int64_t saved_ns;  /* by that fix */
+    int64_t best_rank; /* rank whose fix shortens the step most; -1: no fix shortens it */
+    int64_t saved_ns;  /* what this fix saves */
 } tm_whatif_step;
 
 /** A rank's slack. Sent as bytes. */
@@ -85,7 +90,7 @@ typedef struct tm_whatif_rank {
 
 typedef struct tm_replay_result {
     tm_timebase base;   /* origin of the times in the result */
-    int64_t world_size; /* number of ranks of the job according to the traces; -1 unknown */
+    int64_t world_size; /* number of ranks of the job according to the traces; -1: unknown */
     tm_vec path_steps;  /* of tm_path_step */
     tm_vec pieces;      /* of tm_path_piece, in the order of time */
     tm_vec whole;       /* of tm_path_piece: the path of the whole job, not cut at ends of steps */
@@ -93,29 +98,34 @@ typedef struct tm_replay_result {
     tm_vec steps;       /* of tm_whatif_step */
     tm_vec ranks;       /* of tm_whatif_rank, ascending */
     tm_vec slacks;      /* of tm_slack_run, ascending by rank, then stream */
-    tm_works works;     /* own work of ranks: `ranks` on process 0, `steps` on every process */
+    tm_works works;     /* own work of ranks. Process 0 has the sums; every process has `steps`. */
     tm_vec extras;      /* of tm_extra_row: work of ranks that their peers do not run */
     tm_vec stages;      /* of tm_split_stage; empty if no stage has more work than others */
     tm_links network;   /* hosts with slow transfers; empty if there are none */
     int64_t total_ns;   /* T: time of the requested steps (tm_replay_total) */
-    int64_t job_ns;     /* the same for all steps, also those that were not requested */
-    int64_t window_ns;  /* total length of the steps that the traces mark, mean over ranks; 0
-                           without marked steps */
-    int64_t base_ns;    /* time to which slowdowns and shares refer: T; for traces of operations:
-                           T without unexplained time */
-    bool operations;    /* the traces hold operations instead of kernels */
-    int64_t ideal_ns;   /* T if all ranks have their peers' weights */
-    int64_t explained_ns;         /* T without unexplained time */
-    int64_t workers_ns, stage_ns; /* T if the worst ranks are fixed, T if the last stage is fixed;
-                                     -1: not computed */
-    /* total time of communication kernels; total time of those whose operation joins no ranks */
+    /* as total_ns, but for all steps of the job, including steps that were not requested */
+    int64_t job_ns;
+    /* total length of the steps that the traces mark, as a mean over ranks; 0 if no steps are
+     * marked */
+    int64_t window_ns;
+    /* Time to which slowdowns and shares refer. This is T; if the traces record operations, it is T
+     * without unexplained time. */
+    int64_t base_ns;
+    bool operations;      /* the traces hold operations instead of kernels */
+    int64_t ideal_ns;     /* T if all ranks have their peers' weights */
+    int64_t explained_ns; /* T without unexplained time */
+    /* workers_ns: T if the worst ranks are fixed. stage_ns: T if the last stage is fixed. -1: not
+     * computed. */
+    int64_t workers_ns, stage_ns;
+    /* comm_ns: total time of communication kernels. unmatched_ns: total time of communication
+     * kernels whose operation joins no ranks. */
     int64_t comm_ns, unmatched_ns;
     int64_t n_inferred;     /* number of waits between streams that were inferred */
     int64_t blocked_ns;     /* sum over all ranks of tm_graph.blocked_ns */
     int64_t n_ranks;        /* number of ranks with GPU events */
     int64_t uncertainty_ns; /* largest joint uncertainty of two clocks */
     const tm_names *names;  /* borrowed */
-    const char *scenario;   /* the scenario as typed by the user, borrowed; NULL: none */
+    const char *scenario;   /* the scenario as the user typed it; borrowed; NULL: no scenario */
 } tm_replay_result;
 
 void tm_replay_result_init(tm_replay_result *result);

@@ -11,8 +11,9 @@
 /* Maximum factor, so that times do not overflow. */
 enum { FACTOR_MAX = 1000 };
 
-/* Kinds of edges that a part without a kind selects: WORK if it names a kernel or operator, else
- * OF_A_RANK. Communication belongs to no rank, so OF_A_RANK lacks it. */
+/* Kinds of edges that a part selects if it has no kind. WORK: if the part names a kernel or
+ * operator. OF_A_RANK: otherwise. OF_A_RANK does not contain communication, because communication
+ * belongs to no rank. */
 static const uint16_t WORK =
     1 << TM_EDGE_COMPUTE | 1 << TM_EDGE_COPY | 1 << TM_EDGE_COMM | 1 << TM_EDGE_TRANSFER;
 static const uint16_t OF_A_RANK =
@@ -71,7 +72,8 @@ static int find_condition(const char *text, const char *end) {
     return c;
 }
 
-/* Returns the end of a condition: the next + before another condition; @p end if there is none. */
+/* Returns the end of a condition. A condition ends at the next + that is followed by another
+ * condition. If there is none, it ends at @p end. */
 static const char *find_end(const char *text, const char *end) {
     for (const char *p = text; p < end; p++) {
         const char *next = p + 1 < end ? memchr(p + 1, '+', (size_t)(end - p - 1)) : NULL;
@@ -122,7 +124,8 @@ static tm_status take_rule(const reading *r, int condition, const char *text, tm
     tm_status status =
         *text ? tm_pattern_compile(text, REG_NOSUB, &out->regex, r->err)
               : refuse(r, "takes a regular expression after kernel= and operator=", "");
-    if (status != TM_OK) { /* an expression that was not compiled must not be freed */
+    /* an expression that was not compiled must not be kept, because it would be freed later */
+    if (status != TM_OK) {
         free(r->part->texts[condition]);
         r->part->texts[condition] = NULL;
     }
@@ -246,7 +249,7 @@ typedef struct place {
     tm_scenario_part *part;
     const tm_timeline *timeline;
     const tm_graph *graph;
-    const uint8_t *inside; /* [n_events] the event starts within a selected operator */
+    const uint8_t *inside; /* [n_events] whether the event starts within a selected operator */
     int64_t stage;
 } place;
 

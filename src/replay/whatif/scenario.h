@@ -1,16 +1,23 @@
-/* A scenario that the user asks for: "what if rank 3 were like the others, and these kernels took
+/*
+ * A scenario that the user asks for: "what if rank 3 were like the others, and these kernels took
  * half the time?"
  *
- * A scenario consists of parts: --fix X or --scale X:F. X is one or several conditions joined by +,
- * all of which must hold: rank=LIST host=NAME stage=N|last step=LIST kind=WORD kernel=REGEX
- * operator=REGEX. The word kind= may be omitted (transfer:0). A + inside an expression is part of
- * the expression unless a condition follows.
+ * A scenario consists of parts: --fix X or --scale X:F. X is one or more conditions joined by +,
+ * and all of them must hold. The conditions are rank=LIST, host=NAME, stage=N or stage=last,
+ * step=LIST, kind=WORD, kernel=REGEX and operator=REGEX. The word kind= may be omitted
+ * (transfer:0). A + inside an expression is part of the expression unless a condition follows.
  *
- * X selects edges. With a kind: edges of this kind; a kernel then also selects the lags before it,
- * and an operator also its calls and the host time before them. With a kernel or an operator but no
- * kind: the work of the GPU events of that name, or launched within that operator on the same
- * thread, including communication. With none of these: everything but communication, which belongs
- * to no rank. If several parts select an edge, the last one applies. */
+ * X selects edges:
+ * - If X has a kind, it selects edges of this kind. If X also has a kernel, the lags before the
+ *   kernel are edges of the kernel. If X also has an operator, the operator's calls and the host
+ *   time before them are edges of the operator.
+ * - If X has a kernel or an operator, but no kind, it selects the work of GPU events. These are the
+ *   events of that name, or the events launched within that operator on the same thread.
+ *   Communication is included.
+ * - Otherwise, X selects everything except communication, which belongs to no rank.
+ *
+ * If several parts select an edge, the last of these parts applies.
+ */
 #ifndef TMERGE_REPLAY_SCENARIO_H
 #define TMERGE_REPLAY_SCENARIO_H
 
@@ -44,12 +51,13 @@ extern const char *const tm_condition_words[TM_N_CONDITIONS];
 /** An expression, and the names that match it. Each name is tested when it first occurs. */
 typedef struct tm_name_rule {
     regex_t regex;
-    uint8_t *known; /* owned; by name id: 0 not yet tested, 1 no match, 2 match; NULL before
-                       tm_scenario_bind */
+    /* owned; by name id: 0: not tested yet; 1: no match; 2: match. NULL before tm_scenario_bind. */
+    uint8_t *known;
 } tm_name_rule;
 
 typedef struct tm_scenario_part {
-    char *texts[TM_N_CONDITIONS]; /* owned; what was typed after "="; NULL: not given */
+    /* owned; the text that was typed after "="; NULL: the condition is not given */
+    char *texts[TM_N_CONDITIONS];
     tm_list ranks, steps;
     int64_t stage;
     uint8_t kind; /* index of tm_fix_kinds */
@@ -57,14 +65,16 @@ typedef struct tm_scenario_part {
 } tm_scenario_part;
 
 typedef struct tm_scenario {
-    tm_vec parts;   /* of tm_scenario_part */
-    tm_vec factors; /* of double: factor of each part. Of --fix: NaN (the peers' weight) if the part
-                       names ranks, else INFINITY (the usual weight) */
-    char *text;     /* owned; text as typed: "--fix rank=3 --scale kernel=gemm:0.5" */
+    tm_vec parts; /* of tm_scenario_part */
+    /* of double: factor of each part. For --fix, the factor is NaN (the peers' weight) if the part
+     * names ranks, and INFINITY (the usual weight) if it does not. */
+    tm_vec factors;
+    char *text;            /* owned; text as typed: "--fix rank=3 --scale kernel=gemm:0.5" */
     const tm_names *names; /* borrowed; set by tm_scenario_bind */
     int64_t last_stage;
-    int64_t n_ranks; /* number of ranks of the job with selected edges; set when the edges of all
-                        ranks are marked */
+    /* number of ranks of the job that have selected edges; set after the edges of all ranks were
+     * marked */
+    int64_t n_ranks;
 } tm_scenario;
 
 #define TM_SCENARIO() ((tm_scenario){.parts = TM_VEC(tm_scenario_part), .factors = TM_VEC(double)})
@@ -74,9 +84,10 @@ enum { TM_SCENARIO_PARTS_MAX = 255 };
 
 /**
  * Adds a part.
+ *
  * @param option  "fix" or "scale"
  * @param text    argument of the option as typed
- * @return        TM_OK; TM_ERR_USAGE; TM_ERR_FAULT; free the scenario in any case
+ * @return        TM_OK; TM_ERR_USAGE; TM_ERR_FAULT. The caller must free the scenario in any case.
  */
 tm_status tm_scenario_add(tm_scenario *scenario, const char *option, const char *text,
                           tm_error *err) TM_MUST_CHECK;
@@ -88,18 +99,19 @@ void tm_scenario_free(tm_scenario *scenario);
 tm_status tm_scenario_bind(tm_scenario *scenario, const tm_names *names, int64_t last_stage,
                            tm_error *err) TM_MUST_CHECK;
 
-/** What a part matches on a rank, added up over ranks. */
+/** What a part matches on a rank. These numbers are added up over ranks. */
 typedef struct tm_scenario_found {
-    /* by condition: number of edges that meet this condition; for rank, host and stage: number of
-     * ranks */
+    /* For each condition, number of edges that meet it. For the conditions rank, host and stage,
+     * number of ranks that meet it. */
     int64_t alone[TM_N_CONDITIONS];
     int64_t edges; /* number of edges that meet all conditions */
 } tm_scenario_found;
 
 /**
- * Marks the selected edges of a rank: sets tm_graph.fixes.
+ * Marks the selected edges of a rank by setting tm_graph.fixes.
+ *
  * @param stage  stage of the rank, -1 for none
- * @param found  [parts] added to
+ * @param found  [parts] the number of matches is added to this
  * @return       TM_OK; TM_ERR_FAULT
  */
 tm_status tm_scenario_mark(tm_scenario *scenario, const tm_timeline *timeline, int64_t stage,

@@ -14,7 +14,7 @@
 /* Stands for a transfer between stages in a sequence of kernels. */
 #define BORDER TM_NO_NAME
 
-/* A kernel or transfer, sorted by launch. */
+/* A kernel or transfer. These are sorted by launch. */
 typedef struct asked {
     int64_t ns;
     uint32_t row, name;
@@ -26,8 +26,8 @@ static int by_time(const void *a, const void *b) {
     return order ? order : (x->row > y->row) - (x->row < y->row);
 }
 
-/* Returns the length of the longest section of a pass in which names repeat every @p apart kernels;
- * 0 if it is shorter than two repetitions. */
+/* Returns the length of the longest section of a pass in which names repeat every @p apart kernels.
+ * Returns 0 if this section is shorter than two repetitions. */
 static size_t longest_run(const asked *pass, size_t n, size_t apart) {
     size_t longest = 0, run = 0;
     for (size_t i = 0; i + apart < n; i++) {
@@ -37,9 +37,9 @@ static size_t longest_run(const asked *pass, size_t n, size_t apart) {
     return longest >= apart ? longest + apart : 0;
 }
 
-/* Returns how often a sequence of kernels repeats in a pass. The repetitions must cover at least a
- * third of the pass (in the last stage, a pass may contain forward and backward); 0 if there is no
- * such sequence. */
+/* Returns how often a sequence of kernels repeats in a pass; 0 if no sequence repeats. The
+ * repetitions must cover at least a third of the pass. (They need not cover all of it, because a
+ * pass of the last stage may contain forward and backward.) */
 static int64_t count_repeats(const asked *pass, size_t n) {
     enum { TRIED = 16 };
     size_t covered = 0, best = 1;
@@ -79,8 +79,8 @@ static bool list_asked(const tm_timeline *t, const bool *counts, tm_vec *out) {
     return true;
 }
 
-/* Counts the layers: how often a pass repeats the same kernels. 0 unless at least four of five
- * passes agree. */
+/* Counts the layers, i.e. how often a pass repeats the same kernels. The number is 0 unless at
+ * least four of five passes have the same number. */
 static bool count_layers(const tm_timeline *t, const bool *counts, int64_t *layers) {
     tm_vec all = TM_VEC(asked), found = TM_VEC(int64_t);
     bool ok = list_asked(t, counts, &all);
@@ -206,7 +206,7 @@ static bool add_kernel(const tm_split_kernel *v, size_t n, int64_t *means, tm_ke
     return true;
 }
 
-/* Makes a stage of its n ranks, which must be sorted by work. */
+/* Makes a tm_split_stage of the n ranks of a stage. The ranks must be sorted by work. */
 static tm_split_stage stage_of(const rank_work *v, size_t n, int64_t n_steps) {
     const rank_work *middle = &v[(n - 1) / 2];
     tm_split_stage out = {.stage = v->stage,
@@ -233,7 +233,8 @@ static void take_usual(tm_split_stage *v, size_t n) {
     }
 }
 
-/* Marks the stages with more work. */
+/* Marks the stages whose excess of work over the mean is at least half of the largest excess. Also
+ * sets the factors of all stages. */
 static void mark(tm_split_stage *v, size_t n) {
     double mean = 0.0, calls = 0.0, most = 0.0;
     for (size_t i = 0; i < n; i++) {
@@ -248,8 +249,11 @@ static void mark(tm_split_stage *v, size_t n) {
     }
 }
 
-/* Returns whether the marked stages have sufficiently more work than the others.
- * @param spreads  [n] scratch */
+/*
+ * Returns whether the marked stages have sufficiently more work than the others.
+ *
+ * @param spreads  [n] scratch memory
+ */
 static bool are_apart(const tm_split_stage *v, size_t n, int64_t *spreads) {
     const double least_share = 0.03, times = 3.0;
     int64_t least = INT64_MAX, most = -1;

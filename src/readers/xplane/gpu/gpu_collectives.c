@@ -9,7 +9,7 @@
 
 enum { NESTED_MAX = 8 };
 
-/* Returns the total bytes of all arrays of a shape; -1 unknown. */
+/* Returns the total size of all arrays of a shape [bytes]; -1 if it is unknown. */
 static int64_t bytes_of(tm_wire_message shape, int nested) {
     int64_t sum = 0;
     if (!tm_hlo_is_tuple(shape))
@@ -28,9 +28,10 @@ static int64_t bytes_of(tm_wire_message shape, int nested) {
 
 /* The groups that a collective instruction gives. */
 typedef struct groups {
-    tm_vec *text;     /* of char: "replica_groups={{0,1},{2,3}},channel_id=1" */
-    int64_t size;     /* number of devices of each group; 0 not given, -1 different or unknown */
-    bool ok, unknown; /* ok: not out of memory; unknown: the groups are in an unknown form */
+    tm_vec *text; /* of char: "replica_groups={{0,1},{2,3}},channel_id=1" */
+    /* number of devices of each group; 0: not given; -1: unknown, or the groups differ in size */
+    int64_t size;
+    bool ok, unknown; /* ok: memory did not run out. unknown: the groups are in an unknown form. */
 } groups;
 
 static void put(groups *g, const char *text) {
@@ -43,7 +44,7 @@ static void put_number(groups *g, const char *before, int64_t value) {
     put(g, text);
 }
 
-/* Appends the numbers of a field to the text; returns how many there are. */
+/* Appends the numbers in a field to the text. Returns how many numbers there are. */
 static int64_t put_numbers(groups *g, tm_wire_message message, uint32_t field) {
     tm_hlo_numbers numbers = tm_hlo_numbers_of(message, field);
     int64_t value, n = 0;
@@ -52,7 +53,8 @@ static int64_t put_numbers(groups *g, tm_wire_message message, uint32_t field) {
     return n;
 }
 
-/* Reads a ReplicaGroup: replica_ids is field 1. Returns whether there are any. */
+/* Reads a ReplicaGroup, whose field 1 is replica_ids. Returns whether the message has such
+ * groups. */
 static bool put_listed(groups *g, tm_wire_message message, uint32_t number) {
     tm_wire_field field;
     bool any = false;
@@ -69,8 +71,8 @@ static bool put_listed(groups *g, tm_wire_message message, uint32_t number) {
     return any;
 }
 
-/* Reads an IotaReplicaGroupListProto. Its fields are groups 1, devices per group 2, dimensions 3,
- * transposition 4. */
+/* Reads an IotaReplicaGroupListProto. Its fields are: 1 groups, 2 devices per group, 3 dimensions,
+ * 4 transposition. */
 static void put_counted(groups *g, tm_wire_message iota) {
     int64_t sizes[2] = {0, 0};
     for (uint32_t i = 0; i < 2; i++) {
@@ -88,7 +90,7 @@ static void put_counted(groups *g, tm_wire_message iota) {
     g->size = sizes[1] > 0 && sizes[1] <= INT32_MAX ? sizes[1] : -1;
 }
 
-/* Reads a SourceTarget: source is field 1, target 2. */
+/* Reads SourceTarget pairs. Field 1 of a pair is the source, field 2 is the target. */
 static void put_pairs(groups *g, tm_wire_message message) {
     tm_wire_field field;
     bool any = false;
@@ -97,7 +99,8 @@ static void put_pairs(groups *g, tm_wire_message message) {
             continue;
         for (uint32_t end = 1; end <= 2; end++) {
             tm_hlo_numbers one = tm_hlo_numbers_of(tm_wire_inner(&field), end);
-            int64_t device = 0; /* protobuf does not write a 0 */
+            /* stays 0 if the field is missing, because protobuf does not write a 0 */
+            int64_t device = 0;
             (void)tm_hlo_next_number(&one, &device);
             put_number(g, end == 2 ? "," : any ? ",{" : "source_target_pairs={{", device);
         }
@@ -107,8 +110,8 @@ static void put_pairs(groups *g, tm_wire_message message) {
     put(g, any ? "}" : "");
 }
 
-/* Reads a CollectiveDeviceListProto: replica_groups is field 1, iota 2. Newer versions have
- * others. */
+/* Reads the groups from a CollectiveDeviceListProto. Its field 1 is replica_groups, its field 2 is
+ * iota. Newer versions have other fields. */
 static groups read_groups(const tm_hlo_instruction *of, tm_vec *text) {
     tm_wire_message list = of->devices, counted = tm_hlo_inner(list, 2);
     groups g = {.text = text, .ok = true};
@@ -127,8 +130,9 @@ static groups read_groups(const tm_hlo_instruction *of, tm_vec *text) {
     return g;
 }
 
-/* Sets the bytes of the operands and results from the shape of the result. A -start instruction,
- * except all-reduce-start, has a tuple of operand, result and more as its result. */
+/* Sets the bytes of a collective's operands and results from the shape of its result. The result of
+ * a -start instruction is a tuple that begins with the operand and the result. (The result of an
+ * all-reduce-start is no tuple.) */
 static void read_bytes(tm_wire_message shape, bool starts, int64_t size, tm_gpu_collective *out) {
     bool gathers = strcmp(out->word, "all-gather") == 0;
     bool scatters = strcmp(out->word, "reduce-scatter") == 0;
@@ -153,10 +157,10 @@ typedef struct known {
     int ends;
 } known;
 
-/* The devices that take part in a collective with a given device. */
+/* The devices that take part in a collective together with a given device. */
 typedef struct members {
     tm_vec of;  /* of int64_t */
-    bool local; /* all devices are in one process, and `of` has their numbers in it */
+    bool local; /* all devices are in one process, and `of` has their numbers in this process */
     int ends;   /* as in tm_gpu_collective */
 } members;
 
@@ -168,8 +172,8 @@ static bool is_device_of(const tm_xread *r, int64_t number) {
     return false;
 }
 
-/* Lists the ids that this device may have in the job. The numbers in a profile are the job's ids if
- * the job has one process; on CPUs, always. */
+/* Lists the ids that this device may have in the job. The number in a profile is the id in the job
+ * if the job has only one process, or if the device is a CPU. */
 static bool list_own(const tm_gpu_collectives *c, const tm_assignment *a, tm_vec *out) {
     const tm_xread *r = c->r;
     size_t n = a->n_replicas * a->n_parts, inside = 0;
@@ -193,14 +197,15 @@ static bool is_equal(const tm_vec *a, const tm_vec *b, int64_t shift) {
     return equal;
 }
 
-/* Whether a group is inside one process, whose first device is @p first. */
+/* Whether all members of a group are devices of one process. @p first is the first device of this
+ * process. */
 static bool lies_inside(const tm_vec *group, int64_t first, int64_t n) {
     const int64_t *v = group->data;
     return group->n > 0 && v[0] >= first && v[group->n - 1] < first + n;
 }
 
-/* Finds the group of this device; empty if the group depends on which of the job's processes this
- * is. */
+/* Finds the group of this device. The group may differ between the processes of the job. It is then
+ * empty, unless it is inside one process. */
 static bool find_members(const tm_gpu_collectives *c, const tm_hlo *hlo, const tm_assignment *a,
                          members *found) {
     tm_vec *out = &found->of;
@@ -249,7 +254,8 @@ static bool find_group(tm_gpu_collectives *c, const tm_hlo *hlo, const tm_assign
     return ok;
 }
 
-/* Sets the group of a collective. Groups are cached, because most collectives have one of a few. */
+/* Sets the group of a collective. Groups are cached, because most collectives have one of a few
+ * groups. */
 static bool set_group(tm_gpu_collectives *c, int64_t program, tm_gpu_collective *out) {
     const tm_assignment a = tm_xassignments_of(&c->assignments, program);
     const tm_hlo hlo = {.opcode = {out->word, strlen(out->word)},
@@ -286,7 +292,7 @@ bool tm_gpu_collective_read(tm_gpu_collectives *c, int64_t program, tm_text cate
     const groups g = read_groups(of, &c->text);
     bool starts = of->opcode.size != category.size && !tm_text_is(of->opcode, "all-reduce-start");
     read_bytes(of->shape, starts, g.size, out);
-    /* an async- wrapper has no groups: they are in the computation that it starts */
+    /* an async- instruction has no groups: the groups are in the computation that it starts */
     bool wraps = tm_text_begins(of->opcode, "async-");
     return g.ok && (g.unknown || wraps || set_group(c, program, out));
 }
@@ -326,7 +332,7 @@ static bool fits_program(const tm_gpu_collectives *c, const tm_xassigned *progra
     return ok;
 }
 
-/* Whether the programs together use devices 0 to n - 1, and n is a multiple of the number of
+/* Whether the programs together use the devices 0 to n - 1, where n is a multiple of the number of
  * devices per process. */
 static bool is_whole(const tm_gpu_collectives *c) {
     tm_vec all = c->assignments.devices;

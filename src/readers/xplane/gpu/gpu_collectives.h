@@ -1,4 +1,5 @@
-/* Bytes and members of the collectives that a GPU ran, from the programs of an XSpace. */
+/* Bytes and members of the collectives that a GPU ran. They are found in the programs of an
+ * XSpace. */
 #ifndef TMERGE_XPLANE_GPU_COLLECTIVES_H
 #define TMERGE_XPLANE_GPU_COLLECTIVES_H
 
@@ -11,12 +12,12 @@ typedef struct tm_gpu_collective {
     int64_t in_bytes;  /* bytes of the operands of one run on one device, as XLA's cost analysis
                           counts them; -1 unknown */
     int64_t out_bytes; /* bytes of the results, counted in the same way */
-    uint32_t group;    /* id of the name of its group of devices; TM_NO_NAME if unknown */
-    int32_t n_members; /* of that group */
-    int ends;          /* for a permutation: TM_HLO_SENDS, TM_HLO_RECEIVES; 0 unknown */
+    uint32_t group; /* id of the name of the collective's group of devices; TM_NO_NAME if unknown */
+    int32_t n_members; /* number of members of that group */
+    int ends; /* for a permutation: TM_HLO_SENDS and TM_HLO_RECEIVES, as bits; 0: unknown */
 } tm_gpu_collective;
 
-/** A program, and the number (in its process) of a device that ran it. */
+/** A program, and a device that ran it. `device` is its number in its process. */
 typedef struct tm_gpu_run {
     int64_t program, device;
 } tm_gpu_run;
@@ -24,27 +25,34 @@ typedef struct tm_gpu_run {
 typedef struct tm_gpu_collectives {
     tm_xread *r;
     tm_xassignments assignments;
-    tm_vec text;   /* of char: the groups of the current collective, as HLO writes them */
-    tm_vec known;  /* groups found before */
-    bool numbered; /* whether the job seems to number devices process by process: all devices of the
-                      file worked, their numbers start at 0, and no program contradicts it */
+    tm_vec text;  /* of char: the groups of the current collective, as HLO writes them */
+    tm_vec known; /* groups found before */
+    /* The job seems to number devices process by process: all devices of the file worked, their
+     * numbers start at 0, and no program contradicts this. */
+    bool numbered;
 } tm_gpu_collectives;
 
-/** Reads the device assignments of programs. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. Freed by the caller
- * whatever the result.
- * @param runs  of tm_gpu_run: each program with each device of the file that ran it, once */
+/**
+ * Reads the device assignments of programs. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT.
+ *
+ * @param out   must be freed with tm_gpu_collectives_close, also after a failure
+ * @param runs  of tm_gpu_run: the programs and the devices of the file that ran them, each pair
+ *              once
+ */
 tm_status tm_gpu_collectives_open(tm_gpu_collectives *out, tm_xread *r, const tm_vec *runs,
                                   tm_error *err) TM_MUST_CHECK;
 void tm_gpu_collectives_close(tm_gpu_collectives *c);
 
 /**
- * Reads an instruction. Its operands have the size of its results, except for gathering and
- * scattering, where the size of the replica groups gives the ratio. A profile has only the number
- * of a device in its process. Programs use the job's ids, which are counted over all processes;
- * each process has the same number of devices. So the group is set if it is the same for all
- * processes, or if it is inside one process; its name then contains the host. If the programs show
- * that the job numbers devices in another way, the group is set only if it consists of all devices
- * of the program.
+ * Reads a collective instruction. Its operands are as large as its results. Gathering and
+ * scattering are exceptions: there, the ratio is the size of the replica groups.
+ *
+ * A profile has only the number of a device in its process. Programs use ids in the job, which are
+ * counted over all processes. Each process has the same number of devices. So the group can be set
+ * only if it is the same for all processes, or if it is inside one process. In the latter case, the
+ * group's name contains the host. If the programs show that the job numbers devices in another way,
+ * the group is set only if it consists of all devices of the program.
+ *
  * @param category  the kind without -start: "all-gather"
  * @return          false if out of memory
  */

@@ -29,8 +29,8 @@ typedef struct operation {
     uint32_t category, shape; /* name ids */
     tm_gpu_work_of work;
     tm_gpu_collective collective;
-    uint32_t kernel;    /* id of the name of its longest kernel, which does the work */
-    int64_t longest_ns; /* duration of that kernel; -1 none */
+    uint32_t kernel;    /* id of the name of the operation's longest kernel, which does the work */
+    int64_t longest_ns; /* duration of this kernel; -1: there is no kernel */
 } operation;
 
 tm_gpu_programs tm_gpu_programs_make(void) {
@@ -111,8 +111,8 @@ static void put_number(draft *d, uint64_t value, bool *first) {
     put(d, text);
 }
 
-/* Writes a ShapeProto as text, such as "(bf16[8,2],s8[64])". Its fields are element_type 2,
- * dimensions 3, tuple_shapes 4. */
+/* Writes a ShapeProto as text, such as "(bf16[8,2],s8[64])". Its fields are: 2 element_type, 3
+ * dimensions, 4 tuple_shapes. */
 static void write_shape(draft *d, tm_wire_message shape, int nested) {
     tm_wire_message m = shape;
     tm_wire_field field;
@@ -147,8 +147,9 @@ static bool is_among(tm_text word, const char *const *words) {
     return *words != NULL;
 }
 
-/* Returns XLA's category of an instruction (HloInstruction::ToCategory), but without -start for
- * asynchronous ones: on a GPU the kernel is the whole operation. */
+/* Returns the category that XLA gives to an instruction (HloInstruction::ToCategory). For an
+ * asynchronous instruction, leaves out -start, because on a GPU the kernel is the whole
+ * operation. */
 static tm_text category_of(tm_text name, tm_text opcode, tm_text fusion) {
     static const char *const formatting[] = {"transpose", "copy", "reshape", "dynamic-reshape",
                                              NULL};
@@ -298,7 +299,8 @@ static operation *list(const tm_gpu_programs *programs, const tm_names *names) {
     return v;
 }
 
-/* Finds the kernel that does the work of an operation: the longest, if a run has several. */
+/* Finds the kernel that does the work of an operation. If a run has several kernels, this is the
+ * longest one. */
 static void find_kernel(const tm_raw_event *event, operation *own) {
     if (event->category == TM_CAT_KERNEL && event->duration_ns > own->longest_ns) {
         own->longest_ns = event->duration_ns;
@@ -319,8 +321,9 @@ static bool set_size(tm_names *names, const operation *own, tm_collective_attr *
     return attr->dtype != TM_NAME_FAILED;
 }
 
-/* Makes a permutation between two devices a send, a receive or an exchange; rank 0 stands for the
- * only peer. (In permutations of more devices a kernel may belong to two pairs.) */
+/* Makes a permutation between two devices a send, a receive or an exchange. The other device is the
+ * only peer, so it gets rank 0. (In a permutation of more devices, a kernel may belong to two
+ * pairs.) */
 static const char *set_ends(const tm_gpu_collective *c, tm_collective_attr *attr) {
     int ends = c->n_members == 2 ? c->ends : 0;
     attr->src_rank = ends & TM_HLO_RECEIVES ? 0 : -1;
@@ -328,8 +331,8 @@ static const char *set_ends(const tm_gpu_collective *c, tm_collective_attr *attr
     return ends == TM_HLO_SENDS ? "send" : ends == TM_HLO_RECEIVES ? "recv" : c->word;
 }
 
-/* Adds a collective for a kernel whose group is known. The names of operation and program identify
- * the operation: unlike program ids, names are equal on all ranks. */
+/* Adds a collective for a kernel whose group is known. The operation is identified by its name and
+ * the name of its program. Unlike program ids, these names are equal on all ranks. */
 static bool add_collective(tm_xread *r, const operation *own, const tm_xla_attr *of) {
     const tm_raw_event *events = r->trace->events.data;
     tm_collective_attr attr = tm_collective_bare(of->event);

@@ -43,14 +43,15 @@ static const tm_hlo_array *first_operand(const tm_gpu_work *work, const tm_hlo_i
     return tm_hlo_next_number(&ids, &id) ? array_of(work, id) : NULL;
 }
 
-/* Returns the product times the size of a contracted dimension; -1 if the array lacks it. */
+/* Multiplies a product by the size of a contracted dimension. Returns the new product, or -1 if the
+ * array does not have this dimension. */
 static int64_t contract(const tm_hlo_array *of, int64_t product, int64_t dimension) {
     bool sound = dimension >= 0 && (size_t)dimension < of->n;
     return sound ? times(product, of->sizes[dimension]) : -1;
 }
 
-/* Returns the product of the contracted dimensions of a DotDimensionNumbers, whose field 1 lists
- * them. */
+/* Returns the product of the sizes of the contracted dimensions. They are listed in field 1 of a
+ * DotDimensionNumbers. */
 static int64_t width_of_dot(const tm_hlo_array *left, tm_wire_message dot) {
     tm_hlo_numbers numbers = tm_hlo_numbers_of(dot, 1);
     int64_t product = 1, dimension;
@@ -66,8 +67,8 @@ static tm_text behind(tm_text text, const char *word) {
     return text;
 }
 
-/* Returns the product of the contracted dimensions in a GemmBackendConfig (JSON):
- * "lhs_contracting_dimensions":["1"]; -1 if it has none. */
+/* Returns the product of the sizes of the contracted dimensions. They are listed in a
+ * GemmBackendConfig (JSON): "lhs_contracting_dimensions":["1"]. Returns -1 if there are none. */
 static int64_t width_of_call(const tm_hlo_array *left, tm_text config) {
     tm_text list = behind(config, "\"lhs_contracting_dimensions\"");
     int64_t product = -1, dimension = -1;

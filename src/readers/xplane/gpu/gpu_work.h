@@ -1,5 +1,5 @@
-/* FLOP and bytes of matrix products in programs that XLA compiled for GPUs, computed from the
- * shapes and contracted dimensions of instructions, because profiles do not have them. */
+/* FLOP and bytes of matrix products in programs that XLA compiled for GPUs. They are computed from
+ * the shapes and contracted dimensions of instructions, because profiles do not contain them. */
 #ifndef TMERGE_XPLANE_GPU_WORK_H
 #define TMERGE_XPLANE_GPU_WORK_H
 
@@ -10,23 +10,24 @@ typedef struct tm_gpu_work_of {
     int64_t flop, bytes; /* FLOP of one run, and bytes of its operands and results; -1 unknown */
 } tm_gpu_work_of;
 
-/** State while a program is gone through. A computation comes after the computations that it calls,
- * an instruction after its operands. */
+/** State while the instructions of a program are added. A computation is added after the
+ * computations that it calls. An instruction is added after its operands. */
 typedef struct tm_gpu_work {
     tm_keys ids;   /* of int64_t: ids of the instructions of the current computation */
-    tm_vec arrays; /* of tm_hlo_array: results of these instructions */
-    tm_vec called; /* FLOP of the earlier computations */
-    int64_t flop;  /* FLOP of the products in the current computation, -1 none */
+    tm_vec arrays; /* of tm_hlo_array: results of the instructions in `ids` */
+    tm_vec called; /* FLOP of the computations that were added before */
+    int64_t flop;  /* FLOP of the products in the current computation; -1: there are none */
 } tm_gpu_work;
 
 tm_gpu_work tm_gpu_work_make(void);
 void tm_gpu_work_free(tm_gpu_work *work);
 
 /**
- * Adds the next instruction and returns its work: of a dot, a call of cuBLAS or hipBLASLt, or a
- * fusion that contains one. A multiply-add is two FLOP. Other operations on the product are not
- * counted, as in XLA's cost analysis of such calls. Bytes are those of all operands and results,
- * without the workspace of a call.
+ * Adds the next instruction, and finds its work if it is a dot, a call of cuBLAS or hipBLASLt, or a
+ * fusion that contains one of these. A multiply-add counts as two FLOP. Other operations on the
+ * product are not counted, as in XLA's cost analysis of such calls. Bytes are the bytes of all
+ * operands and results, without the workspace of a call.
+ *
  * @return  false if out of memory
  */
 bool tm_gpu_work_add(tm_gpu_work *work, const tm_hlo_instruction *of,

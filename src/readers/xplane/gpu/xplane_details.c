@@ -5,7 +5,8 @@
 
 #include "base/sums.h"
 
-/* Returns the text after "key:" at the start of a word; NULL if absent. */
+/* Returns the text after "key:". The key must be at the start of a word. NULL if there is no such
+ * key. */
 static const char *value_of(tm_text text, const char *key) {
     size_t size = strlen(key);
     for (size_t i = 0; i + size < text.size; i++)
@@ -15,7 +16,7 @@ static const char *value_of(tm_text text, const char *key) {
     return NULL;
 }
 
-/* Reads the digits at *p; -1 if there are none, or over 18. */
+/* Reads the number at *p. Returns -1 if there are no digits, or more than 18. */
 static int64_t take_number(const char **p, const char *end) {
     int64_t value = 0;
     const char *begin = *p;
@@ -38,7 +39,8 @@ static void set_triple(tm_text text, const char *key, int32_t out[3]) {
 }
 
 void tm_xdetails_kernel(tm_text text, tm_launch_shape *out) {
-    /* registers per thread; roctracer writes values that were not initialised */
+    /* Maximum number of registers per thread. More are invalid: roctracer writes values that it did
+     * not initialise. */
     const int64_t registers_max = 1024;
     int64_t registers = number_of(text, "regs"), shared = number_of(text, "shm");
     int64_t fixed = number_of(text, "static_shared"), given = number_of(text, "dynamic_shared");

@@ -17,7 +17,7 @@ typedef struct name_info {
     uint8_t category; /* tm_category */
 } name_info;
 
-/* A cached operator name, which is composed of module and name. */
+/* A cached name of an operator. The name is composed of a module and a name. */
 typedef struct operation {
     uint32_t module, name, composed;
 } operation;
@@ -91,9 +91,9 @@ static name_info *info_of(gpu *g, int64_t id, const tm_xmeta **meta) {
     return info;
 }
 
-/* Returns what a kernel belongs to: with XLA the operation's name in the source, or the operation
- * and its module; with TensorFlow the operation, which older versions wrote as the first
- * annotation. */
+/* Returns the name of the operation to which a kernel belongs. With XLA, this is the name in the
+ * source; if that is missing, the operation and its module. With TensorFlow, it is the operation,
+ * which older versions wrote as the first annotation. */
 static uint32_t operation_of(gpu *g, const tm_xvalues *v) {
     tm_xread *r = g->r;
     if (tm_x_has(v, TM_X_NAME))
@@ -132,7 +132,8 @@ static bool add_launch(gpu *g, const tm_xvalues *v, bool own) {
     if (own)
         launch.operation = operation_of(g, v);
     if (g->r->devices.n == 1 && launch.operation == TM_NO_NAME)
-        return true; /* no operator, and all calls belong to the only device */
+        /* nothing to record: there is no operator, and all calls belong to the only device */
+        return true;
     return launch.operation != TM_NAME_FAILED && tm_xlaunches_add(g->launches, correlation, launch);
 }
 
@@ -192,13 +193,14 @@ static tm_text copy_details(const gpu *g, const tm_xvalues *v) {
     return tm_x_has(v, role) ? tm_xstat_text(g->stats.plane, &v->values[role]) : (tm_text){"", 0};
 }
 
-/* Whether an annotation is an operator: XLA's "XlaModule:" is not. */
+/* Whether an annotation is an operator. XLA's annotation "XlaModule:" is none. */
 static bool names_operator(const gpu *g, const tm_xvalues *v) {
     return tm_x_has(v, TM_X_TF_OP) &&
            !tm_text_is(tm_xstat_text(g->stats.plane, &v->values[TM_X_TF_OP]), "XlaModule:");
 }
 
-/* TensorFlow operators have only a name, and the types and shapes of their inputs. */
+/* Adds the data of an operator. For an operator of TensorFlow, this is only its name, and the types
+ * and shapes of its inputs. */
 static bool add_facts(gpu *g, uint32_t row, const tm_xvalues *v) {
     const tm_xrole origin = tm_x_has(v, TM_X_NAME) ? TM_X_NAME
                             : names_operator(g, v) ? TM_X_TF_OP

@@ -7,9 +7,11 @@
 #include "readers/xplane/plane/xplane_steps.h"
 
 /**
- * Reads all lines of the rank's device. Of the file's other devices, reads only correlation ids.
- * @param launches  receives the correlation ids, which host calls look up
- * @param steps     the markers of a `Steps` line are added
+ * Reads all lines of the rank's device. From the other devices of the file, reads only the
+ * correlation ids.
+ *
+ * @param launches  receives the correlation ids. Host calls are looked up there.
+ * @param steps     receives the markers of a `Steps` line
  * @return          TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_xgpu_read(tm_xread *r, tm_xlaunches *launches, tm_xsteps *steps,
@@ -22,9 +24,10 @@ typedef struct tm_xcopy_call {
 } tm_xcopy_call;
 
 /**
- * Turns kernels into copies and sets if calls that copy or set launched them: ROCm records these as
- * kernels.
- * @param calls  [n] in any order; sorted by the function
+ * Turns a kernel into a copy or set if the call that launched it copies or sets memory. (ROCm
+ * records the work of such calls as kernels.)
+ *
+ * @param calls  [n] in any order; this function sorts them
  * @return       TM_OK; TM_ERR_FAULT
  */
 tm_status tm_xgpu_find_copies(tm_xread *r, tm_xcopy_call *calls, size_t n,

@@ -6,7 +6,8 @@
 /* HloModuleProto.device_assignment */
 static const tm_program_path path = {TM_PROGRAM_MODULE, 15};
 
-/* Reads a DeviceAssignmentProto: for each partition, the devices of its replicas. */
+/* Reads a DeviceAssignmentProto. For each partition, it has the devices of the partition's
+ * replicas. */
 static bool read_assignment(tm_wire_message message, tm_xassigned *program, tm_vec *by_part) {
     tm_wire_field field;
     by_part->n = 0;

@@ -10,10 +10,10 @@ enum { DIMENSIONS = 16, PAIRS_MAX = 4096 };
 
 /* What the numbers in a group stand for. */
 typedef enum mode {
-    REPLICAS, /* replicas, of the partition that the device is in */
-    PARTS,    /* partitions, of the replica that the device is in */
+    REPLICAS, /* replicas in the same partition as the device */
+    PARTS,    /* partitions in the same replica as the device */
     REPLICAS_OF_ALL_PARTS,
-    GLOBAL /* devices: r * n_parts + p */
+    GLOBAL /* devices: number r * n_parts + p is partition p of replica r */
 } mode;
 
 static bool is(tm_text text, const char *word) {
@@ -43,7 +43,8 @@ static const char *number(const char *p, const char *end, int64_t *out) {
     return p > begin && *out <= TM_GROUP_RANKS_MAX ? p : NULL;
 }
 
-/* Reads "2,4]" up to the bracket; NULL if the bracket is missing. */
+/* Reads the numbers of a list such as "2,4]" up to the bracket. Returns NULL if the bracket is
+ * missing. */
 static const char *numbers(const char *p, const char *end, char close, int64_t *out, size_t max,
                            size_t *n) {
     for (*n = 0; p && p < end && *n < max;) {
@@ -64,8 +65,8 @@ static bool skip(const char **p, const char *end, const char *word) {
     return true;
 }
 
-/* The numbers from 0 on in an array of shape `dims`, which is read after transposing its
- * dimensions. */
+/* An array of shape `dims` that contains the numbers 0, 1, 2, ... It is read after its dimensions
+ * were transposed. */
 typedef struct iota {
     int64_t dims[DIMENSIONS], order[DIMENSIONS];
     size_t n;
@@ -203,7 +204,7 @@ static bool count_up(size_t n, tm_vec *out) {
     return true;
 }
 
-/* Finds the group of number `own` among @p n numbers. */
+/* Finds the group that contains @p own. The groups have the numbers 0 to n - 1 as members. */
 static bool find_numbers(const tm_hlo *hlo, int64_t own, size_t n, tm_vec *out) {
     tm_text pairs = tm_hlo_attribute(hlo, "source_target_pairs");
     tm_text groups = tm_hlo_attribute(hlo, "replica_groups");
@@ -214,7 +215,7 @@ static bool find_numbers(const tm_hlo *hlo, int64_t own, size_t n, tm_vec *out) 
     return groups.bytes[0] == '[' ? iota_group(groups, own, out) : listed_group(groups, own, out);
 }
 
-/* Adds the devices that a number of a group stands for; returns false if out of memory. */
+/* Adds the devices for which a number of a group stands. Returns false if out of memory. */
 static bool add_devices(const tm_assignment *a, mode m, int64_t value, size_t own_at, tm_vec *out) {
     size_t own_part = own_at % a->n_parts, own_replica = own_at / a->n_parts;
     size_t at = m == REPLICAS ? (size_t)value * a->n_parts + own_part

@@ -11,13 +11,19 @@ typedef struct tm_assignment {
 } tm_assignment;
 
 /**
- * Finds the devices of a collective's group from its text: replica_groups as "{{0,1},{2,3}}", as
- * "[4,2]<=[2,4]T(1,0)" (numbers from 0, reshaped, transposed, reshaped again), or missing, which
- * means all. For source_target_pairs, the group is all devices that are linked by chains of pairs.
- * The numbers stand for replicas, partitions or both, depending on channel_id and
- * use_global_device_ids as XLA defines it.
+ * Finds the devices of a collective's group from the collective's text. The attribute
+ * replica_groups has one of these forms:
+ * - "{{0,1},{2,3}}": a list of groups;
+ * - "[4,2]<=[2,4]T(1,0)": the numbers from 0 on, reshaped, transposed, and reshaped again;
+ * - missing: a single group of all devices.
  *
- * @param own  the device whose group is wanted
+ * The attribute source_target_pairs has pairs instead. Then the group is all devices that chains of
+ * pairs link to @p own.
+ *
+ * Whether the numbers are replicas, partitions or devices depends on channel_id and
+ * use_global_device_ids, as XLA defines it.
+ *
+ * @param own  the device whose group is found
  * @param out  of int64_t: ascending devices including @p own; empty if unknown
  * @return     false if out of memory
  */
@@ -37,9 +43,10 @@ bool tm_assignment_all(const tm_assignment *assignment, tm_vec *out) TM_MUST_CHE
 /**
  * Returns the name id of a group: "cores 0-3,8", "devices 0,1 of node7". All members of the group
  * get the same name. TM_NAME_FAILED if out of memory.
+ *
  * @param members  of int64_t, ascending
- * @param host     the host if the numbers are those of the host's devices; empty if they are the
- *                 job's
+ * @param host     name of the host if @p members are numbers of the host's devices; empty if they
+ *                 are ids in the job
  */
 uint32_t tm_hlo_group_name(tm_names *names, const char *what, const tm_vec *members, tm_text host);
 

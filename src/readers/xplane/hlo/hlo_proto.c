@@ -1,6 +1,7 @@
 #include "hlo_proto.h"
 
-/* Bytes of an element of each type (XLA's PrimitiveType); 0 if unknown or smaller than a byte. */
+/* Size of an element of each type (XLA's PrimitiveType) [bytes]; 0 if unknown or smaller than a
+ * byte. */
 static const uint8_t widths[] = {
     [1] = 1,  [2] = 1,  [3] = 2,  [4] = 4,  [5] = 8,  [6] = 1,  [7] = 2,   [8] = 4,
     [9] = 8,  [10] = 2, [11] = 4, [12] = 8, [15] = 8, [16] = 2, [18] = 16, [19] = 1,

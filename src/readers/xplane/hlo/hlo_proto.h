@@ -35,13 +35,14 @@ enum { TM_HLO_DIMENSIONS = 16 };
 typedef struct tm_hlo_array {
     int64_t elements, bytes; /* -1 if a number is implausible, or the type is smaller than a byte */
     size_t n;
-    int64_t sizes[TM_HLO_DIMENSIONS]; /* [n] sizes of its dimensions */
+    int64_t sizes[TM_HLO_DIMENSIONS]; /* [n] sizes of the array's dimensions */
 } tm_hlo_array;
 
 /** Whether a ShapeProto is a tuple. */
 bool tm_hlo_is_tuple(tm_wire_message shape);
 
-/** Returns the ShapeProto of a tuple's element; an empty message after the last. */
+/** Returns the ShapeProto of a tuple's element; an empty message if there is no element with this
+ * index. */
 tm_wire_message tm_hlo_element(tm_wire_message shape, size_t index);
 
 /** Reads the ShapeProto of an array. */
@@ -57,11 +58,11 @@ static inline tm_hlo_numbers tm_hlo_numbers_of(tm_wire_message message, uint32_t
     return (tm_hlo_numbers){message, {NULL, NULL}, field};
 }
 
-/** Takes the next number; false after the last, and if one is damaged. */
+/** Takes the next number. Returns false after the last number, and at a damaged number. */
 bool tm_hlo_next_number(tm_hlo_numbers *numbers, int64_t *out);
 
-/** Returns the message in a field, the last one if the field is repeated; an empty one if
- * absent. */
+/** Returns the message in a field. If the field is repeated, this is the last message. If the field
+ * is absent, it is an empty message. */
 tm_wire_message tm_hlo_inner(tm_wire_message message, uint32_t number);
 
 #endif

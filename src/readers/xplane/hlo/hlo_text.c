@@ -17,7 +17,8 @@ static tm_text between(const char *begin, const char *end) {
     return (tm_text){begin, (size_t)(end - begin)};
 }
 
-/* Returns the position of the bracket that closes the one at @p p, or the end. */
+/* Returns the position of the bracket that closes the bracket at @p p. Returns @p end if there is
+ * none. */
 static const char *closing(const char *p, const char *end) {
     int depth = 0;
     for (; p < end; p++) {
@@ -121,7 +122,7 @@ static bool is_of_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
-/* Returns the product of the dimensions "5,1024]"; -1 if it is implausible. */
+/* Returns the product of dimensions such as "5,1024]"; -1 if the product is implausible. */
 static int64_t product_of(const char *p, const char *end) {
     int64_t product = 1, number = 0;
     for (; p < end && *p != ']'; p++) {
@@ -150,7 +151,8 @@ static void add_array(tm_hlo_size *sum, const element_type *type, int64_t elemen
     sum->dtype = first || (sum->dtype && strcmp(sum->dtype, type->torch) == 0) ? type->torch : NULL;
 }
 
-/* Returns the "[" of the next array that is not in a layout, and the type before it. */
+/* Finds the next array that is not in a layout. Returns the position of its "[", and sets @p type
+ * to the element type, which is before the "[". */
 static const char *next_array(const char *p, const char *end, tm_text *type) {
     for (; p < end; p++) {
         if (*p == '{' && (p = closing(p, end)) == end)
@@ -199,7 +201,8 @@ int tm_hlo_memory(tm_text shape, int index) {
     return 0;
 }
 
-/* Cuts a name before "-start" or "-done". Returns which part of an asynchronous operation it is. */
+/* Removes "-start" or "-done" from a name. Returns the part of an asynchronous operation for which
+ * the name stands. */
 static tm_hlo_part part_of(tm_text *word) {
     static const char start[] = "-start", done[] = "-done";
     for (size_t i = 0; i + 5 <= word->size; i++) {
@@ -247,7 +250,7 @@ static const rule *rule_of(tm_text word) {
     return NULL;
 }
 
-/* A send starts the operation, and its send-done waits for it. */
+/* A send starts an operation, and its send-done waits for the operation. */
 static tm_hlo_part part_of_rule(const rule *found, tm_hlo_part part, tm_text opcode) {
     bool pair = found && (tm_collective_is_one_way(found->kind) || begins(opcode, "send") ||
                           begins(opcode, "recv"));
@@ -256,7 +259,8 @@ static tm_hlo_part part_of_rule(const rule *found, tm_hlo_part part, tm_text opc
 
 tm_hlo_kind tm_hlo_kind_of(const tm_hlo *hlo, tm_text category) {
     tm_text word = category.size > 0 ? category : hlo->opcode, opcode = hlo->opcode;
-    if (begins(word, "async-")) /* the name contains the name of the wrapped operation */
+    /* the name of this operation contains the name of the operation that it wraps */
+    if (begins(word, "async-"))
         word = hlo->name;
     tm_hlo_part part = part_of(&word), by_opcode = part_of(&opcode);
     part = part == TM_HLO_WHOLE ? by_opcode : part;

@@ -5,9 +5,10 @@
 #include "readers/xplane/plane/space.h"
 
 /**
- * Handles a field at the end of a path in a program. It may read any part of the field: the
- * walk continues after the field.
- * @param field  tag and length were read; tm_wire_take returns the bytes
+ * Handles a field at the end of a path in a program. The function may read any part of the field,
+ * because the walk continues after the field.
+ *
+ * @param field  the tag and the length of the field were read; tm_wire_take returns its bytes
  * @return       TM_OK; TM_ERR_INPUT ends the walk of this program; TM_ERR_FAULT
  */
 typedef tm_status tm_program_take(void *context, const tm_xmeta *program, tm_wire *wire,
@@ -15,21 +16,23 @@ typedef tm_status tm_program_take(void *context, const tm_xmeta *program, tm_wir
 
 enum { TM_PROGRAM_PATH_MAX = 6, TM_PROGRAM_EACH = INT32_MAX };
 
-/** Field numbers from XEventMetadata down, terminated by 0. TM_PROGRAM_EACH as the last number:
- * every field that is an integer, a text or a message. */
+/** A path of field numbers that starts at XEventMetadata. The last number is followed by 0. If the
+ * last number is TM_PROGRAM_EACH, the path leads to every field that is an integer, a text or a
+ * message. */
 typedef uint32_t tm_program_path[TM_PROGRAM_PATH_MAX + 1];
 
 /* XEventMetadata.stats, XStat.bytes_value, HloProto.hlo_module */
 #define TM_PROGRAM_MODULE 5, 6, 1
 
-/** Returns the id that events have for a program: 6 for "jit_f(6)", else (before JAX 0.9) the id of
- * the program's metadata. */
+/** Returns the id by which events refer to a program. For the name "jit_f(6)", it is 6. If the name
+ * has no such number (before JAX 0.9), it is the id of the program's metadata. */
 int64_t tm_program_id(const tm_xmeta *program);
 
 /**
- * Goes through all programs, or one, without keeping them in memory, because HLO may be very large.
- * If a program is damaged, the rest of it is skipped.
- * @param id  tm_program_id of the program; TM_PROGRAMS_ALL
+ * Goes through all programs, or through one program. Does not keep programs in memory, because HLO
+ * may be very large. If a program is damaged, skips the rest of it.
+ *
+ * @param id  the program, as returned by tm_program_id; TM_PROGRAMS_ALL: all programs
  * @return    TM_OK; TM_ERR_INPUT if the source cannot be read again; TM_ERR_FAULT
  */
 tm_status tm_programs_walk(tm_space *space, int64_t id, const tm_program_path path,

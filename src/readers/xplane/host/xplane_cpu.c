@@ -8,8 +8,8 @@
 #include "readers/xplane/gpu/gpu_programs.h"
 #include "readers/xplane/hlo/hlo_text.h"
 
-/* XLA numbers the devices of each process from a multiple of this (kMaxCpuDevicesPerProcess in
- * xla/pjrt/plugin/xla_cpu/cpu_topology_description). */
+/* XLA numbers the devices of a process from a multiple of this number on (kMaxCpuDevicesPerProcess
+ * in xla/pjrt/plugin/xla_cpu/cpu_topology_description). */
 enum { DEVICES_OF_PROCESS = 2048 };
 
 int64_t tm_xcpu_rank(int64_t number, size_t n_of_process) {
@@ -21,9 +21,9 @@ typedef struct op {
     int64_t begin_ps, end_ps; /* on a clock that all lines share */
     tm_xevent at;
     int64_t program, run;
-    int64_t flow;          /* id of the flow at the mark of its end; 0: none */
-    uint32_t line;         /* index of its line in the plane */
-    uint32_t name, module; /* name ids, TM_NO_NAME for none */
+    int64_t flow;          /* id of the flow at the mark of the operation's end; 0: none */
+    uint32_t line;         /* index of the operation's line in the plane */
+    uint32_t name, module; /* name ids; TM_NO_NAME: none */
 } op;
 
 /* The mark that another thread writes at the end of an operation. */
@@ -34,8 +34,9 @@ typedef struct mark {
 typedef struct cpu {
     tm_xread *r;
     tm_xstats stats;
-    tm_vec ops, marks; /* ops: of op; marks: of mark */
-    tm_vec runs; /* of int64_t: id of the program run for each row of TM_ATTR_XLA, 0 unknown */
+    tm_vec ops, marks; /* `ops` has elements of type op, `marks` of type mark */
+    /* of int64_t: for each row of TM_ATTR_XLA, id of the run of its program; 0: unknown */
+    tm_vec runs;
     tm_gpu_programs programs;
 } cpu;
 
@@ -65,7 +66,7 @@ static bool add_device(const tm_xdevice *device, tm_vec *out) {
     return i > 0 || tm_vec_append(out, device, 1);
 }
 
-/* Finds the next event of a line that is an operation, of any device. */
+/* Finds the next event of a line that is an operation of any device. */
 static tm_status next_op(const tm_xstats *stats, tm_space *space, tm_xevent *event, tm_xvalues *v,
                          bool *more, tm_error *err) {
     do {
@@ -112,7 +113,8 @@ static int64_t within(int64_t value, int64_t most) {
     return value > most ? most : value < -most ? -most : value;
 }
 
-/* Returns the start on the common clock. Limits implausible times, which are dropped later. */
+/* Returns the start of an event on the common clock. An implausible time is limited; the event is
+ * dropped later. */
 static int64_t begin_of(const cpu *c, uint32_t line, const tm_xevent *at) {
     const tm_xline *lines = c->stats.plane->lines.data;
     const int64_t most = INT64_MAX / 8;
@@ -190,9 +192,9 @@ static bool begins_before(const void *element, const void *key) {
     return ((const op *)element)->begin_ps < *(const int64_t *)key;
 }
 
-/* If another thread finishes an operation after its event has ended, extends the operation to the
- * mark that the other thread writes. The mark may be late, so an operation ends at the latest when
- * the device's next one starts. */
+/* Another thread may finish an operation after the operation's event has ended. The other thread
+ * then writes a mark, and the operation is extended to this mark. The mark may be late, so an
+ * operation ends at the latest when the next operation of the device starts. */
 static void complete_ends(cpu *c) {
     op *v = c->ops.data;
     const mark *marks = c->marks.data;
@@ -247,7 +249,7 @@ static bool add_bare(tm_xread *r, const tm_xla_attr *of, const tm_hlo_kind *kind
     return tm_vec_append(&r->trace->attrs[TM_ATTR_COLLECTIVE], &attr, 1);
 }
 
-/* A collective in a run of a program. A loop may run it several times. */
+/* A collective in a run of a program. A loop may run the collective several times. */
 typedef struct meeting {
     int64_t run, operation;
 } meeting;
@@ -292,7 +294,7 @@ static uint32_t reported_event(const tm_vec *collectives, size_t i) {
     return ((const tm_collective_attr *)collectives->data)[i].event;
 }
 
-/* Classifies the operations. Operations that contain others do not count as work. */
+/* Classifies the operations. Operations that contain other operations do not count as work. */
 static bool sort_out(tm_xread *r) {
     const tm_xla_attr *v = r->trace->attrs[TM_ATTR_XLA].data;
     tm_vec *collectives = &r->trace->attrs[TM_ATTR_COLLECTIVE];

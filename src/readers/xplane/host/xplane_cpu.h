@@ -6,9 +6,12 @@
 #include "readers/xplane/plane/xplane_read.h"
 
 /**
- * Appends the devices, of tm_xdevice, whose operations host threads ran; none if the profile does
- * not give the device (before JAX 0.8).
- * @param plane  of the host; @p index: its index in the file
+ * Appends the devices whose operations ran on threads of the host. Appends none if the profile does
+ * not say to which device an operation belongs (before JAX 0.8).
+ *
+ * @param plane  plane of the host
+ * @param index  index of the plane in the file
+ * @param out    of tm_xdevice
  * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_xcpu_devices(tm_space *space, const tm_xplane *plane, int64_t index, tm_vec *out,
@@ -22,7 +25,8 @@ int64_t tm_xcpu_rank(int64_t number, size_t n_of_process);
 bool tm_xcpu_is_work(tm_text name, const tm_xvalues *v);
 
 /**
- * Reads the operations of the rank's device. Each thread that ran any is a stream.
+ * Reads the operations of the rank's device. Each thread that ran some of them is a stream.
+ *
  * @return  TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_xcpu_read(tm_xread *r, tm_error *err) TM_MUST_CHECK;

@@ -12,21 +12,22 @@ typedef enum host_kind { ANNOTATION, PYTHON, OPERATOR, ALLOCATION, RELEASE, NEXT
 typedef struct name_info {
     uint32_t name; /* 1 + name id; 0: not set yet */
     uint8_t kind;  /* host_kind */
-    bool copies;   /* calls of this name copy or set */
+    bool copies;   /* calls of this name copy or set memory */
 } name_info;
 
 /* An event that is being added to the trace. */
 typedef struct taken {
     const tm_xline *line;
     const tm_xevent *at;
-    const name_info *info; /* NULL if its metadata is missing */
+    const name_info *info; /* NULL if the event's metadata is missing */
     tm_xvalues *v;
     uint32_t track;
     host_kind kind;
 } taken;
 
-/* To whom an event belongs: this rank, other ranks, its thread, or all ranks; WAITS: it may be a
- * wait. Kept in `launch` of the raw event until the thread has been read. */
+/* Owner of an event: this rank (OWN), other ranks (OTHERS), the rank of its thread (THREADS), or
+ * all ranks (EVERYBODYS). WAITS: the event may be a wait. The owner is kept in the member `launch`
+ * of the raw event until the thread has been read. */
 typedef enum owner { OWN, OTHERS, THREADS, EVERYBODYS, WAITS } owner;
 
 typedef struct host {
@@ -35,13 +36,15 @@ typedef struct host {
     tm_xsteps *steps;
     tm_vec *copies;
     tm_xstats stats;
-    name_info *infos;        /* [plane->metadata.n] owned */
-    uint32_t memory_name;    /* name id of "[memory]" */
-    tm_vec allocators;       /* of uint32_t: name ids of allocators of host memory */
-    int32_t thread_device;   /* device that all calls of the thread are for; -1 none, -2 several */
+    name_info *infos;     /* [plane->metadata.n] owned */
+    uint32_t memory_name; /* name id of "[memory]" */
+    tm_vec allocators;    /* of uint32_t: name ids of allocators of host memory */
+    /* device for which all calls of the thread are; -1: none; -2: several devices */
+    int32_t thread_device;
     int64_t operator_end_ns; /* latest end of an operator on the thread so far */
     int64_t stage_end_ns;    /* latest end of a stage of the input pipeline so far */
-    bool marks_steps, waits; /* whether the thread has marks of steps, and waits for input */
+    /* marks_steps: the thread has marks of steps. waits: the thread waits for input. */
+    bool marks_steps, waits;
 } host;
 
 enum { NO_DEVICE = -1, SEVERAL = -2 };
@@ -80,8 +83,8 @@ static host_kind kind_of(tm_text name) {
     return is_operation(name) ? OPERATOR : ANNOTATION;
 }
 
-/* Whether a call of HIP copies or sets memory. (ROCm records what such calls launch as kernels,
- * CUDA as copies.) */
+/* Whether a call of HIP copies or sets memory. (With CUDA, the work of such calls is recorded as
+ * copies. ROCm records it as kernels.) */
 static bool names_copy(tm_text name) {
     return tm_text_begins(name, "hipMemcpy") || tm_text_begins(name, "hipMemset");
 }
@@ -112,7 +115,8 @@ static int64_t device_of_allocator(tm_text name) {
     return at > 4 && (at == name.size || name.bytes[at] == '_') ? number : -1;
 }
 
-/* Returns the device of an allocation: by its allocator's name or, on a TPU, by its number. */
+/* Returns the number of the device of an allocation. It is found from the name of the allocator. On
+ * a TPU, the event has no allocator, but the number itself. */
 static int64_t device_of_memory(const host *h, const tm_xvalues *v) {
     return tm_x_has(v, TM_X_ALLOCATOR)
                ? device_of_allocator(tm_xstat_text(h->stats.plane, &v->values[TM_X_ALLOCATOR]))
@@ -126,7 +130,8 @@ static int32_t type_of_memory(const host *h, bool of_device) {
     return !of_device ? CPU : tpu ? XLA : CUDA;
 }
 
-/* Returns the owner of an allocation: the rank of its device, or the first rank. */
+/* Returns the owner of an allocation: the rank of its device. If the file does not have this
+ * device, the owner is the first rank. */
 static owner owner_of_memory(const tm_xread *r, int64_t number) {
     const tm_xdevice *devices = r->devices.data;
     for (size_t i = 0; i < r->devices.n && number >= 0; i++)
@@ -135,7 +140,8 @@ static owner owner_of_memory(const tm_xread *r, int64_t number) {
     return r->is_first ? OWN : OTHERS;
 }
 
-/* Numbers an allocator of host memory: -1 for the first, then from 1. */
+/* Sets *number to the number of an allocator of host memory: -1 for the first allocator, then 1, 2,
+ * ... */
 static bool number_allocator(host *h, tm_xstat *stat, int64_t *number) {
     uint32_t name = tm_xread_intern_stat(h->r, &h->stats, stat);
     const uint32_t *v = h->allocators.data;
@@ -147,7 +153,7 @@ static bool number_allocator(host *h, tm_xstat *stat, int64_t *number) {
            (at < h->allocators.n || tm_vec_append(&h->allocators, &name, 1));
 }
 
-/* Records the allocator's name and its limit. */
+/* Records the name and the limit of an allocator. */
 static bool tell_allocator(host *h, const tm_memory_attr *attr, tm_xvalues *v) {
     tm_vec *known = &h->r->allocators;
     int64_t available = tm_x_int(v, TM_X_AVAILABLE, -1), limit = -1;
@@ -193,8 +199,8 @@ static tm_status take_memory(host *h, const taken *t, tm_error *err) {
         return tm_fail_memory(err);
     int64_t allocated = tm_x_int(v, TM_X_ALLOCATED, -1), stack = tm_x_int(v, TM_X_RESERVED, 0);
     bool sound = allocated >= 0 && stack >= 0 && allocated <= INT64_MAX - stack;
-    /* The memory that the pool has obtained is unknown. The stat of reserved bytes counts the stack
-     * of programs. */
+    /* The profile does not say how much memory the pool has obtained. Its stat of reserved bytes is
+     * the size of the stack of programs. */
     const tm_memory_attr attr = {.event = row,
                                  .address = tm_x_int(v, TM_X_ADDRESS, -1),
                                  .bytes = t->kind == RELEASE && bytes > INT64_MIN ? -bytes : bytes,
@@ -207,7 +213,7 @@ static tm_status take_memory(host *h, const taken *t, tm_error *err) {
     return tm_vec_append(&r->trace->attrs[TM_ATTR_MEMORY], &attr, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns the owner of a call: the rank of the device that it launched on. */
+/* Returns the owner of a call: the rank of the device on which the call launched work. */
 static owner owner_of_call(host *h, const tm_xlaunch *launch) {
     const tm_xdevice *devices = h->r->devices.data;
     if (h->r->devices.n == 1)
@@ -221,8 +227,8 @@ static owner owner_of_call(host *h, const tm_xlaunch *launch) {
     return devices + launch->device == h->r->device ? OWN : OTHERS;
 }
 
-/* Inserts an event for the operator of a call, if no operator's event contains the call: with XLA
- * only the call has the operator. */
+/* Inserts an event for the operator of a call, unless the event of an operator contains the call.
+ * With XLA, only the call names the operator. */
 static bool add_operator(host *h, uint32_t *row, const tm_xlaunch *launch) {
     tm_vec *events = &h->r->trace->events;
     tm_raw_event *operator_event = (tm_raw_event *)events->data + *row, call = *operator_event;
@@ -272,8 +278,8 @@ static bool is_word(tm_text text, const char *word) {
     return i == text.size && !word[i];
 }
 
-/* For input pipelines of libraries other than tf.data, such as Grain. Names a stage as tf.data
- * does, "Input::Read::Name", so that the pipeline analysis recognises it. */
+/* Names a stage of an input pipeline of another library than tf.data, such as Grain. The name has
+ * the form that tf.data uses, "Input::Read::Name", so that the pipeline analysis recognises it. */
 static uint32_t name_stage(host *h, const taken *t) {
     static const char *const categories[] = {"Enqueue", "Read", "Preprocessing"};
     tm_xread *r = h->r;
@@ -335,17 +341,17 @@ static tm_status take_span(host *h, const taken *t, tm_raw_event event, tm_error
         ok = !tm_x_has(t->v, TM_X_SHAPE) || add_shapes(h, row, t->v);
     }
     ok = ok && (t->v->present == 0 || tm_xsteps_take(h->steps, added, t->v));
-    /* Steps are put on a track of their own. On the track of their calls they would count as
-     * work. */
+    /* Steps are put on a track of their own. On the track of their calls, they would count as work.
+     */
     if (ok && event.category == TM_CAT_USER_ANNOTATION && tm_x_has(t->v, TM_X_STEP) &&
         !h->steps->of_device)
         h->r->trace->events.n = row;
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Sets the correlation id of a call that launches a TPU program to the id of its flow. If the
- * profile has no flows, recognises the call by its name, because calls after the run have the same
- * run id. */
+/* Sets the correlation id of a call that launches a TPU program to the id of the call's flow. If
+ * the profile has no flows, the call is recognised by its name. Its run id is not sufficient,
+ * because calls after the run have the same id. */
 static void find_flow(const host *h, const taken *t) {
     static const char launch[] = "DoEnqueueProgram";
     tm_xvalues *v = t->v;
@@ -378,7 +384,7 @@ static tm_status take_event(host *h, taken *t, tm_error *err) {
     return take_span(h, t, event, err);
 }
 
-/* Removes the attribute rows of removed events, and adjusts the event indices of the others. */
+/* Removes the attribute rows of removed events, and adjusts the event indices of the other rows. */
 static void keep_attrs(tm_trace *trace, tm_attr attr, size_t first, const uint32_t *rows,
                        size_t first_row) {
     tm_vec *vec = &trace->attrs[attr];
@@ -413,8 +419,8 @@ static place place_of(const tm_trace *trace) {
     return at;
 }
 
-/* Whether an event is kept. If a thread that fetches input belongs to no single device, all devices
- * wait for it. */
+/* Whether an event is kept. If a thread that fetches input belongs to no single device, its waits
+ * are kept for all devices, because they all wait for it. */
 static bool stays(const host *h, owner whose, bool own_thread) {
     if (whose == WAITS && !h->marks_steps)
         return false;
@@ -422,7 +428,7 @@ static bool stays(const host *h, owner whose, bool own_thread) {
     return own_thread || whose == OWN || all_wait;
 }
 
-/* Removes the events of a thread that belong to another rank, and waits that delay nothing. */
+/* Removes the events of a thread that belong to other ranks, and waits that delay nothing. */
 static tm_status drop_events(host *h, const place *begin, bool own_thread, tm_error *err) {
     tm_trace *trace = h->r->trace;
     tm_raw_event *events = trace->events.data;
@@ -447,8 +453,8 @@ static tm_status drop_events(host *h, const place *begin, bool own_thread, tm_er
     return TM_OK;
 }
 
-/* Whether the thread belongs to this rank: all of its calls are for the rank's device, or this is
- * the first rank and the calls are for several devices or none. */
+/* Whether the thread belongs to this rank. It does if all of its calls are for the rank's device.
+ * On the first rank, it also does if its calls are for several devices or for none. */
 static bool is_own_thread(const host *h) {
     const tm_xdevice *devices = h->r->devices.data;
     return h->thread_device >= 0 ? devices + h->thread_device == h->r->device : h->r->is_first;

@@ -1,4 +1,5 @@
-/* Reads planes of the host: a rank gets the part of its threads that belongs to its device. */
+/* Reads planes of the host. Each rank gets the part of the host's threads that belongs to its
+ * device. */
 #ifndef TMERGE_XPLANE_HOST_H
 #define TMERGE_XPLANE_HOST_H
 
@@ -7,13 +8,13 @@
 #include "readers/xplane/plane/xplane_steps.h"
 
 /**
- * Reads the threads. One process drives all devices of a file. Calls and allocations belong to the
- * rank of their device. If all calls of a thread are for the same device, the thread's other events
- * belong to that rank, too; else these events are added once, to the file's first rank. Steps are
- * added to every rank.
+ * Reads the threads. One process drives all devices of a file. A call or an allocation belongs to
+ * the rank of its device. If all calls of a thread are for the same device, the other events of the
+ * thread also belong to the rank of this device. Otherwise, they are added only to the first rank
+ * of the file. Steps are added to every rank.
  *
- * @param launches  has the devices of calls, from the GPU events
- * @param copies    of tm_xcopy_call: calls that copy or set are appended
+ * @param launches  has the device of each call, from the GPU events
+ * @param copies    of tm_xcopy_call: calls that copy or set memory are appended
  * @return          TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_xhost_read(tm_xread *r, tm_xlaunches *launches, tm_xsteps *steps, tm_vec *copies,

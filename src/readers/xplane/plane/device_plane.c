@@ -5,8 +5,8 @@
 /* Ids of the lines that the profiler derives from other lines, as signed 32-bit integers. */
 enum { DERIVED_FIRST = -559038737, DERIVED_LAST = DERIVED_FIRST + 289 }; /* from 0xdeadbeef */
 
-/* Whether a line has a name. The name may be followed by " - from #16", which gives the line that
- * it was derived from. */
+/* Whether a line has a name. The name may be followed by " - from #16", which gives the line from
+ * which this line was derived. */
 static bool is_named(tm_text name, const char *known) {
     size_t size = strlen(known);
     static const char from[] = " - from #";

@@ -1,4 +1,5 @@
-/* A plane of an XSpace that holds what ran on a device, and which of its lines are device work. */
+/* A plane of an XSpace that contains what ran on a device. Some of its lines are device work;
+ * others are derived from them. */
 #ifndef TMERGE_XPLANE_DEVICE_PLANE_H
 #define TMERGE_XPLANE_DEVICE_PLANE_H
 
@@ -14,11 +15,11 @@ typedef struct tm_xdevice {
     tm_xkind kind;
 } tm_xdevice;
 
-/** Whether a line's events are device work, and not derived from another line. */
+/** Whether the events of a line are device work. Events of a derived line are not. */
 bool tm_xline_counts(tm_xkind kind, const tm_xline *line);
 
-/** Returns the process number of a device's unit: the index of its plane. CPUs share a plane, so
- * their index is combined with the device number. */
+/** Returns the process number of a device's unit. It is the index of the device's plane. CPUs share
+ * a plane, so for a CPU the index is combined with the number of the device. */
 static inline int64_t tm_xdevice_key(const tm_xdevice *device) {
     return device->kind == TM_X_CPU ? device->plane_index + ((device->number + 1) << 32)
                                     : device->plane_index;

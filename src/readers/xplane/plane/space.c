@@ -45,7 +45,7 @@ static uint8_t type_of_value(uint32_t number) {
                                                          : TM_WIRE_VARINT;
 }
 
-/* Fields of the wrong type are ignored, as by protobuf's own libraries. */
+/* Fields of the wrong type are ignored, as in protobuf's own libraries. */
 bool tm_xstat_read(tm_wire_message message, tm_xstat *out) {
     tm_wire_field field;
     *out = (tm_xstat){0};
@@ -59,7 +59,7 @@ bool tm_xstat_read(tm_wire_message message, tm_xstat *out) {
     return !tm_wire_damaged(&message);
 }
 
-/* Reads an entry of a map: its key, and its value, a message. */
+/* Reads an entry of a map. Sets *key to its key, and *value to its value, which is a message. */
 static bool read_entry(const tm_wire_field *entry, int64_t *key, tm_wire_field *value) {
     tm_wire_message message = tm_wire_inner(entry);
     tm_wire_field field;
@@ -123,8 +123,8 @@ static tm_status add_stat_name(tm_space *space, tm_xplane *plane, const tm_wire_
     return tm_vec_append(&plane->stat_names, &name, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Counts and skips the events from wire->p on, as far as the window has them. This must be fast,
- * because nearly all of a file is events. */
+/* Counts and skips the events from wire->p to the end of the window. This must be fast, because
+ * nearly all of a file is events. */
 static void pass_events(tm_wire *wire, int64_t end, tm_xline *line) {
     enum { EVENT = 4 << 3 | TM_WIRE_BYTES };
     int64_t left = end - tm_wire_at(wire, wire->p);
@@ -193,14 +193,16 @@ static tm_status take_plane_field(tm_space *space, tm_xplane *plane, tm_wire_fie
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Orders by id, then by position, which must be the first two members of the elements. */
+/* Orders by id, then by position. The id and the position must be the first two members of the
+ * elements. */
 static int by_id(const void *a, const void *b) {
     const int64_t *x = a, *y = b;
     int order = tm_order_i64(x[0], y[0]);
     return order ? order : tm_order_i64(x[1], y[1]);
 }
 
-/* Sorts by id. Of equal ids, keeps the last one in the file, as for any map of protobuf. */
+/* Sorts by id. If an id occurs several times, keeps the element that is last in the file. (A map of
+ * protobuf does the same.) */
 static void sort_by_id(tm_vec *vec) {
     char *v = vec->data;
     size_t n = 0, size = vec->size;
@@ -219,7 +221,8 @@ static int64_t id_at(const tm_vec *vec, size_t i) {
     return *(const int64_t *)(const void *)((const char *)vec->data + i * vec->size);
 }
 
-/* Makes a table of indices by id, which is small because the profiler counts ids up. */
+/* Makes a table from ids to indices. The table is small, because the profiler numbers ids
+ * consecutively. If ids are far apart, no table is made. */
 static bool place_ids(const tm_vec *vec, tm_vec *places) {
     enum { NOWHERE = -1 };
     if (vec->n == 0 || vec->n >= UINT32_MAX)
@@ -416,7 +419,7 @@ tm_status tm_space_fail_stat(const tm_space *space, const uint8_t *at, tm_error 
 }
 
 /* Returns the index of the element with an id, in an array sorted by id; SIZE_MAX if absent. The id
- * must be the first member. */
+ * must be the first member of the elements. */
 static size_t find_id(const tm_vec *vec, const tm_vec *places, int64_t id) {
     size_t low = 0, high = vec->n;
     if (places->n > 0) {

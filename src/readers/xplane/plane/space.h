@@ -1,6 +1,7 @@
-/* Reads an XSpace, the format of TensorFlow's and JAX's profiler: planes of lines of events. The
- * first pass over the file keeps everything except events, because their names come after them.
- * Then the events are read line by line, in any order. */
+/* Reads an XSpace, the format of TensorFlow's and JAX's profiler. An XSpace has planes, a plane has
+ * lines, and a line has events. The first pass over the file keeps everything except events,
+ * because the names of the events come after them. Then the lines are read in any order, event by
+ * event. */
 #ifndef TMERGE_XPLANE_SPACE_H
 #define TMERGE_XPLANE_SPACE_H
 
@@ -8,7 +9,7 @@
 #include "base/vec.h"
 #include "readers/wire.h"
 
-/** Type of a stat's value, which is the number of the field of XStat that has it. */
+/** Type of a stat's value. It is the number of the field of XStat that contains the value. */
 typedef enum tm_xvalue {
     TM_X_NONE = 0,
     TM_X_DOUBLE = 2,
@@ -20,9 +21,9 @@ typedef enum tm_xvalue {
 } tm_xvalue;
 
 typedef struct tm_xstat {
-    int64_t id;   /* of its name */
-    int64_t i;    /* an integer, signed or not, modulo 2^64; for TM_X_REF an id */
-    double r;     /* value of a TM_X_DOUBLE; for integers the same value as a double */
+    int64_t id;   /* id of the stat's name */
+    int64_t i;    /* value of an integer, signed or not, modulo 2^64; of a TM_X_REF, an id */
+    double r;     /* value of a TM_X_DOUBLE; of an integer, the same value as a double */
     tm_text text; /* TM_X_TEXT, TM_X_BYTES: borrowed */
     uint8_t type; /* tm_xvalue */
 } tm_xstat;
@@ -38,19 +39,21 @@ typedef struct tm_xmeta {
     int64_t id;
     int64_t begin, end; /* offsets of the entry in the content */
     tm_text name, display_name;
-    tm_wire_message message; /* the whole message, for its stats; empty if over 1 MiB */
+    /* the whole message, from which the stats are read; empty if it is larger than 1 MiB */
+    tm_wire_message message;
 } tm_xmeta;
 
 /** The name of a stat. */
 typedef struct tm_xname {
     int64_t id;
-    int64_t begin; /* offset in the content */
+    int64_t begin; /* offset of the name in the content */
     tm_text name;
 } tm_xname;
 
 typedef struct tm_xline {
     int64_t id;
-    int64_t timestamp_ns;       /* time that the events' offsets are relative to */
+    /* start time of the line; the offsets of its events are relative to this time */
+    int64_t timestamp_ns;
     tm_text name, display_name; /* display_name is often empty */
     int64_t n_events;
     int64_t begin, end; /* offsets of the line in the content */
@@ -59,11 +62,12 @@ typedef struct tm_xline {
 typedef struct tm_xplane {
     int64_t id;
     tm_text name;
-    tm_vec lines;       /* of tm_xline, in file order */
-    tm_vec metadata;    /* of tm_xmeta, ascending in id; no id twice */
-    tm_vec stat_names;  /* of tm_xname, ascending in id; no id twice */
-    tm_vec places[2];   /* of uint32_t: element i is the index in metadata (or stat_names) of the
-                           lowest id + i; empty if ids are far apart */
+    tm_vec lines;      /* of tm_xline, in file order */
+    tm_vec metadata;   /* of tm_xmeta, ascending in id; each id occurs once */
+    tm_vec stat_names; /* of tm_xname, ascending in id; each id occurs once */
+    /* of uint32_t: places[0] is for `metadata`, places[1] for `stat_names`. Element i is the index
+     * of the entry with the id (lowest id + i). Empty if ids are far apart. */
+    tm_vec places[2];
     tm_vec stats;       /* of tm_wire_message: the plane's own stats, for tm_xplane_stat */
     int64_t begin, end; /* offsets of the plane in the content */
 } tm_xplane;
@@ -78,12 +82,13 @@ typedef struct tm_space {
     int64_t n_large; /* number of metadata entries over 1 MiB, whose stats are not kept */
 } tm_space;
 
-/** Whether the file was saved as text, which turns all bytes above 0x7F into U+FFFD and makes it
- * unreadable. (In an undamaged space, the first such bytes belong to lengths.) */
+/** Whether the file was saved as text. This turns all bytes above 0x7F into U+FFFD, and makes the
+ * file unreadable. (In an undamaged space, the first such bytes belong to lengths.) */
 bool tm_space_was_text(const uint8_t *bytes, size_t size);
 
 /**
- * Reads everything except events. Free it with tm_space_close, whatever the result.
+ * Reads everything except events. The caller must call tm_space_close, also after a failure.
+ *
  * @return  TM_OK; TM_ERR_INPUT with the offset of an unreadable field; TM_ERR_FAULT
  */
 tm_status tm_space_open(tm_source *source, tm_space *out, tm_error *err) TM_MUST_CHECK;
@@ -93,47 +98,54 @@ void tm_space_close(tm_space *space);
 typedef struct tm_xevent {
     int64_t metadata; /* id */
     int64_t offset_ps, duration_ps;
-    /* number of events that this one stands for, if the single events have no times; otherwise 0 */
+    /* If this event stands for several events whose times are not in the file: their number.
+     * Otherwise 0. */
     int64_t occurrences;
-    tm_wire_message message; /* the event, to read its stats; valid until the next event is read */
+    /* the event, from which its stats are read; valid until the next event is read */
+    tm_wire_message message;
 } tm_xevent;
 
 /** Moves to the events of a line. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_space_enter(tm_space *space, const tm_xline *line, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Takes the bytes of the next event if it is completely in the window; TM_WIRE_SLACK bytes after it
- * are readable.
- * @return  false if the event is not complete or something else is next: call tm_space_next then
+ * Takes the bytes of the next event if all of them are in the window. TM_WIRE_SLACK bytes after the
+ * event are readable.
+ *
+ * @return  false if the event is not complete, or if something else than an event is next; call
+ *          tm_space_next in this case
  */
 bool tm_space_held(tm_space *space, tm_wire_message *out);
 
-/** Parses an event's bytes like tm_space_next. TM_OK; TM_ERR_INPUT if they are damaged. */
+/** Parses the bytes of an event, like tm_space_next. TM_OK; TM_ERR_INPUT if the bytes are
+ * damaged. */
 tm_status tm_space_read_event(const tm_space *space, tm_wire_message body, tm_xevent *out,
                               tm_error *err) TM_MUST_CHECK;
 
-/** Takes the next event; @p more is false after the last. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+/** Takes the next event. @p more is false after the last event. TM_OK; TM_ERR_INPUT;
+ * TM_ERR_FAULT. */
 tm_status tm_space_next(tm_space *space, tm_xevent *out, bool *more, tm_error *err) TM_MUST_CHECK;
 
 /** Fails because the current event has an unreadable stat. */
 tm_status tm_space_fail_stat(const tm_space *space, const uint8_t *at, tm_error *err);
 
-/** Returns the metadata of an id, NULL if there is none. */
+/** Returns the metadata entry with an id; NULL if there is none. */
 const tm_xmeta *tm_xplane_metadata(const tm_xplane *plane, int64_t id);
 
-/** Returns the name of the stat with an id; an empty text if it has none. */
+/** Returns the name of the stat with an id; an empty text if there is no such stat. */
 tm_text tm_xplane_stat_name(const tm_xplane *plane, int64_t id);
 
 /** Returns the index of a stat's id in plane->stat_names; SIZE_MAX if absent. */
 size_t tm_xplane_stat_index(const tm_xplane *plane, int64_t id);
 
-/** Returns the text of a stat, by value or by reference; empty for a stat that is no text. */
+/** Returns the text of a stat. The stat has the text itself, or refers to it. If the stat is not a
+ * text, returns an empty text. */
 tm_text tm_xstat_text(const tm_xplane *plane, const tm_xstat *stat);
 
-/** Finds a stat of the plane itself by name. Returns false if absent. */
+/** Finds a stat of the plane itself by its name. Returns false if it is absent. */
 bool tm_xplane_stat(const tm_xplane *plane, const char *name, tm_xstat *out);
 
-/** Returns the first plane of a name, NULL if there is none. */
+/** Returns the first plane with a name; NULL if there is none. */
 const tm_xplane *tm_space_plane(const tm_space *space, const char *name);
 
 static inline bool tm_text_is(tm_text text, const char *string) {

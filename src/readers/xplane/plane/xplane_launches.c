@@ -5,7 +5,7 @@
 enum { PAGE_BITS = 6, PAGE = 1 << PAGE_BITS, FIRST_MASK = 255 };
 
 typedef struct page {
-    uint64_t number; /* correlation id without its low bits */
+    uint64_t number; /* correlation id >> PAGE_BITS */
     tm_xlaunch launches[PAGE];
 } page;
 

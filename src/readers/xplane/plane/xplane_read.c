@@ -48,8 +48,8 @@ static inline uint8_t role_of(const tm_xstats *stats, int64_t id) {
     return id >= 0 && id < TM_X_NEAR ? stats->near[id] : find_role(stats, id);
 }
 
-/* Returns the role of a stat that starts with its id, as nearly all do. For another stat returns
- * any role, so that it is parsed. */
+/* Returns the role of a stat that starts with its id, as nearly all stats do. For any other stat,
+ * returns a role that makes the caller parse the stat. */
 static inline uint8_t role_ahead(const tm_xstats *stats, tm_wire_message stat) {
     enum { ID = 1 << 3 | TM_WIRE_VARINT };
     uint64_t id;
@@ -123,7 +123,8 @@ static inline bool usual_value(const uint8_t *p, const uint8_t *end, tm_xstat *o
     return true;
 }
 
-/* Reads an optional number of an event and returns the position after it; NULL if damaged. */
+/* Reads a number of an event, which may be missing. Returns the position after the number; NULL if
+ * the number is damaged. */
 static inline const uint8_t *usual_number(const uint8_t *p, const uint8_t *end, uint8_t field,
                                           int64_t *out) {
     uint64_t value = 0;
@@ -182,7 +183,7 @@ tm_status tm_xstats_next(const tm_xstats *stats, tm_space *space, tm_xevent *eve
     return damaged ? tm_space_fail_stat(space, damaged, err) : TM_OK;
 }
 
-/* Whether a text is ASCII without zero bytes, as usual. */
+/* Whether a text is ASCII without zero bytes. Nearly all texts are. */
 static bool is_plain(tm_text text) {
     for (size_t i = 0; i < text.size; i++)
         if ((signed char)text.bytes[i] <= 0)
@@ -263,7 +264,7 @@ uint32_t tm_xread_stream(tm_xread *r, const tm_xline *line, bool counts) {
     return index;
 }
 
-/* Begins are in [-1e18, 3e18] ns, durations in [0, TM_DAY_NS]. */
+/* A begin must be in [-1e18, 3e18] ns, a duration in [0, TM_DAY_NS]. */
 static tm_count wrong_times(const tm_xevent *at, int64_t base_ns) {
     const int64_t least = -INT64_C(1000000000000000000), most = INT64_C(3000000000000000000);
     if (at->occurrences != 0 || at->offset_ps > INT64_MAX / 2 || at->offset_ps < INT64_MIN / 2 ||
@@ -277,7 +278,7 @@ static tm_count wrong_times(const tm_xevent *at, int64_t base_ns) {
 tm_status tm_xread_add(tm_xread *r, const tm_xline *line, const tm_xevent *at, tm_raw_event event,
                        uint32_t *row, tm_error *err) {
     tm_trace *trace = r->trace;
-    /* Some lines already count from the epoch. */
+    /* some lines count from the epoch, others from the start of the profile */
     bool absolute = line->timestamp_ns >= TM_FIRST_DAY_NS;
     int64_t base_ns = line->timestamp_ns;
     if (!absolute && base_ns >= -TM_FIRST_DAY_NS)

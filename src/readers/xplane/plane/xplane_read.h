@@ -7,7 +7,7 @@
 #include "timeline/trace.h"
 #include "tmerge/reader.h"
 
-/* The stats to read: id, name. Others are skipped. */
+/* The stats that are read: id and name. Other stats are skipped. */
 #define TM_X_ROLES(X)                                                                              \
     X(TM_X_CORRELATION, "correlation_id")                                                          \
     X(TM_X_KERNEL_DETAILS, "kernel_details")                                                       \
@@ -73,31 +73,37 @@ enum { TM_X_NEAR = 256 };
 /** The roles of the stats of a plane whose events are being read. */
 typedef struct tm_xstats {
     const tm_xplane *plane;
-    uint8_t near[TM_X_NEAR]; /* by id: roles of the stats with the lowest ids, which nearly all
-                                stats have */
-    uint8_t *roles;          /* [plane->stat_names.n] role of each stat, or TM_X_N_ROLES; owned */
-    /* [plane->stat_names.n] 1 + name id, for stat names that are used as texts; owned */
+    /* [id] roles of the stats with the lowest ids; nearly all stats have such an id */
+    uint8_t near[TM_X_NEAR];
+    uint8_t *roles; /* [plane->stat_names.n] role of each stat, or TM_X_N_ROLES; owned */
+    /* [plane->stat_names.n] owned; 1 + name id of each stat name that was used as a text; 0: not
+     * used yet */
     uint32_t *names;
 } tm_xstats;
 
 tm_status tm_xstats_init(tm_xstats *stats, const tm_xplane *plane, tm_error *err) TM_MUST_CHECK;
 void tm_xstats_free(tm_xstats *stats);
 
-/** Adds the stats of a message (@p number: TM_X_EVENT_STATS, ...) to @p out. Returns the position
- * of a damaged stat, else NULL. */
+/**
+ * Reads the stats of a message, and adds them to @p out. Returns the position of a damaged stat;
+ * NULL if there is none.
+ *
+ * @param number  field number of the stats: TM_X_EVENT_STATS, ...
+ */
 const uint8_t *tm_xstats_read(const tm_xstats *stats, tm_wire_message message, uint32_t number,
                               tm_xvalues *out);
 
 /**
- * Takes the next event of a line with its stats. Events of the usual form are read fast, others by
- * tm_space_next and tm_xstats_read. May leave event->message unset.
- * @param more  false after the last
+ * Takes the next event of a line with its stats. Events of the usual form are read in a fast way,
+ * other events with tm_space_next and tm_xstats_read. May leave event->message unset.
+ *
+ * @param more  false after the last event
  * @return      TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_xstats_next(const tm_xstats *stats, tm_space *space, tm_xevent *event, tm_xvalues *v,
                          bool *more, tm_error *err) TM_MUST_CHECK;
 
-/** An allocator of the rank, identified by type and device as in its memory records. */
+/** An allocator of the rank. It is identified by the type and the device in its memory records. */
 typedef struct tm_xallocator {
     int32_t type, device;
     uint32_t name;       /* name id, TM_NO_NAME if not given */
@@ -110,7 +116,8 @@ typedef struct tm_xread {
     tm_vec devices; /* of tm_xdevice: the file's ranks, in order */
     tm_names *names;
     tm_trace *trace;
-    const tm_xdevice *device; /* this rank's device, in devices; NULL: the file has no devices */
+    /* this rank's device, which is an element of `devices`; NULL: the file has no devices */
+    const tm_xdevice *device;
     bool is_first; /* this is the first rank, which gets everything that belongs to no device or to
                       several */
     int64_t epoch_ns;  /* start time of the profile; 0 unknown */
@@ -122,24 +129,30 @@ typedef struct tm_xread {
  * out of memory. */
 uint32_t tm_xread_intern(tm_xread *r, tm_text text);
 
-/** Returns the name id of a stat's text; TM_NO_NAME if none, TM_NAME_FAILED if out of memory. */
+/** Returns the name id of a stat's text; TM_NO_NAME if the stat has no text; TM_NAME_FAILED if out
+ * of memory. */
 uint32_t tm_xread_intern_stat(tm_xread *r, tm_xstats *stats, const tm_xstat *stat);
 
-/** Records that the rank is a member of a communicator, if that is not recorded yet. Returns false
- * if out of memory. */
+/** Records that the rank is a member of a communicator, unless this was recorded before. Returns
+ * false if out of memory. */
 bool tm_xread_add_communicator(tm_xread *r, const tm_communicator *added) TM_MUST_CHECK;
 
-/** Return the track of a line; UINT32_MAX if out of memory. If @p counts, the line is device work
- * and its track a stream; otherwise the track has stream -1. */
+/**
+ * Return the track of a line; UINT32_MAX if out of memory.
+ *
+ * @param counts  whether the line is device work. If it is, its track is a stream. Otherwise, the
+ *                track has stream -1.
+ */
 uint32_t tm_xread_thread(tm_xread *r, const tm_xline *line);
 uint32_t tm_xread_stream(tm_xread *r, const tm_xline *line, bool counts);
 
 /**
- * Adds an event with the times that it has on a line, or counts why it is dropped. Begin and end
- * are rounded to nanoseconds independently.
+ * Adds an event with the times that it has on a line. If the times are invalid, drops the event,
+ * and counts the reason. Begin and end are rounded to nanoseconds independently.
  *
- * @param event  its name, track, category and kind; fails if name or track is a failure value
- * @param row    set to its index; TM_NO_EVENT if it was dropped
+ * @param event  name, track, category and kind of the event. The function fails if the name or the
+ *               track is a failure value.
+ * @param row    set to the index of the event; TM_NO_EVENT if it was dropped
  * @return       TM_OK; TM_ERR_FAULT
  */
 tm_status tm_xread_add(tm_xread *r, const tm_xline *line, const tm_xevent *at, tm_raw_event event,

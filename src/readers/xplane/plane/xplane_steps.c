@@ -117,9 +117,10 @@ static int by_flow(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->id, y->id);
 }
 
-/* Follows a cause from thread to thread back to its step; NULL if none is found. */
+/* Follows a cause from thread to thread, back to the step to which it belongs. Returns NULL if no
+ * step is found. */
 static tm_xstep *step_of(const tm_xsteps *s, uint32_t at) {
-    enum { HOPS_MAX = 64 }; /* limited, because flows of damaged files may form cycles */
+    enum { HOPS_MAX = 64 }; /* limited, because the flows of a damaged file may form cycles */
     const tm_xcause *causes = s->causes.data;
     for (int hop = 0; hop < HOPS_MAX && at != no_cause; hop++) {
         if (causes[at].type == OF_STEP)
@@ -144,8 +145,9 @@ static void join_calls(tm_xsteps *s) {
     }
 }
 
-/* Sets the times of a step to those of its calls. The step's own times differ: a device's marker
- * covers the device's work, and an annotation may end before another thread makes the calls. */
+/* Sets the times of a step to the times of its calls. The step's own times are different. A
+ * device's marker covers the device's work, and an annotation may end before another thread makes
+ * the calls. */
 static void move_to_calls(tm_xstep *step) {
     bool marker = step->name == TM_NO_NAME;
     if (step->first_ns > step->last_ns)
@@ -164,7 +166,7 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->number, y->number);
 }
 
-/* Makes "train step 12", which is recognised as a step's name. */
+/* Makes a name such as "train step 12", which is recognised as the name of a step. */
 static uint32_t name_step(tm_xread *r, const tm_xstep *step, size_t place) {
     char text[160];
     int64_t number = step->number >= 0 ? step->number : (int64_t)place;
@@ -204,7 +206,7 @@ tm_status tm_xsteps_finish(tm_xsteps *s, tm_xread *r, tm_error *err) {
         return tm_fail_memory(err);
     for (size_t i = 0; i < s->steps.n; i++) {
         /* Steps of a loop overlap if the host makes calls for the next step before the last calls
-         * of the current one. The device runs them one after another. */
+         * of the current step. The device runs the steps one after another. */
         bool overlaps = i > 0 && steps[i - 1].name == steps[i].name &&
                         steps[i].begin_ns < steps[i - 1].end_ns &&
                         steps[i].end_ns > steps[i - 1].end_ns;

@@ -6,8 +6,8 @@
 #include "base/sorted.h"
 #include "tpu_core.h"
 
-/* Records the flow of each program run on a device, so that host calls with the same flow are found
- * to be for this device. */
+/* Records the flow of each program run on a device. A host call with the same flow is then known to
+ * be for this device. */
 static tm_status add_others(tm_xread *r, const tm_xline *line, const tm_xstats *stats,
                             size_t device, tm_xlaunches *launches, tm_error *err) {
     const tm_xdevice *devices = r->devices.data;
@@ -174,8 +174,8 @@ typedef struct total {
     int64_t ns, n;
 } total;
 
-/* Finds the program with the most total time; of equal ones, the first. TM_NO_NAME if it ran only
- * once. Returns false if out of memory. */
+/* Finds the program with the most total time. If several programs have the most, takes the first.
+ * Sets *out to TM_NO_NAME if the program ran only once. Returns false if out of memory. */
 static bool main_program(const tm_vec *runs, uint32_t *out) {
     const tm_tpu_span *v = runs->data;
     tm_keys names = TM_KEYS(uint32_t);
@@ -202,8 +202,8 @@ static bool main_program(const tm_vec *runs, uint32_t *out) {
     return ok;
 }
 
-/* Makes a step from each run of the main program, from its launch to the launch of the next run. So
- * the core's work for the run belongs to that step. */
+/* Makes a step from each run of the main program. The step lasts from the launch of the run to the
+ * launch of the next run. So the core's work for the run belongs to this step. */
 static bool make_steps(const tm_vec *runs, const tm_vec *calls, tm_xsteps *steps) {
     const tm_tpu_span *v = runs->data;
     size_t first = steps->steps.n;
@@ -242,8 +242,8 @@ tm_status tm_tpu_find_steps(const tm_xread *r, const tm_vec *runs, tm_xsteps *st
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* A row of the memory table. Rows must be sorted by time, because the table has one thread after
- * another. */
+/* A row of the memory table. Rows must be sorted by time, because the table has the rows of one
+ * thread after those of another thread. */
 typedef struct record {
     int64_t at_ns;
     uint32_t row;

@@ -7,22 +7,24 @@
 #include "base/sorted.h"
 
 enum {
-    SAMPLES = 512, /* number of operations that the line is fitted to */
-    /* iterations of least squares, each with the points near the previous line */
+    SAMPLES = 512, /* number of operations to which the line is fitted */
+    /* iterations of least squares; each uses the points near the line of the previous iteration */
     FITS = 6,
     LEAST_SAMPLES = 8 /* minimum number of points for fitting a drift */
 };
 
-/* maximum distance of points near the line: the file's times change in steps of 15.2 us */
+/* A point is near the line if its distance is at most this. (The file's times change in steps of
+ * 15.2 us.) */
 static const double near_ps = 20e6;
-static const double slope_window = 1e-6; /* error of a slope between points 15 s apart, caused by a
-                                            step of 15.2 us in the file's times */
+/* Error of a slope between two points that are 15 s apart, if the times in the file have changed by
+ * a step of 15.2 us. */
+static const double slope_window = 1e-6;
 static const double most_drift = 1e-3;
-static const int64_t least_span_ps =
-    INT64_C(2000000000000); /* in a shorter trace, the clocks drift apart by less than a step of the
-                               file's times */
+/* In a shorter trace, the drift of the clocks is less than a step of the file's times. */
+static const int64_t least_span_ps = INT64_C(2000000000000);
 
-/* The host's clock minus the core's, at a time of the core relative to clock->middle_ps. */
+/* shift_ps is the host's clock minus the core's clock. at_ps is a time on the core's clock,
+ * relative to clock->middle_ps. */
 typedef struct point {
     double at_ps, shift_ps;
 } point;
@@ -38,8 +40,8 @@ static int by_file(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->device_ps, y->device_ps);
 }
 
-/* Finds the window that has the most values, and returns its middle. Sorts the values;
- * there must be at least one. */
+/* Finds the window that contains the most values, and returns its middle. There must be at least
+ * one value. This function sorts the values. */
 static double densest(double *values, size_t n, double window) {
     size_t most = 0, from = 0;
     double middle = 0;
@@ -55,8 +57,8 @@ static double densest(double *values, size_t n, double window) {
     return middle;
 }
 
-/* Finds the slope that most pairs of distant points have, because pairs of correct points agree on
- * it. */
+/* Finds the slope that most pairs of distant points have. Pairs of correct points have nearly the
+ * same slope; other pairs have different slopes. */
 static bool find_slope(const point *points, size_t n, double *out) {
     double span = points[n - 1].at_ps - points[0].at_ps;
     double *slopes = malloc(n * n / 2 * sizeof *slopes);
@@ -75,7 +77,7 @@ static bool find_slope(const point *points, size_t n, double *out) {
     return true;
 }
 
-/* Fits the line again by least squares, to the points near it. */
+/* Fits a line again by least squares. Uses the points that are near the line. */
 static void refine(const point *points, size_t n, bool drifts, double *shift, double *slope) {
     double near = 0, at = 0, by = 0, above = 0, below = 0;
     for (size_t i = 0; i < n; i++)
@@ -98,7 +100,8 @@ static void refine(const point *points, size_t n, bool drifts, double *shift, do
     *shift = by - *slope * at;
 }
 
-/* Fits a line to the points, sorted by time. It goes through where the points are densest. */
+/* Fits a line to the points, which must be sorted by time. The line goes through the place where
+ * the points are densest. */
 static bool fit_line(const point *points, size_t n, double *shift, double *slope) {
     double rest[SAMPLES];
     bool drifts =
@@ -198,7 +201,7 @@ void tm_tpu_clock_move(const tm_tpu_clock *clock, int64_t *begin_ps, int64_t *en
     if (!next && !last)
         return;
     if (!next || !last || next->file_ps >= *end_ps || last->file_ps <= *begin_ps) {
-        /* no operation is inside: `last` ends before the start, `next` starts after the end */
+        /* no operation is inside the span: `last` ends before the span, `next` starts after it */
         bool ahead = next && (!last || next->file_ps - *end_ps < *begin_ps - last->file_ps);
         next = last = ahead ? next : last;
     }

@@ -9,8 +9,8 @@
 #include "base/vec.h"
 #include "tmerge/status.h"
 
-/** The times of an operation on two clocks [ps]: on the host's, as the file gives them, and on the
- * core's. */
+/** The times of an operation [ps]. file_ps is on the host's clock, as the file gives it. device_ps
+ * is on the core's clock. */
 typedef struct tm_tpu_times {
     int64_t file_ps, file_duration_ps;
     int64_t device_ps, device_duration_ps;
@@ -25,7 +25,7 @@ typedef struct tm_tpu_times {
 typedef struct tm_tpu_clock {
     tm_vec begins, ends; /* of tm_tpu_edge: starts and ends of operations, ascending by file time */
     int64_t middle_ps;   /* time on the core's clock at which shift_ps applies */
-    int64_t shift_ps;    /* host's minus core's clock at middle_ps */
+    int64_t shift_ps;    /* host's clock minus core's clock, at middle_ps */
     double drift;        /* change of the shift per time on the core's clock */
 } tm_tpu_clock;
 
@@ -47,11 +47,10 @@ void tm_tpu_clock_free(tm_tpu_clock *clock);
 /** Converts a core time to the host's clock. */
 int64_t tm_tpu_clock_host(const tm_tpu_clock *clock, int64_t device_ps);
 
-/**
- * Corrects a span that has only the file's times, such as the run of a module. If operations are
- * inside, its start is corrected like the begin of the first one, its end like the end of the last
- * one. Otherwise both are corrected like the nearest begin or end of an operation.
- */
+/** Corrects a span that has only the file's times, such as the run of a module. If there are
+ * operations inside the span, its start is moved like the start of the first operation, and its end
+ * like the end of the last operation. Otherwise, both are moved like the start or end of an
+ * operation that is nearest to the span. */
 void tm_tpu_clock_move(const tm_tpu_clock *clock, int64_t *begin_ps, int64_t *end_ps);
 
 #endif

@@ -1,4 +1,5 @@
-/* Notes the collectives that a core takes part in: program, operation and group of each. */
+/* Records the collectives in which a core takes part: the program, the operation and the group of
+ * each. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -12,7 +13,8 @@ static tm_text name_of(const tm_tpu_core *core, uint32_t meta) {
     return ((const tm_xmeta *)core->plane->metadata.data)[meta].name;
 }
 
-/* Finds the group of a collective in a program. For a barrier it is all devices of the program. */
+/* Finds the group of a collective in a program. The group of a barrier is all devices of the
+ * program. */
 static bool find_group(tm_tpu_core *core, tm_tpu_meta *m, uint32_t program) {
     const tm_assignment assignment = tm_xassignments_find(&core->programs, name_of(core, program));
     tm_vec members = TM_VEC(int64_t);
@@ -37,8 +39,9 @@ static bool find_group(tm_tpu_core *core, tm_tpu_meta *m, uint32_t program) {
     return ok;
 }
 
-/* Sets the sizes of input and output. The output of an all-gather is n_members times its input, the
- * output of a reduce-scatter its input / n_members; otherwise both are equal. */
+/* Sets the sizes of input and output. The output of an all-gather is n_members times as large as
+ * its input. The input of a reduce-scatter is n_members times as large as its output. For other
+ * collectives, both have the same size. */
 static void set_size(const tm_tpu_meta *m, tm_names *names, tm_collective_attr *attr) {
     tm_hlo_size size = tm_hlo_size_of(m->hlo.operands);
     if (size.elements < 0)

@@ -13,7 +13,7 @@ static const int64_t far_ps = INT64_C(1) << 61;
 typedef struct taken {
     tm_tpu_times times;
     uint32_t meta;
-    bool timed; /* whether it has times on the core's clock, too */
+    bool timed; /* whether the event also has times on the core's clock */
 } taken;
 
 int64_t tm_tpu_flow_of(const tm_xvalues *v, bool host, int64_t device) {
@@ -36,8 +36,8 @@ static bool is_near(int64_t ps) {
     return ps < far_ps && ps > -far_ps;
 }
 
-/* Reads a core's number from XLA's message. Core 0 has none there, because protobuf does not write
- * a 0. */
+/* Reads a core's number from XLA's message. For core 0, the message has no number, because protobuf
+ * does not write a 0. */
 static int64_t core_of(const tm_xplane *plane) {
     enum { GLOBAL_CORE = 6 };
     tm_xstat details;
@@ -61,8 +61,8 @@ const tm_xline *tm_tpu_line(const tm_xplane *plane, const char *name) {
     return NULL;
 }
 
-/* Returns the bytes accessed in the device's main memory, without on-chip memory if the compiler
- * counts the memories separately. */
+/* Returns the bytes accessed in the device's main memory. If the compiler does not count each
+ * memory separately, accesses to on-chip memory are included. */
 static int64_t main_memory_bytes(const tm_xvalues *v) {
     enum { ACCESS = 1, MEMORY = 2, BYTES = 3, MAIN = 1 };
     int64_t all = tm_x_int(v, TM_X_BYTES_ACCESSED, -1), sum = 0;
@@ -88,8 +88,8 @@ static int64_t main_memory_bytes(const tm_xvalues *v) {
     return tm_wire_damaged(&message) ? all : sum;
 }
 
-/* Sets the compiler's data about an operation, except for the program, which follows from the
- * run. */
+/* Sets the data that the compiler provides about an operation. The program is not set here, because
+ * it follows from the run. */
 static bool learn_facts(tm_tpu_core *core, tm_tpu_meta *m, const tm_xvalues *v) {
     tm_xread *r = core->r;
     tm_xla_attr *facts = &m->facts;
@@ -109,7 +109,7 @@ static bool learn_facts(tm_tpu_core *core, tm_tpu_meta *m, const tm_xvalues *v) 
            facts->shape != TM_NAME_FAILED;
 }
 
-/* Classifies the events of a metadata entry, from the entry and from one of the events. */
+/* Classifies the events of a metadata entry. Uses the entry and one of its events. */
 static bool learn(tm_tpu_core *core, uint32_t index, const tm_xvalues *v) {
     const tm_xmeta *meta = (const tm_xmeta *)core->plane->metadata.data + index;
     tm_tpu_meta *m = &core->metas[index];
@@ -127,8 +127,8 @@ static bool learn(tm_tpu_core *core, uint32_t index, const tm_xvalues *v) {
     return m->name != TM_NAME_FAILED && m->awaited != TM_NAME_FAILED && learn_facts(core, m, v);
 }
 
-/* Sets an event's times, relative to the base of the line of operations; false if it has no
- * times. */
+/* Sets the times of an event, relative to the base of the line of operations. Returns false if the
+ * event has no times. */
 static bool take_times(const tm_tpu_core *core, const tm_xline *line, const tm_xevent *event,
                        const tm_xvalues *v, taken *out) {
     int64_t apart_ns = line->timestamp_ns - core->line->timestamp_ns;
@@ -144,8 +144,8 @@ static bool take_times(const tm_tpu_core *core, const tm_xline *line, const tm_x
     return true;
 }
 
-/* Reads the stats of an event and, if its metadata entry is not known yet, of the entry. Returns
- * the position of a damaged stat, else NULL. */
+/* Reads the stats of an event. If the event's metadata entry is not known yet, also reads the stats
+ * of the entry. Returns the position of a damaged stat; NULL if there is none. */
 static const uint8_t *read_stats(tm_tpu_core *core, const tm_xmeta *meta, const tm_xevent *event,
                                  tm_xvalues *out) {
     const uint8_t *damaged = NULL;
@@ -196,7 +196,8 @@ static bool keep_note(tm_tpu_core *core, const taken *event, const tm_xvalues *v
     return tm_vec_append(out, event, 1) != NULL;
 }
 
-/* Adds a run, and appends its times to `out`, as the file has them, to be corrected later. */
+/* Adds a run, and appends its event to @p out. The times of the event are those in the file; they
+ * are corrected later. */
 static bool keep_run(tm_tpu_core *core, const taken *event, const tm_xvalues *v, tm_vec *out) {
     const tm_tpu_run run = {.meta = event->meta,
                             .launch = tm_tpu_flow_of(v, false, core->r->device->number)};
@@ -228,8 +229,8 @@ static tm_status fit_clock(const tm_vec *ops, tm_tpu_clock *out, tm_error *err) 
     return status;
 }
 
-/* Orders by begin. If begins are equal, the longer element, which encloses the other, comes first.
- * Begin and end are the first members of the elements. */
+/* Orders by begin. If begins are equal, the longer element comes first, because it encloses the
+ * other. Begin and end must be the first two members of the elements. */
 static int by_begin(const void *a, const void *b) {
     const int64_t *x = a, *y = b;
     int order = tm_order_i64(x[0], y[0]);
@@ -309,7 +310,8 @@ static tm_status read_lines(tm_tpu_core *core, lines *l, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Sets the world size to the largest number of devices of a program that this core runs. */
+/* Sets the world size to the number of devices of a program. Of the programs that this core runs,
+ * the one with the most devices is used. */
 static void set_world_size(tm_tpu_core *core) {
     const tm_xassigned *programs = core->programs.programs.data;
     int64_t *size = &core->r->trace->world_size;

@@ -6,18 +6,19 @@
 #include "tpu.h"
 #include "tpu_clock.h"
 
-/** What all events of a metadata entry have in common; indexed like the plane's entries. */
+/** What all events of a metadata entry have in common. The index is that of the entry in the
+ * plane. */
 typedef struct tm_tpu_meta {
     tm_hlo hlo;
     tm_hlo_kind kind;
     bool known;        /* whether the other members are set */
     uint32_t name;     /* id of the operation's name: "fusion.2" */
-    uint32_t awaited;  /* for an operation that waits: name id of the operation waited for */
-    uint32_t shown;    /* name id of the entry's events; 0: not made yet */
+    uint32_t awaited;  /* of an operation that waits: name id of the operation for which it waits */
+    uint32_t shown;    /* name id that the events of the entry get; 0: not made yet */
     uint32_t group;    /* for a collective: name id of its group in `program`; TM_NO_NAME:
                           unknown */
-    int32_t n_members; /* and its size */
-    uint32_t program;  /* 1 + index of the program's metadata; 0 none yet */
+    int32_t n_members; /* number of devices in this group */
+    uint32_t program;  /* 1 + index of the metadata of the program; 0: none yet */
     tm_xla_attr facts; /* attributes of the entry's events, except for the event index */
 } tm_tpu_meta;
 
@@ -50,22 +51,23 @@ typedef struct tm_tpu_core {
     tm_xassignments programs;
     tm_tpu_meta *metas; /* [plane->metadata.n] owned */
     int64_t id;         /* number of the core in the job, -1 unknown */
-    tm_vec ops;         /* of tm_tpu_op, ascending by begin; if equal, the longer one first */
-    tm_vec runs;        /* of tm_tpu_run, ascending by begin */
-    tm_vec notes;       /* of tm_tpu_note, ascending by begin */
-    tm_vec steps;       /* of tm_tpu_note: step markers */
+    /* of tm_tpu_op, ascending by begin; if begins are equal, the longer operation is first */
+    tm_vec ops;
+    tm_vec runs;  /* of tm_tpu_run, ascending by begin */
+    tm_vec notes; /* of tm_tpu_note, ascending by begin */
+    tm_vec steps; /* of tm_tpu_note: step markers */
 } tm_tpu_core;
 
-/** Reads the lines of the core, or of one of its SparseCores, which has its own plane; all times
- * become host times. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+/** Reads the lines of the core, or the lines of one of its SparseCores. (Each SparseCore has its
+ * own plane.) Converts all times to host times. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_tpu_core_read(tm_tpu_core *core, tm_xread *r, const tm_xplane *plane, int sparse,
                            tm_error *err) TM_MUST_CHECK;
 void tm_tpu_core_free(tm_tpu_core *core);
 
-/** Returns the run at a time, TM_NO_EVENT for none. */
+/** Returns the index of the run at a time; TM_NO_EVENT if there is none. */
 uint32_t tm_tpu_run_at(const tm_tpu_core *core, int64_t ps);
 
-/** Returns the line of a name, NULL if the plane has none. */
+/** Returns the line with a name; NULL if the plane has none. */
 const tm_xline *tm_tpu_line(const tm_xplane *plane, const char *name);
 
 /** Adds events for everything that was read. TM_OK; TM_ERR_FAULT. */
@@ -73,8 +75,9 @@ tm_status tm_tpu_emit(tm_tpu_core *core, tm_error *err) TM_MUST_CHECK;
 
 /**
  * Records that an event is the core's part of a collective.
- * @param meta  of the operation that is or starts the collective; for a barrier, of the barrier's
- *              event
+ *
+ * @param meta  metadata of the operation that is the collective, or that starts it; for a barrier,
+ *              metadata of the barrier's event
  * @param run   the program run that contains the event; NULL: unknown
  * @return      false if out of memory
  */

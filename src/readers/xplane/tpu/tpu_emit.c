@@ -14,20 +14,20 @@ enum {
 /* An operation that contains others and has not ended yet. */
 typedef struct holder {
     uint32_t op;
-    int64_t from_ps; /* end of the last operation inside so far */
+    int64_t from_ps; /* end of the last operation inside this operation so far */
 } holder;
 
 typedef struct emitter {
     tm_tpu_core *core;
     tm_xread *r;
-    uint32_t track; /* of operations */
+    uint32_t track; /* track of operations */
     tm_vec holders; /* of holder */
     /* of uint32_t: operations of this run that started and that no operation has waited for yet */
     tm_vec started;
     tm_vec lane_ends; /* of int64_t: end of the last operation on each stream for asynchronous
                          operations */
     uint32_t run;
-    uint32_t program, program_meta; /* name id of the last program, and its metadata */
+    uint32_t program, program_meta; /* name id of the last program, and index of its metadata */
 } emitter;
 
 static const tm_tpu_op *op_at(const emitter *e, uint32_t i) {
@@ -102,9 +102,9 @@ static tm_status add_kernel(emitter *e, const int64_t at[2], uint32_t track, uin
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Finds the memories of a copy from its text. The result of a copy-start is (to, from, context);
- * the result of other starts is ((from), to, context). The operand of a -done operation has the
- * same form. */
+/* Finds the source and the destination memory of a copy in the copy's text. The result of a
+ * copy-start is (to, from, context). The result of any other -start operation is ((from), to,
+ * context). The operand of a -done operation is the result of its -start operation. */
 static void find_memories(const tm_tpu_meta *m, int *from, int *to) {
     bool plain = m->hlo.opcode.size >= 5 && memcmp(m->hlo.opcode.bytes, "copy-", 5) == 0;
     bool done = m->kind.part == TM_HLO_DONE;
@@ -136,8 +136,9 @@ static uint32_t copy_name(emitter *e, tm_tpu_meta *m) {
 
 /*
  * Adds a copy.
- * @param done  operation whose result is the copied data: the one that waits for the copy, or the
- *              copy itself
+ *
+ * @param done  operation whose result is the copied data. This is the operation that waits for the
+ *              copy, or the copy itself if it is not asynchronous.
  */
 static tm_status add_copy(emitter *e, const int64_t at[2], uint32_t track, uint32_t op,
                           uint32_t done, tm_error *err) {
@@ -159,7 +160,8 @@ static tm_status add_note(emitter *e, uint32_t op, tm_error *err) {
     return row == TM_NO_EVENT || add_facts(e, op, row) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Finds the first free stream for an asynchronous operation. Such operations may overlap. */
+/* Finds the first stream that is free for an asynchronous operation. (Such operations may
+ * overlap.) */
 static tm_status take_lane(emitter *e, const int64_t at[2], uint32_t *track, tm_error *err) {
     int64_t *ends = e->lane_ends.data;
     size_t lane = 0;
@@ -178,14 +180,15 @@ static bool is_of_kind(const tm_tpu_meta *a, const tm_tpu_meta *b) {
     return a->kind.class == b->kind.class && a->kind.kind == b->kind.kind;
 }
 
-/* Whether an operation of this name starts another one. */
+/* Whether an operation of this name starts another operation. */
 static bool names_start(tm_text name) {
     const tm_hlo hlo = {.opcode = name};
     return tm_hlo_kind_of(&hlo, (tm_text){"", 0}).part == TM_HLO_START;
 }
 
-/* Finds the started operation that operation `done` waits for: by the name that `done` gives or, if
- * a loop passed the result on under another name, the oldest started operation of the same kind. */
+/* Finds the started operation for which operation `done` waits. It is found by the name that `done`
+ * gives. If a loop passed the result on under another name, it is the oldest started operation of
+ * the same kind. */
 static uint32_t find_start(emitter *e, uint32_t done) {
     uint32_t *v = e->started.data;
     const tm_tpu_meta *waits = meta_of(e, done);
@@ -227,7 +230,7 @@ static tm_status start(emitter *e, uint32_t op, tm_error *err) {
     return add_note(e, op, err);
 }
 
-/* Adds a loop's own work up to a time. */
+/* Adds the work that a loop does itself, up to a time. */
 static tm_status add_own(emitter *e, const holder *h, int64_t until_ps, tm_error *err) {
     const int64_t at[2] = {h->from_ps, until_ps};
     if (at[1] - at[0] < LEAST_PS)
