@@ -30,7 +30,7 @@ static bool is_same_process(const tm_cell *a, const tm_cell *b) {
            strcmp(a[HR_HOST].value.text, b[HR_HOST].value.text) == 0;
 }
 
-/* Adds @p what and the first few processes in this state. Each process appears once. */
+/* Adds @p what and the first few processes that are in @p state. No process is listed twice. */
 static void add_state(tm_hang_words *t, const tm_table *rows, tm_ras_state state,
                       const char *what) {
     enum { SHOWN = 4 };
@@ -132,7 +132,8 @@ static bool list_moved(const tm_table *moves, bool moved, tm_vec *ranks, size_t 
     return ok;
 }
 
-/* Adds "ranks 0-2"; if a rank is unknown, "3 GPUs". */
+/* Adds a list of ranks, such as "ranks 0-2". If a rank is unknown, adds the number of GPUs instead,
+ * such as "3 GPUs". */
 static void add_gpus(tm_hang_words *t, const tm_vec *ranks, size_t n) {
     if (ranks->n == n)
         tm_hang_add_ranks(t, ranks);

@@ -44,8 +44,8 @@ typedef struct counter {
     double sum, min, max;
 } counter;
 
-/* Adds each sample to its counter. Samples and tracks are in the order of rows. Returns false if
- * out of memory. */
+/* Adds each sample to its counter. Samples and tracks are both sorted by row. Returns false if out
+ * of memory. */
 static bool count(const tm_timeline *timeline, tm_keys *keys, tm_vec *counters) {
     const tm_counter_attr *attrs = timeline->attrs[TM_ATTR_COUNTER];
     uint32_t track = 0;

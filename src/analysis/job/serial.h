@@ -13,9 +13,11 @@ typedef struct tm_serial {
     int64_t beyond_ns; /* part of this kernel's duration after the next kernel starts; all of it if
                           no kernel follows */
     int64_t late;      /* number of other kernels that end after the host waited for them */
-    int64_t latest_ns; /* largest time from the host's return to the end of such a kernel */
-    tm_intervals compute; /* P without the time in doubt; set only if kernels > 0 */
-    tm_intervals busy;    /* P u C u M without the time in doubt; set only if kernels > 0 */
+    /* longest time from the host's return until one of the `late` kernels ends */
+    int64_t latest_ns;
+    /* P (all compute events) without the time in doubt; set only if kernels > 0 */
+    tm_intervals compute;
+    tm_intervals busy; /* P u C u M without the time in doubt; set only if kernels > 0 */
 } tm_serial;
 
 /**

@@ -4,8 +4,8 @@
 #include "analysis/shared/passes.h"
 #include "base/sorted.h"
 
-/* The time of an outermost operator: an operator of autograd that is not nested in an operator of
- * autograd, or any other operator that is not nested. */
+/* Begin and end of an outermost operator. An operator of autograd is outermost if it is not nested
+ * in another operator of autograd. Any other operator is outermost if it is not nested at all. */
 typedef struct mark {
     int64_t begin_ns, end_ns;
 } mark;

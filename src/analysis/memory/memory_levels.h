@@ -19,8 +19,8 @@ typedef struct tm_memory_step {
 /** The levels of a device, or of the CPU. */
 typedef struct tm_device_levels {
     int32_t type, device;
-    bool relative; /* whether totals are not recorded, so that levels start at 0 */
-    /* whether reserved_bytes of the levels is the part of allocated_bytes that programs hold */
+    bool relative; /* whether the trace records no totals; levels then start at 0 */
+    /* whether reserved_bytes of a level is the part of allocated_bytes that programs hold */
     bool stacks;
     int64_t allocations, releases;
     int64_t begin_bytes;         /* allocated bytes before the first record */

@@ -18,7 +18,7 @@ typedef struct walk {
     const tm_rank_view *view;
     tm_owner_class *is_owner;
     tm_owners *owners;
-    /* sorted by row, and so grouped by thread */
+    /* Records are sorted by row, so the records of a thread are adjacent. */
     size_t next; /* index of the next record */
     tm_vec open; /* of open_op, innermost last */
 } walk;
@@ -59,7 +59,8 @@ static bool is_repeated(const open_op *open, size_t n, size_t i) {
     return false;
 }
 
-/* Counts a record for each open operator; for operators of the same name, only once. */
+/* Counts a record for each open operator. If several open operators have the same name, counts the
+ * record only for the innermost of them. */
 static bool count_record(tm_owners *owners, const tm_memory_attr *record, open_op *open, size_t n) {
     int64_t bytes = tm_bytes_cut(record->bytes), taken = bytes > 0 ? bytes : 0;
     for (size_t i = 0; i < n; i++) {
@@ -145,8 +146,8 @@ tm_status tm_owners_find(const tm_rank_view *view, tm_owner_class *is_owner, tm_
     bool ok = out->of != NULL;
     for (size_t t = 0; ok && t < timeline->n_tracks && w.next < n; t++) {
         const tm_track *track = &timeline->tracks[t];
-        /* Skips threads without records. For records before the track, the unsigned difference is
-         * large. */
+        /* Skips threads without records. If the next record is on an earlier track, the unsigned
+         * difference is large, so this thread is skipped, too. */
         if (records[w.next].event - track->first < track->count)
             ok = walk_thread(&w, track);
     }

@@ -5,12 +5,14 @@
 #include "analysis/shared/calls.h"
 #include "base/vec.h"
 
-/** The scope of a call. Indices into tm_scopes.calls: of the call itself or of a call around it;
- * TM_NO_CALL: none. */
+/** The scope of a call. The members are indices into tm_scopes.calls. An index refers to the call
+ * itself or to a call around it. It is TM_NO_CALL if there is no such call. */
 typedef struct tm_scope {
-    uint32_t node; /* outermost operator with a schema, or outermost autograd function: a unit of
-                      computation for PyTorch's profiler */
-    /* outermost operator except autograd's wrappers, as a user would name it */
+    /* Outermost operator with a schema, or outermost autograd function. PyTorch's profiler treats
+     * it as a unit of computation. */
+    uint32_t node;
+    /* outermost operator that is no wrapper of autograd; this is the operator that a user would
+     * name */
     uint32_t op;
     uint32_t module;    /* innermost module */
     uint32_t optimizer; /* optimizer step */

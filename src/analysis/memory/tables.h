@@ -46,8 +46,8 @@ typedef struct tm_live {
 tm_status tm_memory_add_live(const tm_live *live, const tm_device_levels *d,
                              const tm_blocks *blocks, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
-/** Levels of memory.owner, in alphabetical order of their words: owners are modules, or operators.
- */
+/** Levels of memory.owner, in alphabetical order of their words. On one level, the owners are
+ * modules. On the other level, they are operators. */
 typedef enum tm_owner_level {
     TM_OWNERS_MODULE,
     TM_OWNERS_OPERATOR,
