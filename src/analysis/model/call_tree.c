@@ -37,7 +37,7 @@ const tm_table_def tm_tree_part =
                   TM_TREE_P_N, TM_TREE_P_RANK);
 
 #define NO_NODE UINT32_MAX
-/* the call gets its node later: the node of the call that it repeats */
+/* The call repeats another call. It gets the node of that call later. */
 #define LATER (UINT32_MAX - 1)
 
 /* A node of a rank's tree. Its parent has a lower index. */
@@ -140,8 +140,8 @@ static uint32_t duplicate_of(tree *t, uint32_t call) {
     return found;
 }
 
-/* Adds a recomputed call to the node of the call that it repeats. Adds its duration to the node's
- * ancestors too, because their calls do not contain it. */
+/* Adds a recomputed call to the node of the call that it repeats. Also adds the duration of the
+ * recomputed call to the node's ancestors, because their calls do not contain it. */
 static void add_again(tree *t, uint32_t call, uint32_t at) {
     node *nodes = t->nodes.data;
     int64_t duration = t->view->timeline->duration_ns[t->calls->calls[call].row];
@@ -174,8 +174,9 @@ static bool add_calls(tree *t) {
     return ok;
 }
 
-/* Adds the functions of calls with recorded stacks. The self time of a function is the duration of
- * its calls without nested calls that have another stack. Until sum_up, host_ns is self time. */
+/* Adds the functions in the recorded stacks of calls. The self time of a function is the duration
+ * of its calls without nested calls that have a different stack. Until sum_up is called, host_ns is
+ * the self time. */
 static bool add_stacks(tree *t) {
     const tm_timeline *timeline = t->view->timeline;
     const tm_operator_attr *reported = timeline->attrs[TM_ATTR_OPERATOR];
@@ -222,7 +223,7 @@ static uint32_t call_of_event(const tree *t, uint32_t row) {
 /* Returns the node to which a GPU event's time is added, and sets its pass; NO_NODE if out of
  * memory. */
 static uint32_t node_of_event(tree *t, uint32_t row, tm_pass *pass) {
-    static const uint64_t outside = 1, unknown = 2; /* instead of hashes of names */
+    static const uint64_t outside = 1, unknown = 2; /* take the place of hashes of names */
     uint32_t call = call_of_event(t, row);
     uint32_t op = t->passes ? t->view->operators->above[row] : TM_NO_CALL;
     *pass = op == TM_NO_CALL ? TM_PASS_FORWARD : (tm_pass)t->passes->pass[op];

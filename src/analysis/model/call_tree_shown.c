@@ -172,10 +172,10 @@ tm_status tm_tree_merge(const tm_names *names, tm_tables *tables, tm_error *err)
     return tm_over_ranks_merge(&tm_tree_part, &tm_tree_table, names, tables, set_row, err);
 }
 
-/* A row: what it is sorted by, and its links in the tree. */
+/* A row of the table: the values by which it is sorted, and its links in the tree. */
 typedef struct place {
     int64_t path, parent, total_ns;
-    uint32_t row, above;  /* above: index of the parent; NO_NODE: none */
+    uint32_t row, above;  /* `above` is the index of the parent, or NO_NODE */
     uint32_t first, next; /* indices of the first child and the next sibling */
 } place;
 
@@ -191,8 +191,9 @@ static int by_time(const void *a, const void *b) {
                                       : tm_order_i64(y->path, x->path);
 }
 
-/* Adds an omitted row to the row of others. Adds totals only if the row's parent is kept
- * (`outermost`), because the totals of an omitted parent include this row. */
+/* Adds an omitted row to the row that stands for all omitted rows. Adds totals only if the parent
+ * of the omitted row is kept (`outermost`). Otherwise the totals of the parent are omitted, too,
+ * and already include this row. */
 static void leave_out(tm_cell *others, const tm_cell *row, bool outermost) {
     for (int c = TM_TREE_CALLS; c < TM_TREE_N; c++) {
         bool own = c == TM_TREE_CALLS || c == TM_TREE_HOST_SELF || c == TM_TREE_DEVICE_SELF;

@@ -85,7 +85,8 @@ static tm_status calls_merge(const tm_names *names, tm_tables *tables, tm_error 
     return tm_tree_merge(names, tables, err);
 }
 
-/* Each process sent its keys with the highest cost, so the rows to keep are among these. */
+/* Each process sent its rows with the highest costs. The rows that the job keeps are among
+ * these. */
 static tm_status calls_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     tm_call_order(tm_tables_find(out, tm_call_table.name));

@@ -15,8 +15,9 @@
 #include "table/shown.h"
 #include "timeline/collectives.h"
 
-/* Limits for `sure`: maximum share of unexplained time in the steps, and in a saving [%]; minimum
- * slowdown (the ideal must not exceed the recorded time); maximum share of missing ranks. */
+/* A result is `sure` only within these limits. DOUBT_PCT: maximum share of unexplained time in the
+ * steps, and in a saving [%]. LEAST_SLOWDOWN: minimum slowdown; with a smaller slowdown, the ideal
+ * time would exceed the recorded time. MISSING_SHARE: maximum share of missing ranks. */
 static const double DOUBT_PCT = 5.0, LEAST_SLOWDOWN = 0.99, MISSING_SHARE = 0.1;
 /* Maximum share of unmatched communication [%]. If it is higher, the effects between ranks are
  * unknown. */
@@ -372,7 +373,8 @@ static doubt first_doubt(const tm_replay_result *r) {
                                                   : DOUBT_NONE;
 }
 
-/* Writes the reason to doubt the figures; without one, how they were computed. */
+/* Writes the reason to doubt the figures. If there is no such reason, writes how the figures were
+ * computed. */
 static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
     double error = error_pct(r), unmatched = percent(r->unmatched_ns, r->comm_ns);
     char clocks[32];

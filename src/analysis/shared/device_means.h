@@ -4,8 +4,8 @@
 
 #include "tmerge/table.h"
 
-/** Returns the number of a rank's rows in overlap.device, and sets *first to the first; 0 if the
- * rank has one device. */
+/** Finds the rows of a rank in overlap.device. Sets *first to the first of these rows, and returns
+ * their number. Returns 0 if the rank has one device. */
 size_t tm_devices_of(const tm_tables *tables, int64_t rank, size_t *first);
 
 /** Returns whether the device of a row of overlap.device works. */

@@ -58,8 +58,9 @@ static int64_t saved_ns(const tm_table *items, size_t row) {
     return tm_table_cell(items, row, "saved_ns")->value.i;
 }
 
-/* Finds the stage that has exactly the ranks of a plan: it has the same number of ranks and the
- * same saving, because replays of equal sets of ranks save the same to the nanosecond. */
+/* Finds the stage that has exactly the ranks of a plan. This stage has the same number of ranks and
+ * the same saving as the plan. Two replays in which the same ranks are fixed save exactly the same
+ * time. */
 size_t tm_fixes_stage_of(const tm_table *items, size_t plan) {
     const int64_t ranks = plan < items->n_rows ? tm_table_cell(items, plan, "ranks")->value.i : 0;
     size_t i = ranks < 2 ? items->n_rows : 0;

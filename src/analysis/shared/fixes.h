@@ -13,7 +13,7 @@
 typedef struct tm_fixes {
     const tm_table *items, *ranks; /* whatif.item and job.rank */
     bool known;                    /* whether the replay shows how ranks delay one another */
-    bool sure;        /* whether, in addition, the unexplained time cannot change the result */
+    bool sure; /* whether `known` is true, and the unexplained time cannot change the result */
     double most_pct;  /* largest saving from fixing a single rank or host [% of a step] */
     double stake_pct; /* largest saving from fixing a rank, a host or a set of ranks that was tried
                          [% of a step] */

@@ -5,14 +5,14 @@
 
 #include "call_kinds.h"
 
-/* Returns whether a name is of a library that communicates on the host. Other libraries' calls only
- * enqueue GPU work. */
+/* Returns whether a name is of a library that communicates on the host. The calls of other
+ * libraries only enqueue work for the GPU. */
 static bool is_host_communication(const tm_names *names, uint32_t name) {
     tm_text text = tm_names_text(names, name);
     return strncmp(text.bytes, "gloo:", 5) == 0 || strncmp(text.bytes, "mpi:", 4) == 0;
 }
 
-/* Where to put the results of the pass over the threads. */
+/* Where the results of the pass over the threads are stored. */
 typedef struct finding {
     tm_host_time *time;
     tm_host_work *work;

@@ -10,7 +10,7 @@
 #include "rank_sums.h"
 #include "table/levels.h"
 
-/* Maximum number of rows of a level in the table. All others are merged into one row. */
+/* Maximum number of rows of a level in the table. All further rows are merged into one row. */
 enum { LISTED = 5000 };
 
 /* Special values of an operator's name id. */
@@ -189,8 +189,8 @@ static bool same_text(const tm_cell *a, const tm_cell *b) {
     return a->null == b->null && (a->null || strcmp(a->value.text, b->value.text) == 0);
 }
 
-/* Sets each row's share in the total of the rows with its name. @p column has the name; the rows of
- * the level are sorted by it. */
+/* Sets the share of each row in the total of all rows that have the same name.
+ * @param column  column with the name; the rows of the level are sorted by this column */
 static void set_shares(tm_table *shown, const char *level, int column) {
     size_t last;
     for (size_t end, first = tm_table_level(shown, level, &last); first < last; first = end) {

@@ -14,23 +14,22 @@ typedef struct tm_lost {
     int64_t lost_between;
     int64_t steps;      /* number of steps that the trace marks */
     int64_t steps_lost; /* number of these with launches but without any recorded kernel */
-    /* times in which devices may have run lost launches while nothing recorded ran */
+    /* times in which devices may have run lost launches, and in which nothing recorded ran */
     tm_intervals hidden;
-    /* times in which a device may have run lost launches while it ran nothing recorded: sum over
-     * devices [ns]. Launches of unknown device count as one more device */
+    /* Time in which a device may have run lost launches, and in which it ran nothing recorded; the
+     * sum over all devices [ns]. Launches whose device is unknown count as one more device. */
     int64_t hidden_ns;
     bool known;   /* whether the trace contains launches */
     bool sampled; /* whether the trace is a sample, which lacks most calls */
 } tm_lost;
 
 /**
- * Finds lost launches. Launches during the capture of a graph run nothing. A launch of a graph is
- * lost if only copies of the graph were recorded, or only communication although the device was
- * mostly idle (a graph does not wait for the host). Launches shortly before the first recorded
- * event, or still queued at the end of the recording, normally have no event.
- *
+ * Finds lost launches. Launches during the capture of a graph run nothing, so they are not lost. A
+ * launch of a graph is lost if only copies of the graph were recorded. It is also lost if only
+ * communication of the graph was recorded although the device was mostly idle, because a graph does
+ * not wait for the host. Launches shortly before the first recorded event normally have no event.
+ * The same holds for launches that are still queued at the end of the recording.
  * A trace is a sample if the numbers of its calls are far apart.
- *
  * @param out  the caller frees it with tm_lost_free, also on failure
  * @return     TM_OK; TM_ERR_FAULT
  */

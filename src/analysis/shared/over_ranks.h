@@ -19,8 +19,8 @@ typedef struct tm_over_ranks {
     int64_t max_rank; /* rank with the maximum; the lowest if there are several */
 } tm_over_ranks;
 
-/** The columns that tm_over_ranks_set sets. @p of names the compared values, such as "total_ns".
- */
+/** The columns that tm_over_ranks_set sets. @p of is the name of the compared values, such as
+ * "total_ns". */
 #define TM_OVER_RANKS_COLUMNS(of)                                                                  \
     {"ranks", TM_INT, "", "Number of ranks with this row."},                                       \
         {"median_rank_ns", TM_INT, "ns",                                                           \
@@ -55,7 +55,7 @@ tm_status tm_over_ranks_column(const tm_rank_rows *rows, int column, tm_over_ran
 /** Sets four adjacent cells: number of ranks, median, maximum, and rank of the maximum. */
 void tm_over_ranks_set(tm_cell *cells, const tm_over_ranks *of);
 
-/** Sets the cells of a new row of the result table. Initially all are null. */
+/** Sets the cells of a new row of the result table. All cells are null before the call. */
 typedef tm_status tm_merge_row(const tm_names *names, const tm_rank_rows *rows, tm_table *shown,
                                tm_cell *row, tm_error *err);
 

@@ -9,8 +9,9 @@ enum { TM_SAVINGS_MAX = 960 };
 
 /** The lead: the fix that saves most, which is reported first. */
 typedef struct tm_lead {
-    size_t kind; /* row of whatif.item if the lead is a kind of work on all ranks; n_rows if it is
-                    the named ranks */
+    /* Row of whatif.item if the lead is a kind of work on all ranks. n_rows if the lead is fixing
+     * the named ranks. */
+    size_t kind;
     double named_pct; /* combined saving from fixing the named ranks [% of a step] */
 } tm_lead;
 
@@ -36,19 +37,19 @@ const char *tm_savings_ranks(const tm_tables *tables);
  * "Making copies as short as on the median rank saves 3.1 % of a step (310 us)". */
 void tm_savings_kind(const tm_tables *tables, size_t item, char out[TM_SAVINGS_MAX]);
 
-/** Like tm_savings_kind, if the sentence is certain enough to start the verdict's headline;
- * otherwise "". */
+/** Writes the same sentence as tm_savings_kind if it is certain enough for the start of the
+ * verdict's headline. Otherwise writes "". */
 void tm_savings_head(const tm_tables *tables, size_t item, char out[TM_SAVINGS_MAX]);
 
-/** Writes more reasons for the saving of a row; "" if there are none. */
+/** Writes further reasons for the saving of a row. Writes "" if there are none. */
 void tm_savings_why(const tm_tables *tables, size_t item, char out[TM_SAVINGS_MAX]);
 
 /**
- * Writes what fixing the ranks named in stragglers.finding saves. If that saves nothing, writes so,
- * and which fix saves time. If no rank is named, writes what helps most. If a kind of work leads,
- * starts with the verdict's headline on it. Writes nothing if nothing is known.
- *
- * @return  the row of whatif.item on the named ranks; n_rows if there is none */
+ * Writes what fixing the ranks named in stragglers.finding saves. If this saves nothing, says so,
+ * and says which fix saves time. If no rank is named, writes what helps most. If a kind of work
+ * leads, the text starts with its sentence from the verdict's headline. Writes nothing if nothing
+ * is known.
+ * @return the row of whatif.item on the named ranks; n_rows if there is none */
 size_t tm_savings_sentence(const tm_tables *tables, char out[TM_SAVINGS_MAX]);
 
 #endif

@@ -56,7 +56,8 @@ static bool add(nest *n, const tm_names *names, const tm_xla_attr *attr) {
         tm_xla_op *holder = around(n, attr->event);
         op.self_ns = n->timeline->duration_ns[attr->event];
         if (holder && is_same(holder->attr, attr))
-            return true; /* an event of the same loop: the loop's self time includes it */
+            /* The event is part of the same loop. The self time of the loop already includes it. */
+            return true;
         if (holder)
             holder->self_ns -= op.self_ns;
     }
@@ -75,7 +76,7 @@ tm_status tm_xla_ops_find(const tm_timeline *timeline, const tm_names *names, tm
     *out = TM_VEC(tm_xla_op);
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_XLA] && ok; i++) {
         for (; track < end && attrs[i].event - track->first >= track->count; track++)
-            n.stack.n = 0; /* an operation is not nested in an operation of another track */
+            n.stack.n = 0; /* an operation of another track cannot contain this one */
         ok = add(&n, names, &attrs[i]);
     }
     tm_vec_free(&n.stack);

@@ -1,5 +1,5 @@
-/* The operations that a device ran, from XLA or TensorFlow profiles, with self time, FLOP and
- * bytes. Nothing counts twice. */
+/* The operations that a device ran, with self time, FLOP and bytes, from profiles of XLA or
+ * TensorFlow. No time and no work is counted twice. */
 #ifndef TMERGE_XLA_OPS_H
 #define TMERGE_XLA_OPS_H
 
@@ -19,7 +19,8 @@ typedef enum tm_xla_part {
 typedef struct tm_xla_op {
     const tm_xla_attr *attr; /* borrowed from the timeline */
     int64_t self_ns;         /* duration without nested operations [ns] */
-    /* can be summed: 0 if other events count them (containers, waits); -1 if unknown */
+    /* These can be summed. They are 0 if other events count the same work, as for containers and
+     * waits. They are -1 if unknown. */
     int64_t flop, bytes;
     uint8_t part; /* tm_xla_part */
 } tm_xla_op;
