@@ -140,8 +140,8 @@ static void set_spread(tm_cell *cells, const load *loads, size_t n, int64_t sum,
     tm_cell_set_real(&cells[I_GINI], gini_of(scratch, n, (double)sum));
 }
 
-/* Sets the shared columns from the loads of a step, ascending in rank. If only one of several ranks
- * has the step, comparisons stay null. */
+/* Sets the shared columns from the loads of a step, which ascend in rank. If the job has several
+ * ranks and only one of them has the step, the columns with comparisons stay null. */
 static tm_status set_loads(tm_cell *cells, const load *loads, size_t n, bool several,
                            tm_error *err) {
     const load *most = loads;
@@ -160,7 +160,7 @@ static tm_status set_loads(tm_cell *cells, const load *loads, size_t n, bool sev
     tm_cell_set_int(&cells[I_MAX_RANK], most->rank);
     tm_cell_set_int(&cells[I_STEP], window);
     bool compared = n > 1 || !several;
-    if (compared) /* from integers, so that the result is rounded only once */
+    if (compared) /* computed from integers, so that the result is rounded only once */
         tm_cell_set_int(&cells[I_NS], tm_round_ratio(most->compute_ns * count - sum, count));
     if (compared && sum > 0) {
         tm_cell_set_real(&cells[I_PCT], 100.0 * (max / mean - 1.0));
@@ -192,8 +192,8 @@ static bool is_lost(const tm_tables *tables, const tm_table *steps, size_t row) 
            tm_doubt_of_rank(tables, tm_table_cell(steps, row, "rank")->value.i);
 }
 
-/* Collects the rows of overlap.step that count: of whole, recorded steps, on ranks with GPU events
- * (window above 0). */
+/* Collects the rows of overlap.step that count. Such a row is for a whole step that was recorded,
+ * on a rank with GPU events (its window is above 0). */
 static tm_status read_loads(const tm_tables *tables, tm_vec *out, int64_t *n_partial,
                             tm_error *err) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");

@@ -198,7 +198,7 @@ typedef struct part_sets {
     bool of_cpu;                    /* whether the rank's device is the CPU */
     const tm_vec *devices; /* of tm_device_busy: the rank's devices, if there are several */
     tm_intervals steps;    /* windows of the steps */
-    /* union of the parts of a step so far: without the next part, and with it */
+    /* up_to[0] is the union of the parts of a step so far; up_to[1] also contains the next part */
     tm_intervals up_to[2];
 } part_sets;
 
@@ -236,7 +236,7 @@ static void close_sets(part_sets *s) {
     tm_vec_free(&s->up_to[1]);
 }
 
-/* Separates copies from sets, which tm_busy combines. */
+/* Separates copies from memory sets. tm_busy has both in one set. */
 static bool split_memory(const tm_timeline *timeline, tm_intervals *copies, tm_intervals *sets) {
     const tm_copy_attr *attrs = timeline->attrs[TM_ATTR_COPY];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COPY]; i++) {

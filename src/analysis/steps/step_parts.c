@@ -17,7 +17,8 @@
 typedef enum chore { UNKNOWN, NONE, LOGS, SAVES } chore;
 
 static const struct {
-    /* the name starts with `begin` and contains `part`; "" fits any name */
+    /* A name matches if it starts with `begin` and contains `part`. An empty text matches any
+     * name. */
     const char *begin, *part;
     chore chore;
 } chores[] = {
@@ -74,7 +75,8 @@ static tm_step_part *step_of(const finding *f, uint32_t row) {
     return step == TM_NO_STEP ? NULL : &f->steps[step];
 }
 
-/* Adds a call that logs or saves, unless it is within a call that was added. */
+/* Adds a call that logs or saves. Does not add it if it is nested in a call that was already
+ * added. */
 static void add_chore(finding *f, uint32_t row, int64_t *until_ns) {
     const tm_timeline *timeline = f->view->timeline;
     uint32_t name = timeline->name[row];

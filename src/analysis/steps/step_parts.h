@@ -13,7 +13,7 @@ typedef struct tm_step_part {
 
 typedef struct tm_step_parts {
     tm_step_part *steps; /* [n] in the order of the timeline's steps; the caller frees it */
-    size_t n;            /* 0 if the trace shows neither a backward pass nor an update */
+    size_t n;      /* number of steps; 0 if the trace shows neither a backward pass nor an update */
     bool numbered; /* whether autograd's sequence numbers are recorded, so that passes are known */
 } tm_step_parts;
 

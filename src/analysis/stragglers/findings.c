@@ -189,7 +189,7 @@ static bool find_place(const tm_blames *t, const tm_vec *all, size_t *first, siz
     for (size_t i = 0, e; i < t->n_places; i = e) {
         e = place_end(t, i);
         size_t n = e - i, found = count_found(t, all, i, e);
-        /* hosts are sorted first */
+        /* Hosts are sorted before groups. If a host qualifies, groups are not examined. */
         if (most > 0 && t->places[*first].level != t->places[i].level)
             break;
         if (found >= 2 && 5 * found >= 4 * n && 2 * n <= t->n_ranks && found > most) {
@@ -248,9 +248,10 @@ static size_t finding_of_rank(const tm_blames *t, const tm_vec *all, int64_t ran
     return found;
 }
 
-/* Adds what each rank of the plan saves to the finding on this rank. If ranks save nothing until
- * the next rank of the plan is fixed, they are equally late, and worth fixing together.
- * @param seen, worth  [all] out */
+/* Goes through the ranks of the plan. Adds what fixing a rank saves to the finding on this rank. If
+ * fixing a rank saves nothing until the next rank of the plan is also fixed, both are equally late,
+ * and worth fixing together.
+ * @param seen,  worth [all->n] output */
 static void follow_plan(const tm_findings_input *in, tm_vec *all, bool *members, bool *seen,
                         bool *worth) {
     tm_finding *v = all->data;
@@ -307,8 +308,9 @@ static int64_t cost_of(const tm_blames *t, const tm_finding *f, const bool *memb
     return sum;
 }
 
-/* If the replay is not sure what fixes save, keeps a finding whose ranks caused half of all
- * waiting; its saving is then unknown. Returns whether it keeps one. */
+/* Does nothing if the replay is sure what fixes save. Otherwise, keeps a finding if its ranks
+ * caused half of all waiting. The saving of such a finding is unknown. Returns whether a finding is
+ * kept. */
 static bool keep_waited_for(const tm_findings_input *in, tm_vec *all, bool *members, bool *worth) {
     tm_finding *v = all->data;
     for (size_t i = 0; i < all->n && !in->fixes.sure; i++) {
@@ -350,7 +352,8 @@ static tm_status keep_worth(const tm_findings_input *in, tm_findings *out, tm_er
     out->spared_of = out->spared ? v[best] : (tm_finding){0};
     out->spared_of.excess_pct = percent(in, out->spared_of.excess_ns);
     keep_if(all, worth);
-    if (all->n > 1) /* merged() starts with the first finding, which must save most */
+    /* merged() starts with the first finding, so the first one must save most */
+    if (all->n > 1)
         qsort(v, all->n, sizeof *v, by_saving);
     free(flags);
     return TM_OK;
@@ -499,8 +502,8 @@ tm_verdict_kind tm_findings_verdict(const tm_findings_input *in, const tm_findin
         return TM_VERDICT_SEVERAL;
     if (found->all.n > 0)
         return one[first->shape];
-    /* clears no rank if too little was compared, or if most of it was in groups that may have more
-     * ranks */
+    /* No rank is cleared if too little was compared. The same holds if most of what was compared
+     * was in groups that may have more ranks. */
     bool cleared =
         tm_waits_little(in->blames->wait_ns, in->window_ns) ||
         (found->tested && (in->fixes.known ? in->fixes.most_pct < TM_FIX_LEAST_PCT && !found->open
