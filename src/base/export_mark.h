@@ -35,7 +35,7 @@ enum {
     TM_EXPORT_TRACK_TID,
     TM_EXPORT_TRACK_PROCESS_NAME,
     TM_EXPORT_TRACK_THREAD_NAME,
-    TM_EXPORT_TRACK_DEVICE, /* omitted if -1, like the next field */
+    TM_EXPORT_TRACK_DEVICE, /* this field and the next one are omitted if they are -1 */
     TM_EXPORT_TRACK_STREAM,
     TM_EXPORT_TRACK_COUNTER, /* name of the counter's events */
     TM_EXPORT_TRACK_SERIES

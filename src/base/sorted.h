@@ -88,9 +88,9 @@ static inline void tm_sort(void *array, size_t n, size_t size, tm_order *order) 
 }
 
 /**
- * Returns the index of the first of [n] elements that is not before a key, by bisection; n if all
- * are before it. Inline, so that the comparison is inlined, too.
- * @param array      all elements before the key come first
+ * Returns the index of the first of [n] elements that is not before a key; n if all are before it.
+ * Searches by bisection. The function is inline, so that the comparison is inlined, too.
+ * @param array      all elements that are before the key come first
  * @param size       bytes of an element
  * @param is_before  called for about log2(n) elements
  */

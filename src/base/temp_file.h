@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** The buffer for a temporary name needs at most this many bytes more than the final name has. */
+/** A temporary name has at most this many bytes more than the final name. The count includes the
+ * terminating 0. */
 enum { TM_DRAFT_LONGER = 64 };
 
 typedef struct tm_draft {
@@ -17,9 +18,10 @@ typedef struct tm_draft {
 } tm_draft;
 
 /**
- * Builds the temporary name of an incomplete file, in the same folder: dot, base name, an id unique
- * to this process among all machines that share the folder, ".tmerge-tmp".
- * @param size  of @p out; strlen(path) + TM_DRAFT_LONGER suffices
+ * Builds the temporary name of an incomplete file. The file is in the folder of the final file.
+ * Its name consists of a dot, the base name, an id, and ".tmerge-tmp". The id is unique to this
+ * process among all machines that share the folder.
+ * @param size  size of @p out; strlen(path) + TM_DRAFT_LONGER is sufficient
  * @return      false if @p size is too small; @p out is then ""
  */
 bool tm_draft_temporary_path(const char *path, char *out, size_t size);

@@ -6,7 +6,7 @@
 static const char replacement[] = "\xEF\xBF\xBD"; /* U+FFFD */
 enum { REPLACEMENT_BYTES = sizeof replacement - 1 };
 
-/* The bytes that follow a lead byte: how many, and the valid range of the first one. */
+/* The bytes that follow a lead byte: their number, and the valid range of the first of them. */
 typedef struct tail {
     size_t size;
     unsigned char low;
