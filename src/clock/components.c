@@ -1,5 +1,6 @@
-/* Finds the domains that collectives link, and first estimates of their clocks: medians of end
- * differences between those pairs of domains that have most events in common. */
+/* Finds the domains that collectives link. Also makes first estimates of their clocks. An estimate
+ * is the median difference between the ends of two domains. It uses the pairs of domains that have
+ * the most events in common. */
 #include <stdlib.h>
 
 #include "base/sorted.h"
@@ -33,8 +34,8 @@ static void count_pair(tm_fit_state *state, const tm_fit_row *first, const tm_fi
         ++*n;
 }
 
-/* Two domains, and the number of events in which the first anchor is of one domain and a later
- * anchor of the other. */
+/* Two domains, and a number of events. In these events, the first anchor is of domain `from`, and a
+ * later anchor is of domain `to`. */
 typedef struct link {
     int32_t from, to;
     int64_t n;
@@ -124,10 +125,11 @@ static void take_in(tm_fit_state *state, const tm_vec *links, int32_t next, offe
         }
 }
 
-/* Grows the maximum spanning forest by Prim's algorithm. The next domain is the one with the most
- * events; of several, the lowest. Sets `parent` (of a root: the root), `strong` and `order`, in
- * which parents come before children. Meanwhile, `sorted` is the number of events of each domain's
- * best offer, or below 0 once the domain is in the forest. */
+/* Grows the maximum spanning forest by Prim's algorithm. The next domain is always the one with the
+ * most events. If several domains qualify, it is the lowest. Sets `parent`, `strong` and `order`.
+ * The parent of a root is the root itself. In `order`, parents come before their children. During
+ * the search, `sorted` is the number of events in each domain's best offer, or negative if the
+ * domain is already in the forest. */
 static void grow_forest(tm_fit_state *state, const tm_vec *links, offer *heap, int32_t *order) {
     int32_t n = state->n_domains, n_in = 0;
     size_t n_offers = 0;
@@ -211,7 +213,8 @@ static double weighted_median(tm_fit_vote *votes, size_t n) {
 
 int32_t tm_fit_list(tm_fit_state *state, const int32_t *component) {
     int32_t n_lists = 0;
-    /* by list: in the last loop, place of the list's next domain; after the loop, the list's end */
+    /* [list] During the last loop: place of the list's next domain. After the loop: end of the
+     * list. */
     size_t *next = state->list_first + 1;
     for (int32_t h = 0; h < state->n_domains; h++)
         if (component[h] == h)

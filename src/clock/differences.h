@@ -19,8 +19,9 @@ typedef struct tm_clock_slots {
     size_t n;
 } tm_clock_slots;
 
-/** Classes of kernels with about equally noisy ends: 6 groups of kinds x 16 ranges of the duration
- * of the operation's shortest kernel, which is about the time of the transfer. */
+/** Number of classes of kernels. The kernels of a class have about equally noisy ends. There are 6
+ * groups of kinds, and 16 ranges of durations. The duration is that of the operation's shortest
+ * kernel, which is about the time of the transfer. */
 enum { TM_CLOCK_CLASSES = 6 * 16 };
 
 /** Returns the entry of a rank; the rank must exist. */
@@ -49,8 +50,9 @@ typedef struct tm_clock_difference {
 } tm_clock_difference;
 
 typedef struct tm_clock_compared {
-    bool by_host; /* compare an end only with the ends on its host; false: with all ends of the
-                     operation */
+    /* true: compare an end only with the ends on the same host; false: with all ends of the
+     * operation */
+    bool by_host;
     const bool *classes; /* [TM_CLOCK_CLASSES] classes to use; NULL: all */
 } tm_clock_compared;
 

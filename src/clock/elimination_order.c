@@ -25,7 +25,7 @@ typedef struct vertex {
      * degree. */
     size_t degree;
     uint32_t before, behind;
-    /* Of the element of an eliminated domain: */
+    /* The element that was made when the domain was eliminated: */
     size_t held, n_held; /* in `held` */
     size_t held_weight, left;
     uint32_t left_stamp;
@@ -71,8 +71,8 @@ static void unlist_domain(graph *g, uint32_t d) {
         g->v[v->behind].before = v->before;
 }
 
-/* Calls @p take in both directions for each link, and from the domain to the set for each pair of a
- * domain and a set that contains it. */
+/* Calls @p take for all pairs of vertices. For each link, calls it in both directions. For each set
+ * and each domain in the set, calls it with the domain first. */
 static void each_pair(const tm_network *w, graph *g, void (*take)(graph *, uint32_t, uint32_t)) {
     const uint64_t *links = w->links.data;
     const tm_network_set *sets = w->sets.data;
@@ -160,9 +160,10 @@ static bool make_element(graph *g, uint32_t p, uint32_t stamp) {
     return ok;
 }
 
-/* Removes replaced elements from vertex u's list, and subtracts u's weight from `left` of the other
- * elements in the list. After a call for each vertex of the newest element, `left` of an element is
- * the weight of its vertices that the newest element lacks. */
+/* Removes replaced elements from the list of vertex u. Subtracts u's weight from `left` of the
+ * remaining elements in the list. This function is called for each vertex of the newest element.
+ * Then `left` of an element is the weight of those of its vertices that are not in the newest
+ * element. */
 static void take_off(graph *g, uint32_t u, uint32_t stamp) {
     link *links = g->links.data;
     for (uint32_t *l = &g->v[u].links; *l != NONE;) {
@@ -196,8 +197,8 @@ static void renew(graph *g, uint32_t d, uint32_t p, uint32_t stamp) {
     v->n_near = kept;
     for (uint32_t *l = &v->links; *l != NONE;) {
         vertex *e = &g->v[links[*l].element];
-        e->alive = e->alive && e->left > 0; /* if nothing is left, the newest element contains the
-                                               whole element */
+        /* If nothing is left, the newest element contains all of this element. */
+        e->alive = e->alive && e->left > 0;
         if (!e->alive) {
             *l = links[*l].next;
             continue;

@@ -17,8 +17,8 @@ enum {
     TM_CLOCK_FULL = TM_CLOCK_GIVES | TM_CLOCK_TAKES | TM_CLOCK_ANCHOR
 };
 
-/** Number of strata into which groups and kinds of operations are hashed. Differences between
- * strata show the bias of ends. */
+/** Number of strata. Process groups and kinds of operations are hashed into strata. If the ends are
+ * biased, the strata differ. */
 enum { TM_CLOCK_STRATA = 16 };
 
 /** One matched operation (an event of the fit) as the ranks of one clock domain recorded it. An
@@ -49,7 +49,7 @@ typedef struct tm_clock_domain {
 } tm_clock_domain;
 
 typedef struct tm_clock_input {
-    const tm_clock_end *ends; /* [n_ends] on this process */
+    const tm_clock_end *ends; /* [n_ends] the rows of this process */
     size_t n_ends;
     const tm_clock_domain *domains; /* [n_domains] the same on every process */
     int32_t n_domains;
@@ -65,8 +65,8 @@ typedef enum tm_clock_method {
 } tm_clock_method;
 
 /** The model of one domain's clock: true = t + offset + drift x (t - middle). Uncertainties are
- * standard deviations: with TM_CLOCK_FIT relative to the other domains of the component, with
- * TM_CLOCK_WALL relative to UTC. */
+ * standard deviations. With TM_CLOCK_FIT, they are relative to the other domains of the component.
+ * With TM_CLOCK_WALL, they are relative to UTC. */
 typedef struct tm_clock_model {
     int64_t middle_ns; /* middle of the domain's window, as in the input */
     int64_t offset_ns; /* at the middle */
@@ -74,9 +74,9 @@ typedef struct tm_clock_model {
     double begin_uncertainty_ns, uncertainty_ns,
         end_uncertainty_ns; /* at the window's start, middle and end */
     bool bounded;
-    /* If bounded, and if the clock of the component's reference (the domain with most anchors) is
-     * right: the offset is certainly in [low_ns, high_ns]. For the reference, both limits are its
-     * offset. */
+    /* Set if `bounded`. The offset is certainly in [low_ns, high_ns] if the clock of the
+     * component's reference is right. The reference is the domain with the most anchors. For the
+     * reference itself, both limits are its offset. */
     int64_t low_ns, high_ns;
     /* number of the component, from 0; components ascend by their lowest domain */
     int32_t component;
@@ -116,18 +116,21 @@ typedef struct tm_clock_fit {
 
 /**
  * Fits offset and drift of every domain (method: src/README.md, "Clocks in short"). Events are
- * weighted by the noise of their class; late ends and wrong matches have little weight. Within a
- * component, clock differences come from the collectives, and the common time stays as close as
- * possible to the wall clocks (weighted median). Domains without collectives keep their wall clock
- * (TM_CLOCK_WALL).
+ * weighted by the noise of their class. Late ends and wrong matches have little weight. Within a
+ * component, the differences between clocks come from the collectives. The common time of the
+ * component stays as close as possible to the wall clocks (weighted median). Domains without
+ * collectives keep their wall clock (TM_CLOCK_WALL).
  *
- * Collective over the reducer's processes. The result is bit-identical for any number of processes:
- * sums over events use integers, and every process computes everything else from the sums in the
- * same way (C in ISO mode, in which compilers neither fuse nor reorder operations). The equations
- * of few domains are dense, those of many domains a sparse network (clock/network.h). If there are
- * too many collectives of many domains, the network combines consecutive collectives, and
- * uncertainties are upper bounds. Memory: 97 bytes per row on this process; on each process 4 KiB
- * per domain, 24 bytes per many-domain event, and the fill-in of the network (at most 100 MB).
+ * Collective over the reducer's processes. The result is bit-identical for any number of processes.
+ * Sums over events use integers. Every process computes everything else from these sums in the same
+ * way, in ISO mode of C, in which compilers neither fuse nor reorder operations.
+ *
+ * The equations of few domains are dense. Those of many domains are a sparse network
+ * (clock/network.h). If there are too many collectives of many domains, the network combines
+ * consecutive collectives, and uncertainties are upper bounds.
+ *
+ * Memory on each process: 97 bytes per row on this process, 4 KiB per domain, 24 bytes per event of
+ * many domains, and the fill-in of the network (at most 100 MB).
  *
  * @param input    borrowed during the call
  * @param reducer  tm_clock_serial if one process has all events
@@ -156,9 +159,10 @@ typedef struct tm_clock_rank_end {
 
 /** Whether ranks of one host share a clock. */
 typedef struct tm_clock_host {
-    bool shared;      /* false: each rank is a domain of its own */
-    double spread_ns; /* robust standard deviation between the host's ranks, at least the median
-                         over the job's hosts; for tm_clock_domain.gpu_ns */
+    bool shared; /* false: each rank is a domain of its own */
+    /* Robust standard deviation between the host's ranks. It is at least the median of this value
+     * over the job's hosts. It is the value for tm_clock_domain.gpu_ns. */
+    double spread_ns;
 } tm_clock_host;
 
 /**
