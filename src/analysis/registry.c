@@ -37,7 +37,7 @@ tm_status tm_analysis_tables(tm_tables *out, tm_error *err) {
     return status;
 }
 
-/* What the analyses of a rank share. work, gaps, places and annotations exist only while an
+/* What the analyses of a rank share. `work`, `gaps`, `places` and `annotations` exist only while an
  * analysis needs them. */
 typedef struct rank_facts {
     tm_busy busy;
@@ -49,7 +49,8 @@ typedef struct rank_facts {
     tm_host_work work;
     tm_gaps gaps;
     tm_calls places, annotations;
-    unsigned made; /* bits of tm_reads: which of work, gaps, places and annotations exist */
+    /* bits of tm_reads: which of `work`, `gaps`, `places` and `annotations` were computed */
+    unsigned made;
 } rank_facts;
 
 /* Computes the inputs in @p reads that do not exist yet. Nothing is needed for TM_READS_WORK,
@@ -192,7 +193,8 @@ static tm_status rest(tm_tables *tables, size_t most_bytes, tm_error *err) {
     return TM_OK;
 }
 
-/* Job parts need sorted tables, and keep their order. */
+/* Sorts all tables first, because job parts need sorted tables. Job parts do not change the order
+ * of rows. */
 tm_status tm_analyse_job(const tm_job *job, tm_tables *out, tm_error *err) {
     const size_t awake_bytes = 32 << 20, last_bytes = 8 << 20;
     for (size_t t = 0; t < out->n_tables; t++)

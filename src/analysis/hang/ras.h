@@ -18,7 +18,8 @@ tm_status tm_hang_ras_rows(const tm_ras *ras, const tm_ras *other, tm_tables *ou
 typedef struct tm_hang_ras {
     const tm_table *rows, *answer; /* hang.answer has no row if no answer was read */
     const tm_table *moves;         /* has no rows unless two answers were compared */
-    /* number of ranks of the job: size of the communicator that has all processes; 0: unknown */
+    /* Number of ranks of the job: the size of the communicator that contains all processes. 0 if
+     * unknown. */
     int64_t n_ranks;
 } tm_hang_ras;
 

@@ -8,7 +8,7 @@
 /** Returns front number @p i. Returns NULL if @p i is fronts.n, which stands for "no front". */
 const tm_hang_front *tm_hang_front_at(const tm_hang_world *w, size_t i);
 
-/** Returns the row of hang.group that has a key; TM_HANG_NO_ROW if there is none. */
+/** Returns the row of hang.group whose key is @p key. Returns TM_HANG_NO_ROW if there is none. */
 size_t tm_hang_group_of(const tm_hang_world *w, int64_t key);
 
 /** Returns the description that the program gave a group. If there is no description, returns the

@@ -66,8 +66,8 @@ static bool is_like(const tm_cell *a, const tm_cell *b) {
            strcmp(a[HR_STATE].value.text, b[HR_STATE].value.text) == 0;
 }
 
-/* Adds the ranks that have the communicator and state of row @p first. Returns false if out of
- * memory. */
+/* Adds all ranks whose communicator and state are the same as in row @p first. Returns false if out
+ * of memory. */
 static bool add_lagging(tm_hang_words *t, const tm_table *rows, const tm_cell *first) {
     const int column = first[HR_RANK].null ? HR_MEMBER : HR_RANK;
     tm_vec ranks = TM_VEC(int64_t);
@@ -118,7 +118,8 @@ static bool add_lags(tm_hang_words *t, const tm_table *rows) {
 }
 
 /* Lists the ranks that launched collectives between two answers, or the ranks that launched none.
- * Sets *n to the number of their GPUs. Returns false if out of memory. */
+ * Sets *n to the number of GPUs, which also includes GPUs of unknown rank. Returns false if out of
+ * memory. */
 static bool list_moved(const tm_table *moves, bool moved, tm_vec *ranks, size_t *n) {
     bool ok = true;
     *n = 0;
@@ -230,7 +231,7 @@ static void add_answer(const tm_hang_ras *r, tm_hang_words *t) {
                     row[HA_LEFT_OUT].value.i);
 }
 
-/* Adds what the counts cannot show. */
+/* Adds sentences on what the counts cannot show. */
 static void add_caveat(const tm_hang_ras *r, tm_hang_words *t) {
     const bool compared = r->moves->n_rows > 0;
     if (has_lags(r->rows) && !compared)

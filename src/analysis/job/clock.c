@@ -152,7 +152,7 @@ static const tm_table_def *const defs[] = {&rank_def, &check_def, &part_def};
 static const char *const method_words[] = {
     [TM_CLOCK_AS_RECORDED] = "wall", [TM_CLOCK_FITTED] = "fit", [TM_CLOCK_UNKNOWN] = "none"};
 
-/* Leaves cells without a value null. */
+/* If a value is unknown, its cell stays null. */
 static void set_clock(tm_cell *row, const tm_rank_clock *clock) {
     tm_cell_set_int(&row[R_DOMAIN], clock->domain);
     if (clock->step_ns != 0)

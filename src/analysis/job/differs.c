@@ -154,7 +154,8 @@ static tm_status write_time(const void *context, int64_t value, tm_table *table,
     return tm_table_set_text(table, cell, text, err);
 }
 
-/* If each recording in a sequence overlaps the next, all of them are of the same period. */
+/* If each recording in a sequence overlaps the next one, all recordings of the sequence count as
+ * one period. */
 static tm_status add_times(tm_tables *out, const window *w, size_t n, int64_t slack_ns,
                            tm_error *err) {
     tm_vec list = TM_VEC(said);
@@ -327,7 +328,7 @@ typedef struct group_lists {
     tm_vec same;  /* [keys] of uint32_t: 1 + number of the first list that has the same ranks */
     /* [contents] of uint32_t: 1 + number of the first list that has the same hash */
     tm_vec first;
-    tm_vec rows; /* of listing: lists of the current group, ascending in rank */
+    tm_vec rows; /* vector of listing: lists of the current group, ascending in rank */
 } group_lists;
 
 static const tm_vec *members_of(const group_lists *g, uint32_t number) {

@@ -53,8 +53,8 @@ static bool find_marks(const tm_rank_view *view, tm_vec *marks, tm_vec *main) {
     return ok;
 }
 
-/* Joins marks to a pass if the main thread runs no operator between them. Both inputs are sorted by
- * start. */
+/* Joins marks to passes. Two marks belong to the same pass if the main thread runs no operator
+ * between them. Both inputs are sorted by start. */
 static bool join(const tm_vec *marks, const tm_vec *main, tm_vec *out) {
     const mark *others = main->data, *backward = marks->data;
     tm_backward_pass *pass = NULL;

@@ -51,7 +51,7 @@ typedef struct tm_block {
 } tm_block;
 
 typedef struct tm_blocks {
-    tm_vec blocks; /* of tm_block, ascending in taken */
+    tm_vec blocks; /* vector of tm_block, ascending in taken */
     uint32_t *of;  /* [levels] index of the block that a record allocates or frees; TM_NO_BLOCK if
                       the block was allocated before the trace; owned */
 } tm_blocks;
@@ -61,7 +61,7 @@ bool tm_blocks_are_reported(const tm_timeline *timeline, const tm_device_levels 
 
 /**
  * Finds the blocks of a device and their categories, from its allocations and releases.
- * @param passes  of tm_backward_pass
+ * @param passes  vector of tm_backward_pass
  * @param out     the caller frees it with tm_blocks_free, also on failure
  * @return        TM_OK; TM_ERR_FAULT
  */

@@ -5,7 +5,7 @@
 #include "devices.h"
 #include "tables.h"
 
-/* Maximum number of groups with their own row; one more row has the rest. */
+/* Maximum number of groups that have their own row. One more row is for all other groups. */
 enum { ROWS = 40 };
 
 enum {

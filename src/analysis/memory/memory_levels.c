@@ -148,7 +148,7 @@ static size_t choose(const tm_memory_level *v, size_t first, size_t end, size_t 
 bool tm_memory_levels_thin(const tm_vec *levels, tm_vec *out) {
     const tm_memory_level *v = levels->data;
     const bool all = levels->n <= (size_t)SLOTS * PER_SLOT;
-    /* 1 ns wider, so that the last level is in a slot, too */
+    /* Slots are made slightly wider, so that the last level is in a slot, too. */
     int64_t begin = v[0].time_ns, width = (v[levels->n - 1].time_ns - begin) / SLOTS + 1;
     bool ok = true;
     for (size_t first = 0, end = 1; first < levels->n && ok; first = end++) {

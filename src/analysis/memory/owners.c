@@ -20,7 +20,7 @@ typedef struct walk {
     tm_owners *owners;
     /* Records are sorted by row, so the records of a thread are adjacent. */
     size_t next; /* index of the next record */
-    tm_vec open; /* of open_op, innermost last */
+    tm_vec open; /* vector of open_op, innermost last */
 } walk;
 
 /* Returns whether a row is an operator or annotation. Steps do not count, because they contain
@@ -37,8 +37,8 @@ bool tm_is_owning_module(const tm_rank_view *view, uint32_t row) {
            tm_call_kinds_at(view->call_kinds, timeline->name[row]) == TM_CALL_KIND_MODULE;
 }
 
-/* Returns the owner of an open operator and a type of device. The operator keeps the last result,
- * because most of its records are of one device. */
+/* Returns the owner for an open operator and a type of device. The operator keeps the last result,
+ * because most of its records are for the same device. */
 static tm_owner *owner_of(tm_owners *owners, open_op *op, int32_t device_type) {
     if (op->owner == TM_NO_KEY || op->device_type != device_type) {
         const tm_owner_key key = {op->name, device_type};

@@ -276,8 +276,9 @@ static tm_cell most_of(const tm_table *categories, size_t first, size_t end, con
     return most;
 }
 
-/* Splits memory allocated before the trace into parameters, optimizer state and the rest. These are
- * estimates, so they are not in memory.category. Both tables are sorted by rank. */
+/* Splits the memory that was allocated before the trace into parameters, optimizer state and the
+ * rest. The parts are estimates, so memory.category does not have them. Both tables are sorted by
+ * rank. */
 void tm_memory_split_preexisting(tm_tables *tables) {
     const tm_table *categories = tm_tables_find(tables, "memory.category");
     const tm_table *table = tm_tables_find(tables, tm_memory_parameters_def.name);

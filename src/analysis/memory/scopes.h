@@ -26,7 +26,7 @@ typedef struct tm_scopes {
     tm_scope *of;   /* [calls.n] owned */
     /* [calls.n] whether a call is a node that launched a copy from the host; owned */
     uint8_t *copies;
-    tm_vec optimizers; /* of int64_t, ascending: starts of optimizer steps */
+    tm_vec optimizers; /* vector of int64_t: starts of optimizer steps, ascending */
 } tm_scopes;
 
 /** Finds the scopes of calls. The caller calls tm_scopes_free, also on failure. Returns TM_OK;
@@ -34,7 +34,8 @@ typedef struct tm_scopes {
 tm_status tm_scopes_find(const tm_rank_view *view, tm_scopes *out, tm_error *err) TM_MUST_CHECK;
 void tm_scopes_free(tm_scopes *scopes);
 
-/** Returns the scope of an event on a thread; all TM_NO_CALL if no call is open. */
+/** Returns the scope of an event on a thread. If no call is open, all indices in it are
+ * TM_NO_CALL. */
 tm_scope tm_scopes_at(const tm_scopes *scopes, uint32_t row);
 
 /** Returns whether a node copies a tensor from the host, so that the tensor is an input of the

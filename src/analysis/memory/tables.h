@@ -25,7 +25,7 @@ tm_status tm_memory_compare_ranks(tm_tables *tables, tm_error *err) TM_MUST_CHEC
 void tm_memory_split_preexisting(tm_tables *tables);
 
 /** Adds a rank's row of memory.parameters if its backward passes show gradients.
- * @param passes  of tm_backward_pass
+ * @param passes  vector of tm_backward_pass
  * @return        TM_OK; TM_ERR_FAULT */
 tm_status tm_memory_add_parameters(const tm_rank_view *view, const tm_vec *passes, tm_tables *out,
                                    tm_error *err) TM_MUST_CHECK;

@@ -178,7 +178,7 @@ typedef struct call_key {
     uint32_t name, shapes;
 } call_key;
 
-/* GPU time of calls: without nested calls (self), or with them (total). */
+/* GPU time of calls. Self times are without nested calls. Total times include nested calls. */
 typedef struct device_time {
     int64_t all_ns, kernels_ns, tensor_ns;
 } device_time;
@@ -223,7 +223,8 @@ static call_sum *sum_at(const grouping *g, uint32_t slot) {
     return (call_sum *)g->sums.data + slot;
 }
 
-/* Returns the index of a key, after adding it if it is new; TM_NO_KEY if out of memory. */
+/* Returns the index of a key. If the key is new, adds it first. Returns TM_NO_KEY if out of
+ * memory. */
 static uint32_t add_key(grouping *g, const call_key *key) {
     const call_sum *sum = tm_keys_value(&g->keys, &g->sums, key);
     return sum ? (uint32_t)(sum - (const call_sum *)g->sums.data) : TM_NO_KEY;
@@ -288,8 +289,8 @@ static void add_time(device_time *to, const device_time *time) {
     to->tensor_ns = tm_sum(to->tensor_ns, time->tensor_ns);
 }
 
-/* Sums the times of calls by key: self times of all calls, but totals only of calls that are not
- * nested in a call with the same key. */
+/* Sums the times of calls by key. Self times are summed over all calls. Total times are summed only
+ * over calls that are not nested in a call with the same key. */
 static void sum_calls(const summing *s, const grouping *g) {
     const tm_call *calls = s->calls->calls;
     for (size_t i = 0; i < s->calls->n; i++) {

@@ -96,8 +96,8 @@ static uint64_t text_hash(tree *t, uint32_t name) {
     return t->hashes[name];
 }
 
-/* Returns the node with a given name below a parent, after adding it if it is new; NO_NODE if out
- * of memory. */
+/* Returns the node that has a given name and parent. If there is none, adds it first. Returns
+ * NO_NODE if out of memory. */
 static uint32_t add_node(tree *t, uint64_t text, int64_t name, uint32_t parent) {
     const node_key key = {text, parent};
     node *n = tm_keys_value(&t->keys, &t->nodes, &key);
@@ -128,7 +128,7 @@ static bool add_call(tree *t, uint32_t call, uint32_t parent) {
 }
 
 /* Returns the forward call that a recomputed call repeats: the call with the same name around the
- * forward operator; TM_NO_CALL if there is none. */
+ * forward operator. Returns TM_NO_CALL if there is none. */
 static uint32_t duplicate_of(tree *t, uint32_t call) {
     const tm_timeline *timeline = t->view->timeline;
     uint32_t row = t->calls->calls[call].row;
@@ -210,8 +210,8 @@ static int by_row(const void *key, const void *call) {
     return (row > other) - (row < other);
 }
 
-/* Returns the call that launched an event: the runtime call if it has a stack, otherwise the call
- * around it. */
+/* Returns the call that launched an event. This is the call of the runtime if it has a recorded
+ * stack. Otherwise it is the call around the call of the runtime. */
 static uint32_t call_of_event(const tree *t, uint32_t row) {
     uint32_t asked = t->stacks ? tm_timeline_asked(t->view->timeline, row) : TM_NO_EVENT;
     const tm_call *calls = t->calls->calls, *own = NULL;
@@ -223,7 +223,8 @@ static uint32_t call_of_event(const tree *t, uint32_t row) {
 /* Returns the node to which a GPU event's time is added, and sets its pass; NO_NODE if out of
  * memory. */
 static uint32_t node_of_event(tree *t, uint32_t row, tm_pass *pass) {
-    static const uint64_t outside = 1, unknown = 2; /* take the place of hashes of names */
+    /* these values take the place of a hash of a name */
+    static const uint64_t outside = 1, unknown = 2;
     uint32_t call = call_of_event(t, row);
     uint32_t op = t->passes ? t->view->operators->above[row] : TM_NO_CALL;
     *pass = op == TM_NO_CALL ? TM_PASS_FORWARD : (tm_pass)t->passes->pass[op];

@@ -17,7 +17,7 @@ struct tm_passes;
  * TM_TREE_STACK - v: the function at the depth of the node. */
 enum { TM_TREE_OUTSIDE = -1, TM_TREE_UNKNOWN = -2, TM_TREE_OTHERS = -3, TM_TREE_STACK = -4 };
 
-/** Levels, in alphabetical order of their words. */
+/** Levels of the table, in alphabetical order of the words that the table has for them. */
 typedef enum tm_tree_level {
     TM_TREE_FUNCTIONS,
     TM_TREE_MODULES,
@@ -84,8 +84,8 @@ enum {
 tm_status tm_tree_rows(const tm_rank_view *view, tm_tree_level level, const tm_calls *calls,
                        const struct tm_passes *passes, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
-/** Adds nodes for the functions in the recorded stacks of calls (tm_operator_attr). Of nested calls
- * with the same stack, only the outermost counts. Returns TM_OK; TM_ERR_FAULT. */
+/** Adds nodes for the functions in the recorded stacks of calls (tm_operator_attr). If nested calls
+ * have the same stack, only the outermost of them counts. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_tree_stack_rows(const tm_rank_view *view, const tm_calls *calls, tm_tables *out,
                              tm_error *err) TM_MUST_CHECK;
 

@@ -183,8 +183,8 @@ static int by_path(const void *a, const void *b) {
     return tm_order_i64(((const place *)a)->path, ((const place *)b)->path);
 }
 
-/* Shortest first. Children are inserted at the front of their list, so the longest child ends up
- * first. */
+/* Sorts by time, shortest first. Children are inserted at the front of their list, so the longest
+ * child ends up first. */
 static int by_time(const void *a, const void *b) {
     const place *x = *(const place *const *)a, *y = *(const place *const *)b;
     return x->total_ns != y->total_ns ? tm_order_i64(x->total_ns, y->total_ns)
@@ -250,8 +250,8 @@ static tm_status keep_longest(tm_table *shown, const char *level, tm_error *err)
     rows.cells = tm_table_row(shown, first);
     rows.n_rows = end - first;
     tm_table_rank(&rows, TM_TREE_HOST_TOTAL);
-    /* drops all nodes with the same time as the first dropped one, because they might be ancestors
-     * of kept nodes */
+    /* Drops all nodes that have the same time as the first dropped node. They might be ancestors of
+     * kept nodes. */
     int64_t least = tm_table_row(&rows, n)[TM_TREE_HOST_TOTAL].value.i;
     while (n > 0 && tm_table_row(&rows, n - 1)[TM_TREE_HOST_TOTAL].value.i == least)
         n--;

@@ -66,7 +66,7 @@ static tm_status add_functions(const tm_rank_view *view, bool python, tm_tables 
 
 static tm_status calls_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
-    /* most traces have no Python calls and so no modules */
+    /* Modules are Python calls, and most traces have no Python calls. */
     const bool python = memchr(timeline->category, TM_CAT_PYTHON, timeline->n_events) != NULL;
     TM_TRY(tm_call_rows(view, TM_CALLS_OPERATOR, view->operators, out, err));
     if (view->operators->n > 0)

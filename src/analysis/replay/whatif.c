@@ -673,7 +673,8 @@ static tm_status doubt_all(tm_tables *out, tm_cell *row, tm_error *err) {
     return tm_table_set_text(tm_tables_find(out, job_def.name), &row[J_EVIDENCE], text, err);
 }
 
-/* Reads which ranks are named: the job part of `stragglers` has run before. */
+/* Uses the ranks that the verdict names. They are known, because the job part of `stragglers` has
+ * run before. */
 static tm_status whatif_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, job_def.name);
     char headline[TM_SAVINGS_MAX];

@@ -41,8 +41,8 @@ typedef struct tm_busy_times {
 tm_status tm_busy_compute(const tm_timeline *timeline, tm_busy *out, tm_error *err) TM_MUST_CHECK;
 void tm_busy_free(tm_busy *busy);
 
-/** Busy time of one of a rank's devices. `window` is the rank's; sets of waits and transfers are
- * empty. */
+/** Busy time of one device of a rank. The window in `busy` is that of the whole rank. The sets of
+ * waits and transfers are empty. */
 typedef struct tm_device_busy {
     int32_t device;
     /* whether the device's busy time exceeds 1 / TM_DEVICE_WORKS of the busiest device's busy
@@ -68,7 +68,7 @@ enum { TM_DEVICE_WORKS = 100 };
 tm_status tm_busy_by_device(const tm_timeline *timeline, tm_vec *out, tm_error *err) TM_MUST_CHECK;
 void tm_busy_free_devices(tm_vec *devices);
 
-/** Returns the times of the whole rank; all 0 if it has no GPU events. */
+/** Returns the times of the whole rank. All times are 0 if the rank has no GPU events. */
 tm_busy_times tm_busy_rank(const tm_busy *busy);
 
 /** Returns the times of a step within its window, without the time between spans. */

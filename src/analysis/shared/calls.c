@@ -16,7 +16,7 @@ typedef struct open_call {
 typedef struct walk {
     const tm_timeline *timeline;
     tm_vec calls; /* of tm_call */
-    tm_vec open;  /* of open_call, innermost last */
+    tm_vec open;  /* vector of open_call, innermost last */
     uint32_t *above;
 } walk;
 

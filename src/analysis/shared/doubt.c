@@ -31,8 +31,8 @@ static double moves(const tm_table *table, size_t row) {
     return percent(table, row, "moves_pct");
 }
 
-/* Returns whether the mean of a column over ranks exceeds DOUBT_PCT, or over DOUBT_PCT of the ranks
- * have a value above DOUBT_PCT. */
+/* Returns whether a column shows much doubt. This is so if the column's mean over the ranks exceeds
+ * DOUBT_PCT. It is also so if the value exceeds DOUBT_PCT on more than DOUBT_PCT of the ranks. */
 static bool is_much(const tm_tables *tables, const char *column) {
     const tm_table *table = rows_of(tables);
     double sum = 0.0, n = 0.0, much = 0.0;

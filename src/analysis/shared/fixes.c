@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum share of unmatched communication for a sure result [% of communication]: the replay keeps
- * the recorded duration of unmatched communication, including waits. */
+/* Maximum share of unmatched communication for a sure result [% of communication]. The replay does
+ * not change the recorded duration of unmatched communication, which includes waits. */
 static const double UNMATCHED_MOST_PCT = 10.0;
 
 bool tm_fixes_is(const tm_table *items, size_t row, const char *what) {

@@ -42,8 +42,8 @@ tm_fixes tm_fixes_read(const tm_tables *tables);
 double tm_fixes_of_rank(const tm_fixes *fixes, int64_t rank);
 double tm_fixes_of_host(const tm_fixes *fixes, int64_t rank);
 
-/** Sets the rank at position @p place (from 0) of the plan, and the saving from fixing all ranks up
- * to this one. Returns false after the last position. */
+/** Sets @p rank to the rank at position @p place (from 0) of the plan. Sets @p saved_pct to the
+ * saving from fixing all ranks up to this position. Returns false after the last position. */
 bool tm_fixes_planned(const tm_fixes *fixes, size_t place, int64_t *rank, double *saved_pct);
 
 #endif

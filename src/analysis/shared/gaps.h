@@ -44,10 +44,11 @@ typedef struct tm_gaps {
     const tm_intervals *hidden; /* times in which the GPU may have done unrecorded work; borrowed */
     /* times in which the host waited for the next batch, without times in `hidden` */
     tm_intervals input;
-    /* times in which the host was in a communication call, outside of hidden and input */
+    /* times in which the host was in a communication call, without times in `hidden` and `input` */
     tm_intervals comm;
-    tm_intervals allocation; /* times in which the host allocated or freed memory or loaded code,
-                                outside of hidden, input and comm */
+    /* times in which the host allocated or freed memory or loaded code, without times in `hidden`,
+     * `input` and `comm` */
+    tm_intervals allocation;
     /* [ns] by cause; the sum over causes is the duration of all gaps */
     int64_t sums[TM_N_IDLE_CAUSES];
     int64_t queued_ns; /* part of TM_IDLE_OTHER in which the next event was certainly queued */

@@ -18,7 +18,8 @@ typedef struct finding {
     tm_host_work *work;
 } finding;
 
-/* Returns the set that an operator or annotation is added to; NULL for none. */
+/* Returns the set to which an operator or annotation is added. Returns NULL if it is added to
+ * none. */
 static tm_intervals *set_of(finding *out, const tm_call_kinds *call_kinds, tm_call_kind kind,
                             uint32_t name) {
     switch (kind) {

@@ -17,7 +17,8 @@ static const double FAR = 10.0;
 /* Input can be the cause only if a rank waits for batches for at least this share of step time. */
 static const double STALLED = 0.05;
 
-/* Minimum duration of a gap that is a stall of the host, as for the kind stall in whatif.item. */
+/* Minimum duration of a gap that counts as a stall of the host. The kind "stall" in whatif.item has
+ * the same limit. */
 static const int64_t STALL_NS = 1000000;
 
 /* Sums over the steps of a rank. */
@@ -89,7 +90,8 @@ static int64_t number(const tm_table *table, size_t row, const char *column) {
 }
 
 /* Returns the duration of the 100th longest gap; 0 if there are fewer gaps. Only longer gaps count.
- * idle.gap may have more gaps, because each process adds its longest ones. */
+ * The table idle.gap may have more than 100 gaps, because each process adds its own longest
+ * gaps. */
 static int64_t least_gap(const tm_table *gaps) {
     enum { LONGEST = 100 };
     int64_t *lengths = malloc((gaps->n_rows + 1) * sizeof *lengths), ns = lengths ? 0 : INT64_MAX;
@@ -183,8 +185,8 @@ static int64_t stage_of(const tm_tables *tables, int64_t rank) {
     return row < places->n_rows ? number(places, row, "stage") : -1;
 }
 
-/* Returns the speed of the rank's kernels relative to the same kernels on other ranks; in a
- * pipeline, only on ranks of its stage.
+/* Returns the speed of the rank's kernels relative to the same kernels on other ranks. In a
+ * pipeline, only ranks of the same stage are compared.
  * @param values  scratch space [ranks] */
 static tm_same_kernels_speed same_kernels(const tm_tables *tables, int64_t rank, double *values) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
@@ -209,8 +211,8 @@ static bool knows_idle(const tm_table *overlap, size_t row) {
            !tm_table_cell(overlap, row, "idle_ns")->null;
 }
 
-/* Collects the times of the other ranks of the rank's stage; if there are none, of all other ranks.
- */
+/* Collects the times of the other ranks of the rank's stage. If the stage has no other ranks,
+ * collects the times of all other ranks. */
 static bool find_peers(const tm_tables *tables, int64_t rank, peers *p) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     const int64_t stage = stage_of(tables, rank);
@@ -265,8 +267,8 @@ static bool idles_in(const tm_tables *tables, int64_t rank, const tm_late_cause 
     return 2 * more > c->idle_ns - c->median_idle_ns;
 }
 
-/* Returns why a rank idles longer. If the next kernel was certainly queued, the host is not the
- * cause. */
+/* Returns why a rank idles longer. The host is not the cause if the next kernel was certainly
+ * queued already. */
 static tm_late_kind idle_kind(const tm_tables *tables, int64_t rank, const tm_late_cause *c) {
     return idles_in(tables, rank, c, "queued_ns")  ? TM_LATE_QUEUE
            : idles_in(tables, rank, c, "other_ns") ? TM_LATE_UNKNOWN

@@ -16,7 +16,7 @@ enum { LISTED = 5000 };
 /* Special values of an operator's name id. */
 enum { UNKNOWN = -2, OUTSIDE = -1 };
 
-/* Levels, in alphabetical order of their words. */
+/* Levels of the table, in alphabetical order of the words that the table has for them. */
 enum { BY_KERNEL, BY_OPERATOR, N_LEVELS };
 /* Columns of the part table, keys first. */
 enum { P_LEVEL, P_KERNEL, P_OPERATOR, P_INSIDE, P_RANK, P_CALLS, P_TOTAL, N_PART };
@@ -205,7 +205,7 @@ static void set_shares(tm_table *shown, const char *level, int column) {
     }
 }
 
-/* Merges the rows of a level after the first LISTED into one. */
+/* Merges all rows of a level after the first LISTED rows into one row. */
 static launch_sum rest_of(const tm_table *shown, const char *level) {
     launch_sum rest = {0};
     size_t end;

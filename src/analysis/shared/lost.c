@@ -8,8 +8,8 @@
 #include "call_kinds.h"
 
 /* Launches in the first or last 1 / EDGE_PART of a recording may lack kernels, because profilers do
- * not start and stop on host and GPU at the same time. Launches are few if they are under 1 /
- * LITTLE_PART of all launches. */
+ * not start and stop on host and GPU at the same time. A number of launches is small if it is under
+ * 1 / LITTLE_PART of all launches. */
 enum { EDGE_PART = 10, LITTLE_PART = 100 };
 
 /* Maximum time from the launch of a graph to its start, and maximum pause within a graph [ns]. */
@@ -54,8 +54,8 @@ typedef struct survey {
      * TM_NO_EVENT, or PART_ALONE. */
     uint32_t *ran;
     uint8_t *step_kernels; /* [n_steps] whether a recorded kernel belongs to the step */
-    tm_vec calls;          /* of made, ascending by begin */
-    tm_vec unlinked;       /* of int64_t: starts of kernels without a known launch */
+    tm_vec calls;          /* vector of made, ascending by begin_ns */
+    tm_vec unlinked;       /* vector of int64_t: starts of kernels without a known launch */
     tm_vec others;         /* of reported */
 } survey;
 
@@ -165,8 +165,8 @@ static bool look_at_device(survey *s) {
     return true;
 }
 
-/* Assigns launches without recorded events to the device of the launches before and after them on
- * their thread, if these have the same device. */
+/* Assigns a device to each launch without recorded events. If the launches before and after it on
+ * its thread have the same device, it gets this device. */
 static void place(made *v, size_t n) {
     int32_t before = UNKNOWN_DEVICE, after = UNKNOWN_DEVICE;
     for (size_t i = 0; i < n; i++) {
@@ -262,9 +262,9 @@ static bool was_recorded(const made *call) {
     return is_launch(call) && (has_run(call) || call->part);
 }
 
-/* Marks the launches of a recording that have no recorded events. A launch is at the edge if it is
- * before the first or after the last launch with events, and these edges are a small part of the
- * recording. If no launch has events, there is no edge. */
+/* Marks the launches of a recording that have no recorded events. A launch is at an edge if it is
+ * before the first launch with events, or after the last one. An edge must also be a small part of
+ * the recording. If no launch has events, there are no edges. */
 static void mark_span(const tm_span *span, made *v, size_t n) {
     int64_t edge_ns = (span->end_ns - span->begin_ns) / EDGE_PART;
     size_t first = 0, end = n;
@@ -456,7 +456,8 @@ static bool has_number(const tm_launch_attr *call) {
     return call->correlation > 0 && call->correlation <= UINT32_MAX;
 }
 
-/* Returns whether the range of n numbers is so wide that half of them may be far apart. */
+/* Returns whether the range of n numbers is so wide that half of the distances between them may be
+ * large. */
 static bool may_be_sparse(int64_t least, int64_t most, size_t n) {
     return n >= SAMPLE_LEAST && (most - least) / SAMPLE_PART >= (int64_t)n;
 }

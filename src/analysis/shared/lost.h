@@ -12,8 +12,9 @@ typedef struct tm_lost {
     int64_t between;  /* number of launches between the first and the last launch with a recorded
                          event */
     int64_t lost_between;
-    int64_t steps;      /* number of steps that the trace marks */
-    int64_t steps_lost; /* number of these with launches but without any recorded kernel */
+    int64_t steps; /* number of steps that the trace marks */
+    /* number of steps in which the trace has launches, but no recorded kernel */
+    int64_t steps_lost;
     /* times in which devices may have run lost launches, and in which nothing recorded ran */
     tm_intervals hidden;
     /* Time in which a device may have run lost launches, and in which it ran nothing recorded; the

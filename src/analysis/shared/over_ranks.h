@@ -5,8 +5,8 @@
 #include "tmerge/names.h"
 #include "tmerge/table.h"
 
-/** Rows [first, end) of a part table, which share a key: one row per rank, in the order of ranks.
- * The rank is in the column after the n_merged keys. */
+/** Rows [first, end) of a part table. They have the same key, and there is one row per rank, in the
+ * order of ranks. The rank is in the column after the n_merged keys. */
 typedef struct tm_rank_rows {
     const tm_table *part;
     size_t first, end;
@@ -39,7 +39,8 @@ const tm_cell *tm_rank_rows_key(const tm_rank_rows *rows);
  * INT64_MAX. */
 int64_t tm_over_ranks_sum(const tm_rank_rows *rows, int column);
 
-/** Returns the sum of an integer column without nulls whose sum may exceed int64, such as FLOP. */
+/** Returns the sum of a column as a real, because the sum may exceed int64, as for FLOP. The column
+ * has integers and no nulls. */
 double tm_over_ranks_real_sum(const tm_rank_rows *rows, int column);
 
 /**

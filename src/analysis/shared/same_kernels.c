@@ -4,7 +4,8 @@
 #include "base/sorted.h"
 #include "base/sums.h"
 
-/* A kernel that takes more than this many times its usual duration is slow, not by chance. */
+/* A kernel counts as slower if it takes more than this many times its usual duration. A smaller
+ * difference may be chance. */
 static const double SLOWER = 1.02;
 
 enum { A_RANK, A_OWN, A_ALIKE, A_USUAL, A_SLOWER, A_KERNELS, N_COLUMNS };

@@ -75,8 +75,8 @@ static bool is_known(const topic *t) {
     return tm_table_cell(t->job, 0, "sure")->value.i != 0;
 }
 
-/* If time without a recorded cause makes the saving doubtful, writes ", or more: 18.8 ms have no
- * recorded cause"; otherwise "". */
+/* If time without a recorded cause makes the saving doubtful, writes a text such as ", or more:
+ * 18.8 ms have no recorded cause". Otherwise writes "". */
 static void unexplained_text(const topic *t, char *out, size_t size) {
     const tm_cell *error = tm_table_cell(t->job, 0, "replay_error_pct");
     const double step_ns = (double)tm_table_cell(t->job, 0, "step_ns")->value.i;
@@ -185,7 +185,8 @@ static void subject_text(const topic *t, size_t item, char *out, size_t size) {
             snprintf(out, size, "Making %s as short as %s", kinds[k].text, where);
 }
 
-/* Returns whether no rank's work causes an item: an uneven split, or the network. */
+/* Returns whether an item is not about the work of ranks. This is so for an uneven split and for
+ * the network. */
 static bool is_nobody(const topic *t, size_t item) {
     return is_text(t->items, item, "what", "split") || is_text(t->items, item, "what", "network");
 }

@@ -16,21 +16,23 @@ typedef struct tm_lead {
 } tm_lead;
 
 /**
- * Finds the lead. A kind of work on all ranks leads if it saves more than fixing the ranks named in
- * stragglers.finding. If it includes the work that makes these ranks late, it must save three times
- * as much. If no rank is named, it must save 5 % of a step. An uneven pipeline split or a slow
- * network leads if it saves more than the named ranks, and at least 1 % of a step. */
+ * Finds the lead. A kind of work on all ranks leads if it saves more than fixing the ranks named
+ * in stragglers.finding. If this kind of work includes the work that makes these ranks late, it
+ * must save three times as much. If no rank is named, it must save at least 5 % of a step. An
+ * uneven pipeline split or a slow network leads if it saves more than fixing the named ranks, and
+ * at least 1 % of a step. */
 tm_lead tm_savings_lead(const tm_tables *tables);
 
 /** If the verdict neither names nor clears ranks, tm_savings_sentence may list ranks to fix.
  * Returns the first rank of the list, which saves most; -1 if there is no list. */
 int64_t tm_savings_first(const tm_tables *tables);
 
-/** Returns the row of whatif.item with the plan, if the plan is worth naming; otherwise n_rows. */
+/** Returns the row of whatif.item that has the plan. Returns n_rows if the plan is not worth
+ * naming. */
 size_t tm_savings_plan(const tm_tables *tables);
 
-/** Returns the ranks of the plan as the sentence lists them: "1, 2, 0"; "" if the plan is not worth
- * naming. Borrowed from the tables. */
+/** Returns the ranks of the plan in the order of the sentence, such as "1, 2, 0". Returns "" if the
+ * plan is not worth naming. Borrowed from the tables. */
 const char *tm_savings_ranks(const tm_tables *tables);
 
 /** Writes what a row of whatif.item on a kind of work, a kernel, a network or a split saves:

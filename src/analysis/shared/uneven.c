@@ -7,8 +7,8 @@
 
 #include "table/shown.h"
 
-/* Layers explain unequal work if layers and work differ by the same factor, within this tolerance.
- */
+/* Tolerance for comparing layers and work. Layers explain unequal work if both differ by the same
+ * factor within this tolerance. */
 static const double SAME = 0.03;
 
 /* Sums over the stages that differ, or over the other stages. */

@@ -20,9 +20,8 @@ const char *tm_words_whole(const tm_tables *tables);
 
 /**
  * Rewords a sentence on GPUs for other devices. Quoted text stays as it is, because it is a name.
- *
  * @param device  word for the device, such as "NPU"
- * @param out     of char; replaced by the sentence, with its terminating 0
+ * @param out     vector of char; replaced by the sentence, with its terminating 0
  * @return        false if out of memory
  */
 bool tm_words_say(const char *device, const char *sentence, tm_vec *out);

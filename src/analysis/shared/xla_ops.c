@@ -8,7 +8,7 @@
 typedef struct nest {
     const tm_timeline *timeline;
     tm_vec *ops;  /* of tm_xla_op */
-    tm_vec stack; /* of uint32_t: indices into ops */
+    tm_vec stack; /* vector of uint32_t: indices into ops */
 } nest;
 
 static tm_xla_op *op_at(const nest *n, uint32_t i) {
@@ -19,8 +19,8 @@ static int64_t end_of(const tm_timeline *timeline, uint32_t row) {
     return timeline->begin_ns[row] + timeline->duration_ns[row];
 }
 
-/* Returns which part of an operation an event is. Events that only start or await an operation have
- * no role, because another event covers the whole operation. */
+/* Returns which part of an operation an event is. Some events only start or await an operation.
+ * They have no role, because another event covers the whole operation. */
 static tm_xla_part part_of(const tm_timeline *timeline, const tm_names *names,
                            const tm_xla_attr *attr) {
     bool counts = timeline->role[attr->event] != TM_ROLE_NONE;

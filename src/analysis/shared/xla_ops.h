@@ -12,8 +12,9 @@ typedef enum tm_xla_part {
     TM_XLA_HOLDS, /* a loop, call or branch, which contains other operations */
     TM_XLA_START, /* the start of an asynchronous operation */
     TM_XLA_DONE,  /* the wait for an asynchronous operation; the device does nothing else */
-    TM_XLA_ASYNC, /* an asynchronous operation from start to end, while the device does other work;
-                     without self time */
+    /* an asynchronous operation from start to end; the device does other work meanwhile, so the
+     * operation has no self time */
+    TM_XLA_ASYNC,
 } tm_xla_part;
 
 typedef struct tm_xla_op {
@@ -26,8 +27,8 @@ typedef struct tm_xla_op {
 } tm_xla_op;
 
 /**
- * Finds the operations of a rank's device. Finds none in traces that are not XLA's or TensorFlow's.
- * On a device that runs one operation at a time (a TPU core), the sum of self_ns is its busy time.
+ * Finds the operations of a rank's device. Finds none if the trace is not of XLA or TensorFlow. If
+ * the device runs one operation at a time (a TPU core), the sum of self_ns is its busy time.
  * @param out  vector of tm_xla_op, ascending by row; the caller frees it, also on failure
  * @return     TM_OK; TM_ERR_FAULT
  */

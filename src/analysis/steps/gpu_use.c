@@ -31,8 +31,9 @@ typedef struct state {
      * interval. */
     size_t last;
     tm_vec streams; /* of stream */
-    tm_vec edges;   /* of edge, latest first: the next start of each stream, and the ends of running
-                       kernels */
+    /* Vector of edge, latest first. It has the next start of each stream, and the ends of the
+     * running kernels. */
+    tm_vec edges;
 } state;
 
 /* Returns how much of [begin, end) is in `within` [ns]. Tries the interval that was used last and
@@ -131,8 +132,8 @@ static bool add_edges(state *s, size_t number) {
     return true;
 }
 
-/* Integrates over time how full multiprocessors are. Adds up all edges at the same time before it
- * adds the time until the next edge. */
+/* Integrates over time how full the multiprocessors are. First adds up all edges at the same time,
+ * then adds the time until the next edge. */
 static bool find_fill(state *s, double *sum) {
     bool ok = find_streams(s);
     for (size_t i = 0; i < s->streams.n && ok; i++)

@@ -184,8 +184,8 @@ static bool lacks_work(const tm_tables *tables, int64_t rank) {
            (row < ranks->n_rows && tm_table_cell(ranks, row, "truncated")->value.i != 0);
 }
 
-/* Returns whether a rank has no recorded work in a step although its trace lacks much of its work.
- */
+/* Returns whether the work of a rank in a step was probably lost. This is so if no work was
+ * recorded in the step, and if the rank's figures are in doubt. */
 static bool is_lost(const tm_tables *tables, const tm_table *steps, size_t row) {
     return tm_table_cell(steps, row, "idle_ns")->value.i ==
                tm_table_cell(steps, row, "window_ns")->value.i &&
@@ -274,8 +274,8 @@ static size_t sum_ranks(load *common, size_t n) {
     return kept;
 }
 
-/* Adds the rows. If two recordings each have a part of a step, a rank has two loads for it.
- * sum_ranks merges these in place, so the loads for the job's row are copied before. */
+/* Adds the rows of the steps. A rank has two loads for a step if two recordings each have a part of
+ * it. sum_ranks merges these loads in place, so the loads for the job's row are copied before. */
 static tm_status add_steps(const tm_vec *loads, bool several, int64_t n_partial, tm_tables *out,
                            tm_error *err) {
     load *v = loads->data;

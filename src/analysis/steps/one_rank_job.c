@@ -160,8 +160,8 @@ static bool whose_text(const tm_tables *tables, char whose[WHOSE_TEXT], char *ea
     return working > 1;
 }
 
-/* Writes how much of the steps is before the device's first work or after its last, outside of the
- * window that shares refer to. Writes nothing if it is little. */
+/* Writes how much of the steps is before the device's first work or after its last work. This time
+ * is outside of the window to which shares refer. Writes nothing if there is little such time. */
 static void outside_text(const tm_tables *tables, int64_t window_ns, char *out, size_t size) {
     const tm_table *job = tm_tables_find(tables, "overview.job");
     const int64_t steps_ns = number(job, 0, "step_ns"), outside_ns = steps_ns - window_ns;

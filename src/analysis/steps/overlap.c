@@ -478,9 +478,9 @@ static int by_step_then_window(const void *a, const void *b) {
                               : tm_order_i64(x->window_ns, y->window_ns);
 }
 
-/* Marks the partial rows of a step: rows [0, n), sorted by window. Such rows have a window that is
- * much shorter than the median. Rows of ranks without GPU events have no window, and do not count.
- */
+/* Marks the partial rows of a step, which are rows [0, n), sorted by window. A partial row has a
+ * window that is much shorter than the median. Rows of ranks without GPU events have no window, and
+ * do not count. */
 static void mark_partial(const compared *rows, size_t n) {
     size_t empty = 0;
     while (empty < n && rows[empty].window_ns == 0)

@@ -196,8 +196,9 @@ typedef struct part_sets {
     const tm_intervals *raw[OTHER]; /* set of each part, in the order of the columns */
     const tm_busy *busy;            /* busy time of the rank */
     bool of_cpu;                    /* whether the rank's device is the CPU */
-    const tm_vec *devices; /* of tm_device_busy: the rank's devices, if there are several */
-    tm_intervals steps;    /* windows of the steps */
+    /* vector of tm_device_busy: the rank's devices, if there are several */
+    const tm_vec *devices;
+    tm_intervals steps; /* windows of the steps */
     /* up_to[0] is the union of the parts of a step so far; up_to[1] also contains the next part */
     tm_intervals up_to[2];
 } part_sets;
@@ -275,8 +276,8 @@ static tm_intervals near_step(const tm_intervals *set, const tm_step *step) {
         .data = set->n > 0 ? v + first : NULL, .n = end - first, .size = set->size};
 }
 
-/* Sets a step's parts, and adds them to the rank's sums. A part is the time that it adds to the
- * union of the parts before it, so time with several activities counts for the first of them. */
+/* Sets the parts of a step, and adds them to the rank's sums. Each part gets only the time that no
+ * part before it has. So time with several activities counts for the first of them. */
 static bool add_parts(part_sets *s, const tm_step *step, int64_t window_ns, int64_t *sums,
                       tm_cell *cells) {
     int64_t before = 0;
@@ -302,7 +303,8 @@ static int64_t kernels_in(const tm_busy *busy, const tm_step *step) {
            tm_intervals_length_in(&busy->exposed_comm, step->begin_ns, step->end_ns);
 }
 
-/* Returns the duration of P u C in a step; if several devices work, the mean over them. */
+/* Returns the duration of P u C in a step. If several devices work, returns the mean over these
+ * devices. */
 static int64_t kernels_of_devices(const part_sets *s, const tm_step *step) {
     const tm_device_busy *v = s->devices->data;
     int64_t sum = 0, n = 0;

@@ -14,7 +14,7 @@ typedef struct raw_time {
     tm_intervals optimizer, updates;
     tm_intervals backward;
     tm_intervals calls; /* operators and runtime calls on main threads */
-    tm_vec marks;       /* of int64_t: starts of steps, ascending */
+    tm_vec marks;       /* vector of int64_t: starts of steps, ascending */
     bool of_cpu; /* whether the device is the CPU: backward then runs on the main thread, which also
                     waits for gloo */
 } raw_time;
@@ -40,8 +40,8 @@ static bool reduces_gradients(const raw_time *raw, uint32_t row, bool *asks) {
     return false;
 }
 
-/* Returns the set that an operator or annotation is added to; NULL for none. @param rest set for
- * calls whose names show no phase */
+/* Returns the set to which an operator or annotation is added. Returns NULL if it is added to none.
+ * @param rest  set for calls whose names show no phase */
 static tm_intervals *set_of(raw_time *raw, tm_call_kind kind, uint8_t category,
                             tm_intervals *rest) {
     if (kind == TM_CALL_KIND_OPTIMIZER || kind == TM_CALL_KIND_ZERO_GRAD)

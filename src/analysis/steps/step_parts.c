@@ -202,10 +202,11 @@ static void count_updates(finding *f) {
     }
 }
 
-/* Counts each pass in the step in which it starts. Of the nodes that are ready, autograd runs the
- * one with the highest number, and nodes that become ready have lower numbers. So a node with a
- * higher number than the last one starts a new pass. If a pass runs a node again (`known` has the
- * nodes that ran), it is for a second loss of the same forward pass, and does not count. */
+/* Counts each backward pass in the step in which it starts. Autograd runs the ready node with the
+ * highest number, and nodes that become ready later have lower numbers. So a node with a higher
+ * number than the last one starts a new pass. A pass that runs a node again is for a second loss of
+ * the same forward pass, and does not count.
+ * @param known  the nodes that ran */
 static bool count_numbered(finding *f, uint32_t track, tm_keys *known) {
     const mark *marks = f->marks.data;
     int64_t last = -1;

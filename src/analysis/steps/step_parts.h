@@ -17,8 +17,8 @@ typedef struct tm_step_parts {
     bool numbered; /* whether autograd's sequence numbers are recorded, so that passes are known */
 } tm_step_parts;
 
-/** Finds the structure of each step. A call belongs to the step in which it starts, a GPU event to
- * the step in which it was launched. Returns TM_OK; TM_ERR_FAULT, with nothing set. */
+/** Finds the structure of each step. A call belongs to the step in which it starts. A GPU event
+ * belongs to the step in which it was launched. Returns TM_OK; TM_ERR_FAULT, with nothing set. */
 tm_status tm_step_parts_find(const tm_rank_view *view, tm_step_parts *out,
                              tm_error *err) TM_MUST_CHECK;
 

@@ -298,9 +298,9 @@ static int64_t excess_of(const tm_own_times *times, const int64_t *excess, int64
     return sum;
 }
 
-/* Returns whether a member's excess is similar in each step; true if there are many steps. If it
- * differs, for example with unequal shares of data, the parts of a step are no independent
- * evidence. */
+/* Returns whether a member's excess is similar in each step. Returns true if there are many steps.
+ * If the excess differs between few steps, for example because of unequal shares of data, the parts
+ * of a step are no independent evidence. */
 static bool is_steady(const works_range *r, const tm_own_times *times, const tm_suspect *s,
                       const int64_t *excess) {
     double n = 0.0, sum = 0.0, squares = 0.0;
@@ -352,8 +352,8 @@ static tm_status find_in_works(const works_range *r, tm_own_times *times, tm_vec
         const tm_compared compared = {times, steps, hosts, NULL, r->n_tests, r->orders};
         if (status == TM_OK && times->n_rows > 0)
             status = tm_suspects_find(&compared, suspects, standings, err);
-        /* not for unexplained starts (TM_WORKS_LAG): a rank's share of the data does not delay them
-         */
+        /* This does not apply to unexplained starts (TM_WORKS_LAG), because a rank's share of the
+         * data does not delay starts. */
         if (status == TM_OK && r->way == WAY_PARTS && r->kind != TM_WORKS_LAG && suspects->n > 0)
             status = mark_unsteady(r, times, excess, suspects, err);
     }
@@ -423,7 +423,8 @@ static tm_status test_works(const works_range *r, tm_tables *tables, tm_error *e
     return status;
 }
 
-/* Compares each kind of work: by parts of steps within each stage, and by steps over all ranks. */
+/* Compares each kind of work in two ways: by parts of steps within each stage, and by steps over
+ * all ranks. */
 static tm_status add_works(const tm_works *works, tm_orders *orders, tm_tables *tables,
                            tm_error *err) {
     const size_t n = works->ranks.n;

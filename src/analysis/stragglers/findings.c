@@ -85,8 +85,8 @@ static bool same_culprit(const tm_finding *a, const tm_finding *b) {
            (a->level == TM_CULPRIT_RANK ? a->rank == b->rank : a->place == b->place);
 }
 
-/* Makes findings from suspects. Merges findings on the same rank or host: keeps the one with the
- * largest excess, and the minimum p. */
+/* Makes findings from suspects. If several findings are on the same rank or host, keeps the finding
+ * with the largest excess, and sets its p to the smallest p of all of them. */
 static tm_status gather(const tm_findings_input *in, tm_vec *all, tm_error *err) {
     for (size_t i = 0; i < in->n_suspects; i++) {
         if (in->suspects[i].unsteady)
@@ -94,7 +94,7 @@ static tm_status gather(const tm_findings_input *in, tm_vec *all, tm_error *err)
         tm_finding f = finding_of(in, &in->suspects[i]), *known = NULL;
         if (f.level == TM_CULPRIT_HOST && f.place == in->blames->n_places)
             continue;
-        /* must come before findings on the same rank are merged */
+        /* This test must come before findings on the same rank are merged. */
         if (f.of_stage && percent(in, f.excess_ns) < STAGE_LEAST_PCT)
             continue;
         /* Unexplained starts may be chance, even if fixing the rank saves time for another reason.
@@ -129,7 +129,8 @@ static void keep_if(tm_vec *all, const bool *wanted) {
     all->n = n;
 }
 
-/* Merges the findings on ranks of a place, whose entries are [first, end), into one. */
+/* Merges the findings on the ranks of one place into one finding. Entries [first, end) of
+ * tm_blames.places are the ranks of this place. */
 static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t first, size_t end,
                          int64_t *excess, bool *wanted) {
     const tm_finding *v = all->data;
@@ -144,7 +145,7 @@ static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t 
         wanted[i] = !of_place;
         if (!of_place)
             continue;
-        /* if one of the ranks is late throughout, so is the merged finding */
+        /* If one of the ranks is late throughout, the merged finding is also "throughout". */
         if (n == 0 || (v[i].shape == TM_SHAPE_THROUGHOUT && out.shape != TM_SHAPE_THROUGHOUT)) {
             double p = out.p;
             int64_t rank = n == 0 || v[i].rank < out.rank ? v[i].rank : out.rank;
@@ -165,8 +166,8 @@ static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t 
     return out;
 }
 
-/* Returns how many ranks of a host or group have findings; 0 if their excesses differ so much that
- * they have no common cause. */
+/* Returns how many ranks of a host or group have findings. Returns 0 if the excesses of these
+ * findings differ so much that they cannot have a common cause. */
 static size_t count_found(const tm_blames *t, const tm_vec *all, size_t first, size_t end) {
     enum { ALIKE = 3 };
     int64_t least_ns = INT64_MAX, most_ns = 0;
@@ -236,7 +237,7 @@ static tm_status raise_levels(const tm_findings_input *in, tm_vec *all, tm_error
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns the index of the finding on a rank; all->n if there is none. */
+/* Returns the index of the finding on a rank. Returns all->n if there is none. */
 static size_t finding_of_rank(const tm_blames *t, const tm_vec *all, int64_t rank, bool *members) {
     size_t found = all->n;
     for (size_t i = 0; i < all->n && found == all->n; i++) {
@@ -292,8 +293,8 @@ static double saved_alone(const tm_findings_input *in, const tm_finding *f) {
     return f->level == TM_CULPRIT_RANK ? tm_fixes_of_rank(&in->fixes, f->rank) : 0.0;
 }
 
-/* Returns the waits that a finding's ranks caused [ns]; if the finding's window is in steps, only
- * within the window. */
+/* Returns the waits that the ranks of a finding caused [ns]. If the finding's window is in steps,
+ * counts only the waits within the window. */
 static int64_t cost_of(const tm_blames *t, const tm_finding *f, const bool *members) {
     int64_t sum = 0;
     bool window =

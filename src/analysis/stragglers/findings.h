@@ -38,13 +38,14 @@ typedef struct tm_finding {
     /* For a host or group: its lowest rank. For an event: the rank that always came last, or -1 if
      * several ranks came last. */
     int64_t rank;
-    size_t place;        /* of a host or group: index of its first rank in tm_blames.places */
-    size_t n_members;    /* number of ranks that the finding is about */
-    int64_t from, to;    /* as in stragglers.finding */
-    int64_t units;       /* of an event: number of operations */
-    tm_unit_kind unit;   /* not set if the finding is an event */
-    double p;            /* 1 for an event, which is not tested */
-    int64_t excess_ns;   /* of several ranks, the median of their excesses */
+    size_t place;      /* for a host or group: index of its first rank in tm_blames.places */
+    size_t n_members;  /* number of ranks that the finding is about */
+    int64_t from, to;  /* as in stragglers.finding */
+    int64_t units;     /* for an event: number of its operations */
+    tm_unit_kind unit; /* not set if the finding is an event */
+    double p;          /* 1 for an event, which is not tested */
+    /* excess of the rank; if there are several ranks, the median of their excesses */
+    int64_t excess_ns;
     double excess_pct;   /* excess_ns as a share of the steps [%] */
     int64_t caused_ns;   /* waits that the ranks caused within the window [ns] */
     double caused_share; /* caused_ns as a share of all waiting */
@@ -78,12 +79,15 @@ typedef struct tm_findings {
     double transfers; /* share of the windows in which ranks wait for transfers */
     int64_t stages, micro_batches;
     bool replayed; /* whether a replay shows what fixing ranks saves */
-    bool open;     /* whether half of all waiting was for one rank, and the replay is not sure what
-                      fixing it saves */
-    bool unsteady; /* whether a rank stands out, but only few steps were compared and its excess
-                      differs between them */
-    bool spared;   /* whether ranks stand out but are not named, because fixing them saves little */
-    tm_finding spared_of; /* the finding on these ranks with the largest saving */
+    /* whether half of all waiting was for one rank, and the replay is not sure what fixing this
+     * rank saves */
+    bool open;
+    /* whether a rank stands out, but only few steps were compared, and the rank's excess differs
+     * between them */
+    bool unsteady;
+    bool spared; /* whether ranks stand out but are not named, because fixing them saves little */
+    /* set if `spared`: of the findings on these ranks, the one with the largest saving */
+    tm_finding spared_of;
 } tm_findings;
 
 /** Returns "throughout", "episode", "alternation", "event" or "bubble". */

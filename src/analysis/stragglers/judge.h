@@ -5,8 +5,8 @@
 #include "findings.h"
 #include "tmerge/analysis.h"
 
-/** Internal tables: operations with the longest waits, how much communication could be compared,
- * and the pipeline. */
+/** Internal tables. They have the operations with the longest waits, the shares of communication
+ * that could be compared, and the pipeline. */
 extern const tm_table_def tm_judge_heavy, tm_judge_heard, tm_judge_pipeline;
 
 /** Adds the operations that this process matched and that are among the job's longest waits. The

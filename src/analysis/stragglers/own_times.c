@@ -62,8 +62,8 @@ typedef struct step_rows {
     size_t first, end;
 } step_rows;
 
-/* Finds the steps of the rows, without the first and the last step if these are incomplete. Returns
- * their number, at most n_rows. */
+/* Finds the steps of the rows. Leaves out the first and the last step if they are incomplete.
+ * Returns the number of steps, at most n_rows. */
 static size_t find_steps(const int64_t *steps, size_t n_rows, step_rows *out, int64_t *scratch) {
     size_t n = 0, first = 0;
     for (size_t i = 0; i < n_rows; i++) {

@@ -9,17 +9,19 @@
 
 /** Own times of a group's members. The caller frees them with tm_own_times_free. */
 typedef struct tm_own_times {
-    size_t n;      /* members */
-    size_t n_rows; /* number of rows: stretches, or units made from them, in order */
-    int64_t each;  /* number of steps or stretches in a row; above 1 if rows were joined */
-    int64_t *ns;   /* [n_rows][n] */
+    size_t n; /* members */
+    /* number of rows; the rows are stretches, or units made from stretches, in order */
+    size_t n_rows;
+    int64_t each; /* number of steps or stretches in a row; above 1 if rows were joined */
+    int64_t *ns;  /* [n_rows][n] */
     /* [n_rows] First step of the row. For stretches: number of the operation at the end of the
      * row's first stretch. */
     int64_t *from;
     /* [n_rows] Last step of the row. For stretches: number of the operation at the end of the row's
      * last stretch. */
     int64_t *to;
-    int64_t *members; /* [n] global ranks, ascending; for hosts, the lowest rank of each host */
+    /* [n] global ranks, ascending; if the members are hosts: the lowest rank of each host */
+    int64_t *members;
     bool parts; /* whether rows are parts of steps, each with a sample of all work of the step */
 } tm_own_times;
 
@@ -30,8 +32,8 @@ void tm_own_times_free(tm_own_times *times);
 /** Removes a member. */
 void tm_own_times_drop(tm_own_times *times, size_t member);
 
-/** Computes by how much each member takes longer than the median of the other members, in a row
- * [ns]; n >= 2.
+/** Computes for one row by how much each member takes longer than the median of the other members
+ * [ns]. There must be at least 2 members.
  * @param sorted  [n] scratch
  * @param out     [n] */
 void tm_own_times_excess(const tm_own_times *times, size_t row, int64_t *sorted, int64_t *out);

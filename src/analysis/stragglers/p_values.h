@@ -7,9 +7,9 @@
 #include "own_times.h"
 
 /**
- * Computes scores of own times: the signed root of the distance from the row's median, minus the
- * mean of these roots in the row. Thus rows in which members differ much count more, and single
- * outliers count little.
+ * Computes scores of own times. A score is the signed root of the distance from the row's median,
+ * minus the mean of these roots over the row. So rows in which members differ much count more, and
+ * single outliers count little.
  * @param out  [n_rows][n]
  * @return     TM_OK; TM_ERR_FAULT
  */
@@ -44,9 +44,9 @@ static inline uint64_t tm_draw(uint64_t seed, uint64_t i) {
     return z ^ (z >> 31);
 }
 
-/** Random orders, kept for later trials with equally many members, because drawing an order takes
- * longer than using it. Must be zero-initialised; the first trial sets the sizes. The caller frees
- * it with tm_orders_free. */
+/** Random orders that are kept for later trials with the same number of members. Drawing an order
+ * takes longer than using it. Must be zero-initialised. The first trial sets the sizes. The caller
+ * frees it with tm_orders_free. */
 typedef struct tm_orders {
     size_t n, n_units, n_draws;
     uint32_t *orders; /* owned; [n_draws][n_units][n] */

@@ -213,7 +213,8 @@ static tm_blame blame_of(int64_t rank, const tm_comm_answer *answer) {
     };
 }
 
-/* Returns the rank's sums of a step, after adding them if they are new; NULL if out of memory. */
+/* Returns the rank's sums of a step. If the step is new, adds its sums first. Returns NULL if out
+ * of memory. */
 static tm_blame *blame_of_step(tm_vec *blames, int64_t rank, int64_t step) {
     tm_blame *v = blames->data;
     /* The search goes backwards, because most kernels are in the same step as the previous

@@ -509,7 +509,8 @@ static bool is_first_of_stage(const tm_compared *c, size_t member) {
     return true;
 }
 
-/* Tests the members of a stage if there are several. `first` is the first of them. */
+/* Tests the members of a stage if there are several.
+ * @param first  first member of the stage */
 static tm_status find_in_stage(const tm_compared *c, size_t first, double n_tests, tm_vec *suspects,
                                tm_vec *standings, tm_error *err) {
     const tm_own_times *all = c->stretches;

@@ -46,7 +46,8 @@ tm_share tm_blame_direct(const tm_blame *blame);
 /** Returns a rank's total cost: direct + indirect. */
 tm_share tm_blame_cost(const tm_blame *blame);
 
-/** The leader of a step: the rank with the largest cost; the lowest if there are several. */
+/** The leader of a step: the rank with the largest cost. If several ranks have this cost, the
+ * lowest of them is the leader. */
 typedef struct tm_leader {
     int64_t step, rank, caused_ns, direct_ns, indirect_ns, lateness_ns;
 } tm_leader;

@@ -13,7 +13,7 @@
 #include "no_devices.h"
 #include "table/shown.h"
 
-/* Writes a share in percent, below 1 % with a decimal. */
+/* Writes a share in percent. Shares below 1 % get one decimal. */
 static void share_text(double share, char *out, size_t size) {
     double percent = 100.0 * share;
     if (percent > 0.0 && percent < 0.05)
@@ -543,7 +543,7 @@ static void excess_text(const tm_blames *t, const tm_finding *f, const tm_late_c
              hidden ? ", most of it while its GPU is busy" : "");
 }
 
-/* Returns the sums over the ranks of a finding and all steps. */
+/* Returns the sums over all steps and over all ranks of a finding. */
 static tm_blame blame_of(const tm_blames *t, const tm_finding *f) {
     tm_blame sum = {.rank = f->rank};
     bool *members = calloc(t->n_ranks + 1, sizeof *members);

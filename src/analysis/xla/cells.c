@@ -21,7 +21,7 @@ enum { ROWS_MAX = 20000, LEAST_PCT = 5, LEAST_CELLS = 2 };
 
 typedef struct cell {
     int64_t step, step_ns, ns[N_REASONS];
-    size_t row, group; /* group: first row of pod.rank that has the same program */
+    size_t row, group; /* `group`: first row of pod.rank that has the same program */
 } cell;
 
 /* Returns whether a device is compared in a step: it computes in the step, and the rank marks

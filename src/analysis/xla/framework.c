@@ -15,8 +15,8 @@
 /* Maximum number of operators in the table for each side (device or host). */
 enum { LISTED = 500 };
 
-/* Sides, in alphabetical order of their words, so that rows sorted by id are also sorted by text.
- */
+/* Sides, in alphabetical order of their words. Rows that are sorted by id are then also sorted by
+ * word. */
 typedef enum side { DEVICE, HOST, N_SIDES } side;
 static const char *const side_words[N_SIDES] = {"device", "host"};
 

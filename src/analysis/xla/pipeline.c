@@ -146,7 +146,8 @@ static stage_kind kind_of(tm_text name) {
     return enqueue ? ENQUEUE : NO_STAGE;
 }
 
-/* Kinds of stages by name id: 0: not yet known; otherwise kind + 1. */
+/* Kinds of stages, by name id. An element of `kinds` is 0 if the kind is not yet known; otherwise
+ * it is the kind + 1. */
 typedef struct stages {
     const tm_names *names;
     uint8_t *kinds;

@@ -28,7 +28,7 @@ const char *tm_xla_part_word(int part) {
     return words[part];
 }
 
-/* What is known about names, as a cache; 0: not yet known. */
+/* What is known about names. This is a cache: 0 means that a value is not yet known. */
 typedef struct sorter {
     const tm_rank_view *view;
     /* [names] for names of host calls: 1 + part, or 1 + TM_XLA_OTHER if the call is in no part */
@@ -46,8 +46,8 @@ static bool holds_any(const char *text, const char *const *parts) {
     return *parts != NULL;
 }
 
-/* Returns 16 if a name of XLA, TensorFlow or a kernel contains a type of at most 16 bits;
- * otherwise 32. */
+/* Returns 16 if a name of XLA, TensorFlow or a kernel contains a type of at most 16 bits. Otherwise
+ * returns 32. */
 static uint8_t width_of(sorter *s, uint32_t name) {
     static const char *const narrow[] = {"half", "f16", "fp16", "float16", "f8e", NULL};
     if (s->width[name] == 0)
