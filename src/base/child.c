@@ -66,8 +66,8 @@ static void tell(const tail *t, char out[TM_CHILD_SAID_MAX]) {
     out[n - cut] = '\0';
 }
 
-/* Descriptors of a process's input (-1: none) and output (-1: discarded), and its process group (0:
- * a new one). */
+/* Where a process runs. `in` and `out` are descriptors. If `in` is -1, the process has no input. If
+ * `out` is -1, its output is discarded. If `group` is 0, the process gets a new process group. */
 typedef struct place {
     int in, out;
     pid_t group;

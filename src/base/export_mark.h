@@ -20,8 +20,8 @@ enum { TM_EXPORT_PROCESS_MAX = 40 };
 /** First packet of a Perfetto export: sequence 1, first_packet_on_sequence, and nothing else. */
 #define TM_EXPORT_PACKET "\x0a\x05\x50\x01\xb8\x05\x01"
 
-/** Sequence of the packets without a rank. Each rank has its own sequence; its packets are
- * adjacent. */
+/** Sequence of the packets without a rank. The packets of each rank are adjacent, and have their
+ * own sequence. */
 enum { TM_EXPORT_SEQUENCE = 1 };
 
 /** Fields of track descriptors that Perfetto does not know and skips. The track of a rank's process

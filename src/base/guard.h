@@ -17,8 +17,8 @@ typedef struct tm_guard {
      * @param path  copied; need not exist */
     void (*remove)(const char *path);
 
-    /** Registers the child whose process group is killed before anything is removed; 0: no
-     * child. */
+    /** Registers the child. The process group of the child is killed before anything is removed. If
+     * @p leader is 0, there is no child. */
     void (*child)(pid_t leader);
 } tm_guard;
 

@@ -10,7 +10,7 @@ enum { TM_LINE = 64 };
 /** Allocator of pieces that are freed together, each aligned to a cache line. Initialised with
  * {0}. */
 typedef struct tm_pages {
-    tm_vec blocks; /* of void *, owned */
+    tm_vec blocks; /* vector of void *; the blocks are owned */
     char *at;      /* address of the next piece, in the last block */
     size_t left, taken;
 } tm_pages;

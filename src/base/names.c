@@ -15,7 +15,7 @@ typedef struct entry {
 /* Open addressing with linear probing; a slot holds id + 1, 0 is free. */
 struct tm_names {
     tm_arena arena;
-    tm_vec entries;  /* of entry, by id */
+    tm_vec entries;  /* vector of entry, in the order of ids */
     uint32_t *slots; /* owned */
     size_t mask;     /* number of slots - 1; the number of slots is a power of two */
 };

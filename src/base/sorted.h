@@ -78,7 +78,8 @@ static inline void tm_sort(void *array, size_t n, size_t size, tm_order *order) 
         if (!tm_sort_in(run, i - first[runs], size, order, room))
             first[++runs] = i;
     }
-    if (i < n) /* sorting stopped: too many runs, or no memory to merge them */
+    /* Sorting stopped, because there were too many runs, or no memory to merge them. */
+    if (i < n)
         qsort(array, n, size, order);
     else
         for (; runs > 0; runs--)

@@ -82,8 +82,8 @@ static int open_nameless(const tm_draft *draft) {
     return fd;
 }
 
-/* Returns whether a name in the folder is a temporary file of the same output that is no longer
- * being written. Writers on other machines cannot be checked, but finish within a day. */
+/* Returns whether a name in the folder is a temporary file of the same output that no process
+ * writes any more. Writers on other machines cannot be checked, but they finish within a day. */
 static bool is_left_over(int folder, const char *name, const char *base) {
     struct stat info;
     size_t size = strlen(base);

@@ -70,8 +70,8 @@ size_t tm_utf8_length(const char *bytes, size_t size) {
     return length;
 }
 
-/* Returns whether all of eight bytes are ASCII and none is 0: subtracting 1 from each borrows only
- * at a 0. */
+/* Returns whether all of eight bytes are ASCII and none is 0. Subtracting 1 from each byte borrows
+ * only at a byte that is 0. */
 static bool are_plain(const char *bytes) {
     const uint64_t ones = 0x0101010101010101, tops = ones << 7;
     uint64_t word;

@@ -8,7 +8,7 @@ enum { MAX_SWEEPS = 50 };
 #define PROJECT_SIGMAS 3.0 /* maximum distance that a clock is moved, in standard deviations */
 
 /* The two largest values of an event, which are from different domains. A domain is bounded only by
- * the values of other domains. So if `first` is its own value, it is bounded by `second`. */
+ * the values of other domains. So the domain that has `first` is bounded by `second`. */
 typedef struct outermost {
     double first, second;
     int32_t domain; /* domain of `first`; -1 if there is no value */
@@ -90,9 +90,10 @@ static tm_status find_breaches(tm_fit_state *state, int64_t *worst, tm_error *er
 
 /**
  * Moves clocks until no event of a component violates causality. Each violation is split evenly
- * between its two domains; in each direction, a domain moves by the largest of its halves. Leaves
- * the fit unchanged if this fails or would move a clock by more than PROJECT_SIGMAS uncertainties.
- * @param models  uncertainties are read
+ * between its two domains. In each direction, a domain moves by the largest of its shares. Leaves
+ * the fit unchanged if this fails, or if a clock would move by more than PROJECT_SIGMAS
+ * uncertainties.
+ * @param models  the uncertainties are read
  * @param moved   set to whether the fit has changed
  */
 tm_status tm_fit_project(tm_fit_state *state, const tm_clock_model *models, bool *moved,
@@ -204,8 +205,8 @@ static void tighten_by(const bounds *b, const tm_fit_event *event) {
     }
 }
 
-/* Runs round @p round (from 1) over the events of those domains whose bounds the previous round
- * changed. Other events would give the same bounds as before. */
+/* Runs round @p round (from 1). Only events of domains whose bounds changed in the previous round
+ * are examined. Other events would give the same bounds as before. */
 static void tighten(const bounds *b, uint32_t round) {
     const tm_fit_state *state = b->state;
     for (size_t k = 0; k < state->n_events && !b->first; k++)

@@ -152,8 +152,8 @@ static void grow_forest(tm_fit_state *state, const tm_vec *links, offer *heap, i
     }
 }
 
-/* Adds an estimate of the child's offset from its parent, which assumes that both domains ended at
- * the same time. */
+/* Adds an estimate of the child's offset from its parent. The estimate assumes that both domains
+ * ended at the same time. */
 static void add_difference(tm_fit_state *state, const tm_fit_row *first, const tm_fit_row *other) {
     if (state->parent[other->domain] == first->domain)
         tm_median_search_add(&state->select, (size_t)other->domain, first->end - other->end);

@@ -1,8 +1,8 @@
-/* The graph of the unknowns that are not yet eliminated. Eliminating a domain makes an element: the
- * set of the domain's neighbours, which are connected with each other from then on. The neighbours
- * of a domain are its remaining original neighbours (`near`) and all vertices that share an element
- * with it. The sets of the network are vertices, too, weighted by their number of bins, but are not
- * eliminated. */
+/* The graph of the unknowns that are not yet eliminated. Eliminating a domain makes an element. An
+ * element is the set of the eliminated domain's neighbours, which are then connected with each
+ * other. The neighbours of a domain are its remaining original neighbours (`near`), and all
+ * vertices that share an element with it. The sets of the network are also vertices. Their weight
+ * is their number of bins, and they are not eliminated. */
 #include "elimination_order.h"
 
 #include <stdlib.h>
@@ -38,8 +38,8 @@ typedef struct graph {
     uint32_t *near;      /* of all vertices */
     uint32_t *by_degree; /* [total + 1] first domain of each degree */
     size_t least;        /* no domain has a degree below this */
-    tm_vec held;         /* of uint32_t: the vertices of all elements, element after element */
-    tm_vec links;        /* of link */
+    tm_vec held;  /* vector of uint32_t: the vertices of all elements, element after element */
+    tm_vec links; /* of link */
 } graph;
 
 static void free_graph(graph *g) {
@@ -181,8 +181,8 @@ static void take_off(graph *g, uint32_t u, uint32_t stamp) {
     }
 }
 
-/* Removes from domain d the neighbours and elements that are contained in the newest element, which
- * p made, and sets an upper bound of d's degree. */
+/* Removes neighbours and elements from domain d if the newest element, which p made, contains them.
+ * Sets d's degree to an upper bound. */
 static void renew(graph *g, uint32_t d, uint32_t p, uint32_t stamp) {
     vertex *v = &g->v[d];
     link *links = g->links.data;

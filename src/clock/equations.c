@@ -1,8 +1,8 @@
 /* Normal equations of the current fit, from events and prior knowledge. */
 #include "fit_state.h"
 
-/* Adds an event's anchors to the network if @p meet is true; otherwise sets the event's position in
- * the network. False if out of memory. */
+/* Handles an event. If @p meet is true, adds the event's anchors to the network. Otherwise sets the
+ * event's position in the network. Returns false if out of memory. */
 static bool visit_event(tm_fit_state *state, tm_fit_event *event, int32_t *domains, int64_t *ends,
                         bool meet) {
     size_t n = 0;

@@ -60,7 +60,8 @@ typedef struct tm_clock_input {
 
 typedef enum tm_clock_method {
     TM_CLOCK_NONE, /* nothing is known: no wall clock, no collectives with other domains */
-    TM_CLOCK_WALL, /* clock as recorded: no collective links the domain to another one */
+    /* the clock as recorded, because no collective links the domain to another domain */
+    TM_CLOCK_WALL,
     TM_CLOCK_FIT
 } tm_clock_method;
 
@@ -80,11 +81,12 @@ typedef struct tm_clock_model {
     int64_t low_ns, high_ns;
     /* number of the component, from 0; components ascend by their lowest domain */
     int32_t component;
-    uint8_t method;     /* tm_clock_method */
-    int64_t anchors;    /* number of events in which the domain's end had weight in the fit */
-    int64_t step_ns;    /* approximate size of a clock step within the window; 0: no step. If two
-                           domains have operations only with each other, both get the size, because
-                           either clock may have been stepped */
+    uint8_t method;  /* tm_clock_method */
+    int64_t anchors; /* number of events in which the domain's end had weight in the fit */
+    /* Approximate size of a clock step within the window; 0 if there is no step. If two domains
+     * have operations only with each other, either clock may have been stepped, so both get the
+     * size. */
+    int64_t step_ns;
     int64_t step_at_ns; /* recorded time of the step, accurate to 1/32 of the time that the domain's
                            events span; valid if step_ns is not 0 */
 } tm_clock_model;
@@ -92,9 +94,11 @@ typedef struct tm_clock_model {
 /** Result of the causality check, for the events of all processes, except suspect events. */
 typedef struct tm_clock_check {
     int64_t events;
-    int64_t before, after; /* number of events in which one domain ended before another had started:
-                              on recorded clocks, on fitted clocks */
-    /* number of these events in which end and start are more than TM_CLOCK_TOLERANCE_NS apart */
+    /* Number of events in which one domain ended before another had started: `before` is on the
+     * recorded clocks, `after` is on the fitted clocks. */
+    int64_t before, after;
+    /* of these events, the number in which end and start are more than TM_CLOCK_TOLERANCE_NS
+     * apart */
     int64_t before_over, after_over;
     /* longest time between an end and a later start; 0 if there is none */
     int64_t worst_before_ns, worst_after_ns;
@@ -148,13 +152,14 @@ static inline int64_t tm_clock_true(const tm_clock_model *model, int64_t recorde
     return recorded_ns + model->offset_ns + llround(since * (model->drift_ppb * 1e-9));
 }
 
-/** How a rank's ends differ from the median end of its host. Compares operations in which at least
- * two of the host's ranks took part. */
+/** How a rank's ends differ from the median end of its host. Only operations in which at least two
+ * of the host's ranks took part are compared. */
 typedef struct tm_clock_rank_end {
     int32_t host;
-    int64_t n;                /* number of compared operations */
-    double early_ns, late_ns; /* median difference: in the first half, and in the second half of
-                                 these operations */
+    int64_t n; /* number of compared operations */
+    /* median difference: early_ns is over the first half of these operations, late_ns over the
+     * second */
+    double early_ns, late_ns;
 } tm_clock_rank_end;
 
 /** Whether ranks of one host share a clock. */
@@ -166,14 +171,15 @@ typedef struct tm_clock_host {
 } tm_clock_host;
 
 /**
- * Decides for each host whether its ranks share a clock. They do not if one rank with at least 8
- * events differs from the median of the host's ranks by more than five times the noise, in the
- * first or in the second half of its events. (A clock that runs at another rate differs in one of
- * the halves.)
+ * Decides for each host whether its ranks share a clock. A rank has a clock of its own if it has
+ * at least 8 events, and if its difference from the median of the host's ranks exceeds five times
+ * the noise in the first or in the second half of its events. A clock that runs at another rate
+ * differs in one of the halves. If any rank has a clock of its own, the ranks of the host do not
+ * share a clock.
  *
  * @param ranks     [n_ranks] ranks of a host are adjacent
- * @param noise_ns  usual difference of ends within hosts; less than 3 us, the error of one GPU's
- *                  clock, counts as 3 us
+ * @param noise_ns  usual difference of ends within hosts. A value below 3 us, which is the error of
+ *                  one GPU's clock, counts as 3 us.
  * @param hosts     [n_hosts] filled; a host without ranks is shared, with spread 0
  * @return          TM_OK; TM_ERR_FAULT
  */

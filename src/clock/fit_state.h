@@ -13,8 +13,9 @@
  * magnitude below 2^50. */
 typedef struct tm_fit_row {
     double begin, end_min, end;
-    double root; /* square root of n_ranks. An end's weight, 1/variance, grows only with the root,
-                    because the errors of a domain's ranks are not independent */
+    /* Square root of n_ranks. The errors of a domain's ranks are not independent, so an end's
+     * weight (1/variance) grows only with this root. */
+    double root;
     size_t input;
     int32_t domain, n_ranks;
     uint16_t noise_class;
@@ -64,15 +65,16 @@ typedef struct tm_fit_state {
     double reach;        /* largest distance [ns] of an anchor from the middle of its domain's
                             window */
 
-    bool dense; /* the equations are in `normal`; false: in `network` */
+    bool dense; /* true: the equations are in `normal`; false: they are in `network` */
     tm_normal normal;
     tm_network network;
-    tm_keys pairs;      /* of two int32_t: pairs of domains that share events, from tm_fit_link */
-    tm_vec pair_counts; /* of int64_t: number of events of each pair */
-    bool failed;        /* memory ran out while pairs were added */
-    int32_t *listed;    /* [n_domains] for this member and the next two, see tm_fit_list */
-    size_t *list_first; /* [n_domains + 1] */
-    int32_t *list_of;   /* [n_domains] */
+    /* keys of two int32_t: pairs of domains that share events, from tm_fit_link */
+    tm_keys pairs;
+    tm_vec pair_counts;      /* vector of int64_t: number of events of each pair */
+    bool failed;             /* memory ran out while pairs were added */
+    int32_t *listed;         /* [n_domains] for this member and the next two, see tm_fit_list */
+    size_t *list_first;      /* [n_domains + 1] */
+    int32_t *list_of;        /* [n_domains] */
     tm_median_search select; /* has two lists for each domain */
     tm_anchor *anchors;      /* [n_domains] the anchors of the current event */
     double *sorted;          /* [n_domains] */
@@ -118,8 +120,8 @@ static inline double tm_fit_noise(const tm_fit_state *state, uint16_t noise_clas
 }
 
 /**
- * Fills `anchors` with the anchors of an event, with their true times by the current fit.
- * @param middle  median of these times [ns]; set if there are at least two
+ * Fills `anchors` with the anchors of an event. Their true times are by the current fit.
+ * @param middle  set to the median of these times [ns] if there are at least two
  * @return        number of anchors; fewer than two give no information
  */
 size_t tm_fit_gather(tm_fit_state *state, const tm_fit_event *event, double *middle);
@@ -142,7 +144,8 @@ static inline double tm_fit_anchor_noise(const tm_fit_state *state, const tm_anc
 
 /**
  * Lists the domains of each component. Lists are ordered by their lowest domain. List k is
- * listed[list_first[k]] up to [list_first[k + 1]], ascending; list_of[h] is the list of domain h.
+ * listed[list_first[k]] up to listed[list_first[k + 1] - 1], ascending. list_of[h] is the list of
+ * domain h.
  * @param component  [n_domains] for each domain: the domain that stands for its component
  * @return           number of lists
  */

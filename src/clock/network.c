@@ -243,8 +243,8 @@ static bool put_place(tm_network *w, size_t a, size_t b) {
     return tm_vec_append(&w->places, &place, 1) != NULL;
 }
 
-/* Lists the entries of the matrix below the diagonal: one per domain, four per link, and for each
- * bin two per domain. */
+/* Lists the entries of the matrix below the diagonal. Each domain has one entry, and each link has
+ * four. Each bin has two entries for each of its domains. */
 static bool put_places(tm_network *w) {
     const uint64_t *links = w->links.data;
     const tm_network_member *members = w->members.data;

@@ -16,7 +16,8 @@ enum { TM_NETWORK_FEW = 8 };
 
 /** Position of an event in the network. */
 typedef struct tm_network_spot {
-    /* the set of events with the same domains; TM_NETWORK_NO_SET: event of few domains */
+    /* the set of events that have the same domains as this event; TM_NETWORK_NO_SET if the event
+     * has few domains */
     uint32_t set;
     uint32_t place; /* index within the set, by time */
 } tm_network_spot;
@@ -42,8 +43,8 @@ typedef struct tm_network_set {
     size_t first_bin, n_bins;
 } tm_network_set;
 
-/** Purpose of the matrix, which decides how it may differ from the exact matrix once the bins'
- * unknowns are eliminated. */
+/** Purpose of the matrix. Once the bins' unknowns are eliminated, the matrix may differ from the
+ * exact matrix, and the purpose decides in which direction. */
 typedef enum tm_network_aim {
     /* The matrix is not smaller than the exact matrix. Steps computed with it are therefore not too
      * long. */
@@ -59,10 +60,11 @@ typedef struct tm_network {
     /* Vectors of tm_network_key, tm_network_member and tm_network_set. They ascend after
      * tm_network_join. */
     tm_vec keys, members, sets;
-    tm_vec links; /* of uint64_t: lower domain << 32 | higher; ascending after tm_network_join */
+    /* vector of uint64_t: lower domain << 32 | higher; ascending after tm_network_join */
+    tm_vec links;
     /* Only this process's sets and links. They are used only before tm_network_join. */
     tm_keys known_sets, known_links;
-    tm_vec roots;         /* of int32_t: lowest domain of each component with several domains */
+    tm_vec roots; /* vector of int32_t: lowest domain of each component with several domains */
     int32_t *component;   /* [n] index in roots of the domain's component; -1 if the domain is
                              alone; owned */
     uint32_t *order;      /* [n] position of each domain in the elimination order; owned */
@@ -72,7 +74,7 @@ typedef struct tm_network {
     /* [n] index of the entry that gauges the domain's shift; the next entry gauges its rate */
     size_t *gauge_entry;
     size_t n_bins, n_unknowns;
-    tm_vec places;  /* of tm_ldl_place: places of the entries */
+    tm_vec places;  /* vector of tm_ldl_place: places of the entries */
     bool *pinned;   /* [n_unknowns] */
     int64_t *fixed; /* [n_fixed] summed over all processes */
     size_t n_fixed;
@@ -134,7 +136,8 @@ typedef struct tm_network_scales {
     double bound;    /* factor for the sums of TM_NETWORK_BOUND */
 } tm_network_scales;
 
-/** Ends with a larger variance are not used. Unit: the square of the lowest noise. */
+/** An end is not used if its variance is larger than this. The unit is the square of the lowest
+ * noise. */
 #define TM_NETWORK_VAGUEST 1000.0
 
 /** Adds one event to `fixed`, like tm_normal_add. */
@@ -154,8 +157,8 @@ void tm_network_prior(tm_network *w, size_t r, double weight, double right);
 void tm_network_gauge(tm_network *w, const int32_t *domains, const double *shares, size_t n,
                       size_t which, double weight);
 
-/** Like tm_normal_pin, tm_normal_factor and tm_normal_solve. After tm_network_solve, `right` is the
- * solution. */
+/** These functions are like tm_normal_pin, tm_normal_factor and tm_normal_solve. After
+ * tm_network_solve, `right` is the solution. */
 void tm_network_pin(tm_network *w, size_t r);
 void tm_network_factor(tm_network *w);
 void tm_network_solve(tm_network *w);
