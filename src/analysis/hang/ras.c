@@ -252,7 +252,8 @@ static tm_status add_member(tm_table *t, const tm_ras_comm *c, const tm_ras_memb
     return tm_table_set_text(t, &row[HR_HASH], c->hash, err);
 }
 
-/* State while the rows of an answer are added. If there are two answers, this is the later one. */
+/* State while the rows of an answer are added. If there are two answers, this is for the later
+ * one. */
 typedef struct reading {
     /* Vectors of tm_hang_gpu. In `world`, `number` is the global rank of the GPU. In `moves`,
      * `number` is how many collectives the GPU launched between the two answers. */

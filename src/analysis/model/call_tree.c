@@ -37,7 +37,8 @@ const tm_table_def tm_tree_part =
                   TM_TREE_P_N, TM_TREE_P_RANK);
 
 #define NO_NODE UINT32_MAX
-/* The call repeats another call. It gets the node of that call later. */
+/* Takes the place of a node for a call that repeats another call. The call gets the node of that
+ * other call later. */
 #define LATER (UINT32_MAX - 1)
 
 /* A node of a rank's tree. Its parent has a lower index. */

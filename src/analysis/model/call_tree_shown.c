@@ -192,8 +192,8 @@ static int by_time(const void *a, const void *b) {
 }
 
 /* Adds an omitted row to the row that stands for all omitted rows. Adds totals only if the parent
- * of the omitted row is kept (`outermost`). Otherwise the totals of the parent are omitted, too,
- * and already include this row. */
+ * of the omitted row is kept (`outermost`). Otherwise the parent is omitted, too, and its totals
+ * already include this row. */
 static void leave_out(tm_cell *others, const tm_cell *row, bool outermost) {
     for (int c = TM_TREE_CALLS; c < TM_TREE_N; c++) {
         bool own = c == TM_TREE_CALLS || c == TM_TREE_HOST_SELF || c == TM_TREE_DEVICE_SELF;

@@ -487,8 +487,8 @@ static bool find_sample(const survey *s, tm_lost *out) {
         least = calls[i].correlation < least ? calls[i].correlation : least;
         most = calls[i].correlation > most ? calls[i].correlation : most;
     }
-    /* Checks names last, because this is slow. No trace has both calls of CUDA and calls of another
-     * runtime. */
+    /* Names are checked only after this faster check. This is possible because no trace has calls
+     * of CUDA and also calls of another runtime. */
     if (!may_be_sparse(least, most, n_numbered))
         return true;
     for (size_t i = 0; i < n && ok; i++)

@@ -286,7 +286,8 @@ static bool lacks_peers(const topic *t) {
  * sentence was about fixing ranks */
 static void instead_text(const topic *t, bool rank_tried, char *out, size_t size) {
     size_t kind = best_kind(t), plan = find_plan(t);
-    /* Traces of operations do not show waits. So only the plan shows which ranks to look at. */
+    /* If the traces contain operations, waits are unknown. So only the plan shows which ranks to
+     * look at. */
     rank_tried =
         rank_tried || (t->operations && plan < t->items->n_rows &&
                        (kind == t->items->n_rows || saved_pct(t, plan) >= saved_pct(t, kind)));

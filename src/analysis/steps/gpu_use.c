@@ -51,7 +51,7 @@ static int64_t inside(state *s, int64_t begin_ns, int64_t end_ns) {
     return tm_intervals_length_in(s->within, begin_ns, end_ns);
 }
 
-/* Adds a kernel to the sums. A sum counts only kernels for which its figure was recorded. */
+/* Adds a kernel to the sums of those figures that were recorded for the kernel. */
 static void add_kernel(state *s, tm_call_kinds *call_kinds, const tm_kernel_attr *kernel,
                        tm_gpu_use *out) {
     const tm_timeline *timeline = s->timeline;

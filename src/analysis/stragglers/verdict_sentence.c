@@ -41,7 +41,7 @@ static tm_late_cause cause_of(const tm_tables *tables, const tm_finding *f) {
 
 enum { IDLE_MAX = 128, THAN_MAX = 32 };
 
-/* Writes with what a speed is compared: "rank 1's" or, for several ranks, "the median". */
+/* Writes what a speed is compared with: "rank 1's" or, for several ranks, "the median". */
 static const char *than_text(const tm_late_cause *c, char out[THAN_MAX]) {
     snprintf(out, THAN_MAX, "the median");
     if (c->peer >= 0)

@@ -14,8 +14,9 @@ typedef struct tm_hlo_sum {
     int64_t known_ns; /* part of self_ns that is in operations whose FLOP and bytes are known */
     int64_t async_ns;
     int64_t flop, bytes;
-    int64_t role;          /* tm_role: the maximum */
-    int64_t origin, shape; /* name ids; these are those of the first operation that was added */
+    int64_t role; /* tm_role: the maximum */
+    /* origin and shape of the first operation that was added; name ids */
+    int64_t origin, shape;
 } tm_hlo_sum;
 
 /** Peaks of the devices; 0 if unknown, or if ranks differ. */
