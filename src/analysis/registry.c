@@ -37,7 +37,7 @@ tm_status tm_analysis_tables(tm_tables *out, tm_error *err) {
     return status;
 }
 
-/* What the analyses of a rank share. work, gaps, places and annotations exist only while an
+/* What the analyses of a rank share. `work`, `gaps`, `places` and `annotations` exist only while an
  * analysis needs them. */
 typedef struct rank_facts {
     tm_busy busy;
@@ -49,11 +49,12 @@ typedef struct rank_facts {
     tm_host_work work;
     tm_gaps gaps;
     tm_calls places, annotations;
-    unsigned made; /* bits of tm_reads: which of work, gaps, places and annotations exist */
+    /* bits of tm_reads: which of `work`, `gaps`, `places` and `annotations` were computed */
+    unsigned made;
 } rank_facts;
 
-/* Computes the inputs in @p reads that do not exist yet. TM_READS_WORK needs nothing here: it was
- * computed with the host's time. */
+/* Computes the inputs in @p reads that do not exist yet. Nothing is needed for TM_READS_WORK,
+ * because work was computed together with the host's time. */
 static tm_status make(const tm_rank_view *view, unsigned reads, rank_facts *facts, tm_error *err) {
     unsigned missing = reads & ~facts->made;
     facts->made |= missing;
@@ -93,12 +94,13 @@ static tm_status run_one(const tm_analysis *analysis, tm_rank_view view, rank_fa
 
 static tm_status run_rank(const tm_rank_view *view, rank_facts *facts, tm_tables *out,
                           tm_error *err) {
-    unsigned reads[N_ANALYSES + 1] = {0}; /* [a] what analysis a or a later one reads */
+    /* [a] what analysis number a and the analyses after it read */
+    unsigned reads[N_ANALYSES + 1] = {0};
     for (size_t a = N_ANALYSES; a-- > 0;)
         reads[a] = reads[a + 1] | analyses[a]->reads;
     tm_status status = TM_OK;
     for (size_t a = 0; a < N_ANALYSES && status == TM_OK; a++) {
-        /* if only communication was recorded, analyses that read more have no result */
+        /* If only communication was recorded, analyses that read anything else have no result. */
         if (analyses[a]->rank && !(view->busy->comm_alone && analyses[a]->reads))
             status = run_one(analyses[a], *view, facts, out, err);
         leave(reads[a + 1], facts);
@@ -178,8 +180,9 @@ tm_status tm_analyse_merged(const tm_analysis *analysis, const tm_names *names, 
     return status;
 }
 
-/* If the tables that job parts decompressed take more than most_bytes, compresses them again: in a
- * large job, their rows need more memory than everything else. */
+/* Compresses the tables again if they take more than most_bytes. Job parts have decompressed the
+ * tables that they read. In a large job, the rows of these tables need more memory than everything
+ * else. */
 static tm_status rest(tm_tables *tables, size_t most_bytes, tm_error *err) {
     size_t bytes = 0;
     for (size_t t = 0; t < tables->n_tables; t++)
@@ -190,7 +193,8 @@ static tm_status rest(tm_tables *tables, size_t most_bytes, tm_error *err) {
     return TM_OK;
 }
 
-/* Job parts need sorted tables, and keep their order. */
+/* Sorts all tables first, because job parts need sorted tables. Job parts do not change the order
+ * of rows. */
 tm_status tm_analyse_job(const tm_job *job, tm_tables *out, tm_error *err) {
     const size_t awake_bytes = 32 << 20, last_bytes = 8 << 20;
     for (size_t t = 0; t < out->n_tables; t++)

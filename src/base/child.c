@@ -12,7 +12,7 @@
 
 enum { TICK_MS = 100, TAIL_MAX = 4096 };
 
-extern char **environ; /* no POSIX header declares it */
+extern char **environ; /* POSIX defines this variable, but no header declares it */
 
 typedef struct tail {
     int fd; /* owned; -1 after the end of the output */
@@ -66,8 +66,8 @@ static void tell(const tail *t, char out[TM_CHILD_SAID_MAX]) {
     out[n - cut] = '\0';
 }
 
-/* Descriptors of a process's input (-1: none) and output (-1: discarded), and its process group (0:
- * a new one). */
+/* Where a process runs. `in` and `out` are descriptors. If `in` is -1, the process has no input. If
+ * `out` is -1, its output is discarded. If `group` is 0, the process gets a new process group. */
 typedef struct place {
     int in, out;
     pid_t group;
@@ -150,7 +150,8 @@ static int reap(pid_t child, int *status) {
 
 static int collect(pid_t child, pid_t watcher, const tm_guard *guard, tm_child_end *out) {
     int status, watched;
-    (void)kill(-child, SIGKILL); /* ends the watcher, and processes that the child left running */
+    /* Ends the watcher, and any processes that the child left running. */
+    (void)kill(-child, SIGKILL);
     if (guard)
         guard->child(0);
     int failed = watcher ? reap(watcher, &watched) : 0;
@@ -178,8 +179,9 @@ static int close_both(const int ends[2], int failed) {
 
 int tm_child_run(const char *program, const char *const *arguments, const tm_child_watch *watch,
                  tm_child_end *out) {
-    int ends[2], alive[2]; /* pipes: the child's output; the watcher's input, which closes when this
-                              process ends */
+    /* Pipes. `ends`: output of the child. `alive`: input of the watcher; it is closed when this
+     * process ends. */
+    int ends[2], alive[2];
     pid_t child = 0, watcher = 0;
     tm_child_end end;
     if (!open_pipe(ends))

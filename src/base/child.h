@@ -21,14 +21,15 @@ typedef struct tm_child_end {
 } tm_child_end;
 
 /**
- * Runs a program without a shell, in its own process group and without input, and waits for it
- * without a time limit. Then kills all processes of the group that still run. If this process ends
- * first, even by SIGKILL, a helper shell (/bin/sh) kills the group. Uses posix_spawn, because after
- * a fork, memory that is registered with the network is unsafe, and Open MPI warns about it.
- * @param program    its path
- * @param arguments  its name first, NULL last
+ * Runs a program in its own process group, without a shell and without input. Waits for the
+ * program without a time limit. Then kills all processes of the group that still run. If this
+ * process ends before the program, even by SIGKILL, a helper shell (/bin/sh) kills the group. Uses
+ * posix_spawn instead of fork: after a fork, memory that is registered with the network is unsafe,
+ * and Open MPI warns about it.
+ * @param program    path of the program
+ * @param arguments  the first is the program's name; NULL is the last
  * @param out        set only if 0 is returned
- * @return           0, or the errno of a failure to start it or wait for it
+ * @return           0; or an errno if the program cannot be started, or if waiting for it fails
  */
 int tm_child_run(const char *program, const char *const *arguments, const tm_child_watch *watch,
                  tm_child_end *out);

@@ -25,8 +25,8 @@ size_t tm_deflate_all(tm_deflate *d, const void *bytes, size_t size, void *out, 
 /** Receives the next packed bytes. */
 typedef tm_status tm_deflate_sink(void *context, const void *packed, size_t size, tm_error *err);
 
-/** Packs any number of bytes with ISA-L's best level and passes the result to the sink piece by
- * piece. TM_OK; TM_ERR_FAULT; the sink's status. */
+/** Packs any number of bytes with ISA-L's best level. Passes the result to the sink piece by piece.
+ * Returns TM_OK; TM_ERR_FAULT; the sink's status. */
 tm_status tm_deflate_to(tm_deflate *d, const void *bytes, size_t size, tm_deflate_sink *sink,
                         void *context, tm_error *err) TM_MUST_CHECK;
 

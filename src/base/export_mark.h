@@ -20,8 +20,8 @@ enum { TM_EXPORT_PROCESS_MAX = 40 };
 /** First packet of a Perfetto export: sequence 1, first_packet_on_sequence, and nothing else. */
 #define TM_EXPORT_PACKET "\x0a\x05\x50\x01\xb8\x05\x01"
 
-/** Sequence of the packets without a rank. Each rank has its own sequence; its packets are
- * adjacent. */
+/** Sequence of the packets without a rank. The packets of each rank are adjacent, and have their
+ * own sequence. */
 enum { TM_EXPORT_SEQUENCE = 1 };
 
 /** Fields of track descriptors that Perfetto does not know and skips. The track of a rank's process
@@ -35,7 +35,7 @@ enum {
     TM_EXPORT_TRACK_TID,
     TM_EXPORT_TRACK_PROCESS_NAME,
     TM_EXPORT_TRACK_THREAD_NAME,
-    TM_EXPORT_TRACK_DEVICE, /* omitted if -1, like the next field */
+    TM_EXPORT_TRACK_DEVICE, /* this field and the next one are omitted if they are -1 */
     TM_EXPORT_TRACK_STREAM,
     TM_EXPORT_TRACK_COUNTER, /* name of the counter's events */
     TM_EXPORT_TRACK_SERIES

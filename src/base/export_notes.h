@@ -1,12 +1,14 @@
-/* Keys of an event's details (all but its name, category and times) in exports: the store's words
- * in Perfetto's annotations, Kineto's in Chrome JSON. */
+/* Keys of an event's details in exports. The details are everything but the event's name, category
+ * and times. Perfetto's annotations have the words of the store as keys; Chrome JSON has Kineto's
+ * keys. */
 #ifndef TMERGE_BASE_EXPORT_NOTES_H
 #define TMERGE_BASE_EXPORT_NOTES_H
 
 #include <stdbool.h>
 
-/** id, Perfetto's word, Kineto's key (NULL: none), kind of value. If two notes have the same word,
- * the first is for instants (changes of memory) and the second for events with a duration. */
+/** The notes: id, Perfetto's word, Kineto's key (NULL if there is none), and kind of value. If two
+ * notes have the same word, the first is for instants (changes of memory), and the second is for
+ * events with a duration. */
 #define TM_EXPORT_NOTES(X)                                                                         \
     X(TM_NOTE_STEP, "step", NULL, ANY)                                                             \
     X(TM_NOTE_CORRELATION, "correlation", "correlation", ANY)                                      \

@@ -4,8 +4,9 @@
 
 typedef struct word {
     const char *bytes;
-    uint16_t size, next; /* next: index + 1 of the next word with the same hash of two bytes, or
-                            0 */
+    /* `next` is the index + 1 of the next word whose first two bytes have the same hash; 0 if there
+     * is none */
+    uint16_t size, next;
     uint8_t list;
     bool at_begin;
 } word;

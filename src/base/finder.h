@@ -10,9 +10,10 @@
 enum { TM_FINDER_HEADS = 1024, TM_FINDER_LISTS = 64 };
 
 typedef struct tm_finder {
-    tm_vec words;                    /* owned; of `word` (finder.c) */
-    uint16_t heads[TM_FINDER_HEADS]; /* [hash of a word's first two bytes]: index + 1 of the word,
-                                        or 0 */
+    tm_vec words; /* owned; of `word` (finder.c) */
+    /* [hash of two bytes] index + 1 of the first word whose first two bytes have this hash; 0 if
+     * there is none */
+    uint16_t heads[TM_FINDER_HEADS];
 } tm_finder;
 
 /** Initialises an empty finder; release it with tm_finder_free. */
@@ -21,9 +22,9 @@ void tm_finder_free(tm_finder *finder);
 
 /**
  * Adds the words of a list.
- * @param list   its number, below TM_FINDER_LISTS
- * @param words  separated by blanks, of two bytes or more each, case-sensitive; ^WORD matches only
- *               at the start of a text. Borrowed.
+ * @param list   number of the list, below TM_FINDER_LISTS
+ * @param words  words of two bytes or more, separated by blanks. They are case-sensitive. ^WORD
+ *               matches only at the start of a text. Borrowed.
  * @return       false when out of memory
  */
 bool tm_finder_add(tm_finder *finder, int list, const char *words);

@@ -14,7 +14,7 @@ typedef enum tm_inflated {
 /**
  * Unpacks a piece with a zlib header.
  * @param max  maximum unpacked size [B]
- * @param out  of uint8_t, overwritten; valid only on TM_INFLATED
+ * @param out  vector of uint8_t, overwritten; valid only on TM_INFLATED
  */
 tm_inflated tm_inflate(const void *packed, size_t size, size_t max, tm_vec *out);
 

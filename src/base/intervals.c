@@ -17,7 +17,8 @@ static size_t run_end(const tm_interval *v, size_t at, size_t n) {
     return at < n ? at + 1 : n;
 }
 
-/* Merges pairs of runs, [low, middle) and [middle, high); returns the number of runs left. */
+/* Merges neighbouring runs in pairs: [low, middle) with [middle, high). Returns the number of runs
+ * that are left. */
 static size_t merge_runs(const tm_interval *from, tm_interval *to, size_t n) {
     size_t runs = 0;
     for (size_t low = 0; low < n; runs++) {

@@ -10,8 +10,9 @@ typedef struct tm_interval {
     int64_t begin_ns, end_ns; /* [begin, end) */
 } tm_interval;
 
-/** A vector of tm_interval. tm_intervals_add and tm_intervals_normalise take any set; all other
- * functions need a normal one: ascending, without empty or touching intervals. */
+/** A vector of tm_interval. tm_intervals_add and tm_intervals_normalise accept any set. All other
+ * functions need a normal set: the intervals ascend, and none of them is empty or touches
+ * another. */
 typedef tm_vec tm_intervals;
 
 #define TM_INTERVALS() TM_VEC(tm_interval)

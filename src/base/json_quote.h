@@ -9,7 +9,7 @@
 
 /**
  * Appends a quoted string as valid UTF-8: bad bytes as U+FFFD, control characters escaped.
- * @param out      of char
+ * @param out      vector of char
  * @param in_page  also escapes what could end an HTML element or a line of a script: <, U+2028 and
  *                 U+2029
  * @return         false if out of memory

@@ -26,8 +26,8 @@ static inline uint64_t mix(uint64_t hash, uint64_t word) {
     return hash ^ hash >> 29;
 }
 
-/* Hashes a key: multiplies and folds it word by word, then the last eight bytes. Keys have only a
- * few words. */
+/* Hashes a key. Word by word, multiplies and folds the key into the hash. The last eight bytes
+ * follow as a word, which may overlap the word before. Keys have only a few words. */
 static inline size_t hash_of(const char *key, size_t size) {
     uint64_t hash = size;
     if (size == sizeof hash) { /* fast path: a key of one word */

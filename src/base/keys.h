@@ -6,7 +6,7 @@
 
 #include "vec.h"
 
-/** Keys have no padding, because all of their bytes are compared. */
+/** Keys must not have padding, because all of their bytes are compared. */
 typedef struct tm_keys {
     tm_vec keys;     /* the keys by number; an element has the size of a key */
     uint32_t *slots; /* owned; [mask + 1] slots of the hash table: number of a key + 1; 0: free */
@@ -25,9 +25,9 @@ uint32_t tm_keys_add(tm_keys *keys, const void *key);
 uint32_t tm_keys_find(const tm_keys *keys, const void *key);
 
 /**
- * Returns the value of a key, zeroed for a new key.
- * @param values  of any type: element i is the value of key i; freed by the caller
- * @return        borrowed, until the next key is added; NULL when out of memory
+ * Returns the value of a key. The value of a new key is zeroed.
+ * @param values  vector of any type: element i is the value of key i; freed by the caller
+ * @return        borrowed, valid until the next key is added; NULL when out of memory
  */
 void *tm_keys_value(tm_keys *keys, tm_vec *values, const void *key);
 

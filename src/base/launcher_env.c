@@ -29,8 +29,9 @@ static int number_of(const char *const *environment, const char *name) {
     return text && *text == '\0' ? value : NOT_THERE;
 }
 
-/* Returns the tasks on a node from Slurm's "2(x3),1": two on each of three nodes, one on the next.
- * 0 if unknown. */
+/* Returns the number of tasks on a node, from a list that Slurm writes. Example: "2(x3),1" means
+ * two tasks on each of three nodes, and one task on the next node. Returns 0 if the number is
+ * unknown. */
 static int of_node(const char *text, int node) {
     while (text && *text && node >= 0) {
         int tasks = take_number(&text), nodes = 1;
@@ -66,9 +67,9 @@ static bool take(const char *const *environment, tm_launcher launcher, const cha
     return true;
 }
 
-/* Determines the launcher. Processes inherit the variables of outer launchers, so the order
- * matters: Slurm's own PMIx first, recognised by its namespace; then mpirun, which is often started
- * by srun or in a batch job. */
+/* Determines the launcher. Processes inherit the variables of outer launchers, so the order of the
+ * checks matters. Slurm's own PMIx is checked first, and is recognised by its namespace. mpirun
+ * follows, because it is often started by srun or in a batch job. */
 tm_launcher_env tm_launcher_env_read(const char *const *environment) {
     tm_launcher_env env = {TM_LAUNCHER_NONE, 0, 1, 1};
     const char *namespace = value_of(environment, "PMIX_NAMESPACE");

@@ -10,7 +10,7 @@ typedef enum tm_launcher {
     TM_LAUNCHER_OPENMPI, /* mpirun of Open MPI */
     TM_LAUNCHER_PMIX,    /* srun --mpi=pmix, prun */
     TM_LAUNCHER_PMI,     /* srun --mpi=pmi2, mpiexec of MPICH and its derivatives */
-    TM_LAUNCHER_SLURM,   /* plain srun: processes that do not know of each other */
+    TM_LAUNCHER_SLURM,   /* plain srun: the processes do not know of each other */
 } tm_launcher;
 
 typedef struct tm_launcher_env {

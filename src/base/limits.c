@@ -42,7 +42,7 @@ static int64_t of_affinity(const char *root) {
     return n;
 }
 
-/* Returns quota / period, in whole cores, at least 1; INT64_MAX without a quota. */
+/* Returns quota / period in whole cores, at least 1. Returns INT64_MAX if there is no quota. */
 static int64_t whole(const char *quota, const char *period) {
     int64_t used = strtoll(quota, NULL, 10), of = strtoll(period, NULL, 10);
     if (used <= 0 || of <= 0) /* no limit: the quota is "max" or -1 */
@@ -69,7 +69,7 @@ static int64_t cores_of_group(const char *root, const char *folder, bool is_v2) 
 
 static int64_t bytes_of_group(const char *root, const char *folder, bool is_v2) {
     char text[TEXT_SIZE];
-    int64_t bytes = 0; /* stays 0 for "max" */
+    int64_t bytes = 0; /* the limit may be the word "max"; `bytes` then stays 0 */
     if (read_text(root, folder, is_v2 ? "/memory.max" : "/memory.limit_in_bytes", text))
         bytes = strtoll(text, NULL, 10);
     return bytes > 0 ? bytes : INT64_MAX;

@@ -17,8 +17,8 @@ static int by_real(const void *a, const void *b) {
     return tm_order_real(*(const double *)a, *(const double *)b);
 }
 
-/* Radix sort: FEW_BITS per pass for fewer than MANY values, else MANY_BITS. Fewer than DIGITS_LEAST
- * values are sorted by comparison. */
+/* Parameters of the radix sort. A pass sorts by FEW_BITS bits if there are fewer than MANY values;
+ * otherwise it sorts by MANY_BITS bits. Fewer than DIGITS_LEAST values are sorted by comparison. */
 enum { FEW_BITS = 8, MANY_BITS = 11, MANY = 4096, DIGITS_MAX = 1 << MANY_BITS, DIGITS_LEAST = 64 };
 
 static unsigned bits_of(size_t n) {
@@ -64,7 +64,8 @@ void tm_sort_values(int64_t *values, size_t n) {
     free(room);
 }
 
-/* Maps the bits of a real to an integer of the same order; applied twice it gives the bits back. */
+/* Maps the bits of a real to an integer, so that integers have the same order as the reals.
+ * Applying the function to its result gives the original bits. */
 static int64_t ordered_bits(int64_t bits) {
     return bits ^ (bits < 0 ? INT64_MAX : 0);
 }
@@ -89,7 +90,7 @@ int64_t tm_median(const int64_t *sorted, size_t n) {
     int64_t low = sorted[(n - 1) / 2], high = sorted[n / 2];
     if ((low < 0) != (high < 0))
         return tm_round_ratio(low + high, 2);
-    /* low and high have the same sign: their sum may overflow, but not their difference */
+    /* low and high have the same sign here. Their sum may overflow, but their difference cannot. */
     return low + (high - low) / 2 + (low < 0 ? 0 : (high - low) % 2);
 }
 

@@ -14,11 +14,13 @@ void tm_sort_values(int64_t *values, size_t n);
 /** Sorts [n] reals ascending. None is NaN; -0.0 may come before 0.0. */
 void tm_sort_reals(double *values, size_t n);
 
-/** Returns the median of [n >= 1] ascending values; the mean of the middle two if n is even. */
+/** Returns the median of [n >= 1] ascending values. If n is even, this is the mean of the middle
+ * two values. */
 int64_t tm_median(const int64_t *sorted, size_t n);
 
-/** Moves the k-th smallest (from 0) of [n > k] values to index k, smaller ones before it and larger
- * ones after it, and returns it. Faster than sorting if only a few percentiles are needed. */
+/** Moves the k-th smallest (from 0) of [n > k] values to index k, and returns it. Smaller values
+ * are then before it, and larger values after it. Faster than sorting if only a few percentiles are
+ * needed. */
 int64_t tm_select(int64_t *values, size_t n, size_t k);
 
 /** Takes [n_samples <= n, at least 2] evenly spaced samples of [n] values and sorts them into

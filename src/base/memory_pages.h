@@ -10,7 +10,7 @@ enum { TM_LINE = 64 };
 /** Allocator of pieces that are freed together, each aligned to a cache line. Initialised with
  * {0}. */
 typedef struct tm_pages {
-    tm_vec blocks; /* of void *, owned */
+    tm_vec blocks; /* vector of void *; the blocks are owned */
     char *at;      /* address of the next piece, in the last block */
     size_t left, taken;
 } tm_pages;
@@ -28,10 +28,10 @@ void tm_pages_free(tm_pages *pages);
  * by one. Does nothing if the system does not support it. */
 void tm_pages_make(void *memory, size_t bytes);
 
-/** Allocates a block that starts a cache line. From 1 MiB on it has pages of its own, which return
- * to the system when freed. In the heap it would leave a hole between blocks that stay: 150 MB in
- * all for 1,024 small traces.
- * @return  NULL when out of memory; free it with tm_pages_apart_free */
+/** Allocates a block that starts at a cache line. A block of at least 1 MiB has pages of its own,
+ * which return to the system when the block is freed. In the heap, such a block would leave a hole
+ * between blocks that stay. For 1,024 small traces, these holes would take 150 MB in all.
+ * @return NULL when out of memory; free the block with tm_pages_apart_free */
 void *tm_pages_apart(size_t bytes);
 
 /** @param block  NULL: does nothing

@@ -15,7 +15,7 @@ typedef struct entry {
 /* Open addressing with linear probing; a slot holds id + 1, 0 is free. */
 struct tm_names {
     tm_arena arena;
-    tm_vec entries;  /* of entry, by id */
+    tm_vec entries;  /* vector of entry, in the order of ids */
     uint32_t *slots; /* owned */
     size_t mask;     /* number of slots - 1; the number of slots is a power of two */
 };
@@ -39,8 +39,9 @@ static inline uint64_t load_few(const char *bytes, size_t size) {
     return (uint64_t)first << 32 | last;
 }
 
-/* Rotates and multiplies word by word, then the last eight bytes, and folds the result. Names are
- * short, so a hash function without set-up is chosen. */
+/* Hashes a text. For each word of eight bytes, rotates the hash, combines it with the word, and
+ * multiplies it. The last eight bytes follow in the same way. Then folds the result. Names are
+ * short, so this hash function was chosen because it needs no set-up. */
 static uint32_t hash_of(const char *bytes, size_t size) {
     const uint64_t k = 0x9E3779B97F4A7C15u;
     uint64_t h = size * k;
@@ -105,8 +106,9 @@ static uint32_t add(tm_names *names, size_t slot, const char *bytes, size_t size
     names->slots[slot] = id + 1;
     if (names->entries.n * 2 > names->mask && grow(names) != 0 &&
         names->entries.n * 8 > names->mask * 7)
-        return TM_NAME_FAILED; /* the table could not grow and is nearly full: in a full one, a
-                                  search would never end */
+        /* The table could not grow, and is nearly full. In a full table, a search would never
+         * end. */
+        return TM_NAME_FAILED;
     return id;
 }
 
@@ -117,8 +119,8 @@ uint32_t tm_names_intern(tm_names *names, const char *bytes, size_t size) {
     while (names->slots[at]) {
         const entry *known = &entries[names->slots[at] - 1];
         if (known->hash == hash && known->size == size &&
-            (size == 0 || memcmp(known->bytes, bytes, size) == 0)) /* the bytes of an empty text may
-                                                                      be NULL */
+            /* the bytes of an empty text may be NULL */
+            (size == 0 || memcmp(known->bytes, bytes, size) == 0))
             return names->slots[at] - 1;
         at = (at + 1) & names->mask;
     }

@@ -15,8 +15,8 @@ typedef struct tm_reach {
 
 #define TM_REACH_NONE SIZE_MAX
 
-/** Makes @p n values, all INT64_MIN until tm_reach_put sets them. Returns false when out of memory.
- * Call tm_reach_free even after a failure. */
+/** Makes @p n values. All are INT64_MIN until tm_reach_put sets them. Returns false when out of
+ * memory. Call tm_reach_free even after a failure. */
 bool tm_reach_init(tm_reach *reach, size_t n);
 void tm_reach_free(tm_reach *reach);
 

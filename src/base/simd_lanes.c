@@ -36,8 +36,8 @@ static uint8_t signs(const uint64_t *v) {
     return (uint8_t)bits;
 }
 
-/* Lowers each minimum to the value in @p by if that is less. If @p first is set, the minima start
- * at TM_LANES_FAR. */
+/* Lowers each minimum to the value in @p by if this value is less. If @p first is set, there are no
+ * minima yet, so each minimum starts at TM_LANES_FAR. */
 static inline void lower(int64_t *least, const lanes *by, bool first) {
     lanes most;
     for (size_t k = 0; k < TM_LANES; k++) {
@@ -161,7 +161,8 @@ static void pick(double *restrict out, const double *a, const double *v, const u
 }
 
 static uint8_t above(const int64_t *ns, const int64_t *a, const int64_t *b, size_t width) {
-    uint64_t below[TM_LANES] = {0}; /* the sign bit is set if ns exceeds the sum in any row */
+    /* the sign bit of a lane is set if `ns` exceeds the sum anywhere in this lane */
+    uint64_t below[TM_LANES] = {0};
     for (size_t i = 0; i < width; i += TM_LANES)
         for (size_t k = 0; k < TM_LANES; k++)
             below[k] |= (uint64_t)(a[i + k] + b[i + k] - ns[i + k]);

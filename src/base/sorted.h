@@ -78,7 +78,8 @@ static inline void tm_sort(void *array, size_t n, size_t size, tm_order *order) 
         if (!tm_sort_in(run, i - first[runs], size, order, room))
             first[++runs] = i;
     }
-    if (i < n) /* sorting stopped: too many runs, or no memory to merge them */
+    /* Sorting stopped, because there were too many runs, or no memory to merge them. */
+    if (i < n)
         qsort(array, n, size, order);
     else
         for (; runs > 0; runs--)
@@ -88,9 +89,9 @@ static inline void tm_sort(void *array, size_t n, size_t size, tm_order *order) 
 }
 
 /**
- * Returns the index of the first of [n] elements that is not before a key, by bisection; n if all
- * are before it. Inline, so that the comparison is inlined, too.
- * @param array      all elements before the key come first
+ * Returns the index of the first of [n] elements that is not before a key; n if all are before it.
+ * Searches by bisection. The function is inline, so that the comparison is inlined, too.
+ * @param array      all elements that are before the key come first
  * @param size       bytes of an element
  * @param is_before  called for about log2(n) elements
  */

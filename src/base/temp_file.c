@@ -63,7 +63,8 @@ bool tm_draft_create(tm_draft *draft, const char *path) {
 static int open_nameless(const tm_draft *draft) {
     int fd = -1;
 #ifdef O_TMPFILE
-    /* Cuts the temporary name "FOLDER/.NAME" to "FOLDER/.", which is a path of the folder. */
+    /* Cuts the temporary name "FOLDER/.NAME" to "FOLDER/.", because open needs the path of the
+     * folder. */
     char *slash = strrchr(draft->temporary, '/');
     char *behind_dot = slash ? slash + 2 : draft->temporary + 1, kept = *behind_dot;
     char link[LINK_MAX_CHARS];
@@ -81,8 +82,8 @@ static int open_nameless(const tm_draft *draft) {
     return fd;
 }
 
-/* Returns whether a name in the folder is a temporary file of the same output that is no longer
- * being written. Writers on other machines cannot be checked, but finish within a day. */
+/* Returns whether a name in the folder is a temporary file of the same output that no process
+ * writes any more. Writers on other machines cannot be checked, but they finish within a day. */
 static bool is_left_over(int folder, const char *name, const char *base) {
     struct stat info;
     size_t size = strlen(base);
@@ -101,7 +102,8 @@ static bool is_left_over(int folder, const char *name, const char *base) {
 
 static void clear_left_over(tm_draft *draft) {
     int size = folder_size(draft->path);
-    char kept = draft->temporary[size]; /* leading dot of the file name, after the folder */
+    /* The character after the folder, which is the dot at the start of the file's name. */
+    char kept = draft->temporary[size];
     draft->temporary[size] = '\0';
     DIR *folder = opendir(size > 0 ? draft->temporary : ".");
     draft->temporary[size] = kept;
@@ -134,8 +136,9 @@ int tm_draft_open(tm_draft *draft) {
 static int give_name(tm_draft *draft) {
     char link[LINK_MAX_CHARS];
     link_of(draft->fd, link);
-    (void)unlink(draft->temporary); /* another process may have made a file of this name; if
-                                       removing it fails, linkat fails, too */
+    /* Another process may have made a file of this name. If the file cannot be removed, linkat
+     * fails, too. */
+    (void)unlink(draft->temporary);
     if (linkat(AT_FDCWD, link, AT_FDCWD, draft->temporary, AT_SYMLINK_FOLLOW) != 0)
         return errno;
     draft->named = true;

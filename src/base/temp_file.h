@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** The buffer for a temporary name needs at most this many bytes more than the final name has. */
+/** A temporary name has at most this many bytes more than the final name. The count includes the
+ * terminating 0. */
 enum { TM_DRAFT_LONGER = 64 };
 
 typedef struct tm_draft {
@@ -17,9 +18,10 @@ typedef struct tm_draft {
 } tm_draft;
 
 /**
- * Builds the temporary name of an incomplete file, in the same folder: dot, base name, an id unique
- * to this process among all machines that share the folder, ".tmerge-tmp".
- * @param size  of @p out; strlen(path) + TM_DRAFT_LONGER suffices
+ * Builds the temporary name of an incomplete file. The file is in the folder of the final file.
+ * Its name consists of a dot, the base name, an id, and ".tmerge-tmp". The id is unique to this
+ * process among all machines that share the folder.
+ * @param size  size of @p out; strlen(path) + TM_DRAFT_LONGER is sufficient
  * @return      false if @p size is too small; @p out is then ""
  */
 bool tm_draft_temporary_path(const char *path, char *out, size_t size);
@@ -28,10 +30,10 @@ bool tm_draft_temporary_path(const char *path, char *out, size_t size);
 bool tm_draft_create(tm_draft *draft, const char *path);
 
 /**
- * Opens the file, empty, for reading and writing. If the file system and /proc allow, the file has
- * no name, and vanishes however the process ends. Removes temporary files that killed processes
- * left for the same output: those of this machine, or older than a day.
- * @return  0 or the errno of the failure
+ * Opens the file for reading and writing. It is empty. If the file system and /proc allow it, the
+ * file has no name, so it vanishes however the process ends. Also removes temporary files that
+ * killed processes left for the same output. These must be from this machine, or older than a day.
+ * @return 0 or the errno of the failure
  */
 int tm_draft_open(tm_draft *draft);
 

@@ -6,7 +6,7 @@
 static const char replacement[] = "\xEF\xBF\xBD"; /* U+FFFD */
 enum { REPLACEMENT_BYTES = sizeof replacement - 1 };
 
-/* The bytes that follow a lead byte: how many, and the valid range of the first one. */
+/* The bytes that follow a lead byte: their number, and the valid range of the first of them. */
 typedef struct tail {
     size_t size;
     unsigned char low;
@@ -70,8 +70,8 @@ size_t tm_utf8_length(const char *bytes, size_t size) {
     return length;
 }
 
-/* Returns whether all of eight bytes are ASCII and none is 0: subtracting 1 from each borrows only
- * at a 0. */
+/* Returns whether all of eight bytes are ASCII and none is 0. Subtracting 1 from each byte borrows
+ * only at a byte that is 0. */
 static bool are_plain(const char *bytes) {
     const uint64_t ones = 0x0101010101010101, tops = ones << 7;
     uint64_t word;

@@ -7,9 +7,9 @@
 
 /**
  * Finds the sequence at the start of @p bytes, which has at least one byte.
- * @param valid  set to whether it is a code point
- * @return       its length in bytes; if invalid, the length of the maximal subpart, which one
- *               U+FFFD replaces
+ * @param valid  set to whether the sequence is a code point
+ * @return       length of the sequence in bytes. If it is invalid, this is the length of the
+ *               maximal subpart, which one U+FFFD replaces.
  */
 size_t tm_utf8_sequence(const char *bytes, size_t size, bool *valid);
 

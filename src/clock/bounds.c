@@ -7,8 +7,8 @@
 enum { MAX_SWEEPS = 50 };
 #define PROJECT_SIGMAS 3.0 /* maximum distance that a clock is moved, in standard deviations */
 
-/* The two largest values of an event, from different domains. A domain is bounded only by other
- * domains: by `second` if `first` is its own value. */
+/* The two largest values of an event, which are from different domains. A domain is bounded only by
+ * the values of other domains. So the domain that has `first` is bounded by `second`. */
 typedef struct outermost {
     double first, second;
     int32_t domain; /* domain of `first`; -1 if there is no value */
@@ -28,9 +28,10 @@ static double other_than(const outermost *most, int32_t domain) {
     return most->domain == domain ? most->second : most->first;
 }
 
-/* Finds the two latest starts (out[0]) and the two earliest ends, negated (out[1]), of an event
- * within a component, on the fitted clocks. Adds `give` to the starts and `take` to the negated
- * ends of each domain; either may be NULL. */
+/* Finds the outermost times of an event within a component, on the fitted clocks. out[0] receives
+ * the two latest starts, and out[1] the two earliest ends. Ends are negated. If @p give is not
+ * NULL, give[h] is added to the starts of domain h. If @p take is not NULL, take[h] is added to its
+ * negated ends. */
 static void find_outermost(const tm_fit_state *state, const tm_fit_event *event, const double *give,
                            const double *take, outermost out[2]) {
     out[0] = out[1] = (outermost){.first = -HUGE_VAL, .second = -HUGE_VAL, .domain = -1};
@@ -55,9 +56,9 @@ static bool usable(const tm_fit_state *state, const tm_fit_event *event) {
     return true;
 }
 
-/* Sets state->counts to how much each domain starts too late (first half) and ends too early
- * (second half) for the other domains of its component; 0 if it does not. Sets *worst to the
- * largest of these. */
+/* Finds by how much domains violate causality within their component. Sets state->counts: the first
+ * half is how much too late each domain starts, and the second half how much too early it ends. A
+ * domain without a violation gets 0. Sets *worst to the largest violation. */
 static tm_status find_breaches(tm_fit_state *state, int64_t *worst, tm_error *err) {
     size_t n = (size_t)state->n_domains;
     memset(state->counts, 0, 2 * n * sizeof *state->counts);
@@ -89,9 +90,10 @@ static tm_status find_breaches(tm_fit_state *state, int64_t *worst, tm_error *er
 
 /**
  * Moves clocks until no event of a component violates causality. Each violation is split evenly
- * between its two domains; in each direction, a domain moves by the largest of its halves. Leaves
- * the fit unchanged if this fails or would move a clock by more than PROJECT_SIGMAS uncertainties.
- * @param models  uncertainties are read
+ * between its two domains. In each direction, a domain moves by the largest of its shares. Leaves
+ * the fit unchanged if this fails, or if a clock would move by more than PROJECT_SIGMAS
+ * uncertainties.
+ * @param models  the uncertainties are read
  * @param moved   set to whether the fit has changed
  */
 tm_status tm_fit_project(tm_fit_state *state, const tm_clock_model *models, bool *moved,
@@ -137,8 +139,9 @@ static void find_references(const tm_fit_state *state, const tm_clock_model *mod
 typedef struct bounds {
     tm_fit_state *state;
     double *up, *down, slack;
-    bool *moved; /* [domains] the last round changed the domain's bounds */
-    /* Events of each domain. Without memory for them, tightening takes longer. */
+    bool *moved; /* [domains] whether the last round changed the bounds of the domain */
+    /* Lists of the events of each domain. If there is no memory for the lists, tightening takes
+     * longer. */
     size_t *first;   /* [domains + 1] index into `event` */
     uint32_t *event; /* indices of events, domain after domain */
     uint32_t *round; /* [events] last round that examined the event */
@@ -185,8 +188,8 @@ static void tighten_by(const bounds *b, const tm_fit_event *event) {
     outermost most[2];
     if (!usable(state, event))
         return;
-    /* With all clocks moved down by their bounds so far: the latest start. With all clocks moved
-     * up: the earliest end, negated. */
+    /* most[0] has the latest starts, with all clocks moved down by their bounds so far. most[1] has
+     * the earliest ends, negated, with all clocks moved up by their bounds. */
     find_outermost(state, event, b->down, b->up, most);
     for (size_t i = 0; i < event->n; i++) {
         const tm_fit_row *row = state->rows + event->first + i;
@@ -202,8 +205,8 @@ static void tighten_by(const bounds *b, const tm_fit_event *event) {
     }
 }
 
-/* Runs round @p round (from 1) over the events of those domains whose bounds the previous round
- * changed. Other events would give the same bounds as before. */
+/* Runs round @p round (from 1). Only events of domains whose bounds changed in the previous round
+ * are examined. Other events would give the same bounds as before. */
 static void tighten(const bounds *b, uint32_t round) {
     const tm_fit_state *state = b->state;
     for (size_t k = 0; k < state->n_events && !b->first; k++)
@@ -256,10 +259,11 @@ static tm_status find_bounds(bounds *b, tm_error *err) {
 }
 
 /**
- * Sets the interval in which each clock must lie if the reference clock of its component is right
- * and no event violates causality by more than on the fitted clocks. The fitted clock is always
- * inside.
- * @param models  reads anchors; sets low and high (relative to the fit's offset) and bounded
+ * Sets the interval in which each clock must lie. The interval follows from two assumptions: the
+ * reference clock of the component is right, and no event violates causality by more than it does
+ * on the fitted clocks. The fitted clock is always inside the interval.
+ * @param models  the anchors are read; low and high (relative to the fit's offset) and bounded are
+ *                set
  */
 tm_status tm_fit_bound(tm_fit_state *state, tm_clock_model *models, tm_error *err) {
     size_t n = (size_t)state->n_domains;

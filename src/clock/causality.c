@@ -1,7 +1,7 @@
 /* Checks whether the fit obeys causality, and finds events that must be wrong matches. */
 #include "fit_state.h"
 
-/* an event is suspect if an end is more than this many noises before a start */
+/* An event is suspect if an end in it is earlier than a start by more than this many noises. */
 #define SUSPECT_NOISES 5.0
 /* an end is far off if it is more than this many noises from the median */
 #define FAR_NOISES 10.0

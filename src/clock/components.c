@@ -1,5 +1,6 @@
-/* Finds the domains that collectives link, and first estimates of their clocks: medians of end
- * differences between those pairs of domains that have most events in common. */
+/* Finds the domains that collectives link. Also makes first estimates of their clocks. An estimate
+ * is the median difference between the ends of two domains. It uses the pairs of domains that have
+ * the most events in common. */
 #include <stdlib.h>
 
 #include "base/sorted.h"
@@ -33,8 +34,8 @@ static void count_pair(tm_fit_state *state, const tm_fit_row *first, const tm_fi
         ++*n;
 }
 
-/* Two domains, and the number of events in which the first anchor is of one domain and a later
- * anchor of the other. */
+/* Two domains, and a number of events. In these events, the first anchor is of domain `from`, and a
+ * later anchor is of domain `to`. */
 typedef struct link {
     int32_t from, to;
     int64_t n;
@@ -150,8 +151,8 @@ static void grow_forest(tm_fit_state *state, const tm_vec *links, offer *heap, i
     }
 }
 
-/* Adds an estimate of the child's offset from its parent, which assumes that both domains ended at
- * the same time. */
+/* Adds an estimate of the child's offset from its parent. The estimate assumes that both domains
+ * ended at the same time. */
 static void add_difference(tm_fit_state *state, const tm_fit_row *first, const tm_fit_row *other) {
     if (state->parent[other->domain] == first->domain)
         tm_median_search_add(&state->select, (size_t)other->domain, first->end - other->end);
@@ -211,7 +212,8 @@ static double weighted_median(tm_fit_vote *votes, size_t n) {
 
 int32_t tm_fit_list(tm_fit_state *state, const int32_t *component) {
     int32_t n_lists = 0;
-    /* by list: in the last loop, place of the list's next domain; after the loop, the list's end */
+    /* [list] During the last loop: place of the list's next domain. After the loop: end of the
+     * list. */
     size_t *next = state->list_first + 1;
     for (int32_t h = 0; h < state->n_domains; h++)
         if (component[h] == h)

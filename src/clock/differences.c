@@ -13,8 +13,8 @@ enum {
 };
 #define MAD_TO_SIGMA 1.4826
 
-/* Data of at least this size does not fit into buffers: the sender cannot leave its kernel before
- * the receiver has started. */
+/* Data of at least this size does not fit into buffers. So the sender cannot leave its kernel
+ * before the receiver has started. */
 #define LARGE_BYTES ((int64_t)64 << 20)
 
 static int by_rank(const void *a, const void *b) {

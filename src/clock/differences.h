@@ -19,8 +19,9 @@ typedef struct tm_clock_slots {
     size_t n;
 } tm_clock_slots;
 
-/** Classes of kernels with about equally noisy ends: 6 groups of kinds x 16 ranges of the duration
- * of the operation's shortest kernel, which is about the time of the transfer. */
+/** Number of classes of kernels. The kernels of a class have about equally noisy ends. There are 6
+ * groups of kinds, and 16 ranges of durations. The duration is that of the operation's shortest
+ * kernel, which is about the time of the transfer. */
 enum { TM_CLOCK_CLASSES = 6 * 16 };
 
 /** Returns the entry of a rank; the rank must exist. */
@@ -32,9 +33,8 @@ const tm_clock_slot *tm_clock_slot_of(const tm_clock_slots *slots, int64_t rank)
  * leave before the receiver has arrived. In other transfers the sender has TM_CLOCK_GIVES and the
  * receiver TM_CLOCK_TAKES. Leaves out suspect operations, and kernels whose clock is known to be
  * wrong.
- *
  * @param collectives  matched, on recorded clocks
- * @param out          of tm_clock_end; `event` is the index of the instance
+ * @param out          vector of tm_clock_end; `event` is the index of the instance
  * @return             TM_OK; TM_ERR_FAULT
  */
 tm_status tm_clock_rows(const tm_collectives *collectives, const tm_clock_slots *slots, tm_vec *out,
@@ -49,14 +49,15 @@ typedef struct tm_clock_difference {
 } tm_clock_difference;
 
 typedef struct tm_clock_compared {
-    bool by_host; /* compare an end only with the ends on its host; false: with all ends of the
-                     operation */
+    /* true: compare an end only with the ends on the same host; false: with all ends of the
+     * operation */
+    bool by_host;
     const bool *classes; /* [TM_CLOCK_CLASSES] classes to use; NULL: all */
 } tm_clock_compared;
 
 /**
  * Compares the ends of each synchronising operation. Single ends are not compared.
- * @param out     of tm_clock_difference; or NULL
+ * @param out     vector of tm_clock_difference; or NULL
  * @param counts  [TM_CLOCK_CLASSES * TM_SPREAD_BINS] histogram of the differences' magnitudes for
  *                each class, incremented; or NULL
  * @return        TM_OK; TM_ERR_FAULT
@@ -66,10 +67,10 @@ tm_status tm_clock_compare(const tm_collectives *collectives, const tm_clock_slo
                            tm_error *err) TM_MUST_CHECK;
 
 /**
- * Selects the classes with the least noisy ends: at most twice as noisy as the quietest class that
- * has at least 64 ends.
- * @param classes  [TM_CLOCK_CLASSES] set to whether the class is selected; all are if no end was
- *                 compared
+ * Selects the classes with the least noisy ends. A class is selected if it is at most twice as
+ * noisy as the quietest class that has at least 64 ends.
+ * @param classes  [TM_CLOCK_CLASSES] set to whether each class is selected. If no end was compared,
+ *                 all classes are selected.
  */
 void tm_clock_quiet(const int64_t *counts, bool *classes);
 
@@ -85,7 +86,7 @@ typedef struct tm_clock_late {
 /**
  * Summarises the differences of each rank.
  * @param differences  [n] all differences of these ranks, in any order; the call sorts them
- * @param out          of tm_clock_late, ascending in rank
+ * @param out          vector of tm_clock_late, ascending in rank
  * @return             TM_OK; TM_ERR_FAULT
  */
 tm_status tm_clock_summarise(tm_clock_difference *differences, size_t n, tm_vec *out,

@@ -1,8 +1,8 @@
-/* The graph of the unknowns that are not yet eliminated. Eliminating a domain makes an element: the
- * set of the domain's neighbours, which are connected with each other from then on. The neighbours
- * of a domain are its remaining original neighbours (`near`) and all vertices that share an element
- * with it. The sets of the network are vertices, too, weighted by their number of bins, but are not
- * eliminated. */
+/* The graph of the unknowns that are not yet eliminated. Eliminating a domain makes an element. An
+ * element is the set of the eliminated domain's neighbours, which are then connected with each
+ * other. The neighbours of a domain are its remaining original neighbours (`near`), and all
+ * vertices that share an element with it. The sets of the network are also vertices. Their weight
+ * is their number of bins, and they are not eliminated. */
 #include "elimination_order.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ typedef struct vertex {
      * degree. */
     size_t degree;
     uint32_t before, behind;
-    /* Of the element of an eliminated domain: */
+    /* The element that was made when the domain was eliminated: */
     size_t held, n_held; /* in `held` */
     size_t held_weight, left;
     uint32_t left_stamp;
@@ -38,8 +38,8 @@ typedef struct graph {
     uint32_t *near;      /* of all vertices */
     uint32_t *by_degree; /* [total + 1] first domain of each degree */
     size_t least;        /* no domain has a degree below this */
-    tm_vec held;         /* of uint32_t: the vertices of all elements, element after element */
-    tm_vec links;        /* of link */
+    tm_vec held;  /* vector of uint32_t: the vertices of all elements, element after element */
+    tm_vec links; /* of link */
 } graph;
 
 static void free_graph(graph *g) {
@@ -71,8 +71,8 @@ static void unlist_domain(graph *g, uint32_t d) {
         g->v[v->behind].before = v->before;
 }
 
-/* Calls @p take in both directions for each link, and from the domain to the set for each pair of a
- * domain and a set that contains it. */
+/* Calls @p take for all pairs of vertices. For each link, calls it in both directions. For each set
+ * and each domain in the set, calls it with the domain first. */
 static void each_pair(const tm_network *w, graph *g, void (*take)(graph *, uint32_t, uint32_t)) {
     const uint64_t *links = w->links.data;
     const tm_network_set *sets = w->sets.data;
@@ -160,9 +160,10 @@ static bool make_element(graph *g, uint32_t p, uint32_t stamp) {
     return ok;
 }
 
-/* Removes replaced elements from vertex u's list, and subtracts u's weight from `left` of the other
- * elements in the list. After a call for each vertex of the newest element, `left` of an element is
- * the weight of its vertices that the newest element lacks. */
+/* Removes replaced elements from the list of vertex u. Subtracts u's weight from `left` of the
+ * remaining elements in the list. This function is called for each vertex of the newest element.
+ * Then `left` of an element is the weight of those of its vertices that are not in the newest
+ * element. */
 static void take_off(graph *g, uint32_t u, uint32_t stamp) {
     link *links = g->links.data;
     for (uint32_t *l = &g->v[u].links; *l != NONE;) {
@@ -180,8 +181,8 @@ static void take_off(graph *g, uint32_t u, uint32_t stamp) {
     }
 }
 
-/* Removes from domain d the neighbours and elements that are contained in the newest element, which
- * p made, and sets an upper bound of d's degree. */
+/* Removes neighbours and elements from domain d if the newest element, which p made, contains them.
+ * Sets d's degree to an upper bound. */
 static void renew(graph *g, uint32_t d, uint32_t p, uint32_t stamp) {
     vertex *v = &g->v[d];
     link *links = g->links.data;
@@ -196,8 +197,8 @@ static void renew(graph *g, uint32_t d, uint32_t p, uint32_t stamp) {
     v->n_near = kept;
     for (uint32_t *l = &v->links; *l != NONE;) {
         vertex *e = &g->v[links[*l].element];
-        e->alive = e->alive && e->left > 0; /* if nothing is left, the newest element contains the
-                                               whole element */
+        /* If nothing is left, the newest element contains all of this element. */
+        e->alive = e->alive && e->left > 0;
         if (!e->alive) {
             *l = links[*l].next;
             continue;

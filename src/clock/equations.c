@@ -1,8 +1,8 @@
 /* Normal equations of the current fit, from events and prior knowledge. */
 #include "fit_state.h"
 
-/* Adds an event's anchors to the network if @p meet is true; otherwise sets the event's position in
- * the network. False if out of memory. */
+/* Handles an event. If @p meet is true, adds the event's anchors to the network. Otherwise sets the
+ * event's position in the network. Returns false if out of memory. */
 static bool visit_event(tm_fit_state *state, tm_fit_event *event, int32_t *domains, int64_t *ends,
                         bool meet) {
     size_t n = 0;
@@ -74,9 +74,9 @@ static void pin(tm_fit_state *state, size_t r) {
         tm_network_pin(&state->network, r);
 }
 
-/* Decides which drifts stay 0: drifts that the data determine less accurately than the prior does,
- * because at the ends of the window the prior drift moves the clock by less than the uncertainty of
- * the offset. */
+/* Decides which drifts stay 0. A drift stays 0 if the data determine it less accurately than the
+ * prior does. This is so if the prior drift moves the clock, at the ends of the window, by less
+ * than the uncertainty of the offset. */
 static void hold_steady(tm_fit_state *state) {
     for (int32_t h = 0; h < state->n_domains; h++) {
         const tm_clock_domain *domain = state->input->domains + h;
@@ -204,8 +204,8 @@ static void add_events(tm_fit_state *state, bool robust, const tm_network_scales
 
 /**
  * Sums the normal equations of the current fit over all processes, adds the priors and factorises.
- * @param robust  true: Tukey's weights; the same drifts stay 0 as in the last call.
- *                false: Huber's weights; the call chooses the drifts that stay 0
+ * @param robust  if true, uses Tukey's weights, and the same drifts stay 0 as in the last call. If
+ *                false, uses Huber's weights, and chooses the drifts that stay 0.
  */
 tm_status tm_fit_normal(tm_fit_state *state, bool robust, tm_error *err) {
     tm_normal *normal = &state->normal;

@@ -57,8 +57,8 @@ void tm_median_search_begin(tm_median_search *select) {
 
 void tm_median_search_add(tm_median_search *select, size_t list, double value) {
     uint64_t key = (uint64_t)(int64_t)value + SELECT_ZERO;
-    int below = 8 * (TM_MEDIAN_SEARCH_PASSES - 1 - select->pass); /* number of bits below the byte
-                                                                     that this pass determines */
+    /* This pass determines one byte. `below` is the number of bits below this byte. */
+    int below = 8 * (TM_MEDIAN_SEARCH_PASSES - 1 - select->pass);
     assert(fabs(value) < 0x1p55);
     if (key >> below >> 8 == select->known[list])
         select->counts[list * TM_MEDIAN_SEARCH_BYTE + (key >> below & 0xff)]++;

@@ -39,9 +39,9 @@ static inline double tm_exact_real(int64_t sum, double scale) {
     return (double)sum / scale;
 }
 
-/** Finds the lower medians of many lists at once, one byte per pass. Each pass counts the values
- * whose leading bytes equal the known bytes of the median, by their next byte. Values are integers
- * of at most 55 bits plus sign. */
+/** Finds the lower medians of many lists at once. Each pass finds the next byte of each median. For
+ * this, it takes the values that start with the known bytes of the median, and counts how often
+ * each next byte occurs. Values are integers of at most 55 bits plus sign. */
 typedef struct tm_median_search {
     uint64_t *known; /* [n_lists] known leading bytes of the median; owned */
     int64_t *rank;   /* [n_lists] position of the median among the values with these leading bytes;

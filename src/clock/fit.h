@@ -17,8 +17,8 @@ enum {
     TM_CLOCK_FULL = TM_CLOCK_GIVES | TM_CLOCK_TAKES | TM_CLOCK_ANCHOR
 };
 
-/** Number of strata into which groups and kinds of operations are hashed. Differences between
- * strata show the bias of ends. */
+/** Number of strata. Process groups and kinds of operations are hashed into strata. If the ends are
+ * biased, the strata differ. */
 enum { TM_CLOCK_STRATA = 16 };
 
 /** One matched operation (an event of the fit) as the ranks of one clock domain recorded it. An
@@ -49,7 +49,7 @@ typedef struct tm_clock_domain {
 } tm_clock_domain;
 
 typedef struct tm_clock_input {
-    const tm_clock_end *ends; /* [n_ends] on this process */
+    const tm_clock_end *ends; /* [n_ends] the rows of this process */
     size_t n_ends;
     const tm_clock_domain *domains; /* [n_domains] the same on every process */
     int32_t n_domains;
@@ -60,13 +60,14 @@ typedef struct tm_clock_input {
 
 typedef enum tm_clock_method {
     TM_CLOCK_NONE, /* nothing is known: no wall clock, no collectives with other domains */
-    TM_CLOCK_WALL, /* clock as recorded: no collective links the domain to another one */
+    /* the clock as recorded, because no collective links the domain to another domain */
+    TM_CLOCK_WALL,
     TM_CLOCK_FIT
 } tm_clock_method;
 
 /** The model of one domain's clock: true = t + offset + drift x (t - middle). Uncertainties are
- * standard deviations: with TM_CLOCK_FIT relative to the other domains of the component, with
- * TM_CLOCK_WALL relative to UTC. */
+ * standard deviations. With TM_CLOCK_FIT, they are relative to the other domains of the component.
+ * With TM_CLOCK_WALL, they are relative to UTC. */
 typedef struct tm_clock_model {
     int64_t middle_ns; /* middle of the domain's window, as in the input */
     int64_t offset_ns; /* at the middle */
@@ -74,17 +75,18 @@ typedef struct tm_clock_model {
     double begin_uncertainty_ns, uncertainty_ns,
         end_uncertainty_ns; /* at the window's start, middle and end */
     bool bounded;
-    /* If bounded, and if the clock of the component's reference (the domain with most anchors) is
-     * right: the offset is certainly in [low_ns, high_ns]. For the reference, both limits are its
-     * offset. */
+    /* Set if `bounded`. The offset is certainly in [low_ns, high_ns] if the clock of the
+     * component's reference is right. The reference is the domain with the most anchors. For the
+     * reference itself, both limits are its offset. */
     int64_t low_ns, high_ns;
     /* number of the component, from 0; components ascend by their lowest domain */
     int32_t component;
-    uint8_t method;     /* tm_clock_method */
-    int64_t anchors;    /* number of events in which the domain's end had weight in the fit */
-    int64_t step_ns;    /* approximate size of a clock step within the window; 0: no step. If two
-                           domains have operations only with each other, both get the size, because
-                           either clock may have been stepped */
+    uint8_t method;  /* tm_clock_method */
+    int64_t anchors; /* number of events in which the domain's end had weight in the fit */
+    /* Approximate size of a clock step within the window; 0 if there is no step. If two domains
+     * have operations only with each other, either clock may have been stepped, so both get the
+     * size. */
+    int64_t step_ns;
     int64_t step_at_ns; /* recorded time of the step, accurate to 1/32 of the time that the domain's
                            events span; valid if step_ns is not 0 */
 } tm_clock_model;
@@ -92,9 +94,11 @@ typedef struct tm_clock_model {
 /** Result of the causality check, for the events of all processes, except suspect events. */
 typedef struct tm_clock_check {
     int64_t events;
-    int64_t before, after; /* number of events in which one domain ended before another had started:
-                              on recorded clocks, on fitted clocks */
-    /* number of these events in which end and start are more than TM_CLOCK_TOLERANCE_NS apart */
+    /* Number of events in which one domain ended before another had started: `before` is on the
+     * recorded clocks, `after` is on the fitted clocks. */
+    int64_t before, after;
+    /* of these events, the number in which end and start are more than TM_CLOCK_TOLERANCE_NS
+     * apart */
     int64_t before_over, after_over;
     /* longest time between an end and a later start; 0 if there is none */
     int64_t worst_before_ns, worst_after_ns;
@@ -116,18 +120,21 @@ typedef struct tm_clock_fit {
 
 /**
  * Fits offset and drift of every domain (method: src/README.md, "Clocks in short"). Events are
- * weighted by the noise of their class; late ends and wrong matches have little weight. Within a
- * component, clock differences come from the collectives, and the common time stays as close as
- * possible to the wall clocks (weighted median). Domains without collectives keep their wall clock
- * (TM_CLOCK_WALL).
+ * weighted by the noise of their class. Late ends and wrong matches have little weight. Within a
+ * component, the differences between clocks come from the collectives. The common time of the
+ * component stays as close as possible to the wall clocks (weighted median). Domains without
+ * collectives keep their wall clock (TM_CLOCK_WALL).
  *
- * Collective over the reducer's processes. The result is bit-identical for any number of processes:
- * sums over events use integers, and every process computes everything else from the sums in the
- * same way (C in ISO mode, in which compilers neither fuse nor reorder operations). The equations
- * of few domains are dense, those of many domains a sparse network (clock/network.h). If there are
- * too many collectives of many domains, the network combines consecutive collectives, and
- * uncertainties are upper bounds. Memory: 97 bytes per row on this process; on each process 4 KiB
- * per domain, 24 bytes per many-domain event, and the fill-in of the network (at most 100 MB).
+ * Collective over the reducer's processes. The result is bit-identical for any number of processes.
+ * Sums over events use integers. Every process computes everything else from these sums in the same
+ * way, in ISO mode of C, in which compilers neither fuse nor reorder operations.
+ *
+ * The equations of few domains are dense. Those of many domains are a sparse network
+ * (clock/network.h). If there are too many collectives of many domains, the network combines
+ * consecutive collectives, and uncertainties are upper bounds.
+ *
+ * Memory on each process: 97 bytes per row on this process, 4 KiB per domain, 24 bytes per event of
+ * many domains, and the fill-in of the network (at most 100 MB).
  *
  * @param input    borrowed during the call
  * @param reducer  tm_clock_serial if one process has all events
@@ -145,31 +152,34 @@ static inline int64_t tm_clock_true(const tm_clock_model *model, int64_t recorde
     return recorded_ns + model->offset_ns + llround(since * (model->drift_ppb * 1e-9));
 }
 
-/** How a rank's ends differ from the median end of its host. Compares operations in which at least
- * two of the host's ranks took part. */
+/** How a rank's ends differ from the median end of its host. Only operations in which at least two
+ * of the host's ranks took part are compared. */
 typedef struct tm_clock_rank_end {
     int32_t host;
-    int64_t n;                /* number of compared operations */
-    double early_ns, late_ns; /* median difference: in the first half, and in the second half of
-                                 these operations */
+    int64_t n; /* number of compared operations */
+    /* median difference: early_ns is over the first half of these operations, late_ns over the
+     * second */
+    double early_ns, late_ns;
 } tm_clock_rank_end;
 
 /** Whether ranks of one host share a clock. */
 typedef struct tm_clock_host {
-    bool shared;      /* false: each rank is a domain of its own */
-    double spread_ns; /* robust standard deviation between the host's ranks, at least the median
-                         over the job's hosts; for tm_clock_domain.gpu_ns */
+    bool shared; /* false: each rank is a domain of its own */
+    /* Robust standard deviation between the host's ranks. It is at least the median of this value
+     * over the job's hosts. It is the value for tm_clock_domain.gpu_ns. */
+    double spread_ns;
 } tm_clock_host;
 
 /**
- * Decides for each host whether its ranks share a clock. They do not if one rank with at least 8
- * events differs from the median of the host's ranks by more than five times the noise, in the
- * first or in the second half of its events. (A clock that runs at another rate differs in one of
- * the halves.)
+ * Decides for each host whether its ranks share a clock. A rank has a clock of its own if it has
+ * at least 8 events, and if its difference from the median of the host's ranks exceeds five times
+ * the noise in the first or in the second half of its events. A clock that runs at another rate
+ * differs in one of the halves. If any rank has a clock of its own, the ranks of the host do not
+ * share a clock.
  *
  * @param ranks     [n_ranks] ranks of a host are adjacent
- * @param noise_ns  usual difference of ends within hosts; less than 3 us, the error of one GPU's
- *                  clock, counts as 3 us
+ * @param noise_ns  usual difference of ends within hosts. A value below 3 us, which is the error of
+ *                  one GPU's clock, counts as 3 us.
  * @param hosts     [n_hosts] filled; a host without ranks is shared, with spread 0
  * @return          TM_OK; TM_ERR_FAULT
  */

@@ -92,8 +92,8 @@ static bool near(int64_t time, int64_t middle) {
     return time > middle - FARTHEST_NS && time < middle + FARTHEST_NS;
 }
 
-/* Copies a row. Returns false if the row's times are implausible. Sets times that the row's roles
- * do not use to 0. */
+/* Copies a row. Returns false if a time of the row is implausible. A row's roles may not use all of
+ * its times. The unused times are set to 0. */
 static bool copy_row(const tm_clock_input *input, size_t i, tm_fit_row *out) {
     const tm_clock_end *end = input->ends + i;
     assert(end->domain >= 0 && end->domain < input->n_domains && end->n_ranks > 0);
@@ -133,8 +133,8 @@ static void copy_rows(tm_fit_state *state) {
     }
 }
 
-/* Chooses the lead domain (true times count from the middle of its window), and places each window
- * by its wall clock. */
+/* Chooses the lead domain. True times count from the middle of the lead domain's window. Then
+ * places the window of each domain by its wall clock. */
 static void place_windows(tm_fit_state *state) {
     const tm_clock_domain *domains = state->input->domains;
     while (state->lead < state->n_domains && !isfinite(domains[state->lead].wall_ns))
@@ -150,8 +150,8 @@ static void place_windows(tm_fit_state *state) {
     }
 }
 
-/* Counts the anchors of each class, and finds the largest distance of an anchor from the middle of
- * its window, which bounds the sums over events. */
+/* Counts the anchors of each class. Also finds the largest distance of an anchor from the middle of
+ * its window. This distance bounds the sums over events. */
 static tm_status count_anchors(tm_fit_state *state, tm_error *err) {
     int64_t farthest = 1;
     for (size_t k = 0; k < state->n_events; k++) {

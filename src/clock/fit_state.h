@@ -13,8 +13,9 @@
  * magnitude below 2^50. */
 typedef struct tm_fit_row {
     double begin, end_min, end;
-    double root; /* square root of n_ranks. An end's weight, 1/variance, grows only with the root,
-                    because the errors of a domain's ranks are not independent */
+    /* Square root of n_ranks. The errors of a domain's ranks are not independent, so an end's
+     * weight (1/variance) grows only with this root. */
+    double root;
     size_t input;
     int32_t domain, n_ranks;
     uint16_t noise_class;
@@ -38,7 +39,7 @@ typedef struct tm_fit_state {
     const tm_clock_input *input;
     const tm_clock_reducer *reducer;
     int32_t n_domains, n_classes;
-    tm_fit_row *rows;     /* [n_rows] of this process */
+    tm_fit_row *rows;     /* [n_rows] the rows of this process */
     tm_fit_event *events; /* [n_events] */
     size_t n_rows, n_events;
 
@@ -50,10 +51,12 @@ typedef struct tm_fit_state {
     double *sigma;  /* standard deviation of `wall` */
     bool *steady;   /* the data do not determine the domain's drift, which stays 0 */
     int32_t lead;
-    int32_t *strong;    /* lowest domain that anchors link to this domain, directly or not */
-    int32_t *component; /* lowest domain that anchors or bounds link to this one, directly or not */
-    double *tied;       /* 0 if anchors link the domain to its component; else half the width of the
-                           interval that bounds leave for its offset from the component */
+    int32_t *strong; /* lowest domain that anchors link to this domain, directly or not */
+    /* lowest domain that anchors or bounds link to this domain, directly or not */
+    int32_t *component;
+    /* 0 if anchors link the domain to its component. Otherwise, bounds limit the domain's offset
+     * from the component to an interval, and this is half the width of the interval. */
+    double *tied;
 
     double *noise;       /* [n_classes] standard deviation of ends [ns] */
     double any_noise;    /* over all classes */
@@ -62,22 +65,24 @@ typedef struct tm_fit_state {
     double reach;        /* largest distance [ns] of an anchor from the middle of its domain's
                             window */
 
-    bool dense; /* the equations are in `normal`; false: in `network` */
+    bool dense; /* true: the equations are in `normal`; false: they are in `network` */
     tm_normal normal;
     tm_network network;
-    tm_keys pairs;      /* of two int32_t: pairs of domains that share events, from tm_fit_link */
-    tm_vec pair_counts; /* of int64_t: number of events of each pair */
-    bool failed;        /* memory ran out while pairs were added */
-    int32_t *listed;    /* [n_domains] see tm_fit_list, also for the next two */
-    size_t *list_first; /* [n_domains + 1] */
-    int32_t *list_of;   /* [n_domains] */
+    /* keys of two int32_t: pairs of domains that share events, from tm_fit_link */
+    tm_keys pairs;
+    tm_vec pair_counts;      /* vector of int64_t: number of events of each pair */
+    bool failed;             /* memory ran out while pairs were added */
+    int32_t *listed;         /* [n_domains] for this member and the next two, see tm_fit_list */
+    size_t *list_first;      /* [n_domains + 1] */
+    int32_t *list_of;        /* [n_domains] */
     tm_median_search select; /* has two lists for each domain */
-    tm_anchor *anchors;      /* [n_domains] of the current event */
+    tm_anchor *anchors;      /* [n_domains] the anchors of the current event */
     double *sorted;          /* [n_domains] */
     tm_fit_vote *votes;      /* [n_domains] */
     int32_t *parent;         /* [n_domains] */
     int32_t *step_bin; /* [n_domains] bin before which the clock was stepped; 0: not stepped */
-    /* [n_domains] first and last true time of the domain's events; the bins divide this time */
+    /* [n_domains] First and last true time of the domain's events. The time between them is divided
+     * into bins. */
     double *first, *last;
     int64_t *counts; /* [n_counts] for reductions */
     size_t n_counts;
@@ -115,8 +120,8 @@ static inline double tm_fit_noise(const tm_fit_state *state, uint16_t noise_clas
 }
 
 /**
- * Fills `anchors` with the anchors of an event, with their true times by the current fit.
- * @param middle  median of these times [ns]; set if there are at least two
+ * Fills `anchors` with the anchors of an event. Their true times are by the current fit.
+ * @param middle  set to the median of these times [ns] if there are at least two
  * @return        number of anchors; fewer than two give no information
  */
 size_t tm_fit_gather(tm_fit_state *state, const tm_fit_event *event, double *middle);
@@ -139,7 +144,8 @@ static inline double tm_fit_anchor_noise(const tm_fit_state *state, const tm_anc
 
 /**
  * Lists the domains of each component. Lists are ordered by their lowest domain. List k is
- * listed[list_first[k]] up to [list_first[k + 1]], ascending; list_of[h] is the list of domain h.
+ * listed[list_first[k]] up to listed[list_first[k + 1] - 1], ascending. list_of[h] is the list of
+ * domain h.
  * @param component  [n_domains] for each domain: the domain that stands for its component
  * @return           number of lists
  */
@@ -148,10 +154,12 @@ int32_t tm_fit_list(tm_fit_state *state, const int32_t *component); /* component
 /** Returns TM_ERR_FAULT (out of memory) on all processes if @p ok is false on one of them. */
 tm_status tm_fit_agree(tm_fit_state *state, bool ok, tm_error *err) TM_MUST_CHECK; /* fit_state.c */
 
-/** Solve the normal equations. tm_fit_solve and tm_fit_covariance need tm_fit_normal before. */
+/** These functions solve the normal equations. tm_fit_normal must be called before tm_fit_solve and
+ * before tm_fit_covariance. */
 tm_status tm_fit_lay_out(tm_fit_state *state, tm_network_aim aim,
                          tm_error *err) TM_MUST_CHECK; /* equations.c */
-const double *tm_fit_solve(tm_fit_state *state);       /* [2 n_domains], as in tm_normal */
+/* [2 n_domains] unknowns, in the order of tm_normal */
+const double *tm_fit_solve(tm_fit_state *state);
 void tm_fit_covariance(tm_fit_state *state, int32_t domain, double out[3]);
 
 /** The parts of the fit in the order in which they run, documented where they are defined. */

@@ -47,8 +47,9 @@ static bool take_rows(tm_ldl *ldl, size_t n, size_t n_places) {
 
 /* Sorts the places of the entries by row. */
 static void set_rows(tm_ldl *ldl, const tm_ldl_place *places, size_t n_places) {
-    size_t *next = ldl->row_first + 1; /* by row: where its next place goes; after the loop, end of
-                                          the row */
+    /* [row] During the last loop: where the next place of the row goes. After the loop: end of the
+     * row. */
+    size_t *next = ldl->row_first + 1;
     for (size_t i = 0; i < n_places; i++)
         next[places[i].row + 1]++;
     for (size_t r = 1; r <= ldl->n; r++)
@@ -60,9 +61,10 @@ static void set_rows(tm_ldl *ldl, const tm_ldl_place *places, size_t n_places) {
     }
 }
 
-/* Finds the columns in which row r of the factor has nonzeros: all columns on the paths in the
- * elimination tree from the row's places to r. Stores them at the end of `pattern`, each once,
- * ascending along a path. Returns the index in `pattern` of the first one. */
+/* Finds the columns in which row r of the factor has nonzeros. These are all columns on paths in
+ * the elimination tree. The paths lead from the places of row r to r. Stores each column once at
+ * the end of `pattern`, ascending along each path. Returns the index in `pattern` of the first
+ * stored column. */
 static size_t reach(tm_ldl *ldl, size_t r) {
     size_t top = ldl->n;
     ldl->mark[r] = (uint32_t)r;
@@ -151,9 +153,9 @@ void tm_ldl_solve(const tm_ldl *ldl, double *x) {
     }
 }
 
-/* The inverse Z satisfies Z L = (D L')^-1, which is upper triangular with the diagonal 1 / D. So
- * each column of Z follows from later columns, and its values at the factor's nonzeros need other
- * values of Z only at nonzeros. */
+/* The inverse Z satisfies Z L = (D L')^-1. The right side is upper triangular, with the diagonal 1
+ * / D. So each column of Z can be computed from later columns. To compute Z at the nonzeros of the
+ * factor, other values of Z are needed only at such nonzeros. */
 void tm_ldl_invert(tm_ldl *ldl) {
     double *factor = ldl->work, *sum = ldl->diagonal; /* no longer needed */
     clear_marks(ldl);

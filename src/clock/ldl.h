@@ -16,12 +16,13 @@ typedef struct tm_ldl_place {
  * nonzeros are found once, at creation. */
 typedef struct tm_ldl {
     size_t n;
-    double *entry;    /* [number of places] set by the caller; owned */
-    double *diagonal; /* [n] set by the caller, negative if the pivot will be negative; owned */
-    /* The places of the entries, by row: */
+    double *entry; /* [number of places] set by the caller; owned */
+    /* [n] set by the caller; an element is negative if its pivot will be negative; owned */
+    double *diagonal;
+    /* The places of the entries, row after row: */
     size_t *row_first; /* [n + 1] */
-    uint32_t *col;     /* by place: its column */
-    size_t *from;      /* by place: its index in `entry` */
+    uint32_t *col;     /* [number of places] column of each place */
+    size_t *from;      /* [number of places] index of each place in `entry` */
     /* The factor by columns, without its diagonal: */
     size_t *first;    /* [n + 1] */
     uint32_t *row;    /* ascending within a column */
@@ -36,8 +37,8 @@ typedef struct tm_ldl {
     double *work;
 } tm_ldl;
 
-/** Allocates. False if out of memory. The caller must free in any case. @p places may have any
- * order. */
+/** Allocates the members. @p places may have any order. Returns false if out of memory. The caller
+ * calls tm_ldl_free in either case. */
 bool tm_ldl_create(tm_ldl *ldl, size_t n, const tm_ldl_place *places, size_t n_places);
 void tm_ldl_free(tm_ldl *ldl);
 

@@ -167,7 +167,8 @@ bool tm_network_join(tm_network *w, int32_t n, const int32_t *strong) {
         return false;
     for (int32_t h = 0; h < n; h++)
         w->component[h] = -1;
-    for (int32_t h = 0; h < n; h++) { /* a component's lowest domain comes first */
+    /* Domains ascend, so the lowest domain of a component comes first. */
+    for (int32_t h = 0; h < n; h++) {
         int32_t *root = &w->component[strong[h]];
         if (strong[h] != h && *root < 0) {
             *root = (int32_t)w->roots.n;
@@ -242,8 +243,8 @@ static bool put_place(tm_network *w, size_t a, size_t b) {
     return tm_vec_append(&w->places, &place, 1) != NULL;
 }
 
-/* Lists the entries of the matrix below the diagonal: one per domain, four per link, and for each
- * bin two per domain. */
+/* Lists the entries of the matrix below the diagonal. Each domain has one entry, and each link has
+ * four. Each bin has two entries for each of its domains. */
 static bool put_places(tm_network *w) {
     const uint64_t *links = w->links.data;
     const tm_network_member *members = w->members.data;
@@ -272,8 +273,8 @@ static bool put_places(tm_network *w) {
     return ok;
 }
 
-/* Lays out `fixed`: for each domain three numbers of the matrix and two of the right side, four per
- * link, and per bin one plus three per domain. */
+/* Lays out `fixed`. Each domain has five numbers: three of the matrix, and two of the right side.
+ * Each link has four numbers. Each bin has one number, and three more for each of its domains. */
 static void number_fixed(tm_network *w) {
     const tm_network_set *sets = w->sets.data;
     for (size_t s = 0; s < w->sets.n; s++)

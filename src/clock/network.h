@@ -1,8 +1,9 @@
-/* Normal equations of many domains, as in solve.h but sparse. An event of few domains adds entries
- * between each pair of them. The common end of an event of many domains is an unknown of its own, a
- * bin, which is linked to the domains. If there are too many such events, consecutive ones of the
- * same domains share a bin. The matrix is then not exact, but the direction of its error is known
- * (tm_network_plan). Only the sums in `fixed` differ between processes, until they are added up. */
+/* Normal equations of many domains. They are as in solve.h, but sparse. An event of few domains
+ * adds entries for each pair of its domains. For an event of many domains, the common end is an
+ * additional unknown, which is called a bin and is linked to the domains. If there are too many
+ * such events, consecutive events of the same domains share a bin. The matrix is then not exact,
+ * but it is known in which direction it is wrong (tm_network_plan). Only the sums in `fixed` differ
+ * between processes, until they are added up. */
 #ifndef TMERGE_NETWORK_H
 #define TMERGE_NETWORK_H
 
@@ -15,7 +16,8 @@ enum { TM_NETWORK_FEW = 8 };
 
 /** Position of an event in the network. */
 typedef struct tm_network_spot {
-    /* the set of events with the same domains; TM_NETWORK_NO_SET: event of few domains */
+    /* the set of events that have the same domains as this event; TM_NETWORK_NO_SET if the event
+     * has few domains */
     uint32_t set;
     uint32_t place; /* index within the set, by time */
 } tm_network_spot;
@@ -41,23 +43,28 @@ typedef struct tm_network_set {
     size_t first_bin, n_bins;
 } tm_network_set;
 
-/** Purpose of the matrix, which decides how it may differ from the exact matrix once the bins'
- * unknowns are eliminated. */
+/** Purpose of the matrix. Once the bins' unknowns are eliminated, the matrix may differ from the
+ * exact matrix, and the purpose decides in which direction. */
 typedef enum tm_network_aim {
-    TM_NETWORK_SOLVE, /* not smaller than the exact matrix, so that steps computed with it are not
-                         too long */
-    TM_NETWORK_BOUND  /* not larger than the exact matrix, so that variances computed with it are
-                         not too small */
+    /* The matrix is not smaller than the exact matrix. Steps computed with it are therefore not too
+     * long. */
+    TM_NETWORK_SOLVE,
+    /* The matrix is not larger than the exact matrix. Variances computed with it are therefore not
+     * too small. */
+    TM_NETWORK_BOUND
 } tm_network_aim;
 
 typedef struct tm_network {
     int32_t n; /* number of domains; 0 before tm_network_join */
     tm_network_aim aim;
-    /* of tm_network_key, _member, _set; ascending after tm_network_join */
+    /* Vectors of tm_network_key, tm_network_member and tm_network_set. They ascend after
+     * tm_network_join. */
     tm_vec keys, members, sets;
-    tm_vec links; /* of uint64_t: lower domain << 32 | higher; ascending after tm_network_join */
-    tm_keys known_sets, known_links; /* of this process; used only before tm_network_join */
-    tm_vec roots;         /* of int32_t: lowest domain of each component with several domains */
+    /* vector of uint64_t: lower domain << 32 | higher; ascending after tm_network_join */
+    tm_vec links;
+    /* Only this process's sets and links. They are used only before tm_network_join. */
+    tm_keys known_sets, known_links;
+    tm_vec roots; /* vector of int32_t: lowest domain of each component with several domains */
     int32_t *component;   /* [n] index in roots of the domain's component; -1 if the domain is
                              alone; owned */
     uint32_t *order;      /* [n] position of each domain in the elimination order; owned */
@@ -67,7 +74,7 @@ typedef struct tm_network {
     /* [n] index of the entry that gauges the domain's shift; the next entry gauges its rate */
     size_t *gauge_entry;
     size_t n_bins, n_unknowns;
-    tm_vec places;  /* of tm_ldl_place: places of the entries */
+    tm_vec places;  /* vector of tm_ldl_place: places of the entries */
     bool *pinned;   /* [n_unknowns] */
     int64_t *fixed; /* [n_fixed] summed over all processes */
     size_t n_fixed;
@@ -87,9 +94,9 @@ void tm_network_init(tm_network *w);
 void tm_network_free(tm_network *w);
 
 /**
- * Adds an event. An event of many domains is added to the keys, and its domains to the members; for
- * an event of few domains, each pair of its domains is added to the links.
- * @param domains  [n] domains of its anchors, ascending
+ * Adds an event. If the event has many domains, it is added to the keys, and its domains are added
+ * to the members. If it has few domains, each pair of its domains is added to the links.
+ * @param domains  [n] domains of the event's anchors, ascending
  * @param ends_ns  [n] recorded ends
  * @return         false if out of memory
  */
@@ -105,27 +112,32 @@ tm_network_spot tm_network_spot_of(const tm_network *w, const int32_t *domains,
                                    const int64_t *ends_ns, size_t n);
 
 /**
- * Plans the matrix. It is exact if no bin has more than one event. Otherwise
- * - for solving, the events of a bin are treated as if they had a common end. With u = sum w J and
- *   s = sum w of an event (see tm_normal_add), this subtracts (sum u)(sum u)' / sum s, which is at
- *   most the exact sum of u u' / s;
- * - for bounding, a domain's ends in a bin are replaced by their mean and its variance, which hold
- *   less information. A domain that lacks an event of the bin is left out of the bin.
- * @return  false if out of memory
+ * Plans the matrix. The matrix is exact if no bin has more than one event. Otherwise, it differs
+ * from the exact matrix:
+ * - For solving, the events of a bin are treated as if they had a common end. For each event, let u
+ *   = sum w J and s = sum w (see tm_normal_add). The matrix then subtracts (sum u)(sum u)' / sum s,
+ *   which is at most the exact sum of u u' / s.
+ * - For bounding, the ends of a domain in a bin are replaced by their mean and the variance of this
+ *   mean. These hold less information. A domain that lacks an event of the bin is left out of the
+ *   bin.
+ *
+ * @return false if out of memory
  */
 bool tm_network_plan(tm_network *w, tm_network_aim aim);
 
 /** Zeroes `fixed`. */
 void tm_network_clear(tm_network *w);
 
-/** Factors that make the sums of tm_network_add integers. tm_network_expand divides by them. */
+/** tm_network_add multiplies its sums by these factors, which makes them integers.
+ * tm_network_expand divides by the same factors. */
 typedef struct tm_network_scales {
     double of[2];    /* for matrix and right side; see tm_exact_scale */
     double least_ns; /* lowest noise of any class; its square is the unit of variances */
-    double bound;    /* for the sums of TM_NETWORK_BOUND */
+    double bound;    /* factor for the sums of TM_NETWORK_BOUND */
 } tm_network_scales;
 
-/** Ends with a larger variance are not used. Unit: the square of the lowest noise. */
+/** An end is not used if its variance is larger than this. The unit is the square of the lowest
+ * noise. */
 #define TM_NETWORK_VAGUEST 1000.0
 
 /** Adds one event to `fixed`, like tm_normal_add. */
@@ -139,21 +151,21 @@ void tm_network_expand(tm_network *w, const tm_network_scales *scales);
 /** Adds a prior to the diagonal and the right side of unknown @p r. */
 void tm_network_prior(tm_network *w, size_t r, double weight, double right);
 
-/** Adds to the minimised function: @p weight (sum of shares[i] u[i])^2, where u[i] is the shift
- * (@p which 0) or the rate (1) of domains[i].
+/** Adds the term @p weight (sum of shares[i] u[i])^2 to the function that is minimised. If @p which
+ * is 0, u[i] is the shift of domains[i]. If it is 1, u[i] is the rate of domains[i].
  * @param domains  [n] all domains of a component with several domains */
 void tm_network_gauge(tm_network *w, const int32_t *domains, const double *shares, size_t n,
                       size_t which, double weight);
 
-/** Like tm_normal_pin, tm_normal_factor and tm_normal_solve. After tm_network_solve, `right` is the
- * solution. */
+/** These functions are like tm_normal_pin, tm_normal_factor and tm_normal_solve. After
+ * tm_network_solve, `right` is the solution. */
 void tm_network_pin(tm_network *w, size_t r);
 void tm_network_factor(tm_network *w);
 void tm_network_solve(tm_network *w);
 
-/** tm_network_invert computes the variances and covariances of all domains at once; needs
- * tm_network_factor before. tm_network_covariance then returns those of one domain: variance of the
- * shift, covariance, variance of the rate. */
+/** tm_network_invert computes the variances and covariances of all domains at once.
+ * tm_network_factor must be called before. tm_network_covariance then returns three values for one
+ * domain: the variance of the shift, the covariance, and the variance of the rate. */
 void tm_network_invert(tm_network *w);
 void tm_network_covariance(const tm_network *w, int32_t domain, double out[3]);
 

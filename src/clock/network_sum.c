@@ -99,8 +99,8 @@ void tm_network_add(tm_network *w, tm_network_spot spot, const tm_anchor *anchor
         add_few(w, anchors, n, sum, scales->of[0]);
 }
 
-/* Reads a domain's part in a bin: its weight, and weight times x. For bounding, weight and x are
- * those of the mean of the domain's ends; 0 if the domain lacks an event of the bin. */
+/* Reads a domain's part in a bin: its weight, and its weight times x. For bounding, these are the
+ * values for the mean of the domain's ends. They are 0 if the domain lacks an event of the bin. */
 static void read_bin(tm_network *w, const int64_t *bin, size_t i, int32_t domain,
                      const tm_network_scales *scales, double out[2]) {
     const int64_t *own = bin + 1 + 3 * i;
@@ -168,9 +168,9 @@ void tm_network_prior(tm_network *w, size_t r, double weight, double right) {
     w->right[r] += right;
 }
 
-/* Adds an unknown z with the terms 2 z (sum of c d) - z^2 / g: eliminating it leaves g (sum of c
- * d)^2. z is eliminated last, so that it causes no fill-in. Until then, priors or the small added
- * weight keep the matrix regular. */
+/* Adds an unknown z with the terms 2 z (sum of c d) - z^2 / g. Eliminating z leaves the term g (sum
+ * of c d)^2. z is eliminated last, so that it causes no fill-in. Until then, priors or the small
+ * added weight keep the matrix regular. */
 void tm_network_gauge(tm_network *w, const int32_t *domains, const double *shares, size_t n,
                       size_t which, double weight) {
     const double hardly = 1e-9;

@@ -187,11 +187,12 @@ static int64_t count_of(const tm_ras_member *m, const char *operation) {
 typedef struct lag {
     const char *operation; /* the operation whose count differs most; NULL: all counts are equal */
     int64_t own, other;
-    bool differs; /* the member launched some operation more often */
+    /* whether the member launched any operation more often than the rank that is ahead */
+    bool differs;
 } lag;
 
-/* All ranks of a communicator launch the same collectives in the same order. So a rank that is only
- * behind has launched no operation more often than another rank. */
+/* All ranks of a communicator launch the same collectives in the same order. A rank that is only
+ * behind has therefore launched no operation more often than the rank that is ahead. */
 static lag lag_of(const tm_ras_member *m, const tm_ras_member *most) {
     lag l = {.operation = NULL};
     for (size_t i = 0; i < most->n_counts; i++) {
@@ -251,10 +252,12 @@ static tm_status add_member(tm_table *t, const tm_ras_comm *c, const tm_ras_memb
     return tm_table_set_text(t, &row[HR_HASH], c->hash, err);
 }
 
-/* State while an answer is read: the only one, or the later one of two. */
+/* State while the rows of an answer are added. If there are two answers, this is for the later
+ * one. */
 typedef struct reading {
-    tm_vec world, moves; /* of tm_hang_gpu; `number` is the GPU's global rank in `world`, and how
-                            many collectives it launched between the answers in `moves` */
+    /* Vectors of tm_hang_gpu. In `world`, `number` is the global rank of the GPU. In `moves`,
+     * `number` is how many collectives the GPU launched between the two answers. */
+    tm_vec world, moves;
     tm_hang_compared compared;
     int64_t apart_s; /* -1: unknown */
 } reading;
@@ -362,7 +365,8 @@ bool tm_hang_ras_is(const tm_cell *row, tm_ras_state state) {
 }
 
 void tm_hang_ras_advanced(const tm_hang_ras *r, int64_t rank, tm_cell *out) {
-    size_t low = 0, high = r->moves->n_rows; /* sorted by rank, null last */
+    /* Rows are sorted by rank. Rows without a rank come last. */
+    size_t low = 0, high = r->moves->n_rows;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         const tm_cell *of = &tm_table_row(r->moves, middle)[HM_RANK];

@@ -1,5 +1,5 @@
-/* What NCCL's RAS reports about the job: in each communicator the ranks that are behind, and dead
- * processes. Dumps of the same ranks complement this. */
+/* What NCCL's RAS reports about the job: which ranks of each communicator are behind, and which
+ * processes are dead. Dumps of the same ranks add what RAS does not report. */
 #ifndef TMERGE_HANG_RAS_H
 #define TMERGE_HANG_RAS_H
 
@@ -8,9 +8,9 @@
 
 extern const tm_table_def tm_hang_ras_def, tm_hang_answer_def, tm_hang_move_def;
 
-/** Adds the rows of an answer to hang.ras, and its row to hang.answer. @param other another answer
- * about the same job, or NULL. If not NULL, the rows are from the later answer, and include what
- * was launched between the two. */
+/** Adds the rows of an answer to hang.ras and hang.move, and its row to hang.answer.
+ * @param other  another answer about the same job, or NULL. If it is given, the rows are from the
+ *               later of the two answers. They also show what was launched between the two. */
 tm_status tm_hang_ras_rows(const tm_ras *ras, const tm_ras *other, tm_tables *out,
                            tm_error *err) TM_MUST_CHECK;
 
@@ -18,7 +18,8 @@ tm_status tm_hang_ras_rows(const tm_ras *ras, const tm_ras *other, tm_tables *ou
 typedef struct tm_hang_ras {
     const tm_table *rows, *answer; /* hang.answer has no row if no answer was read */
     const tm_table *moves;         /* has no rows unless two answers were compared */
-    /* number of ranks of the job: size of the communicator that has all processes; 0: unknown */
+    /* Number of ranks of the job: the size of the communicator that contains all processes. 0 if
+     * unknown. */
     int64_t n_ranks;
 } tm_hang_ras;
 
@@ -27,8 +28,8 @@ tm_hang_ras tm_hang_ras_of(const tm_tables *tables);
 /** Returns whether a row of hang.ras has this state. */
 bool tm_hang_ras_is(const tm_cell *row, tm_ras_state state);
 
-/** Sets @p out to the number of collectives that a global rank launched between two answers. Does
- * not set it if unknown. */
+/** Sets @p out to the number of collectives that a global rank launched between two answers. If
+ * this number is unknown, @p out stays as it is. */
 void tm_hang_ras_advanced(const tm_hang_ras *ras, int64_t rank, tm_cell *out);
 
 /** State of a process, as reported by RAS. */

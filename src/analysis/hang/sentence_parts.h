@@ -5,13 +5,14 @@
 #include "causes.h"
 #include "hang_words.h"
 
-/** Returns a front; NULL for fronts.n, which stands for none. */
+/** Returns front number @p i. Returns NULL if @p i is fronts.n, which stands for "no front". */
 const tm_hang_front *tm_hang_front_at(const tm_hang_world *w, size_t i);
 
-/** Returns the row of hang.group that has a key; TM_HANG_NO_ROW if there is none. */
+/** Returns the row of hang.group whose key is @p key. Returns TM_HANG_NO_ROW if there is none. */
 size_t tm_hang_group_of(const tm_hang_world *w, int64_t key);
 
-/** Returns the program's description of a group; without one, the group's name. */
+/** Returns the description that the program gave a group. If there is no description, returns the
+ * group's name. */
 const char *tm_hang_group_name(const tm_hang_world *w, size_t group);
 
 /** Returns the operation of a front; "an operation" if it is not recorded. */
@@ -24,8 +25,8 @@ void tm_hang_add_operation(tm_hang_words *t, const tm_hang_world *w, const tm_ha
  * [[4]] Float; rank 3 calls ...". Returns false if out of memory. */
 bool tm_hang_add_forms(tm_hang_words *t, const tm_hang_world *w, const tm_hang_front *f);
 
-/** Each adds the text of a column of hang.job: verdict, evidence or chain. Returns false if out of
- * memory. */
+/** Each of these functions adds the text of one column of hang.job: verdict, evidence or chain.
+ * Returns false if out of memory. */
 bool tm_hang_say_verdict(tm_hang_words *t, const tm_hang_world *w, const tm_hang_causes *c);
 bool tm_hang_say_evidence(tm_hang_words *t, const tm_hang_world *w, const tm_hang_causes *c);
 bool tm_hang_say_chain(tm_hang_words *t, const tm_hang_world *w, const tm_hang_causes *c);

@@ -30,7 +30,7 @@ static bool is_same_process(const tm_cell *a, const tm_cell *b) {
            strcmp(a[HR_HOST].value.text, b[HR_HOST].value.text) == 0;
 }
 
-/* Adds @p what and the first few processes in this state. Each process appears once. */
+/* Adds @p what and the first few processes that are in @p state. No process is listed twice. */
 static void add_state(tm_hang_words *t, const tm_table *rows, tm_ras_state state,
                       const char *what) {
     enum { SHOWN = 4 };
@@ -66,8 +66,8 @@ static bool is_like(const tm_cell *a, const tm_cell *b) {
            strcmp(a[HR_STATE].value.text, b[HR_STATE].value.text) == 0;
 }
 
-/* Adds the ranks that have the communicator and state of row @p first. Returns false if out of
- * memory. */
+/* Adds all ranks whose communicator and state are the same as in row @p first. Returns false if out
+ * of memory. */
 static bool add_lagging(tm_hang_words *t, const tm_table *rows, const tm_cell *first) {
     const int column = first[HR_RANK].null ? HR_MEMBER : HR_RANK;
     tm_vec ranks = TM_VEC(int64_t);
@@ -118,7 +118,8 @@ static bool add_lags(tm_hang_words *t, const tm_table *rows) {
 }
 
 /* Lists the ranks that launched collectives between two answers, or the ranks that launched none.
- * Sets *n to the number of their GPUs. Returns false if out of memory. */
+ * Sets *n to the number of GPUs, which also includes GPUs of unknown rank. Returns false if out of
+ * memory. */
 static bool list_moved(const tm_table *moves, bool moved, tm_vec *ranks, size_t *n) {
     bool ok = true;
     *n = 0;
@@ -132,7 +133,8 @@ static bool list_moved(const tm_table *moves, bool moved, tm_vec *ranks, size_t 
     return ok;
 }
 
-/* Adds "ranks 0-2"; if a rank is unknown, "3 GPUs". */
+/* Adds a list of ranks, such as "ranks 0-2". If a rank is unknown, adds the number of GPUs instead,
+ * such as "3 GPUs". */
 static void add_gpus(tm_hang_words *t, const tm_vec *ranks, size_t n) {
     if (ranks->n == n)
         tm_hang_add_ranks(t, ranks);
@@ -229,7 +231,7 @@ static void add_answer(const tm_hang_ras *r, tm_hang_words *t) {
                     row[HA_LEFT_OUT].value.i);
 }
 
-/* Adds what the counts cannot show. */
+/* Adds sentences on what the counts cannot show. */
 static void add_caveat(const tm_hang_ras *r, tm_hang_words *t) {
     const bool compared = r->moves->n_rows > 0;
     if (has_lags(r->rows) && !compared)

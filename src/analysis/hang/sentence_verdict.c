@@ -88,7 +88,7 @@ static bool is_whole(const tm_hang_world *w) {
     return whole;
 }
 
-/* Returns whether any rank's last operation is gloo's. */
+/* Returns whether the last recorded operation of any rank is an operation of gloo. */
 static bool uses_gloo(const tm_hang_world *w) {
     bool found = false;
     for (size_t d = 0; d < w->dumps->n_rows && !found; d++)
@@ -141,8 +141,8 @@ static void say_nobody(tm_hang_words *t, const tm_hang_world *w, const tm_hang_c
     }
 }
 
-/* Collects the named ranks to report at a front. If the reason is that they did not issue an
- * operation, collects only named ranks that are missing at this front. */
+/* Collects the named ranks that are reported at a front. If ranks are named because they did not
+ * issue an operation, collects only the named ranks that are missing at this front. */
 static bool missed_here(const tm_hang_front *f, const tm_hang_causes *c, tm_vec *out) {
     const int64_t *v = c->culprits.data;
     for (size_t i = 0; i < c->culprits.n; i++)
@@ -213,7 +213,7 @@ static void add_not_started(tm_hang_words *t, const tm_hang_world *w, const tm_h
         tm_hang_add(t, ", nor on those of %zu more", n - 1);
 }
 
-/* Adds the ranks that may not have come, and why this is unknown. */
+/* Adds the ranks that may or may not have reached the operation, and why this is unknown. */
 static void add_unreported(tm_hang_words *t, const tm_hang_world *w, const tm_hang_front *f) {
     bool cut = f->perhaps.n > 0;
     for (size_t i = 0; i < f->perhaps.n; i++)

@@ -29,7 +29,8 @@ static inline int64_t tm_hang_int(const tm_table *t, size_t row, int column, int
     return cell->null ? missing : cell->value.i;
 }
 
-/** Returns the next rank in a group's list ("0 1 12"), and advances *text; -1 at the end. */
+/** Returns the next rank of a group's list, such as "0 1 12", and advances *text past this rank.
+ * Returns -1 at the end of the list. */
 static inline int64_t tm_hang_next_rank(const char **text) {
     long long rank = -1;
     for (char *end; rank < 0 && **text; *text = *end ? end + 1 : end)

@@ -44,8 +44,8 @@ typedef struct counter {
     double sum, min, max;
 } counter;
 
-/* Adds each sample to its counter. Samples and tracks are in the order of rows. Returns false if
- * out of memory. */
+/* Adds each sample to its counter. Samples and tracks are both sorted by row. Returns false if out
+ * of memory. */
 static bool count(const tm_timeline *timeline, tm_keys *keys, tm_vec *counters) {
     const tm_counter_attr *attrs = timeline->attrs[TM_ATTR_COUNTER];
     uint32_t track = 0;
@@ -67,7 +67,7 @@ static bool count(const tm_timeline *timeline, tm_keys *keys, tm_vec *counters) 
     return true;
 }
 
-/* Returns the name of a process or thread; without a name, its number. */
+/* Returns the name of a process or thread. If it has no name, returns its number. */
 static const char *called(const tm_names *names, uint32_t name, uint32_t number) {
     return tm_names_text(names, name == TM_NO_NAME ? number : name).bytes;
 }

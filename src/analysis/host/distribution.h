@@ -1,5 +1,5 @@
-/* Sum, standard deviation and median of values of many ranks, from each rank's statistics and a
- * limited number of its values. */
+/* Sum, standard deviation and median of the values of many ranks. They are computed from statistics
+ * of each rank and from a limited number of each rank's values. */
 #ifndef TMERGE_DISTRIBUTION_H
 #define TMERGE_DISTRIBUTION_H
 
@@ -37,9 +37,9 @@ typedef struct tm_kept {
     int64_t value, count;
 } tm_kept;
 
-/** Sets the next value to keep. Returns false after the last. If there are at most @p room distinct
- * values, keeps each of them. Otherwise divides the values into @p room equal parts, and keeps the
- * median of each part. *at must be 0 before the first call. */
+/** Finds the next value to keep. Returns false if there are no more. If there are at most @p room
+ * distinct values, keeps each of them. Otherwise divides the values into @p room equal parts, and
+ * keeps the median of each part. *at must be 0 before the first call. */
 bool tm_keep_next(const int64_t *sorted, size_t n, size_t distinct, size_t room, size_t *at,
                   tm_kept *out);
 

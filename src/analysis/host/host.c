@@ -72,16 +72,17 @@ static const tm_table_def *const defs[] = {&thread_def, &tm_counters_table, &tm_
 
 typedef struct thread {
     uint32_t process, number, name; /* name ids */
-    size_t size;                    /* number of digits of tid at the start of a track's number */
-    size_t place;                   /* order of first occurrence */
+    size_t size;  /* number of digits of the thread's own number, with which `number` starts */
+    size_t place; /* position in the order in which the threads first occur */
     tm_intervals running, os;
     int64_t times, migrations, os_calls;
     uint32_t last; /* name id of the last core */
-    tm_vec cores;  /* of uint32_t: name ids of distinct cores, in any order; a thread uses few */
+    /* vector of uint32_t: name ids of the cores on which the thread ran, in any order */
+    tm_vec cores;
 } thread;
 
-/* Returns the length of the thread's number at the start of a track's number, which may have a
- * suffix. */
+/* Returns the length of a thread's number. A track's number starts with the thread's number, and
+ * may have a suffix. */
 static size_t thread_size(tm_text number) {
     const size_t end = sizeof TM_ON_CPU - 1;
     return tm_ends_with(number.bytes, number.size, TM_ON_CPU) ? number.size - end : number.size;

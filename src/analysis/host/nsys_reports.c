@@ -20,12 +20,12 @@ static const char *const words[TM_N_REPORTS] = {
     [TM_REPORT_CPU_FAULTS] = "um_cpu_page_faults_sum",
 };
 
-/* Kinds of copies: part of the name that tmerge's readers give a copy, and the name in nsys stats.
- */
+/* Kinds of copies. `part` occurs in the name that tmerge's readers give a copy. `name` is the name
+ * in nsys stats. */
 static const struct {
     const char *part, *name;
 } copies[] = {
-    {"", "[CUDA memset]"}, /* sets have their own category, so their names do not matter */
+    {"", "[CUDA memset]"}, /* sets of memory are found by their category, not by their names */
     {"Unified HtoD", "[CUDA memcpy Unified Host-to-Device]"},
     {"Unified DtoH", "[CUDA memcpy Unified Device-to-Host]"},
     {"Unified DtoD", "[CUDA memcpy Unified Device-to-Device]"},

@@ -17,8 +17,8 @@ typedef enum tm_report {
     TM_REPORT_OPENMP,
     TM_REPORT_OS_RUNTIME,
     TM_REPORT_SYSCALLS,
-    TM_REPORT_CPU_FAULTS, /* page faults of unified memory; without durations, so only their number
-                             counts */
+    /* page faults of unified memory; they have no durations, so they are only counted */
+    TM_REPORT_CPU_FAULTS,
     TM_N_REPORTS
 } tm_report;
 
@@ -31,15 +31,16 @@ bool tm_reports_are_of(const tm_timeline *timeline);
  * the profiler. */
 typedef struct tm_reported {
     uint32_t report; /* tm_report */
-    uint32_t name;   /* name id; in reports of copies, the argument of tm_reported_copy */
-    int64_t value;   /* [ns], or bytes */
+    /* name id; in reports of copies, a number that tm_reported_copy converts to a name */
+    uint32_t name;
+    int64_t value; /* [ns], or bytes */
 } tm_reported;
 
 /** Receives an event. Returns false to stop the walk. */
 typedef bool tm_take_reported(void *context, const tm_reported *reported);
 
-/** Calls @p take for each event of a report, in the order of rows; then again for copies, with
- * their sizes. Returns false if @p take stopped the walk. */
+/** Calls @p take for each event of a report, in the order of rows. For copies, then calls @p take
+ * again with the sizes of the copies. Returns false if @p take stopped the walk. */
 bool tm_reports_walk(const tm_timeline *timeline, const tm_names *names, tm_take_reported *take,
                      void *context);
 

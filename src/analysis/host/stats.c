@@ -134,8 +134,8 @@ typedef struct report_key {
     uint32_t report, name;
 } report_key;
 
-/* The values of a name. Once all values are counted: elements [first, first + n) of account.values.
- */
+/* The values of one name. After all values are counted, they are elements [first, first + n) of
+ * account.values. */
 typedef struct span {
     size_t first, n;
 } span;
@@ -319,7 +319,7 @@ static tm_status stats_merge(const tm_names *names, tm_tables *tables, tm_error 
     return TM_OK;
 }
 
-/* Sets the shares of rows [first, end), which are one report. */
+/* Sets the shares in rows [first, end), which are all rows of one report. */
 static void set_shares(tm_table *table, size_t first, size_t end) {
     int64_t total = 0;
     for (size_t i = first; i < end; i++)
@@ -363,7 +363,7 @@ static bool same_report(const tm_table *table, size_t a, size_t b) {
  */
 static tm_status finish(tm_table *table, tm_error *err) {
     size_t kept = 0;
-    tm_table_rank(table, COUNT); /* orders rows without a total by count */
+    tm_table_rank(table, COUNT); /* rows without a total stay in the order of their counts */
     tm_table_rank(table, TOTAL);
     tm_table_order(table, REPORT, true);
     for (size_t first = 0, end; first < table->n_rows; first = end) {
@@ -371,7 +371,7 @@ static tm_status finish(tm_table *table, tm_error *err) {
             end++;
         set_shares(table, first, end);
         size_t n = end - first;
-        if (n > LISTED + 1) { /* the row for the rest replaces at least two rows */
+        if (n > LISTED + 1) { /* the row for the rest must replace at least two rows */
             TM_TRY(put_rest(table, first + LISTED, end, err));
             n = LISTED + 1;
         }

@@ -81,7 +81,7 @@ typedef struct place {
 /* Sums of a rank, while its events are read in the order of rows. */
 typedef struct adder {
     const tm_rank_view *view;
-    tm_keys addresses; /* of int64_t: addresses; 0: not recorded */
+    tm_keys addresses; /* keys of int64_t: addresses; 0: not recorded */
     tm_vec places;     /* [keys] of place */
     size_t next; /* index of the next attribute; attributes before it belong to earlier events */
 } adder;

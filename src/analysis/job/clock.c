@@ -142,7 +142,7 @@ static const tm_table_def check_def = {
     .top = -1,
 };
 
-/* Results of matching on each process. The job has their sums or maxima. */
+/* Results of matching on each process. For the job, these rows are combined to sums and maxima. */
 static const tm_table_def part_def =
     TM_INTERNAL_TABLE("clock.part", "A row for each process: its part of clock.check.",
                       check_columns, N_CHECK_COLUMNS, 0);
@@ -152,7 +152,7 @@ static const tm_table_def *const defs[] = {&rank_def, &check_def, &part_def};
 static const char *const method_words[] = {
     [TM_CLOCK_AS_RECORDED] = "wall", [TM_CLOCK_FITTED] = "fit", [TM_CLOCK_UNKNOWN] = "none"};
 
-/* Leaves cells without a value null. */
+/* If a value is unknown, its cell stays null. */
 static void set_clock(tm_cell *row, const tm_rank_clock *clock) {
     tm_cell_set_int(&row[R_DOMAIN], clock->domain);
     if (clock->step_ns != 0)
@@ -236,8 +236,8 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* Relies on the order of columns: first counts, which are summed, then times, whose maximum is
- * taken. Violations are null if clocks are not compared. */
+/* The columns with counts come first, and are summed. The columns with times follow, and their
+ * maximum is taken. Violations stay null if clocks are not compared. */
 static tm_status sum_parts(const tm_table *parts, tm_table *check, const tm_job *job,
                            tm_error *err) {
     int64_t sums[N_CHECK_COLUMNS] = {0};

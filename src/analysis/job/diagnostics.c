@@ -46,8 +46,8 @@ static const char *class_word(tm_diagnostic diagnostic) {
     }
 }
 
-/* Adds a row for each count to report. @param source path of the trace; TM_NO_NAME: traces that
- * were left out */
+/* Adds a row for each count that is reported.
+ * @param source  name id of the trace's path; TM_NO_NAME for traces that were left out */
 static tm_status add_rows(const tm_rank_view *view, uint32_t source, const int64_t *counts,
                           tm_table *table, tm_error *err) {
     for (int c = 0; c < TM_N_COUNTS; c++) {
@@ -70,8 +70,8 @@ static tm_status add_rows(const tm_rank_view *view, uint32_t source, const int64
     return TM_OK;
 }
 
-/* If a count of the rank exceeds the sum over its spans, the rest is from traces that were left
- * out. */
+/* A count of the rank may exceed the sum over the rank's spans. The excess comes from traces that
+ * were left out. */
 tm_status tm_diagnostic_rows(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_table *table = tm_tables_find(out, tm_diagnostic_table.name);

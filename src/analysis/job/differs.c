@@ -154,7 +154,8 @@ static tm_status write_time(const void *context, int64_t value, tm_table *table,
     return tm_table_set_text(table, cell, text, err);
 }
 
-/* If each recording in a sequence overlaps the next, all of them are of the same period. */
+/* If each recording in a sequence overlaps the next one, all recordings of the sequence count as
+ * one period. */
 static tm_status add_times(tm_tables *out, const window *w, size_t n, int64_t slack_ns,
                            tm_error *err) {
     tm_vec list = TM_VEC(said);
@@ -204,10 +205,12 @@ static tm_status compare_times(tm_tables *out, tm_error *err) {
 typedef struct program {
     int64_t rank;
     size_t first, n;
-    size_t like;   /* index of an earlier program of the same set; its own index if there is none */
-    size_t opened; /* in element i: index of the first program of set i (from 0), which need not be
-                      this program's set */
-    int64_t set;   /* number of the program's set, from 1 */
+    /* index of an earlier program of the same set; the program's own index if there is none */
+    size_t like;
+    /* Element i has the index of the first program of set i (from 0). Program i itself may be in
+     * another set. */
+    size_t opened;
+    int64_t set; /* number of the program's set, from 1 */
 } program;
 
 static int64_t hash_at(const tm_table *kernels, size_t row) {
@@ -253,8 +256,8 @@ static void join(const tm_table *kernels, program *v, size_t k, size_t i) {
 }
 
 /* Puts programs that share kernels into one set. Compares each program with the first program of
- * every set. If it differs from all, compares it with all earlier programs, because a pipeline
- * stage may share kernels only with the next stage. */
+ * every set. If the program shares kernels with none of them, compares it with all earlier
+ * programs, because a pipeline stage may share kernels only with the next stage. */
 static void join_programs(const tm_table *kernels, program *v, size_t n) {
     size_t n_opened = 0;
     for (size_t i = 0; i < n; i++) {
@@ -318,12 +321,14 @@ typedef struct listing {
 typedef struct group_lists {
     const tm_table *groups;
     const tm_names *names;
-    tm_keys keys, contents; /* keys: of uint32_t: name ids of lists; contents: of uint64_t: hashes
-                               of their ranks */
-    tm_vec lists;           /* [keys] of tm_rank_list */
-    tm_vec same;            /* [keys] of uint32_t: 1 + number of the first list with these ranks */
-    tm_vec first; /* [contents] of uint32_t: 1 + number of the first list with this hash */
-    tm_vec rows;  /* of listing: lists of the current group, ascending in rank */
+    /* Keys in `keys` are name ids of lists (uint32_t). Keys in `contents` are hashes of the ranks
+     * in a list (uint64_t). */
+    tm_keys keys, contents;
+    tm_vec lists; /* [keys] of tm_rank_list */
+    tm_vec same;  /* [keys] of uint32_t: 1 + number of the first list that has the same ranks */
+    /* [contents] of uint32_t: 1 + number of the first list that has the same hash */
+    tm_vec first;
+    tm_vec rows; /* vector of listing: lists of the current group, ascending in rank */
 } group_lists;
 
 static const tm_vec *members_of(const group_lists *g, uint32_t number) {
@@ -478,7 +483,8 @@ static tm_status compare_groups(const tm_job *job, tm_tables *out, tm_error *err
     return status;
 }
 
-/* if world sizes differ, groups differ, too */
+/* Groups are compared only if all ranks have the same world size. If world sizes differ, groups
+ * always differ, too. */
 tm_status tm_differs_job(const tm_job *job, tm_tables *out, tm_error *err) {
     const tm_table *table = tm_tables_find(out, tm_differs_table.name);
     TM_TRY(compare_times(out, err));

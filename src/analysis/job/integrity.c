@@ -197,7 +197,8 @@ static device_times devices_of(const tm_rank_view *view) {
     return sum.n > 0 ? sum : (device_times){1, t.compute_ns, t.busy_ns};
 }
 
-/* Sets the recorded shares, and their bounds from the time in doubt. */
+/* Sets the recorded shares. Also sets the bounds of these shares, which follow from the time in
+ * doubt. */
 static void set_shares(tm_cell *row, const state *s, int64_t whole_ns) {
     const tm_busy_times t = tm_busy_rank(s->view->busy);
     bool odd = s->serial.kernels > 0;
@@ -291,9 +292,9 @@ static int64_t amount(const tm_table *table, size_t row, int column) {
     return cell->null ? 0 : cell->value.i;
 }
 
-/* Raises cut_pct of each trace that is cut short to the share of a column that it lacks, compared
- * with the median of whole traces. Raises moves_pct and between_pct to cut_pct. `room` has a place
- * for each rank. */
+/* Compares a column of each trace that is cut short with the median of the whole traces. Raises
+ * cut_pct to the share that the trace lacks. Raises moves_pct and between_pct to cut_pct.
+ * @param room  scratch space with a place for each rank */
 static void compare_cut(const tm_table *ranks, tm_table *table, int column, int64_t *room) {
     size_t n = 0;
     for (size_t i = 0; i < table->n_rows; i++)

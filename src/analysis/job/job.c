@@ -163,7 +163,7 @@ static const tm_table_def span_def = TM_INTERNAL_TABLE(
     "job.span", "A row for each trace of a rank: the time it covers, for recorded_ns of job.job.",
     span_columns, 3, 2);
 
-/* The rows are added while files are read, because the reasons are known then. */
+/* These rows are added while files are read, because the reasons are known only then. */
 static const tm_column left_out_columns[] = {
     {"source", TM_TEXT, "", "Path of the file as given."},
     {"reason", TM_TEXT, "",
@@ -257,8 +257,9 @@ static tm_status set_device_kind(const tm_rank_view *view, tm_table *table, tm_c
     return tm_table_set_text(table, cell, any ? "GPU" : NULL, err);
 }
 
-/* Returns the error of a failed call of CUPTI; of several errors, the first other than
- * NOT_INITIALIZED, which is only a consequence. */
+/* Returns the name of the error with which a call of CUPTI failed. If there are several errors,
+ * returns the first one that is not NOT_INITIALIZED. NOT_INITIALIZED is only a consequence of
+ * another error. */
 static tm_text profiler_error(tm_text metadata) {
     static const char failed[] = "failed with error CUPTI_";
     tm_text found = {"", 0};
@@ -274,7 +275,8 @@ static tm_text profiler_error(tm_text metadata) {
     return found;
 }
 
-/* The profiler's log is stored as a list, apart from other metadata. */
+/* Reads the whole metadata. The profiler's log is a list, and lists are stored apart from other
+ * metadata. */
 static tm_status set_profiler_error(const tm_rank_view *view, tm_table *table, tm_cell *cell,
                                     tm_error *err) {
     tm_vec metadata = TM_VEC(char);
@@ -314,7 +316,8 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
         tm_cell_set_int(&row[DEVICE], timeline->device);
     tm_cell_set_int(&row[EVENTS], (int64_t)timeline->n_events);
     if (tm_timeline_range(timeline, &begin, &end)) {
-        /* begin plus the recorded duration; ignores the clock's drift */
+        /* The end is the aligned begin plus the recorded duration. This ignores the clock's
+         * drift. */
         int64_t aligned = tm_rank_clock_true(&timeline->clock, begin);
         tm_cell_set_int(&row[BEGIN], aligned);
         tm_cell_set_int(&row[END], aligned + (end - begin));
@@ -434,7 +437,7 @@ static const char *device_kind(const tm_table *ranks) {
 /* Sets begin and duration of the job. Times that start at 0 have no relation to times since the
  * epoch. */
 static void set_range(const tm_table *ranks, tm_cell *row) {
-    /* earliest time that counts from 0; earliest time since the epoch */
+    /* begin[0]: earliest time that counts from 0; begin[1]: earliest time since the epoch */
     int64_t begin[2] = {INT64_MAX, INT64_MAX}, end = INT64_MIN;
     for (size_t i = 0; i < ranks->n_rows; i++) {
         const tm_cell *rank = tm_table_row(ranks, i);
@@ -505,7 +508,7 @@ static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
     int64_t collectives = 0;
     for (size_t i = 0; i < matched->n_rows; i++)
         collectives += tm_table_cell(matched, i, "collectives")->value.i;
-    /* if collectives were not matched, null, because 0 would mean that there are none */
+    /* If collectives were not matched, the cell stays null. A 0 would mean that there are none. */
     if (matched->n_rows > 0)
         tm_cell_set_int(&row[J_COLLECTIVES], collectives);
     set_range(ranks, row);

@@ -26,7 +26,8 @@ static const int64_t SKEW_NS = 1000000;
 /* A kernel whose recorded end is after later kernels of its stream. */
 typedef struct cover {
     uint32_t row;
-    /* recorded end; earliest possible end (the start of the next kernel) */
+    /* Recorded end, and earliest possible end. The earliest possible end is the start of the next
+     * kernel. */
     int64_t end_ns, least_ns;
     int64_t followers;
 } cover;
@@ -68,8 +69,9 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->end_ns, y->end_ns);
 }
 
-/* Returns the recording that contains a time. @param r recording of an earlier row of the track, or
- * the first recording */
+/* Returns the recording that contains a time.
+ * @param r  where the search starts: the recording of an earlier row of the track, or the first
+ *           recording */
 static recorded *recording_of(const search *s, recorded *r, int64_t begin_ns) {
     while (r + 1 < s->recordings + s->n_recordings && r[1].begin_ns <= begin_ns)
         r++;
@@ -107,7 +109,8 @@ static bool survey(search *s) {
             (recorded){timeline->spans[i].begin_ns, timeline->spans[i].begin_ns, 0, 0};
     for (size_t t = 0; t < timeline->n_tracks && s->n_recordings > 0 && ok; t++)
         ok = look_at_track(s, &timeline->tracks[t]);
-    if (s->view->devices->n > 1) /* the host may have waited for another device */
+    /* the host may have waited for another device, so its waits are not used */
+    if (s->view->devices->n > 1)
         s->waits.n = 0;
     if (ok && s->waits.n > 1)
         qsort(s->waits.data, s->waits.n, s->waits.size, by_begin);
@@ -127,9 +130,9 @@ static bool is_before(const void *call, const void *begin_ns) {
     return ((const waited *)call)->begin_ns < *(const int64_t *)begin_ns;
 }
 
-/* Returns the first wait for the device after the launch of a kernel; NULL if there is none. Starts
- * at the last result, because the next kernel of a stream usually has the same wait, or one of the
- * next few. */
+/* Returns the first wait for the device after the launch of a kernel, or NULL if there is none. The
+ * search starts at the last result. The next kernel of a stream usually has the same wait or one of
+ * the next few waits. */
 static const waited *wait_after(search *s, uint32_t row) {
     enum { NEAR = 8 };
     const tm_timeline *timeline = s->view->timeline;
@@ -214,7 +217,7 @@ static int by_row(const void *a, const void *b) {
     return tm_order_i64(((const cover *)a)->row, ((const cover *)b)->row);
 }
 
-/* Makes the interval sets without the time in doubt. */
+/* Computes the interval sets of the result. They do not contain the time in doubt. */
 static bool leave_out(search *s) {
     const tm_timeline *timeline = s->view->timeline;
     tm_serial *out = s->out;

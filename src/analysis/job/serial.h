@@ -10,12 +10,17 @@ typedef struct tm_serial {
     uint32_t name; /* name of the kernel with the most time in doubt; TM_NO_NAME if there is none */
     int64_t begin_ns;  /* start of this kernel, as recorded */
     int64_t followers; /* number of kernels that start after this kernel and end before its end */
-    int64_t beyond_ns; /* part of this kernel's duration after the next kernel starts; all of it if
-                          no kernel follows */
-    int64_t late;      /* number of other kernels that end after the host waited for them */
-    int64_t latest_ns; /* largest time from the host's return to the end of such a kernel */
-    tm_intervals compute; /* P without the time in doubt; set only if kernels > 0 */
-    tm_intervals busy;    /* P u C u M without the time in doubt; set only if kernels > 0 */
+    /* part of this kernel's duration that is after the start of the next kernel; the whole duration
+     * if no kernel follows */
+    int64_t beyond_ns;
+    int64_t late; /* number of other kernels that end after the host waited for them */
+    /* longest time from the host's return until one of the `late` kernels ends */
+    int64_t latest_ns;
+    /* compute events (P) without the time in doubt; set only if kernels > 0 */
+    tm_intervals compute;
+    /* compute, communication and memory events (P u C u M) without the time in doubt; set only if
+     * kernels > 0 */
+    tm_intervals busy;
 } tm_serial;
 
 /**

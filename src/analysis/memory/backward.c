@@ -4,8 +4,8 @@
 #include "analysis/shared/passes.h"
 #include "base/sorted.h"
 
-/* The time of an outermost operator: an operator of autograd that is not nested in an operator of
- * autograd, or any other operator that is not nested. */
+/* Begin and end of an outermost operator. An operator of autograd is outermost if it is not nested
+ * in another operator of autograd. Any other operator is outermost if it is not nested at all. */
 typedef struct mark {
     int64_t begin_ns, end_ns;
 } mark;
@@ -53,8 +53,8 @@ static bool find_marks(const tm_rank_view *view, tm_vec *marks, tm_vec *main) {
     return ok;
 }
 
-/* Joins marks to a pass if the main thread runs no operator between them. Both inputs are sorted by
- * start. */
+/* Joins marks to passes. Two marks belong to the same pass if the main thread runs no operator
+ * between them. Both inputs are sorted by start. */
 static bool join(const tm_vec *marks, const tm_vec *main, tm_vec *out) {
     const mark *others = main->data, *backward = marks->data;
     tm_backward_pass *pass = NULL;

@@ -13,10 +13,10 @@ typedef struct tm_backward_pass {
 } tm_backward_pass;
 
 /**
- * Finds the backward passes. A pass is a series of autograd operators, on any thread, between which
- * the main thread calls no other operator, because it waits. The main thread is the thread with the
- * most other operators.
- * @param out  of tm_backward_pass, ascending; the caller frees it, also on failure
+ * Finds the backward passes. A pass is a series of autograd operators on any thread. Between them,
+ * the main thread waits, so it calls no other operator. The main thread is the thread with the most
+ * operators that are not autograd's.
+ * @param out  vector of tm_backward_pass, ascending; the caller frees it, also on failure
  * @return     TM_OK; TM_ERR_FAULT
  */
 tm_status tm_backward_passes_find(const tm_rank_view *view, tm_vec *out,

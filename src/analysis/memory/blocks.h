@@ -40,17 +40,18 @@ const char *tm_memory_category_word(tm_memory_category category);
 /** As an index: no block. As tm_block.freed: the block is never freed. */
 #define TM_NO_BLOCK UINT32_MAX
 
-/** An allocated block, which lasts until the next release at its address. Record i of a device
- * leads to its level i. */
+/** An allocated block. It lasts until the next release at its address. `taken` and `freed` are
+ * numbers of levels: after record i of a device, the memory is at level i. */
 typedef struct tm_block {
     int64_t bytes;
-    /* levels of the records; freed is TM_NO_BLOCK if the block outlives the trace */
+    /* Levels after the allocation and after the release. `freed` is TM_NO_BLOCK if the block
+     * outlives the trace. */
     uint32_t taken, freed;
     uint8_t category; /* tm_memory_category */
 } tm_block;
 
 typedef struct tm_blocks {
-    tm_vec blocks; /* of tm_block, ascending in taken */
+    tm_vec blocks; /* vector of tm_block, ascending in taken */
     uint32_t *of;  /* [levels] index of the block that a record allocates or frees; TM_NO_BLOCK if
                       the block was allocated before the trace; owned */
 } tm_blocks;
@@ -60,7 +61,7 @@ bool tm_blocks_are_reported(const tm_timeline *timeline, const tm_device_levels 
 
 /**
  * Finds the blocks of a device and their categories, from its allocations and releases.
- * @param passes  of tm_backward_pass
+ * @param passes  vector of tm_backward_pass
  * @param out     the caller frees it with tm_blocks_free, also on failure
  * @return        TM_OK; TM_ERR_FAULT
  */
@@ -79,9 +80,10 @@ typedef struct tm_category_walk {
     const tm_timeline *timeline;
     const tm_device_levels *levels;
     const tm_blocks *blocks;
-    size_t next;                           /* the next level */
-    int64_t bytes[TM_N_MEMORY_CATEGORIES]; /* by category, after the level before `next`; they add
-                                              up to that level's total */
+    size_t next; /* the next level */
+    /* [category] bytes after the level before `next`; the sum over all categories is the total of
+     * this level */
+    int64_t bytes[TM_N_MEMORY_CATEGORIES];
 } tm_category_walk;
 
 /** @param blocks  NULL if unknown: tm_category_walk_next must then not be called */

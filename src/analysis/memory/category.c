@@ -7,7 +7,7 @@ typedef struct block_view {
     const tm_rank_view *view;
     const tm_scopes *scopes;
     tm_scope taken;             /* the calls open at allocation */
-    int64_t taken_ns, freed_ns; /* freed: INT64_MAX if never freed */
+    int64_t taken_ns, freed_ns; /* freed_ns is INT64_MAX if the block is never freed */
 } block_view;
 
 static tm_scope scope_at(const block_view *b, const tm_device_levels *d, uint32_t level) {
@@ -42,7 +42,7 @@ static bool is_before_optimizer(const block_view *b, int64_t pass_ns) {
 static tm_memory_category of_forward(const block_view *b, const tm_vec *passes) {
     size_t i = tm_backward_pass_at(passes, b->taken_ns);
     const tm_backward_pass *pass = (const tm_backward_pass *)passes->data + i;
-    /* a pass that is running is on another thread and does not use the block */
+    /* A backward pass that is already running is on another thread, and does not use the block. */
     if (i == passes->n || pass->begin_ns <= b->taken_ns || is_before_optimizer(b, pass->begin_ns))
         return TM_MEMORY_OTHER;
     return b->freed_ns >= pass->begin_ns ? TM_MEMORY_ACTIVATION : TM_MEMORY_FORWARD_ONLY;

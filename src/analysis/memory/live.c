@@ -5,7 +5,7 @@
 #include "devices.h"
 #include "tables.h"
 
-/* Maximum number of groups with their own row; one more row has the rest. */
+/* Maximum number of groups that have their own row. One more row is for all other groups. */
 enum { ROWS = 40 };
 
 enum {
@@ -72,7 +72,8 @@ typedef struct group_key {
 
 typedef struct group {
     int64_t blocks, bytes;
-    /* number of the key; level of the first block, which makes the order unique */
+    /* Number of the key, and level of the group's first block. The level makes the sort order
+     * unique. */
     uint32_t key, first;
 } group;
 
@@ -100,8 +101,8 @@ static uint32_t shapes_of(const tm_timeline *timeline, uint32_t row) {
     return i < n && v[i].event == row ? v[i].shapes : TM_NO_NAME;
 }
 
-/* Returns the module that is open at an allocation; in a backward pass, the module of the forward
- * operator; TM_NO_CALL if there is none. */
+/* Returns the module that is open at an allocation. In a backward pass, returns the module of the
+ * forward operator. Returns TM_NO_CALL if there is no module. */
 static uint32_t module_of(const tm_live *live, uint32_t event, const tm_scope *at) {
     uint32_t op = live->view->operators->above[event];
     if (at->module != TM_NO_CALL || op == TM_NO_CALL ||
@@ -180,8 +181,8 @@ static bool find_groups(const tm_live *live, const tm_device_levels *d, const tm
     return true;
 }
 
-/* Adds a row, and sets the columns that every row has, also the row for the rest. Returns NULL if
- * out of memory. */
+/* Adds a row, and sets the columns that all rows have, including the row for the rest. Returns NULL
+ * if out of memory. */
 static tm_cell *add_row(const place *at, int64_t number, int64_t bytes) {
     const tm_memory_level *v = at->levels->levels.data;
     tm_cell *row = tm_table_add_row(at->table);

@@ -184,8 +184,8 @@ static const tm_table_def *const defs[] = {
     &tm_memory_owner_part,
 };
 
-/* Adds the rows of a device's steps. Collects the growth of each step except the first, because
- * caches fill and optimizers create their states there. */
+/* Adds the rows of a device's steps. Collects the growth of each step except the first. In the
+ * first step, caches fill and optimizers create their states. */
 static tm_status add_steps(const tm_timeline *timeline, const tm_device_levels *d, tm_table *table,
                            tm_vec *growths, tm_error *err) {
     int64_t before = d->begin_bytes;
@@ -258,7 +258,7 @@ static void set_totals(tm_cell *row, const tm_device_levels *d, int64_t capacity
     tm_cell_set_int(&row[D_END], v[d->levels.n - 1].allocated_bytes);
     tm_cell_set_int(&row[D_PEAK], peak);
     tm_cell_set_int(&row[D_PEAK_TIME], v[d->peak].time_ns);
-    if (reserved > 0) { /* no capacity for the CPU */
+    if (reserved > 0) { /* the reserved memory is not recorded for every device */
         tm_cell_set_int(&row[D_RESERVED], reserved);
         tm_cell_set_ratio(&row[D_FRAGMENTATION], 100.0, reserved - peak, reserved);
     }

@@ -64,8 +64,8 @@ static bool is_of(const tm_cell *device, const char *type) {
     return strlen(type) == n && memcmp(device->value.text, type, n) == 0;
 }
 
-/* Returns whether a value is above the largest so far. Of equal values, the first stays, which is
- * of the lowest rank. */
+/* Returns whether a value is above the largest value so far. Of equal values, the first one stays.
+ * It belongs to the lowest rank. */
 static bool is_more(const tm_cell *cell, const tm_cell *than) {
     return !cell->null && (than->null || cell->value.i > than->value.i);
 }

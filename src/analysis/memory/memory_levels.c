@@ -7,7 +7,7 @@
 
 enum { SLOTS = 128, PER_SLOT = 3 };
 
-/* Records [next, end) of a thread that have not been read, ascending in time. */
+/* Records of a thread that have not been read yet: [next, end), ascending in time. */
 typedef struct run {
     uint32_t next, end;
 } run;
@@ -27,8 +27,8 @@ static bool find_runs(const tm_timeline *timeline, tm_vec *out) {
     return true;
 }
 
-/* Returns the run whose next record is earliest; of several, the first. NULL if all records have
- * been read. */
+/* Returns the run whose next record is earliest. If several runs qualify, returns the first of
+ * them. Returns NULL if all records have been read. */
 static run *earliest(const tm_timeline *timeline, const tm_vec *runs) {
     const tm_memory_attr *records = timeline->attrs[TM_ATTR_MEMORY];
     run *best = NULL;
@@ -128,8 +128,10 @@ void tm_memory_levels_free(tm_vec *devices) {
     tm_vec_free(devices);
 }
 
-/* Selects which levels in [first, end) to keep: minimum, maximum, and maximum reserved; of equal
- * levels, the first. Sorts them without duplicates. Returns their number. */
+/* Selects the levels of [first, end) to keep: the level with the minimum, the level with the
+ * maximum, and the level with the maximum of reserved bytes. Of several equal levels, selects the
+ * first. Writes the indices of the selected levels to @p kept, ascending and without duplicates.
+ * Returns the number of selected levels. */
 static size_t choose(const tm_memory_level *v, size_t first, size_t end, size_t kept[PER_SLOT]) {
     size_t low = first, high = first, reserved = first, n = 0;
     for (size_t i = first + 1; i < end; i++) {
@@ -146,7 +148,7 @@ static size_t choose(const tm_memory_level *v, size_t first, size_t end, size_t 
 bool tm_memory_levels_thin(const tm_vec *levels, tm_vec *out) {
     const tm_memory_level *v = levels->data;
     const bool all = levels->n <= (size_t)SLOTS * PER_SLOT;
-    /* 1 ns wider, so that the last level is in a slot, too */
+    /* Slots are made slightly wider, so that the last level is in a slot, too. */
     int64_t begin = v[0].time_ns, width = (v[levels->n - 1].time_ns - begin) / SLOTS + 1;
     bool ok = true;
     for (size_t first = 0, end = 1; first < levels->n && ok; first = end++) {

@@ -5,7 +5,7 @@
 #include "base/vec.h"
 #include "tmerge/analysis.h"
 
-/** Memory after a record. */
+/** Memory of a device after a record. */
 typedef struct tm_memory_level {
     int64_t time_ns, allocated_bytes, reserved_bytes; /* reserved: -1 if not recorded */
     uint32_t record; /* index of the memory record in the timeline */
@@ -19,20 +19,21 @@ typedef struct tm_memory_step {
 /** The levels of a device, or of the CPU. */
 typedef struct tm_device_levels {
     int32_t type, device;
-    bool relative; /* whether totals are not recorded, so that levels start at 0 */
-    /* whether reserved_bytes of the levels is the part of allocated_bytes that programs hold */
+    bool relative; /* whether the trace records no totals; levels then start at 0 */
+    /* whether reserved_bytes of a level is the part of allocated_bytes that programs hold */
     bool stacks;
     int64_t allocations, releases;
     int64_t begin_bytes;         /* allocated bytes before the first record */
     int64_t peak_reserved_bytes; /* -1 if not recorded */
     size_t peak;                 /* index of the level with the most allocated bytes */
-    tm_vec levels;               /* of tm_memory_level, ascending in time */
+    tm_vec levels;               /* vector of tm_memory_level, ascending in time */
     tm_vec steps;                /* [n_steps] of tm_memory_step */
 } tm_device_levels;
 
 /**
  * Reads all records in order of time.
- * @param out  of tm_device_levels; the caller frees it with tm_memory_levels_free, also on failure
+ * @param out  vector of tm_device_levels; the caller frees it with tm_memory_levels_free, also on
+ *             failure
  * @return     TM_OK; TM_ERR_FAULT
  */
 tm_status tm_memory_levels_find(const tm_timeline *timeline, tm_vec *out,
@@ -40,10 +41,11 @@ tm_status tm_memory_levels_find(const tm_timeline *timeline, tm_vec *out,
 void tm_memory_levels_free(tm_vec *devices);
 
 /**
- * Chooses all levels if there are at most 384. Otherwise chooses up to three in each 128th of the
- * time: with the minimum allocated, the maximum allocated and the maximum reserved bytes.
- * @param levels  of tm_memory_level; at least one
- * @param out     of size_t: receives the indexes of the chosen levels, ascending
+ * Chooses levels. Chooses all levels if there are at most 384. Otherwise divides the time into 128
+ * equal parts, and chooses up to three levels in each part: those with the minimum allocated bytes,
+ * the maximum allocated bytes, and the maximum reserved bytes.
+ * @param levels  vector of tm_memory_level; has at least one
+ * @param out     vector of size_t: receives the indexes of the chosen levels, ascending
  * @return        false if out of memory
  */
 bool tm_memory_levels_thin(const tm_vec *levels, tm_vec *out);

@@ -4,8 +4,8 @@
 #include "table/levels.h"
 #include "tables.h"
 
-/* Columns with an owner's sums, relative to the first such column of the part table and the result
- * table. */
+/* Columns with the sums of an owner. They are numbered from the first such column, which has
+ * different numbers in the part table and in the result table. */
 enum { CALLS, SELF_COUNT, SELF_BYTES, SELF_INCREASE, COUNT, BYTES, INCREASE, N_SUMS };
 
 #define SUM_COLUMNS                                                                                \
@@ -119,7 +119,8 @@ static tm_status set_owner(const tm_names *names, const tm_rank_rows *rows, tm_t
     char type[32];
     tm_over_ranks peak;
     TM_TRY(tm_over_ranks_column(rows, P_PEAK, &peak, err));
-    tm_cell_set_int(&row[O_RANKS], (int64_t)(rows->end - rows->first)); /* a rank has one row */
+    /* each rank has one row */
+    tm_cell_set_int(&row[O_RANKS], (int64_t)(rows->end - rows->first));
     for (int sum = 0; sum < N_SUMS; sum++)
         tm_cell_set_int(&row[O_SUMS + sum], tm_over_ranks_sum(rows, P_SUMS + sum));
     if (peak.ranks > 0) {

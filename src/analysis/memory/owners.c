@@ -18,9 +18,9 @@ typedef struct walk {
     const tm_rank_view *view;
     tm_owner_class *is_owner;
     tm_owners *owners;
-    /* sorted by row, and so grouped by thread */
+    /* Records are sorted by row, so the records of a thread are adjacent. */
     size_t next; /* index of the next record */
-    tm_vec open; /* of open_op, innermost last */
+    tm_vec open; /* vector of open_op, innermost last */
 } walk;
 
 /* Returns whether a row is an operator or annotation. Steps do not count, because they contain
@@ -37,8 +37,8 @@ bool tm_is_owning_module(const tm_rank_view *view, uint32_t row) {
            tm_call_kinds_at(view->call_kinds, timeline->name[row]) == TM_CALL_KIND_MODULE;
 }
 
-/* Returns the owner of an open operator and a type of device. The operator keeps the last result,
- * because most of its records are of one device. */
+/* Returns the owner for an open operator and a type of device. The operator keeps the last result,
+ * because most of its records are for the same device. */
 static tm_owner *owner_of(tm_owners *owners, open_op *op, int32_t device_type) {
     if (op->owner == TM_NO_KEY || op->device_type != device_type) {
         const tm_owner_key key = {op->name, device_type};
@@ -59,7 +59,8 @@ static bool is_repeated(const open_op *open, size_t n, size_t i) {
     return false;
 }
 
-/* Counts a record for each open operator; for operators of the same name, only once. */
+/* Counts a record for each open operator. If several open operators have the same name, counts the
+ * record only for the innermost of them. */
 static bool count_record(tm_owners *owners, const tm_memory_attr *record, open_op *open, size_t n) {
     int64_t bytes = tm_bytes_cut(record->bytes), taken = bytes > 0 ? bytes : 0;
     for (size_t i = 0; i < n; i++) {
@@ -145,8 +146,8 @@ tm_status tm_owners_find(const tm_rank_view *view, tm_owner_class *is_owner, tm_
     bool ok = out->of != NULL;
     for (size_t t = 0; ok && t < timeline->n_tracks && w.next < n; t++) {
         const tm_track *track = &timeline->tracks[t];
-        /* Skips threads without records. For records before the track, the unsigned difference is
-         * large. */
+        /* Skips threads without records. If the next record is on an earlier track, the unsigned
+         * difference is large, so this thread is skipped, too. */
         if (records[w.next].event - track->first < track->count)
             ok = walk_thread(&w, track);
     }

@@ -144,8 +144,8 @@ static int by_size(const void *a, const void *b) {
     return order != 0 ? order : tm_order_i64(y->bytes, x->bytes);
 }
 
-/* Finds the most frequent sums of a pass; of several, the largest. Returns how many passes have
- * them; 0 if there is none. */
+/* Finds the sums that the most passes have in common. If several sums are equally frequent, chooses
+ * the largest. Returns how many passes have these sums; 0 if there is no pass with sums. */
 static int64_t usual(sums *passes, size_t n, sums *out) {
     int64_t most = 0, here = 0;
     qsort(passes, n, sizeof *passes, by_size);
@@ -161,7 +161,9 @@ static int64_t usual(sums *passes, size_t n, sums *out) {
 
 /* How a rank is trained, from the names of its operators and annotations. */
 typedef struct training {
-    const char *optimizer; /* name after "Optimizer.step#", of length `size`; NULL: none */
+    /* The text after "Optimizer.step#" in a name; it is `size` bytes long. NULL if there is
+     * none. */
+    const char *optimizer;
     size_t size;
     bool several, sharded;
 } training;
@@ -274,8 +276,9 @@ static tm_cell most_of(const tm_table *categories, size_t first, size_t end, con
     return most;
 }
 
-/* Splits memory allocated before the trace into parameters, optimizer state and the rest. These are
- * estimates, so they are not in memory.category. Both tables are sorted by rank. */
+/* Splits the memory that was allocated before the trace into parameters, optimizer state and the
+ * rest. The parts are estimates, so memory.category does not have them. Both tables are sorted by
+ * rank. */
 void tm_memory_split_preexisting(tm_tables *tables) {
     const tm_table *categories = tm_tables_find(tables, "memory.category");
     const tm_table *table = tm_tables_find(tables, tm_memory_parameters_def.name);

@@ -33,7 +33,7 @@ static falls falls_of(int64_t most) {
 static int64_t mean_of(const tm_device_levels *d) {
     const tm_memory_level *v = d->levels.data;
     int64_t length = v[d->levels.n - 1].time_ns - v[0].time_ns;
-    double integral = 0.0; /* [byte ns]; may exceed 64 bits */
+    double integral = 0.0; /* [byte ns]; a double, because the value may exceed 64 bits */
     for (size_t i = 0; i + 1 < d->levels.n; i++)
         integral += (double)v[i].allocated_bytes * (double)(v[i + 1].time_ns - v[i].time_ns);
     return length > 0 ? llround(integral / (double)length) : v[0].allocated_bytes;
@@ -48,7 +48,7 @@ static int64_t falls_of_reserve(const tm_device_levels *d) {
     return f.n;
 }
 
-/* Counts of steps that have records. All but `n` and `falls` leave out the first step. */
+/* Counts of steps that have records. The first step counts only in `n` and `falls`. */
 typedef struct walk {
     int64_t n;       /* all steps */
     int64_t growing; /* steps that end with more allocated bytes than the step before */

@@ -15,7 +15,7 @@ typedef struct tm_memory_pattern {
 /**
  * Classifies how memory changes over the steps that have records. Leaves out the first step, in
  * which caches fill and optimizers create their states. Needs at least three other steps.
- * @param d  not thinned yet
+ * @param d  its levels must not have been thinned
  * @return   TM_OK; TM_ERR_FAULT
  */
 tm_status tm_memory_pattern_find(const tm_device_levels *d, tm_memory_pattern *out,

@@ -5,12 +5,14 @@
 #include "analysis/shared/calls.h"
 #include "base/vec.h"
 
-/** The scope of a call. Indices into tm_scopes.calls: of the call itself or of a call around it;
- * TM_NO_CALL: none. */
+/** The scope of a call. The members are indices into tm_scopes.calls. An index refers to the call
+ * itself or to a call around it. It is TM_NO_CALL if there is no such call. */
 typedef struct tm_scope {
-    uint32_t node; /* outermost operator with a schema, or outermost autograd function: a unit of
-                      computation for PyTorch's profiler */
-    /* outermost operator except autograd's wrappers, as a user would name it */
+    /* Outermost operator with a schema, or outermost autograd function. PyTorch's profiler treats
+     * it as a unit of computation. */
+    uint32_t node;
+    /* outermost operator that is no wrapper of autograd; this is the operator that a user would
+     * name */
     uint32_t op;
     uint32_t module;    /* innermost module */
     uint32_t optimizer; /* optimizer step */
@@ -24,7 +26,7 @@ typedef struct tm_scopes {
     tm_scope *of;   /* [calls.n] owned */
     /* [calls.n] whether a call is a node that launched a copy from the host; owned */
     uint8_t *copies;
-    tm_vec optimizers; /* of int64_t, ascending: starts of optimizer steps */
+    tm_vec optimizers; /* vector of int64_t: starts of optimizer steps, ascending */
 } tm_scopes;
 
 /** Finds the scopes of calls. The caller calls tm_scopes_free, also on failure. Returns TM_OK;
@@ -32,7 +34,8 @@ typedef struct tm_scopes {
 tm_status tm_scopes_find(const tm_rank_view *view, tm_scopes *out, tm_error *err) TM_MUST_CHECK;
 void tm_scopes_free(tm_scopes *scopes);
 
-/** Returns the scope of an event on a thread; all TM_NO_CALL if no call is open. */
+/** Returns the scope of an event on a thread. If no call is open, all indices in it are
+ * TM_NO_CALL. */
 tm_scope tm_scopes_at(const tm_scopes *scopes, uint32_t row);
 
 /** Returns whether a node copies a tensor from the host, so that the tensor is an input of the

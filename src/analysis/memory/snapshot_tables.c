@@ -1,5 +1,5 @@
-/* memory.snapshot, memory.site and memory.timeline: contents of PyTorch's own files on its memory.
- */
+/* The tables memory.snapshot, memory.site and memory.timeline. They have the contents of the files
+ * that PyTorch writes about its memory. */
 #include "tables.h"
 #include "tmerge/snapshot.h"
 

@@ -25,7 +25,7 @@ tm_status tm_memory_compare_ranks(tm_tables *tables, tm_error *err) TM_MUST_CHEC
 void tm_memory_split_preexisting(tm_tables *tables);
 
 /** Adds a rank's row of memory.parameters if its backward passes show gradients.
- * @param passes  of tm_backward_pass
+ * @param passes  vector of tm_backward_pass
  * @return        TM_OK; TM_ERR_FAULT */
 tm_status tm_memory_add_parameters(const tm_rank_view *view, const tm_vec *passes, tm_tables *out,
                                    tm_error *err) TM_MUST_CHECK;
@@ -46,8 +46,8 @@ typedef struct tm_live {
 tm_status tm_memory_add_live(const tm_live *live, const tm_device_levels *d,
                              const tm_blocks *blocks, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
-/** Levels of memory.owner, in alphabetical order of their words: owners are modules, or operators.
- */
+/** Levels of memory.owner, in alphabetical order of their words. On one level, the owners are
+ * modules. On the other level, they are operators. */
 typedef enum tm_owner_level {
     TM_OWNERS_MODULE,
     TM_OWNERS_OPERATOR,

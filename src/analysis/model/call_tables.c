@@ -178,7 +178,7 @@ typedef struct call_key {
     uint32_t name, shapes;
 } call_key;
 
-/* GPU time of calls: without nested calls (self), or with them (total). */
+/* GPU time of calls. Self times are without nested calls. Total times include nested calls. */
 typedef struct device_time {
     int64_t all_ns, kernels_ns, tensor_ns;
 } device_time;
@@ -223,7 +223,8 @@ static call_sum *sum_at(const grouping *g, uint32_t slot) {
     return (call_sum *)g->sums.data + slot;
 }
 
-/* Returns the index of a key, after adding it if it is new; TM_NO_KEY if out of memory. */
+/* Returns the index of a key. If the key is new, adds it first. Returns TM_NO_KEY if out of
+ * memory. */
 static uint32_t add_key(grouping *g, const call_key *key) {
     const call_sum *sum = tm_keys_value(&g->keys, &g->sums, key);
     return sum ? (uint32_t)(sum - (const call_sum *)g->sums.data) : TM_NO_KEY;
@@ -238,7 +239,8 @@ static bool key_by_name(const summing *s, grouping *g) {
     for (size_t i = 0; i < s->calls->n && ok; i++) {
         uint32_t name = timeline->name[s->calls->calls[i].row];
         if (known[name] == 0)
-            /* for TM_NO_KEY, + 1 overflows to 0, and the subtraction below gives TM_NO_KEY again */
+            /* If add_key fails, it returns TM_NO_KEY. Adding 1 then overflows to 0, and the
+             * subtraction below gives TM_NO_KEY again. */
             known[name] = 1 + add_key(g, &(call_key){name, TM_NO_NAME});
         g->slot[i] = known[name] - 1;
         ok = g->slot[i] != TM_NO_KEY;
@@ -287,8 +289,8 @@ static void add_time(device_time *to, const device_time *time) {
     to->tensor_ns = tm_sum(to->tensor_ns, time->tensor_ns);
 }
 
-/* Sums the times of calls by key: self times of all calls, but totals only of calls that are not
- * nested in a call with the same key. */
+/* Sums the times of calls by key. Self times are summed over all calls. Total times are summed only
+ * over calls that are not nested in a call with the same key. */
 static void sum_calls(const summing *s, const grouping *g) {
     const tm_call *calls = s->calls->calls;
     for (size_t i = 0; i < s->calls->n; i++) {
@@ -335,7 +337,7 @@ static void find_device(summing *s) {
         if (call != TM_NO_CALL)
             add_event(s, call, row);
     }
-    /* backwards, because children come after their parents */
+    /* Goes backwards, because children come after their parents. */
     for (size_t i = s->calls->n; i-- > 0;)
         if (s->calls->calls[i].parent != TM_NO_CALL && s->total[i].all_ns > 0)
             add_time(&s->total[s->calls->calls[i].parent], &s->total[i]);
@@ -362,7 +364,7 @@ static void find_backward(summing *s) {
             s->backward[call].host_ns =
                 tm_sum(s->backward[call].host_ns, timeline->duration_ns[ops[i].row]);
     }
-    /* backwards, because children come after their parents */
+    /* Goes backwards, because children come after their parents. */
     for (size_t i = s->calls->n; i-- > 0;) {
         backward_time *own = &s->backward[i];
         own->total_ns = tm_sum(own->total_ns, own->self_ns);
@@ -428,8 +430,8 @@ static bool add_rows(const summing *s, const grouping *g, tm_table *part) {
     return true;
 }
 
-/* Finds the keys before times are summed: then self times are added directly to the sums of keys,
- * and calls need memory only for totals. */
+/* Finds the keys of all calls. The keys must be known before times are summed. Self times are then
+ * added directly to the sums of the keys, so calls need memory only for totals. */
 static bool make_groups(summing *s) {
     bool ok = true;
     for (int i = 0; i < s->n_groupings && ok; i++) {
@@ -527,9 +529,9 @@ static tm_status set_row(const tm_names *names, const tm_rank_rows *rows, tm_tab
 tm_status tm_call_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
     tm_table *shown = tm_tables_find(tables, tm_call_table.name);
     TM_TRY(tm_over_ranks_merge(&tm_call_part, &tm_call_table, names, tables, set_row, err));
-    /* A process has all rows of its keys, so the job needs only the first TM_CALL_ROWS rows of a
-     * level from each process. Sorts by key first, so that rows with equal cost are cut in the same
-     * order as in the job's table. */
+    /* Each process has all rows of its keys. So the job needs only the first TM_CALL_ROWS rows of a
+     * level from each process. The rows are sorted by key first. Rows with equal cost are then cut
+     * in the same order as in the job's table. */
     tm_table_sort(shown);
     tm_call_order(shown);
     return TM_OK;

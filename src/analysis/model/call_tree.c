@@ -37,7 +37,8 @@ const tm_table_def tm_tree_part =
                   TM_TREE_P_N, TM_TREE_P_RANK);
 
 #define NO_NODE UINT32_MAX
-/* the call gets its node later: the node of the call that it repeats */
+/* Takes the place of a node for a call that repeats another call. The call gets the node of that
+ * other call later. */
 #define LATER (UINT32_MAX - 1)
 
 /* A node of a rank's tree. Its parent has a lower index. */
@@ -96,8 +97,8 @@ static uint64_t text_hash(tree *t, uint32_t name) {
     return t->hashes[name];
 }
 
-/* Returns the node with a given name below a parent, after adding it if it is new; NO_NODE if out
- * of memory. */
+/* Returns the node that has a given name and parent. If there is none, adds it first. Returns
+ * NO_NODE if out of memory. */
 static uint32_t add_node(tree *t, uint64_t text, int64_t name, uint32_t parent) {
     const node_key key = {text, parent};
     node *n = tm_keys_value(&t->keys, &t->nodes, &key);
@@ -128,7 +129,7 @@ static bool add_call(tree *t, uint32_t call, uint32_t parent) {
 }
 
 /* Returns the forward call that a recomputed call repeats: the call with the same name around the
- * forward operator; TM_NO_CALL if there is none. */
+ * forward operator. Returns TM_NO_CALL if there is none. */
 static uint32_t duplicate_of(tree *t, uint32_t call) {
     const tm_timeline *timeline = t->view->timeline;
     uint32_t row = t->calls->calls[call].row;
@@ -140,8 +141,8 @@ static uint32_t duplicate_of(tree *t, uint32_t call) {
     return found;
 }
 
-/* Adds a recomputed call to the node of the call that it repeats. Adds its duration to the node's
- * ancestors too, because their calls do not contain it. */
+/* Adds a recomputed call to the node of the call that it repeats. Also adds the duration of the
+ * recomputed call to the node's ancestors, because their calls do not contain it. */
 static void add_again(tree *t, uint32_t call, uint32_t at) {
     node *nodes = t->nodes.data;
     int64_t duration = t->view->timeline->duration_ns[t->calls->calls[call].row];
@@ -174,8 +175,9 @@ static bool add_calls(tree *t) {
     return ok;
 }
 
-/* Adds the functions of calls with recorded stacks. The self time of a function is the duration of
- * its calls without nested calls that have another stack. Until sum_up, host_ns is self time. */
+/* Adds the functions in the recorded stacks of calls. The self time of a function is the duration
+ * of its calls without nested calls that have a different stack. Until sum_up is called, host_ns is
+ * the self time. */
 static bool add_stacks(tree *t) {
     const tm_timeline *timeline = t->view->timeline;
     const tm_operator_attr *reported = timeline->attrs[TM_ATTR_OPERATOR];
@@ -209,8 +211,8 @@ static int by_row(const void *key, const void *call) {
     return (row > other) - (row < other);
 }
 
-/* Returns the call that launched an event: the runtime call if it has a stack, otherwise the call
- * around it. */
+/* Returns the call that launched an event. This is the call of the runtime if it has a recorded
+ * stack. Otherwise it is the call around the call of the runtime. */
 static uint32_t call_of_event(const tree *t, uint32_t row) {
     uint32_t asked = t->stacks ? tm_timeline_asked(t->view->timeline, row) : TM_NO_EVENT;
     const tm_call *calls = t->calls->calls, *own = NULL;
@@ -222,7 +224,8 @@ static uint32_t call_of_event(const tree *t, uint32_t row) {
 /* Returns the node to which a GPU event's time is added, and sets its pass; NO_NODE if out of
  * memory. */
 static uint32_t node_of_event(tree *t, uint32_t row, tm_pass *pass) {
-    static const uint64_t outside = 1, unknown = 2; /* instead of hashes of names */
+    /* these values take the place of a hash of a name */
+    static const uint64_t outside = 1, unknown = 2;
     uint32_t call = call_of_event(t, row);
     uint32_t op = t->passes ? t->view->operators->above[row] : TM_NO_CALL;
     *pass = op == TM_NO_CALL ? TM_PASS_FORWARD : (tm_pass)t->passes->pass[op];

@@ -11,12 +11,13 @@ struct tm_passes;
 /* Maximum number of nodes of a job in the table. */
 #define TM_TREE_NODES 10000
 
-/* Special values of a name id: work launched outside of all calls of the level; work with an
- * unrecorded launch; rows that a long table omits. A value v <= TM_TREE_STACK is a function: the
- * function at the node's depth in call stack number TM_TREE_STACK - v. */
+/* Special values of a name id. TM_TREE_OUTSIDE is work that was launched outside of all calls of
+ * the level. TM_TREE_UNKNOWN is work whose launch was not recorded. TM_TREE_OTHERS stands for the
+ * rows that a long table omits. A value v <= TM_TREE_STACK is a function in call stack number
+ * TM_TREE_STACK - v: the function at the depth of the node. */
 enum { TM_TREE_OUTSIDE = -1, TM_TREE_UNKNOWN = -2, TM_TREE_OTHERS = -3, TM_TREE_STACK = -4 };
 
-/** Levels, in alphabetical order of their words. */
+/** Levels of the table, in alphabetical order of the words that the table has for them. */
 typedef enum tm_tree_level {
     TM_TREE_FUNCTIONS,
     TM_TREE_MODULES,
@@ -73,19 +74,18 @@ enum {
 };
 
 /**
- * Adds the nodes of a rank, a node for work launched outside of the level's calls, and a node for
- * work with an unknown launch.
- *
+ * Adds the nodes of a rank. Also adds a node for work that was launched outside of the level's
+ * calls, and a node for work with an unknown launch.
  * @param calls   the rank's calls of the level
- * @param passes to add backward work to the calls in which its forward operators ran; NULL: to the
- * calls that launched it
+ * @param passes  if given, backward work is added to the calls in which its forward operators ran.
+ *                If NULL, it is added to the calls that launched it.
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_tree_rows(const tm_rank_view *view, tm_tree_level level, const tm_calls *calls,
                        const struct tm_passes *passes, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
-/** Adds nodes for the functions in the recorded stacks of calls (tm_operator_attr). Of nested calls
- * with the same stack, only the outermost counts. Returns TM_OK; TM_ERR_FAULT. */
+/** Adds nodes for the functions in the recorded stacks of calls (tm_operator_attr). If nested calls
+ * have the same stack, only the outermost of them counts. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_tree_stack_rows(const tm_rank_view *view, const tm_calls *calls, tm_tables *out,
                              tm_error *err) TM_MUST_CHECK;
 
@@ -93,13 +93,14 @@ tm_status tm_tree_stack_rows(const tm_rank_view *view, const tm_calls *calls, tm
  * TM_ERR_FAULT. */
 tm_status tm_tree_merge(const tm_names *names, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** Numbers the nodes of each level: children follow their parent, longest first. Keeps the
- * TM_TREE_NODES nodes with the largest host_total_ns; their ancestors are among them, because a
- * parent takes at least as long. Merges the rest into one node. Returns TM_OK; TM_ERR_FAULT. */
+/** Numbers the nodes of each level. Children follow their parent, and the longest child comes
+ * first. Keeps the TM_TREE_NODES nodes with the largest host_total_ns. The ancestors of a kept node
+ * are also kept, because a parent takes at least as long as its children. Merges the other nodes
+ * into one node. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_tree_number(tm_table *shown, tm_error *err) TM_MUST_CHECK;
 
-/** A name without the first address in it, such as " at 0x7f5c2c0b1d30": the text before it, and
- * the text after it. */
+/** A name without the first address in it. An address is a text such as " at 0x7f5c2c0b1d30".
+ * `head` is the text before the address, and `tail` is the text after it. */
 typedef struct tm_plain_name {
     tm_text head, tail;
 } tm_plain_name;

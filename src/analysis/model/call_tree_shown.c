@@ -172,10 +172,10 @@ tm_status tm_tree_merge(const tm_names *names, tm_tables *tables, tm_error *err)
     return tm_over_ranks_merge(&tm_tree_part, &tm_tree_table, names, tables, set_row, err);
 }
 
-/* A row: what it is sorted by, and its links in the tree. */
+/* A row of the table: the values by which it is sorted, and its links in the tree. */
 typedef struct place {
     int64_t path, parent, total_ns;
-    uint32_t row, above;  /* above: index of the parent; NO_NODE: none */
+    uint32_t row, above;  /* `above` is the index of the parent, or NO_NODE */
     uint32_t first, next; /* indices of the first child and the next sibling */
 } place;
 
@@ -183,16 +183,17 @@ static int by_path(const void *a, const void *b) {
     return tm_order_i64(((const place *)a)->path, ((const place *)b)->path);
 }
 
-/* Shortest first. Children are inserted at the front of their list, so the longest child ends up
- * first. */
+/* Sorts by time, shortest first. Children are inserted at the front of their list, so the longest
+ * child ends up first. */
 static int by_time(const void *a, const void *b) {
     const place *x = *(const place *const *)a, *y = *(const place *const *)b;
     return x->total_ns != y->total_ns ? tm_order_i64(x->total_ns, y->total_ns)
                                       : tm_order_i64(y->path, x->path);
 }
 
-/* Adds an omitted row to the row of others. Adds totals only if the row's parent is kept
- * (`outermost`), because the totals of an omitted parent include this row. */
+/* Adds an omitted row to the row that stands for all omitted rows. Adds totals only if the parent
+ * of the omitted row is kept (`outermost`). Otherwise the parent is omitted, too, and its totals
+ * already include this row. */
 static void leave_out(tm_cell *others, const tm_cell *row, bool outermost) {
     for (int c = TM_TREE_CALLS; c < TM_TREE_N; c++) {
         bool own = c == TM_TREE_CALLS || c == TM_TREE_HOST_SELF || c == TM_TREE_DEVICE_SELF;
@@ -249,8 +250,8 @@ static tm_status keep_longest(tm_table *shown, const char *level, tm_error *err)
     rows.cells = tm_table_row(shown, first);
     rows.n_rows = end - first;
     tm_table_rank(&rows, TM_TREE_HOST_TOTAL);
-    /* drops all nodes with the same time as the first dropped one, because they might be ancestors
-     * of kept nodes */
+    /* Drops all nodes that have the same time as the first dropped node. They might be ancestors of
+     * kept nodes. */
     int64_t least = tm_table_row(&rows, n)[TM_TREE_HOST_TOTAL].value.i;
     while (n > 0 && tm_table_row(&rows, n - 1)[TM_TREE_HOST_TOTAL].value.i == least)
         n--;

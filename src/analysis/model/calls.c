@@ -66,7 +66,7 @@ static tm_status add_functions(const tm_rank_view *view, bool python, tm_tables 
 
 static tm_status calls_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
-    /* most traces have no Python calls and so no modules */
+    /* Modules are Python calls, and most traces have no Python calls. */
     const bool python = memchr(timeline->category, TM_CAT_PYTHON, timeline->n_events) != NULL;
     TM_TRY(tm_call_rows(view, TM_CALLS_OPERATOR, view->operators, out, err));
     if (view->operators->n > 0)
@@ -85,7 +85,8 @@ static tm_status calls_merge(const tm_names *names, tm_tables *tables, tm_error 
     return tm_tree_merge(names, tables, err);
 }
 
-/* Each process sent its keys with the highest cost, so the rows to keep are among these. */
+/* Each process sent its rows with the highest costs. The rows that the job keeps are among
+ * these. */
 static tm_status calls_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     tm_call_order(tm_tables_find(out, tm_call_table.name));

@@ -10,7 +10,8 @@
 #include "replay/whatif/result.h"
 #include "timeline/collectives.h"
 
-/* Maximum number of rows: of names on the path, of pieces in a step, and of pieces in total. */
+/* Limits for the number of rows. NAMES_MAX: names on the path. PIECES_LEAST to PIECES_MAX: pieces
+ * of a step. ALL_PIECES_MAX: pieces of all steps together. */
 enum { NAMES_MAX = 200, PIECES_MAX = 2000, PIECES_LEAST = 20, ALL_PIECES_MAX = 200000 };
 
 /* Parts of the critical path by kind of edge, in the order of the columns. */
@@ -230,7 +231,7 @@ static tm_status set_name(tm_table *table, tm_cell *cell, const tm_replay_result
                : tm_table_set_text(table, cell, tm_names_text(r->names, name).bytes, err);
 }
 
-/* Adds the row of a step, whose pieces are [first, behind) of all pieces. */
+/* Adds the row of a step. The pieces of the step are elements [first, behind) of all pieces. */
 static tm_status add_step(const tm_replay_result *r, const tm_path_step *step, size_t first,
                           size_t behind, tm_tables *out, tm_error *err) {
     int64_t parts[N_PARTS] = {0}, ns = step->end_ns - step->begin_ns;
@@ -327,7 +328,7 @@ static bool sum_ranks(const tm_replay_result *r, tm_keys *keys, tm_vec *sums) {
     return true;
 }
 
-/* Sums over ranks by kind and name, and counts the ranks. */
+/* Combines the sums of all ranks that have the same kind and name, and counts these ranks. */
 static bool join_ranks(const tm_keys *rank_keys, const tm_vec *of_ranks, tm_vec *sums) {
     tm_keys keys = TM_KEYS(label);
     bool ok = true;
@@ -387,7 +388,7 @@ static size_t pieces_of_a_step(const tm_replay_result *r) {
     return share > PIECES_MAX ? PIECES_MAX : share < PIECES_LEAST ? PIECES_LEAST : share;
 }
 
-/* Merges a piece into the row before it. The row is about the longest of its pieces. */
+/* Merges a piece into the row before it. The row describes the longest of its pieces. */
 static void merge_piece(tm_path_piece *row, tm_path_piece piece, int64_t *longest_ns) {
     const int64_t begin_ns = row->begin_ns, ns = row->ns + piece.ns;
     if (piece.ns > *longest_ns) {
@@ -398,8 +399,9 @@ static void merge_piece(tm_path_piece *row, tm_path_piece piece, int64_t *longes
     row->ns = ns;
 }
 
-/* Joins adjacent pieces of a step that are alike. If too many remain, keeps the first and the
- * longest pieces, and merges the others into the kept piece before them. */
+/* Joins adjacent pieces of a step that have the same rank, kind and name. If too many pieces
+ * remain, keeps the first piece and the longest pieces. Every other piece is merged into the kept
+ * piece before it. */
 static bool join_pieces(const tm_replay_result *r, size_t first, size_t behind, tm_vec *out) {
     for (size_t i = first; i < behind; i++) {
         const tm_path_piece *p = piece_at(r, i);

@@ -15,8 +15,9 @@
 #include "table/shown.h"
 #include "timeline/collectives.h"
 
-/* Limits for `sure`: maximum share of unexplained time in the steps, and in a saving [%]; minimum
- * slowdown (the ideal must not exceed the recorded time); maximum share of missing ranks. */
+/* A result is `sure` only within these limits. DOUBT_PCT: maximum share of unexplained time in the
+ * steps, and in a saving [%]. LEAST_SLOWDOWN: minimum slowdown; with a smaller slowdown, the ideal
+ * time would exceed the recorded time. MISSING_SHARE: maximum share of missing ranks. */
 static const double DOUBT_PCT = 5.0, LEAST_SLOWDOWN = 0.99, MISSING_SHARE = 0.1;
 /* Maximum share of unmatched communication [%]. If it is higher, the effects between ranks are
  * unknown. */
@@ -376,7 +377,8 @@ static doubt first_doubt(const tm_replay_result *r) {
                                                   : DOUBT_NONE;
 }
 
-/* Writes the reason to doubt the figures; without one, how they were computed. */
+/* Writes the reason to doubt the figures. If there is no such reason, writes how the figures were
+ * computed. */
 static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
     double error = error_pct(r), unmatched = percent(r->unmatched_ns, r->comm_ns);
     char clocks[32];
@@ -675,7 +677,8 @@ static tm_status doubt_all(tm_tables *out, tm_cell *row, tm_error *err) {
     return tm_table_set_text(tm_tables_find(out, job_def.name), &row[J_EVIDENCE], text, err);
 }
 
-/* Reads which ranks are named: the job part of `stragglers` has run before. */
+/* Uses the ranks that the verdict names. They are known, because the job part of `stragglers` has
+ * run before. */
 static tm_status whatif_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, job_def.name);
     char headline[TM_SAVINGS_MAX];

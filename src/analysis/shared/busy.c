@@ -12,7 +12,7 @@ static tm_intervals *sets_of(tm_busy *busy, size_t i) {
     return i < sizeof sets / sizeof *sets ? sets[i] : NULL;
 }
 
-/* Instead of a device: all devices of the rank. */
+/* Takes the place of a device number, and stands for all devices of the rank. */
 static const int32_t ALL_DEVICES = -1;
 
 /* Adds the events of a track to P, C or M by their roles. */
@@ -36,7 +36,8 @@ static bool collect_track(const tm_timeline *timeline, const tm_track *track, tm
     return true;
 }
 
-/* Collects P, C and M of a device, or of all devices. The window is the rank's. */
+/* Collects P, C and M of one device, or of all devices. The window is always that of the whole
+ * rank. */
 static bool collect(const tm_timeline *timeline, int32_t device, tm_busy *out) {
     for (size_t k = 0; k < timeline->n_tracks; k++) {
         const tm_track *track = &timeline->tracks[k];
@@ -59,8 +60,9 @@ static bool collect(const tm_timeline *timeline, int32_t device, tm_busy *out) {
     return true;
 }
 
-/* Times of communication kernels on the rank's own clock, split into waits and the transfers after
- * them. If an operation lacks ranks, only a minimum of the wait is known (`least`). */
+/* Times of communication kernels on the rank's own clock. Each kernel is split into a wait and the
+ * transfer after the wait. If an operation lacks ranks, only a minimum of the wait is known. This
+ * minimum is in `least`. */
 typedef struct split {
     tm_intervals wait, transfer, least;
 } split;

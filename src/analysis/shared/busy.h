@@ -15,12 +15,14 @@ typedef struct tm_busy {
     tm_intervals overlap;        /* C n P */
     tm_intervals exposed_comm;   /* C \ P */
     tm_intervals exposed_memory; /* (M \ P) \ C */
-    tm_intervals window;         /* per span, from the first start to the last end of GPU events */
+    /* for each span: from the first start to the last end of its GPU events */
+    tm_intervals window;
     tm_intervals exposed_transfer; /* C_transfer \ P */
     tm_intervals exposed_wait;     /* (C_wait \ P) \ C_transfer */
-    tm_intervals exposed_least;    /* minimum waits in operations that lack ranks: until the last
-                                      recorded rank came; without P, C_transfer and C_wait */
-    bool any;                      /* whether the rank has GPU events */
+    /* Minimum waits in operations that lack ranks. Such a wait lasts at least until the last
+     * recorded rank came. Does not contain P, C_transfer and C_wait. */
+    tm_intervals exposed_least;
+    bool any;        /* whether the rank has GPU events */
     bool comm_alone; /* whether only communication is recorded; then all sets but C and the window
                         are empty */
     bool any_wait;   /* whether the rank has operations with a known wait */
@@ -39,12 +41,13 @@ typedef struct tm_busy_times {
 tm_status tm_busy_compute(const tm_timeline *timeline, tm_busy *out, tm_error *err) TM_MUST_CHECK;
 void tm_busy_free(tm_busy *busy);
 
-/** Busy time of one of a rank's devices. `window` is the rank's; sets of waits and transfers are
- * empty. */
+/** Busy time of one device of a rank. The window in `busy` is that of the whole rank. The sets of
+ * waits and transfers are empty. */
 typedef struct tm_device_busy {
     int32_t device;
-    bool works; /* whether it is busy for more than 1 / TM_DEVICE_WORKS of the busiest device's busy
-                   time */
+    /* whether the device's busy time exceeds 1 / TM_DEVICE_WORKS of the busiest device's busy
+     * time */
+    bool works;
     tm_busy busy;
 } tm_device_busy;
 
@@ -65,15 +68,15 @@ enum { TM_DEVICE_WORKS = 100 };
 tm_status tm_busy_by_device(const tm_timeline *timeline, tm_vec *out, tm_error *err) TM_MUST_CHECK;
 void tm_busy_free_devices(tm_vec *devices);
 
-/** Returns the times of the whole rank; all 0 if it has no GPU events. */
+/** Returns the times of the whole rank. All times are 0 if the rank has no GPU events. */
 tm_busy_times tm_busy_rank(const tm_busy *busy);
 
 /** Returns the times of a step within its window, without the time between spans. */
 tm_busy_times tm_busy_step(const tm_busy *busy, const tm_timeline *timeline, const tm_step *step);
 
-/** Returns the duration of a row of overlap.step for comparison with other ranks [ns]: the row's
- * window; for a rank without marked steps, whose row spans all host events, the rank's window in @p
- * unmarked (overlap.unmarked). */
+/** Returns the duration of a row of overlap.step for comparison with other ranks [ns]. If the rank
+ * marks steps, this is the row's window. Otherwise the row spans all host events, so the function
+ * returns the rank's window in @p unmarked, which is the table overlap.unmarked. */
 int64_t tm_busy_compared(const tm_table *unmarked, int64_t rank, int64_t window_ns);
 
 /** Returns the duration of a step's window, without the time between spans [ns]. */

@@ -41,15 +41,16 @@ static inline bool tm_call_kind_is_scope(tm_call_kind kind) {
 typedef struct tm_call_kinds {
     const tm_names *names; /* borrowed */
     uint8_t *known;        /* [names] tm_call_kind; 0: not yet classified; owned */
-    uint8_t *own;       /* [names] 1 + whether it is the user's own code; 0: not yet known; owned */
+    /* [names] 1 + whether the name is of the user's own code; 0: not yet known; owned */
+    uint8_t *own;
     uint8_t *attention; /* [names] 1 + whether it is attention; 0: not yet known; owned */
     uint8_t *looked;    /* [names] whether traits are set; owned */
     tm_kernel_traits *traits;
     tm_kernel_words words;
 } tm_call_kinds;
 
-/** Returns false if out of memory; the caller frees it in either case. No names may be added while
- * it is in use. */
+/** Returns false if out of memory. The caller calls tm_call_kinds_free in either case. No names may
+ * be added to @p names before that. */
 bool tm_call_kinds_init(tm_call_kinds *call_kinds, const tm_names *names);
 void tm_call_kinds_free(tm_call_kinds *call_kinds);
 

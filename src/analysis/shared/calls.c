@@ -16,7 +16,7 @@ typedef struct open_call {
 typedef struct walk {
     const tm_timeline *timeline;
     tm_vec calls; /* of tm_call */
-    tm_vec open;  /* of open_call, innermost last */
+    tm_vec open;  /* vector of open_call, innermost last */
     uint32_t *above;
 } walk;
 
@@ -53,7 +53,8 @@ static void cover(walk *w, int64_t begin_ns, int64_t end_ns) {
     top->covered_ns = end_ns;
 }
 
-/* Adds a call. Pops open calls that end before it first, because they cannot contain it. */
+/* Adds a call. First pops the open calls that end before the new call ends, because they cannot
+ * contain the new call. */
 static bool enter(walk *w, uint32_t row) {
     int64_t begin = w->timeline->begin_ns[row], end = begin + w->timeline->duration_ns[row];
     leave_crossed(w, end);

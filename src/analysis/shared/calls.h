@@ -23,13 +23,15 @@ typedef struct tm_call {
 typedef struct tm_calls {
     tm_call *calls; /* [n] sorted by row, so that parents come before children; owned */
     size_t n;
-    uint32_t *above; /* [n_events] of a call: its parent; of another event on a thread: the
-                        innermost call that is open at its start; of a GPU event: the innermost call
-                        that is open at its launch; TM_NO_CALL: none; owned */
+    /* [n_events] the call around each event; owned. For a call: its parent. For another event on a
+     * thread: the innermost call that is open when the event starts. For a GPU event: the innermost
+     * call that is open when the event is launched. TM_NO_CALL if there is no such call. */
+    uint32_t *above;
 } tm_calls;
 
-/** A class of calls: the duration events on threads that have a category in `categories`, and for
- * which is_call returns true (NULL: all of these events). */
+/** A class of calls. A duration event on a thread is in the class if its category is in
+ * `categories`, and if is_call returns true for it. If is_call is NULL, the category is
+ * sufficient. */
 typedef struct tm_call_class {
     uint32_t categories; /* TM_CALL_IN(category) | ... */
     bool (*is_call)(void *context, const tm_timeline *timeline, uint32_t row);

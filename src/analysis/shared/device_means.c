@@ -15,7 +15,8 @@ size_t tm_devices_of(const tm_tables *tables, int64_t rank, size_t *first) {
 
 bool tm_device_works(const tm_tables *tables, size_t row) {
     const tm_cell *works = tm_table_cell(tm_tables_find(tables, "overlap.device"), row, "works");
-    return works->null || works->value.i; /* older stores have rows only for working devices */
+    /* older stores have no value, and have rows only for working devices */
+    return works->null || works->value.i;
 }
 
 int64_t tm_device_mean(const tm_tables *tables, size_t row, const char *column) {

@@ -6,8 +6,9 @@
 
 enum { TM_DOUBT_TEXT = 640 };
 
-/** Returns whether no conclusions about the job are possible, because the means over ranks, or the
- * figures of more than one rank in twenty, may be off by more than 5 %. */
+/** Returns whether too much is in doubt for conclusions about the job. This is so if the means over
+ * ranks may be off by more than 5 %. It is also so if the figures of more than one rank in twenty
+ * may be off by more than 5 %. */
 bool tm_doubt_of_job(const tm_tables *tables);
 
 /** Returns whether the figures of a rank may be off by more than 5 %. */
@@ -24,7 +25,7 @@ bool tm_doubt_between(const tm_tables *tables);
  * than 5 %. */
 bool tm_doubt_between_of_rank(const tm_tables *tables, int64_t rank);
 
-/** Returns whether the trace of the rank whose figures may be off most is cut short. */
+/** Returns whether a trace is cut short: the trace of the rank whose figures may be off most. */
 bool tm_doubt_is_cut(const tm_tables *tables);
 
 /**

@@ -13,7 +13,7 @@
 typedef struct tm_fixes {
     const tm_table *items, *ranks; /* whatif.item and job.rank */
     bool known;                    /* whether the replay shows how ranks delay one another */
-    bool sure;        /* whether, in addition, the unexplained time cannot change the result */
+    bool sure; /* whether `known` is true, and the unexplained time cannot change the result */
     double most_pct;  /* largest saving from fixing a single rank or host [% of a step] */
     double stake_pct; /* largest saving from fixing a rank, a host or a set of ranks that was tried
                          [% of a step] */
@@ -42,8 +42,8 @@ tm_fixes tm_fixes_read(const tm_tables *tables);
 double tm_fixes_of_rank(const tm_fixes *fixes, int64_t rank);
 double tm_fixes_of_host(const tm_fixes *fixes, int64_t rank);
 
-/** Sets the rank at position @p place (from 0) of the plan, and the saving from fixing all ranks up
- * to this one. Returns false after the last position. */
+/** Sets @p rank to the rank at position @p place (from 0) of the plan. Sets @p saved_pct to the
+ * saving from fixing all ranks up to this position. Returns false after the last position. */
 bool tm_fixes_planned(const tm_fixes *fixes, size_t place, int64_t *rank, double *saved_pct);
 
 #endif

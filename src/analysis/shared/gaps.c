@@ -28,8 +28,8 @@ static bool launched_slowly(const tm_timeline *timeline, size_t row, int64_t gap
     return (end_ns < begin_ns ? end_ns : begin_ns) - gap_begin_ns >= TM_SHORT_GAP_NS;
 }
 
-/* Returns the shortest time from the end of a call to the start of its GPU event [ns]; 0 if
- * negative. All of it may be an offset between the clocks of device and host. */
+/* Returns the shortest time from the end of a launch call to the start of its GPU event [ns]; 0 if
+ * this time is negative. The whole time may be an offset between the clocks of device and host. */
 static int64_t least_lag(const tm_timeline *timeline) {
     const uint32_t end = tm_timeline_work_end(timeline);
     int64_t least = INT64_MAX;
@@ -44,9 +44,9 @@ static int64_t least_lag(const tm_timeline *timeline) {
     return least == INT64_MAX || least < 0 ? 0 : least;
 }
 
-/* Returns the end part of a gap in which the next event was in the GPU's queue [ns]: from
- * TM_SHORT_GAP_NS (a usual lag) after its launch call. The host does not cause this time, but
- * another process on the GPU may. */
+/* Returns how long the next event was in the GPU's queue at the end of a gap [ns]. The first
+ * TM_SHORT_GAP_NS after the launch call do not count, because they are a usual lag. The host does
+ * not cause the returned time, but another process on the GPU may. */
 static int64_t held_of(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns) {
     const uint32_t call = timeline->launch[row];
     if (call == TM_NO_EVENT)
@@ -70,8 +70,8 @@ static bool find_gaps(const tm_busy *busy, tm_vec *out) {
     return ok;
 }
 
-/* Two events start at the end of a gap. Returns whether @p row ends it, because it was launched
- * first. */
+/* Returns whether @p row, not @p other, ends a gap. Both events start at the end of the gap. The
+ * event that was launched first ends it. */
 static bool comes_first(const tm_timeline *timeline, uint32_t row, uint32_t other) {
     uint32_t a = timeline->launch[row], b = other == TM_NO_EVENT ? other : timeline->launch[other];
     if (other == TM_NO_EVENT || (a != TM_NO_EVENT && b == TM_NO_EVENT))
@@ -118,8 +118,8 @@ static const tm_interval *stretch_at(const tm_intervals *set, int64_t ns, size_t
     return *next < set->n && v[*next].begin_ns < ns ? &v[*next] : NULL;
 }
 
-/* Sets waited_ns, host and held_ns of each gap. A call in may_sync does other work after its wait,
- * so its wait ended when the gap started, at the latest. */
+/* Sets waited_ns, host and held_ns of each gap. A call in may_sync waits, and then does other work.
+ * So its wait ended no later than the start of the gap. */
 static void mark_gaps(const tm_timeline *timeline, const tm_host_time *host, tm_vec *found) {
     size_t next_sync = 0, next_may = 0;
     int64_t lag_ns = -1; /* computed only if needed, because it takes a pass over all events */
@@ -141,7 +141,8 @@ static void mark_gaps(const tm_timeline *timeline, const tm_host_time *host, tm_
     }
 }
 
-/* Disjoint sets of times, and the cause that explains a gap's time in each. */
+/* Disjoint sets of times. If a part of a gap is in a set, the cause in causes_of_sets explains this
+ * part. */
 enum { N_SETS = 4 };
 static const tm_idle_cause causes_of_sets[N_SETS] = {TM_IDLE_OTHER, TM_IDLE_INPUT,
                                                      TM_IDLE_COMMUNICATION, TM_IDLE_ALLOCATION};
@@ -152,9 +153,9 @@ static const tm_intervals *set_of(const tm_gaps *gaps, int i) {
     return sets[i];
 }
 
-/* Splits a gap by cause. The parts add up to its duration. @p in_ns: part of the gap in each set,
- * before the next event was queued. The host's wait for the GPU explains at most as much of the gap
- * as the wait took. */
+/* Splits a gap by cause. The parts add up to the duration of the gap. The part that the host's wait
+ * for the GPU explains is at most as long as this wait.
+ * @param in_ns  how much of the gap is in each set, before the next event was queued */
 static void split(const tm_gap *gap, const int64_t in_ns[N_SETS], int64_t parts[TM_N_IDLE_CAUSES]) {
     int64_t length = gap->end_ns - gap->begin_ns, rest = length - gap->held_ns;
     for (int cause = 0; cause < TM_N_IDLE_CAUSES; cause++)
@@ -174,7 +175,7 @@ static void split(const tm_gap *gap, const int64_t in_ns[N_SETS], int64_t parts[
 
 tm_idle_cause tm_gap_cause(const tm_gaps *gaps, const tm_gap *gap) {
     int64_t parts[TM_N_IDLE_CAUSES], in_ns[N_SETS];
-    /* of equal causes, the first in tm_idle_cause */
+    /* If several causes explain the same time, the first of them in tm_idle_cause counts. */
     int most = 0;
     for (int i = 0; i < N_SETS; i++)
         in_ns[i] =
@@ -185,8 +186,9 @@ tm_idle_cause tm_gap_cause(const tm_gaps *gaps, const tm_gap *gap) {
     return (tm_idle_cause)most;
 }
 
-/* Returns how long a set overlaps a gap before the next event was queued [ns]. Must be called in
- * the order of gaps; @p next: first interval that may overlap this or later gaps. */
+/* Returns how much of a set is in a gap, before the next event was queued [ns]. Must be called in
+ * the order of gaps.
+ * @param next  first interval that may overlap this gap or a later one */
 static int64_t length_in(const tm_intervals *set, const tm_gap *gap, size_t *next) {
     const tm_interval *v = set->data;
     const int64_t end_ns = gap->end_ns - gap->held_ns;
@@ -211,7 +213,7 @@ static void sum_up(const tm_timeline *timeline, tm_gaps *gaps) {
         for (int cause = 0; cause < TM_N_IDLE_CAUSES; cause++)
             gaps->sums[cause] += parts[cause];
         if (gap->next != TM_NO_EVENT && timeline->launch[gap->next] != TM_NO_EVENT &&
-            parts[TM_IDLE_OTHER] > in_ns[0]) /* in_ns[0] is the part in `hidden` */
+            parts[TM_IDLE_OTHER] > in_ns[0]) /* in_ns[0] is the part in gaps->hidden */
             gaps->queued_ns += parts[TM_IDLE_OTHER] - in_ns[0];
         gap->sync_ns = parts[TM_IDLE_SYNC];
     }

@@ -5,7 +5,7 @@
 #include "busy.h"
 #include "call_kinds.h"
 
-/** A gap below this is short, as in HTA (Holistic Trace Analysis). */
+/** A gap below this duration is short. HTA (Holistic Trace Analysis) uses the same limit. */
 #define TM_SHORT_GAP_NS 30000
 
 typedef enum tm_idle_cause {
@@ -16,22 +16,25 @@ typedef enum tm_idle_cause {
                               code */
     TM_IDLE_SYNC,          /* like TM_IDLE_HOST, after the host had waited for the GPU to finish */
     TM_IDLE_KERNEL,        /* the gap is short, and the next event was already queued */
-    TM_IDLE_OTHER, /* the gap is long and the next event was already queued (also held_ns); or the
-                      cause is unknown; or the GPU may have done unrecorded work */
+    /* One of these holds: the gap is long, and the next event was already queued (this includes
+     * held_ns); the cause is unknown; or the GPU may have done unrecorded work. */
+    TM_IDLE_OTHER,
     TM_N_IDLE_CAUSES
 } tm_idle_cause;
 
 /** A gap [begin, end) in which all streams are idle. */
 typedef struct tm_gap {
     int64_t begin_ns, end_ns;
-    uint32_t next; /* row of the event that starts at the end of the gap; of several, the one that
-                      was launched first */
-    bool host;     /* whether the host launched too late */
-    int64_t waited_ns; /* duration of the host's wait for the GPU in which the queue became empty;
-                          0: none */
-    int64_t sync_ns;   /* part of the gap that this wait explains (TM_IDLE_SYNC) */
-    /* for a late launch: end part of the gap, from TM_SHORT_GAP_NS after the call, in which the
-     * event was queued and waited for something else */
+    /* Row of the event that starts at the end of the gap. If several events start then, this is the
+     * one that was launched first. */
+    uint32_t next;
+    bool host; /* whether the host launched too late */
+    /* Duration of the host's wait for the GPU in which the queue became empty. 0 if there was no
+     * such wait. */
+    int64_t waited_ns;
+    int64_t sync_ns; /* part of the gap that this wait explains (TM_IDLE_SYNC) */
+    /* Only for a late launch: how long, at the end of the gap, the event was already queued and
+     * waited for something else. This time starts TM_SHORT_GAP_NS after the launch call. */
     int64_t held_ns;
 } tm_gap;
 
@@ -39,18 +42,20 @@ typedef struct tm_gap {
 typedef struct tm_gaps {
     tm_vec gaps;                /* of tm_gap, ascending */
     const tm_intervals *hidden; /* times in which the GPU may have done unrecorded work; borrowed */
-    tm_intervals input; /* times in which the host waited for the next batch, outside of hidden */
-    /* times in which the host was in a communication call, outside of hidden and input */
+    /* times in which the host waited for the next batch, without times in `hidden` */
+    tm_intervals input;
+    /* times in which the host was in a communication call, without times in `hidden` and `input` */
     tm_intervals comm;
-    tm_intervals allocation; /* times in which the host allocated or freed memory or loaded code,
-                                outside of hidden, input and comm */
+    /* times in which the host allocated or freed memory or loaded code, without times in `hidden`,
+     * `input` and `comm` */
+    tm_intervals allocation;
     /* [ns] by cause; the sum over causes is the duration of all gaps */
     int64_t sums[TM_N_IDLE_CAUSES];
     int64_t queued_ns; /* part of TM_IDLE_OTHER in which the next event was certainly queued */
 } tm_gaps;
 
-/** Returns whether a copy blocked the host: its call returned after the middle of the copy. False
- * if the call is unknown. */
+/** Returns whether a copy blocked the host: whether the call that launched the copy returned after
+ * the middle of the copy. Returns false if this call is unknown. */
 static inline bool tm_copy_held_host(const tm_timeline *timeline, uint32_t copy) {
     uint32_t call = timeline->launch[copy];
     return call != TM_NO_EVENT && timeline->begin_ns[call] + timeline->duration_ns[call] >

@@ -5,20 +5,21 @@
 
 #include "call_kinds.h"
 
-/* Returns whether a name is of a library that communicates on the host. Other libraries' calls only
- * enqueue GPU work. */
+/* Returns whether a name is of a library that communicates on the host. The calls of other
+ * libraries only enqueue work for the GPU. */
 static bool is_host_communication(const tm_names *names, uint32_t name) {
     tm_text text = tm_names_text(names, name);
     return strncmp(text.bytes, "gloo:", 5) == 0 || strncmp(text.bytes, "mpi:", 4) == 0;
 }
 
-/* Where to put the results of the pass over the threads. */
+/* Where the results of the pass over the threads are stored. */
 typedef struct finding {
     tm_host_time *time;
     tm_host_work *work;
 } finding;
 
-/* Returns the set that an operator or annotation is added to; NULL for none. */
+/* Returns the set to which an operator or annotation is added. Returns NULL if it is added to
+ * none. */
 static tm_intervals *set_of(finding *out, const tm_call_kinds *call_kinds, tm_call_kind kind,
                             uint32_t name) {
     switch (kind) {

@@ -20,11 +20,11 @@ typedef struct tm_host_time {
     tm_intervals any_communication; /* calls of any communication library */
     tm_intervals sync;              /* calls that wait for the GPU */
     tm_intervals may_sync; /* calls that may wait for the GPU before they do their own work */
-    tm_vec waits;          /* of uint32_t: rows of the calls in sync and may_sync, ascending */
-    tm_thread *threads;    /* [n_tracks]; all 0 for streams; owned */
+    tm_vec waits;       /* vector of uint32_t: rows of the calls in sync and may_sync, ascending */
+    tm_thread *threads; /* [n_tracks] owned; for a track that is a stream, all members are 0 */
 } tm_host_time;
 
-/** The rest of the host's time, which is most of it. */
+/** Times of the host that are not in tm_host_time. They are most of the host's time. */
 typedef struct tm_host_work {
     tm_intervals runtime; /* calls of the CUDA or HIP runtime and driver */
     tm_intervals cpu; /* operators and annotations (except steps) that are not in tm_host_time */

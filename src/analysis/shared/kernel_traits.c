@@ -2,10 +2,11 @@
 
 #include <string.h>
 
-/* A row matches a kernel if the name contains one of its words, but none of its exceptions. The
- * first row that matches gives the kernel's class. The rows were derived from the kernels of some
- * 150 public traces. Exceptions: `norm` is in `normal`, `conv` in `convert`, `gemm` in
- * `fbgemm_gpu`, `flash` in `flashinfer::norm`, `lamb` in `lambda`. */
+/* A row matches a kernel if the kernel's name contains one of the row's `words`, but none of its
+ * exceptions (`except`). The first row that matches gives the kernel's class. The rows were derived
+ * from the kernels of some 150 public traces. Exceptions are needed because some words are parts of
+ * other words: `norm` of `normal`, `conv` of `convert`, `gemm` of `fbgemm_gpu`, `flash` of
+ * `flashinfer::norm`, `lamb` of `lambda`. */
 typedef struct rule {
     tm_class work;
     const char *words, *except;
@@ -85,10 +86,11 @@ static const struct {
 };
 enum { N_PRECISION_ROWS = sizeof precisions / sizeof *precisions };
 
-/* Words in names of kernels that use tensor cores: from the list of NVIDIA's PyProf, which
- * TensorBoard also uses; cuDNN on Ampere and later; CUTLASS; cuBLAS on Hopper and Blackwell;
- * attention, but not the kernels before and after it, which use ordinary units. For AMD: MFMA
- * instructions, Composable Kernel, MIOpen's implicit GEMM. */
+/* Words in the names of kernels that use tensor cores. The first words are from the list of
+ * NVIDIA's PyProf, which TensorBoard also uses. The other words for NVIDIA are from kernels of
+ * cuDNN on Ampere and later, of CUTLASS, of cuBLAS on Hopper and Blackwell, and from attention
+ * kernels. The kernels before and after attention use ordinary units, so they do not match. The
+ * words for AMD are from MFMA instructions, Composable Kernel, and MIOpen's implicit GEMM. */
 static const char on_tensor_cores[] =
     "h884 s884 h1688 s1688 c1688 i8816 16816 hmma dgrad_1x1_stride_2x2 first_layer_wgrad_kernel "
     "conv1x1 conv2d_c1_k1 direct_group xmma_implicit_gemm xmma_sparse_conv "

@@ -54,13 +54,15 @@ typedef enum tm_precision {
 typedef struct tm_kernel_traits {
     uint8_t work;      /* tm_class, from the name only */
     uint8_t precision; /* tm_precision; only for classes that multiply */
-    bool tensor_cores; /* uses matrix units of NVIDIA or AMD; false for kernels that compilers
-                          (Triton, TorchInductor) generate, whose names do not show it */
-    bool flash;        /* fused attention, which never writes its scores to memory */
+    /* Whether the kernel uses matrix units of NVIDIA or AMD. This is false for kernels that
+     * compilers (Triton, TorchInductor) generate, because the names of such kernels do not show
+     * it. */
+    bool tensor_cores;
+    bool flash; /* fused attention, which never writes its scores to memory */
 } tm_kernel_traits;
 
-/** Returns the class of a kernel. @p communicates, not the name, decides whether it is
- * TM_CLASS_COMMUNICATION, because metadata may also show communication. */
+/** Returns the class of a kernel. Metadata may show that a kernel communicates although its name
+ * does not. So only @p communicates decides whether the class is TM_CLASS_COMMUNICATION. */
 static inline tm_class tm_class_of_kernel(tm_kernel_traits traits, bool communicates) {
     if (communicates)
         return TM_CLASS_COMMUNICATION;
@@ -72,7 +74,7 @@ typedef struct tm_kernel_words {
     tm_finder finder;
 } tm_kernel_words;
 
-/** Returns false if out of memory; the caller frees it in either case. */
+/** Returns false if out of memory. The caller calls tm_kernel_words_free in either case. */
 bool tm_kernel_words_init(tm_kernel_words *words);
 void tm_kernel_words_free(tm_kernel_words *words);
 

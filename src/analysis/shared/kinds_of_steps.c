@@ -46,7 +46,7 @@ static bool is_of_rank(const void *row, const void *rank) {
     return ((const tm_cell *)row)[M_RANK].value.i <= *(const int64_t *)rank;
 }
 
-/* Returns the end of the rows with the rank of @p row. */
+/* Returns the end of the rows that have the same rank as @p row. */
 static size_t rank_end(const tm_table *marks, size_t row) {
     int64_t rank = tm_table_row(marks, row)[M_RANK].value.i;
     return tm_bisect(marks->cells, marks->n_rows,

@@ -4,8 +4,8 @@
 
 #include "tmerge/table.h"
 
-/** Maximum number of kinds. If there are more names, they are no kinds: they contain, for example,
- * a loss or the id of a request. */
+/** Maximum number of kinds. If steps have more different names, the names are not kinds. Such names
+ * contain, for example, a loss or the id of a request. */
 enum { TM_STEP_KINDS_MAX = 8 };
 
 typedef struct tm_step_kinds {
@@ -17,8 +17,8 @@ typedef struct tm_step_kinds {
 /** Finds the kinds in steps.mark, whose rows must be sorted by rank and step. */
 tm_step_kinds tm_step_kinds_find(const tm_tables *tables);
 
-/** Returns the kind of a rank's step; for a negative @p rank, the kind that the step has on all
- * ranks. -1 if it has no kind, or kinds differ. */
+/** Returns the kind of a step on a rank. If @p rank is negative, returns the kind that the step has
+ * on all ranks. Returns -1 if the step has no kind, or if its kinds differ between ranks. */
 int tm_step_kind(const tm_step_kinds *kinds, int64_t rank, int64_t step);
 
 /** Returns whether all steps are captures of graphs. @p steps is steps.kind, or steps.mark if

@@ -8,15 +8,17 @@
 #include "same_kernels.h"
 #include "words.h"
 
-/* Relative speeds: below SLOW, a GPU is slow; above NORMAL, it is not; in between, it is unknown.
- * From SAME on, kernels are as fast as on other ranks. */
+/* Limits for relative speeds. A GPU is slow if its speed is below SLOW, and it is not slow if its
+ * speed is above NORMAL. In between, it is unknown whether it is slow. Kernels count as equally
+ * fast as on other ranks if their speed is at least SAME. */
 static const double SLOW = 0.95, NORMAL = TM_LATE_NORMAL_SPEED, SAME = 0.99;
 /* If idle time costs this many times as much as slower kernels, the cause is idle time. */
 static const double FAR = 10.0;
-/* Minimum share of step time in which a rank waits for batches, for input to be the cause. */
+/* Input can be the cause only if a rank waits for batches for at least this share of step time. */
 static const double STALLED = 0.05;
 
-/* Minimum duration of a gap that is a stall of the host, as for the kind stall in whatif.item. */
+/* Minimum duration of a gap that counts as a stall of the host. The kind "stall" in whatif.item has
+ * the same limit. */
 static const int64_t STALL_NS = 1000000;
 
 /* Sums over the steps of a rank. */
@@ -40,7 +42,7 @@ static bool computes_longer(double speed, double slower_ns, double idle_ns, bool
 typedef struct peers {
     int64_t *compute_ns, *idle_ns; /* [n] */
     size_t n;
-    int64_t rank;  /* the last peer; if n is 1, the only one */
+    int64_t rank;  /* the last peer; if n is 1, this is the only peer */
     bool equal;    /* whether the peers have the same amount of work */
     bool with_own; /* whether the rank's speed is relative to a median that includes its own time */
     int64_t own_compute_ns, own_idle_ns;
@@ -63,7 +65,8 @@ static void judge(tm_late_cause *c, tm_same_kernels_speed same, const peers *p, 
     double idle_ns = (double)(c->idle_ns - c->median_idle_ns);
     if (c->speed < 0.0)
         return;
-    /* then idle time is the cause, even if the GPU is slow */
+    /* If idle time costs far more than slower kernels, idle time is the cause, even if the GPU is
+     * slow. */
     bool far = compute_ns > 0 && idle_ns > FAR * slower_ns;
     if (p->equal && computes_longer(speed, slower_ns, idle_ns, far))
         c->kind = TM_LATE_GPU;
@@ -87,7 +90,8 @@ static int64_t number(const tm_table *table, size_t row, const char *column) {
 }
 
 /* Returns the duration of the 100th longest gap; 0 if there are fewer gaps. Only longer gaps count.
- * idle.gap may have more gaps, because each process adds its longest ones. */
+ * The table idle.gap may have more than 100 gaps, because each process adds its own longest
+ * gaps. */
 static int64_t least_gap(const tm_table *gaps) {
     enum { LONGEST = 100 };
     int64_t *lengths = malloc((gaps->n_rows + 1) * sizeof *lengths), ns = lengths ? 0 : INT64_MAX;
@@ -133,8 +137,8 @@ static void find_call(const tm_tables *tables, int64_t rank, int64_t from, int64
         most = ns > most_ns ? call->value.text : most;
         most_ns = ns > most_ns ? ns : most_ns;
     }
-    /* Reports no call if gaps are short, because the host then spends them in the launch call on
-     * every rank; nor if the sum of the gaps is too short to explain the lateness. */
+    /* Reports no call if the gaps are short: the host spends short gaps in the launch call on every
+     * rank. Also reports no call if the sum of the gaps is too short to explain the lateness. */
     if (most_ns == 0 || 2 * most_ns < gaps_ns || gaps_ns < n * STALL_NS ||
         10 * gaps_ns < c->idle_ns - c->median_idle_ns)
         return;
@@ -181,8 +185,8 @@ static int64_t stage_of(const tm_tables *tables, int64_t rank) {
     return row < places->n_rows ? number(places, row, "stage") : -1;
 }
 
-/* Returns the speed of the rank's kernels relative to the same kernels on other ranks; in a
- * pipeline, only on ranks of its stage.
+/* Returns the speed of the rank's kernels relative to the same kernels on other ranks. In a
+ * pipeline, only ranks of the same stage are compared.
  * @param values  scratch space [ranks] */
 static tm_same_kernels_speed same_kernels(const tm_tables *tables, int64_t rank, double *values) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
@@ -207,8 +211,8 @@ static bool knows_idle(const tm_table *overlap, size_t row) {
            !tm_table_cell(overlap, row, "idle_ns")->null;
 }
 
-/* Collects the times of the other ranks of the rank's stage; if there are none, of all other ranks.
- */
+/* Collects the times of the other ranks of the rank's stage. If the stage has no other ranks,
+ * collects the times of all other ranks. */
 static bool find_peers(const tm_tables *tables, int64_t rank, peers *p) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     const int64_t stage = stage_of(tables, rank);
@@ -263,8 +267,8 @@ static bool idles_in(const tm_tables *tables, int64_t rank, const tm_late_cause 
     return 2 * more > c->idle_ns - c->median_idle_ns;
 }
 
-/* Returns why a rank idles longer. If the next kernel was certainly queued, the host is not the
- * cause. */
+/* Returns why a rank idles longer. The host is not the cause if the next kernel was certainly
+ * queued already. */
 static tm_late_kind idle_kind(const tm_tables *tables, int64_t rank, const tm_late_cause *c) {
     return idles_in(tables, rank, c, "queued_ns")  ? TM_LATE_QUEUE
            : idles_in(tables, rank, c, "other_ns") ? TM_LATE_UNKNOWN
@@ -283,8 +287,8 @@ static bool is_slow_cpu(const tm_tables *tables, int64_t rank, const tm_late_cau
     return (double)(c->idle_ns - c->median_idle_ns) <= 2.0 * slower_ns;
 }
 
-/* Sets the cause by the kind of work that takes longer. Keeps TM_LATE_EXTRA, TM_LATE_QUEUE, and
- * TM_LATE_GPU on a slow CPU. */
+/* Sets the cause by the kind of work that takes longer. Does not change the causes TM_LATE_EXTRA
+ * and TM_LATE_QUEUE. Changes no cause on a rank whose CPU is slow. */
 static void set_by_work(const tm_tables *tables, tm_late_cause *cause, int64_t rank,
                         const char *work) {
     if (cause->kind == TM_LATE_QUEUE || cause->kind == TM_LATE_EXTRA ||
@@ -336,8 +340,8 @@ static size_t sum_ranks(const tm_table *steps, int64_t from, int64_t to, sums *v
     return n;
 }
 
-/* Returns whether `own` is compared with `other`: `other` must have as many steps, and be in
- * @p stage (-1: in any). */
+/* Returns whether `own` is compared with `other`. Both must have the same number of steps. If @p
+ * stage is not -1, `other` must also be in this pipeline stage. */
 static bool is_compared(const tm_tables *tables, const sums *other, const sums *own,
                         int64_t stage) {
     return other->n == own->n && (stage < 0 || stage_of(tables, other->rank) == stage);

@@ -1,5 +1,5 @@
-/* Finds why a rank is late: from its kernels, its idle time and what its host does. Verdict and
- * advice both use it, so they agree. */
+/* Finds why a rank is late, from its kernels, its idle time and what its host does. The verdict and
+ * the advice both use this function, so that they agree. */
 #ifndef TMERGE_LATE_CAUSE_H
 #define TMERGE_LATE_CAUSE_H
 
@@ -17,28 +17,32 @@ typedef enum tm_late_kind {
     TM_LATE_WORK,    /* like TM_LATE_GPU, but its kernels are as fast as the same kernels on other
                         ranks */
     TM_LATE_EXTRA,   /* at least half of the lateness is work that the rank's peers do not run */
-    TM_LATE_QUEUE,   /* like TM_LATE_HOST, but most of the excess is queued_ns of idle.rank: queued
-                        kernels waited for something that was not recorded */
-    TM_LATE_HOST /* the rank's GPU idles more than twice the median; or it idles longest of all, and
-                    the excess over the median is most of the lateness. The excess costs more than
-                    slower kernels, and less than half of it is other_ns of idle.rank, which hosts
-                    do not cause */
+    /* Like TM_LATE_HOST, but most of the excess is queued_ns of idle.rank. Queued kernels waited
+     * for something that was not recorded. */
+    TM_LATE_QUEUE,
+    /* The rank's GPU idles more than twice as long as the median. Or it idles longest of all, and
+     * the excess over the median is most of the lateness. In both cases, the excess costs more than
+     * slower kernels. Less than half of the excess is other_ns of idle.rank, because hosts do not
+     * cause other_ns. */
+    TM_LATE_HOST
 } tm_late_kind;
 
 typedef struct tm_late_cause {
     tm_late_kind kind;
-    int64_t peer; /* the rank that the late rank is compared with; -1: several */
-    /* compute time of the peer (of several, the median) / compute time of the rank; negative if
-     * unknown */
+    int64_t peer; /* the rank with which the late rank is compared; -1 if there are several */
+    /* Compute time of the peer / compute time of the rank; negative if unknown. If there are
+     * several peers, their median compute time is used. */
     double speed;
-    bool same_kernels; /* for TM_LATE_GPU: nearly all kernels are slower than the same kernels on
-                          other ranks, so more work does not explain it */
+    /* Only for TM_LATE_GPU: nearly all kernels are slower than the same kernels on other ranks. So
+     * the rank is not late because it has more work. */
+    bool same_kernels;
     /* idle time of the rank, and median idle time of the other ranks */
     int64_t idle_ns, median_idle_ns;
-    const char *call; /* for TM_LATE_HOST: the host's call that has most of the time of the rank's
-                         longest gaps; NULL if these gaps are no stalls, or no call has most of
-                         their time; borrowed */
-    int64_t call_ns, gaps_ns; /* time in `call`, and sum of the durations of these gaps */
+    /* Only for TM_LATE_HOST: the call of the host that has most of the time of the rank's longest
+     * gaps. NULL if these gaps are no stalls, or if no call has most of their time. Borrowed. */
+    const char *call;
+    /* time in `call`, and sum of the durations of the rank's longest gaps */
+    int64_t call_ns, gaps_ns;
     struct { /* for TM_LATE_EXTRA: sums of stragglers.extra over the steps of the window */
         /* number of steps with extra work; number of recorded steps of the rank */
         int64_t steps, of_steps;
@@ -56,16 +60,17 @@ typedef struct tm_late_window {
     const char *work; /* kind of work that takes longer, according to the replay; "" if unknown */
 } tm_late_window;
 
-/** Finds why a rank is late. If it is late throughout, reads stragglers.rank, whose speeds must be
- * set, and overlap.rank. If it is late in some steps, reads only these steps of overlap.step,
- * because other steps would hide the cause. Prefers the speed in kernels.same, if known. If it is
- * late in some operations, only `work` counts, because no table has its times in these operations.
- */
+/** Finds why a rank is late. If the rank is late throughout, reads overlap.rank and
+ * stragglers.rank. The speeds in stragglers.rank must be set. If the rank is late in some steps,
+ * reads only these steps of overlap.step, because other steps would hide the cause. If kernels.same
+ * has the rank's speed, prefers this speed. If the rank is late in some operations, uses only
+ * `work`, because no table has the times in these operations. */
 tm_late_cause tm_late_cause_of(const tm_tables *tables, const tm_late_window *window);
 
-/** Returns whether input makes a rank late: in steps [from, to], its GPU idles for at least 5 % of
- * the time because of waits for a batch (input.step), and the excess of this time over the median
- * of the other ranks is at least half of the excess of its idle time in @p c. */
+/** Returns whether input makes a rank late in steps [from, to]. Two conditions must hold. First,
+ * the rank's GPU idles for at least 5 % of the time because of waits for a batch (input.step).
+ * Second, these waits exceed the median of the other ranks, and this excess is at least half of the
+ * excess of the rank's idle time in @p c. */
 bool tm_late_for_input(const tm_tables *tables, const tm_late_cause *c, int64_t rank, int64_t from,
                        int64_t to);
 

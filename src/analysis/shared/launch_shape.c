@@ -8,7 +8,7 @@
 
 uint32_t *tm_launch_shapes_alike(const tm_timeline *timeline, size_t size) {
     tm_keys keys = {.keys = {.size = size}};
-    tm_vec firsts = TM_VEC(uint32_t); /* [keys] 1 + index of the first shape with the key */
+    tm_vec firsts = TM_VEC(uint32_t); /* [keys] 1 + index of the first shape that has the key */
     uint32_t *alike = malloc((timeline->n_shapes + 1) * sizeof *alike);
     bool ok = alike != NULL;
     for (size_t i = 0; i < timeline->n_shapes && ok; i++) {

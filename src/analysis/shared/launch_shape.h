@@ -7,8 +7,8 @@
 
 enum { TM_LAUNCH_SHAPE_MAX = 64 };
 
-/** A kernel's name and launch shape. `shape`: index into the rank's shapes; of shapes that are
- * alike, the first. */
+/** A kernel's name and launch shape. `shape` is an index into the rank's shapes. If several shapes
+ * are alike, it is the index of the first of them. */
 typedef struct tm_named_shape {
     uint32_t name, shape;
 } tm_named_shape;

@@ -10,13 +10,13 @@
 #include "rank_sums.h"
 #include "table/levels.h"
 
-/* Maximum number of rows of a level in the table. All others are merged into one row. */
+/* Maximum number of rows of a level in the table. All further rows are merged into one row. */
 enum { LISTED = 5000 };
 
 /* Special values of an operator's name id. */
 enum { UNKNOWN = -2, OUTSIDE = -1 };
 
-/* Levels, in alphabetical order of their words. */
+/* Levels of the table, in alphabetical order of the words that the table has for them. */
 enum { BY_KERNEL, BY_OPERATOR, N_LEVELS };
 /* Columns of the part table, keys first. */
 enum { P_LEVEL, P_KERNEL, P_OPERATOR, P_INSIDE, P_RANK, P_CALLS, P_TOTAL, N_PART };
@@ -189,8 +189,8 @@ static bool same_text(const tm_cell *a, const tm_cell *b) {
     return a->null == b->null && (a->null || strcmp(a->value.text, b->value.text) == 0);
 }
 
-/* Sets each row's share in the total of the rows with its name. @p column has the name; the rows of
- * the level are sorted by it. */
+/* Sets the share of each row in the total of all rows that have the same name.
+ * @param column  column with the name; the rows of the level are sorted by this column */
 static void set_shares(tm_table *shown, const char *level, int column) {
     size_t last;
     for (size_t end, first = tm_table_level(shown, level, &last); first < last; first = end) {
@@ -205,7 +205,7 @@ static void set_shares(tm_table *shown, const char *level, int column) {
     }
 }
 
-/* Merges the rows of a level after the first LISTED into one. */
+/* Merges all rows of a level after the first LISTED rows into one row. */
 static launch_sum rest_of(const tm_table *shown, const char *level) {
     launch_sum rest = {0};
     size_t end;

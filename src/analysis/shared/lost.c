@@ -8,15 +8,15 @@
 #include "call_kinds.h"
 
 /* Launches in the first or last 1 / EDGE_PART of a recording may lack kernels, because profilers do
- * not start and stop on host and GPU at the same time. Launches are few if they are under 1 /
- * LITTLE_PART of all launches. */
+ * not start and stop on host and GPU at the same time. A number of launches is small if it is under
+ * 1 / LITTLE_PART of all launches. */
 enum { EDGE_PART = 10, LITTLE_PART = 100 };
 
 /* Maximum time from the launch of a graph to its start, and maximum pause within a graph [ns]. */
 static const int64_t QUIET_NS = 200000;
 
-/* Special values of a launch's device. UNSEEN_DEVICE: no GPU event was recorded for any launch of
- * its thread. */
+/* Special values of a launch's device. UNSEEN_DEVICE means that no GPU event was recorded for any
+ * launch of the thread. */
 static const int32_t UNSEEN_DEVICE = -3, ANY_DEVICE = -2, UNKNOWN_DEVICE = -1;
 
 /* A call that launches work, copies, or waits for the GPU. */
@@ -27,11 +27,11 @@ typedef struct made {
     uint32_t row;
     int32_t device; /* device on which the call's work runs */
     uint8_t kind;   /* tm_call_kind */
-    bool part;      /* events were recorded, but no compute kernel */
+    bool part;      /* whether events of the call's work were recorded, but no compute kernel */
     bool lost, edge, between;
 } made;
 
-/* Value in survey.ran: only a part of the graph that the call launched was recorded. */
+/* A special value in survey.ran: of the graph that the call launched, only a part was recorded. */
 static const uint32_t PART_ALONE = TM_NO_EVENT - 1;
 
 /* A GPU event of a graph, but no compute kernel. */
@@ -50,11 +50,12 @@ static bool has_run(const made *call) {
 /* What is known about a rank so far. */
 typedef struct survey {
     const tm_rank_view *view;
-    uint32_t *ran; /* [n_events] for the row of a call: first event that it launched; TM_NO_EVENT;
-                      PART_ALONE */
+    /* [n_events] For the row of a call: row of the first event that the call launched, or
+     * TM_NO_EVENT, or PART_ALONE. */
+    uint32_t *ran;
     uint8_t *step_kernels; /* [n_steps] whether a recorded kernel belongs to the step */
-    tm_vec calls;          /* of made, ascending by begin */
-    tm_vec unlinked;       /* of int64_t: starts of kernels without a known launch */
+    tm_vec calls;          /* vector of made, ascending by begin_ns */
+    tm_vec unlinked;       /* vector of int64_t: starts of kernels without a known launch */
     tm_vec others;         /* of reported */
 } survey;
 
@@ -79,8 +80,8 @@ static bool note_run(survey *s, uint32_t call, uint32_t row) {
     return true;
 }
 
-/* Returns the times in which a device was busy; if devices are not known separately, in which any
- * device was busy. */
+/* Returns the times in which a device was busy. If the devices are not known separately, returns
+ * the times in which any device was busy. */
 static const tm_intervals *busy_of(const tm_rank_view *view, int32_t device) {
     const tm_device_busy *v = view->devices->data;
     for (size_t i = 0; i < view->devices->n; i++)
@@ -93,8 +94,9 @@ static int32_t device_of(const tm_timeline *timeline, uint32_t row) {
     return tm_timeline_track(timeline, row)->device;
 }
 
-/* Returns whether compute kernels of a graph were not recorded: only copies were, or the device was
- * mostly idle from the launch to the end of the graph's communication.
+/* Returns whether compute kernels of a graph were not recorded. This is so if only copies of the
+ * graph were recorded. It is also so if the device was mostly idle from the launch of the graph to
+ * the end of its communication.
  * @param v  [n] recorded events of the graph */
 static bool lacks_computation(const survey *s, const reported *v, size_t n) {
     const tm_timeline *timeline = s->view->timeline;
@@ -163,8 +165,8 @@ static bool look_at_device(survey *s) {
     return true;
 }
 
-/* Assigns launches without recorded events to the device of the launches before and after them on
- * their thread, if these have the same device. */
+/* Assigns a device to each launch without recorded events. If the launches before and after it on
+ * its thread have the same device, it gets this device. */
 static void place(made *v, size_t n) {
     int32_t before = UNKNOWN_DEVICE, after = UNKNOWN_DEVICE;
     for (size_t i = 0; i < n; i++) {
@@ -191,7 +193,7 @@ static void place(made *v, size_t n) {
 static bool look_at_thread(survey *s, const tm_track *track) {
     const tm_timeline *timeline = s->view->timeline;
     const size_t first = s->calls.n;
-    /* stream of the last launch; the next launch usually has the same */
+    /* Stream on which the last launch ran. The next launch usually runs on the same stream. */
     const tm_track *stream = NULL;
     bool capturing = false;
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
@@ -260,9 +262,9 @@ static bool was_recorded(const made *call) {
     return is_launch(call) && (has_run(call) || call->part);
 }
 
-/* Marks the launches of a recording that have no recorded events. A launch is at the edge if it is
- * before the first or after the last launch with events, and these edges are a small part of the
- * recording. If no launch has events, there is no edge. */
+/* Marks the launches of a recording that have no recorded events. A launch is at an edge if it is
+ * before the first launch with events, or after the last one. An edge must also be a small part of
+ * the recording. If no launch has events, there are no edges. */
 static void mark_span(const tm_span *span, made *v, size_t n) {
     int64_t edge_ns = (span->end_ns - span->begin_ns) / EDGE_PART;
     size_t first = 0, end = n;
@@ -282,8 +284,8 @@ static int64_t earlier(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* Returns whether a call counts for a device. For UNKNOWN_DEVICE, each launch with events counts,
- * because its device may be the unknown one. */
+/* Returns whether a call counts for a device. For UNKNOWN_DEVICE, every launch with events counts,
+ * because the unknown device may be the device of this launch. */
 static bool is_for(const made *call, int32_t device) {
     return device == ANY_DEVICE || call->device == device ||
            (device == UNKNOWN_DEVICE && !call->lost);
@@ -328,10 +330,10 @@ static int64_t explained(const survey *s) {
     return (int64_t)(s->unlinked.n - k);
 }
 
-/* Decides which launches without events are lost. `inside`: launches without events that are not at
- * an edge. `found`: kernels that may belong to them. If `found` explains all of `inside`, no launch
- * is lost. If it leaves few unexplained, launches at the edges are not lost, because kernels are
- * normally missing there. */
+/* Decides which launches without events are lost. `inside` is the number of such launches that are
+ * not at an edge. `found` is the number of kernels that may belong to them. If `found` is at least
+ * `inside`, no launch is lost. If few launches of `inside` remain unexplained, launches at the
+ * edges are not lost, because kernels are normally missing there. */
 static void settle(survey *s, tm_lost *out) {
     made *v = s->calls.data;
     int64_t inside = 0, found = explained(s);
@@ -436,11 +438,12 @@ static bool count(survey *s, tm_lost *out) {
     return hide_all(s, out);
 }
 
-/* CUPTI numbers all calls of a process. Profilers omit some kinds of calls: in 46 real traces, half
- * of the distances between consecutive numbers are at most 11; in a trace that keeps 0.5 % of the
- * calls (HolisticTraceAnalysis, trace_filter), at most 36. A pause of the profiler makes one large
- * distance. In a short trace, most distances may be such pauses, so traces with under SAMPLE_LEAST
- * numbers are not judged. */
+/* Limits for the distances between consecutive numbers of calls. CUPTI numbers all calls of a
+ * process, but profilers omit some kinds of calls. In 46 real traces, the median distance is at
+ * most 11. In a trace that keeps 0.5 % of the calls (HolisticTraceAnalysis, trace_filter), half of
+ * the distances are at most 36. Each pause of the profiler makes one large distance. In a short
+ * trace, most distances may be pauses, so traces with fewer than SAMPLE_LEAST numbers are not
+ * judged. */
 enum { SAMPLE_LEAST = 100, SAMPLE_GAP = 20, SAMPLE_PART = 50 };
 
 static bool is_of_cuda(const survey *s, uint32_t row) {
@@ -453,7 +456,8 @@ static bool has_number(const tm_launch_attr *call) {
     return call->correlation > 0 && call->correlation <= UINT32_MAX;
 }
 
-/* Returns whether the range of n numbers is so wide that half of them may be far apart. */
+/* Returns whether the range of n numbers is so wide that half of the distances between them may be
+ * large. */
 static bool may_be_sparse(int64_t least, int64_t most, size_t n) {
     return n >= SAMPLE_LEAST && (most - least) / SAMPLE_PART >= (int64_t)n;
 }
@@ -483,7 +487,8 @@ static bool find_sample(const survey *s, tm_lost *out) {
         least = calls[i].correlation < least ? calls[i].correlation : least;
         most = calls[i].correlation > most ? calls[i].correlation : most;
     }
-    /* checks names last; no trace has calls of both CUDA and another runtime */
+    /* Names are checked only after this faster check. This is possible because no trace has calls
+     * of CUDA and also calls of another runtime. */
     if (!may_be_sparse(least, most, n_numbered))
         return true;
     for (size_t i = 0; i < n && ok; i++)

@@ -24,13 +24,13 @@ typedef struct tm_lost {
 } tm_lost;
 
 /**
- * Finds lost launches. Launches during the capture of a graph run nothing. A launch of a graph is
- * lost if only copies of the graph were recorded, or only communication although the device was
- * mostly idle (a graph does not wait for the host). Launches shortly before the first recorded
- * event, or still queued at the end of the recording, normally have no event.
+ * Finds lost launches. Launches during the capture of a graph run nothing, so they are not lost. A
+ * launch of a graph is lost if only copies of the graph were recorded. It is also lost if only
+ * communication of the graph was recorded although the device was mostly idle, because a graph does
+ * not wait for the host. Launches shortly before the first recorded event normally have no event.
+ * The same holds for launches that are still queued at the end of the recording.
  *
  * A trace is a sample if the numbers that CUPTI gave to its calls are far apart.
- *
  * @param out  the caller frees it with tm_lost_free, also on failure
  * @return     TM_OK; TM_ERR_FAULT
  */

@@ -53,7 +53,7 @@ tm_status tm_over_ranks_column(const tm_rank_rows *rows, int column, tm_over_ran
         if (row[column].null)
             continue;
         int64_t value = row[column].value.i;
-        /* Rows are sorted by rank, so of several ranks with the maximum, the lowest stays. */
+        /* Rows are sorted by rank. If several ranks have the maximum, the lowest rank stays. */
         if (n == 0 || value > found.max) {
             found.max = value;
             found.max_rank = row[rows->part->def->n_merged].value.i;

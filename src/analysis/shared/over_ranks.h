@@ -5,8 +5,8 @@
 #include "tmerge/names.h"
 #include "tmerge/table.h"
 
-/** Rows [first, end) of a part table, which share a key: one row per rank, in the order of ranks.
- * The rank is in the column after the n_merged keys. */
+/** Rows [first, end) of a part table. They have the same key, and there is one row per rank, in the
+ * order of ranks. The rank is in the column after the n_merged keys. */
 typedef struct tm_rank_rows {
     const tm_table *part;
     size_t first, end;
@@ -19,8 +19,8 @@ typedef struct tm_over_ranks {
     int64_t max_rank; /* rank with the maximum; the lowest if there are several */
 } tm_over_ranks;
 
-/** The columns that tm_over_ranks_set sets. @p of names the compared values, such as "total_ns".
- */
+/** The columns that tm_over_ranks_set sets. @p of is the name of the compared values, such as
+ * "total_ns". */
 #define TM_OVER_RANKS_COLUMNS(of)                                                                  \
     {"ranks", TM_INT, "", "Number of ranks with this row."},                                       \
         {"median_rank_ns", TM_INT, "ns",                                                           \
@@ -39,7 +39,8 @@ const tm_cell *tm_rank_rows_key(const tm_rank_rows *rows);
  * INT64_MAX. */
 int64_t tm_over_ranks_sum(const tm_rank_rows *rows, int column);
 
-/** Returns the sum of an integer column without nulls whose sum may exceed int64, such as FLOP. */
+/** Returns the sum of a column as a real, because the sum may exceed int64, as for FLOP. The column
+ * has integers and no nulls. */
 double tm_over_ranks_real_sum(const tm_rank_rows *rows, int column);
 
 /**
@@ -55,7 +56,7 @@ tm_status tm_over_ranks_column(const tm_rank_rows *rows, int column, tm_over_ran
 /** Sets four adjacent cells: number of ranks, median, maximum, and rank of the maximum. */
 void tm_over_ranks_set(tm_cell *cells, const tm_over_ranks *of);
 
-/** Sets the cells of a new row of the result table. Initially all are null. */
+/** Sets the cells of a new row of the result table. All cells are null before the call. */
 typedef tm_status tm_merge_row(const tm_names *names, const tm_rank_rows *rows, tm_table *shown,
                                tm_cell *row, tm_error *err);
 

@@ -19,8 +19,8 @@ static uint32_t outermost(const tm_calls *calls, const tm_passes *p, uint32_t ca
     return found;
 }
 
-/* Returns whether a node computes a gradient of a gradient: its forward operator ran in another
- * node. If the forward operator was recomputed in the same node, it does not. */
+/* Returns whether a node computes a gradient of a gradient. This is so if the forward operator of
+ * the node ran in another node. A forward operator that ran in the same node was recomputed. */
 static bool is_of_gradient(const tm_calls *calls, const tm_passes *p, uint32_t call) {
     const tm_call *forward =
         bsearch(&p->forward[call], calls->calls, calls->n, sizeof *calls->calls, by_row);

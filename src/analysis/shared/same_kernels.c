@@ -4,7 +4,8 @@
 #include "base/sorted.h"
 #include "base/sums.h"
 
-/* A kernel that takes more than this many times its usual duration is slow, not by chance. */
+/* A kernel counts as slower if it takes more than this many times its usual duration. A smaller
+ * difference may be chance. */
 static const double SLOWER = 1.02;
 
 enum { A_RANK, A_OWN, A_ALIKE, A_USUAL, A_SLOWER, A_KERNELS, N_COLUMNS };
@@ -42,7 +43,8 @@ void tm_same_kernels_free(tm_same_kernels *same) {
     tm_vec_free(&same->means);
 }
 
-/* Returns the median of ascending means, without the rank's own mean @p own. */
+/* Returns the median of the other ranks' means. @p means are the means of all ranks, ascending, and
+ * @p own is the rank's own mean. */
 static int64_t median_of_others(const tm_vec *means, int64_t own) {
     const int64_t *v = means->data;
     const size_t n = means->n - 1, place = tm_lower_bound(v, means->n, own);
@@ -101,11 +103,11 @@ tm_status tm_same_kernels_put(const tm_same_kernels *same, tm_table *table, tm_e
 }
 
 tm_same_kernels_speed tm_same_kernels_of(const tm_tables *tables, int64_t rank) {
-    /* `most`: minimum share of the rank's time in kernels that other ranks also run. `all`: minimum
-     * share of slower kernels in the time of these kernels. On a rank with more data, most kernels
-     * are slower, too, but not those whose work does not grow with data: the optimizer, a few
-     * percent of the time. So `all` is close to 1. Several kernels are needed, because a single
-     * kernel may be slow for its own reasons. */
+    /* `most` is the minimum share of the rank's time that is in kernels which other ranks also run.
+     * `all` is the minimum share of this time that is in slower kernels. If a rank has more data,
+     * most of its kernels are slower, too. But the kernels of the optimizer, a few percent of the
+     * time, do not slow down with more data. So `all` is close to 1. Several kernels are needed,
+     * because a single kernel may be slow for its own reasons. */
     const double most = 0.9, all = 0.98;
     enum { KERNELS_LEAST = 3 };
     const tm_table *table = tm_tables_find(tables, tm_same_kernels_table.name);

@@ -33,9 +33,11 @@ tm_status tm_same_kernels_put(const tm_same_kernels *same, tm_table *table,
 
 /** A rank's speed relative to the other ranks. */
 typedef struct tm_same_kernels_speed {
-    double speed;    /* time of the rank's kernels at the medians of the other ranks / their time on
-                        this rank; negative if other ranks run too few of them */
-    bool all_slower; /* whether nearly all of its kernels take longer than on the other ranks */
+    /* Time that the rank's kernels would take at the medians of the other ranks / time that they
+     * take on this rank. Negative if other ranks run too few of these kernels. */
+    double speed;
+    /* whether nearly all of the rank's kernels take longer than on the other ranks */
+    bool all_slower;
 } tm_same_kernels_speed;
 
 tm_same_kernels_speed tm_same_kernels_of(const tm_tables *tables, int64_t rank);

@@ -14,7 +14,7 @@
 
 enum { PHRASE_MAX = 320 };
 
-/* What the sentences need; all borrowed. */
+/* What the sentences are about. All pointers are borrowed. */
 typedef struct topic {
     const tm_tables *tables;
     const tm_table *items, *findings, *job;
@@ -37,8 +37,8 @@ static bool is_sure(const topic *t, size_t item) {
     return !cell->null && cell->value.i != 0;
 }
 
-/* Returns the last row of the plan that lists at most half of all ranks, or one rank: longer lists
- * single out no rank. Returns n_rows if there is none. */
+/* Returns the last row of the plan that lists at most half of all ranks, or only one rank. Longer
+ * lists do not single out any rank. Returns n_rows if there is no such row. */
 static size_t find_plan(const topic *t) {
     size_t found = t->items->n_rows, n_ranks = 0;
     for (size_t i = 0; i < t->items->n_rows; i++)
@@ -52,8 +52,8 @@ static size_t find_plan(const topic *t) {
     return found;
 }
 
-/* Writes "1.2 % of a step (0.64 ms)", in a unit that also suits the time in row @p beside (n_rows:
- * no row). */
+/* Writes a text such as "1.2 % of a step (0.64 ms)". Chooses a unit that also suits the time in row
+ * @p beside. If @p beside is n_rows, there is no such row. */
 static void amount_text(const topic *t, size_t item, size_t beside, char *out, size_t size) {
     tm_shown_text times[2];
     double percent = saved_pct(t, item);
@@ -69,14 +69,14 @@ static void amount_text(const topic *t, size_t item, size_t beside, char *out, s
              times[0].text);
 }
 
-/* Returns whether "nothing helps" is a safe statement. It is not if unmatched communication or time
- * without a cause may hide savings. */
+/* Returns whether the statement "nothing helps" is safe. It is not safe if unmatched communication
+ * or time without a cause may hide savings. */
 static bool is_known(const topic *t) {
     return tm_table_cell(t->job, 0, "sure")->value.i != 0;
 }
 
-/* If time without a recorded cause makes the saving doubtful, writes ", or more: 18.8 ms have no
- * recorded cause"; otherwise "". */
+/* If time without a recorded cause makes the saving doubtful, writes a text such as ", or more:
+ * 18.8 ms have no recorded cause". Otherwise writes "". */
 static void unexplained_text(const topic *t, char *out, size_t size) {
     const tm_cell *error = tm_table_cell(t->job, 0, "replay_error_pct");
     const double step_ns = (double)tm_table_cell(t->job, 0, "step_ns")->value.i;
@@ -102,7 +102,8 @@ static void saves_text(const topic *t, size_t item, size_t beside, char *out, si
         return;
     }
     double most_pct = step_ns > 0.0 ? 100.0 * (double)most->value.i / step_ns : 0.0;
-    /* if `most` hardly exceeds `least`, it is uncertain whether the fix saves time, not how much */
+    /* If `most` hardly exceeds `least`, the doubt is whether the fix saves time, not how much time
+     * it saves. */
     if (most->value.i <= least->value.i ||
         most_pct < saved_pct(t, item) + fmax(0.1, 0.02 * saved_pct(t, item))) {
         char more[96];
@@ -117,8 +118,8 @@ static void saves_text(const topic *t, size_t item, size_t beside, char *out, si
              least->value.i > 0 ? times[0].text : "0", times[1].text);
 }
 
-/* Names the work to improve if the traces contain operations: then, the ideal of a kind of work is
- * the same on all ranks. */
+/* Names the work to improve if the traces contain operations. In such traces, the ideal time of a
+ * kind of work is the same on all ranks. */
 static void operations_text(const topic *t, size_t item, char *out, size_t size) {
     const char *name = tm_table_cell(t->items, item, "name")->value.text;
     const char *what = strcmp(name, "compute") == 0    ? "computation"
@@ -184,7 +185,8 @@ static void subject_text(const topic *t, size_t item, char *out, size_t size) {
             snprintf(out, size, "Making %s as short as %s", kinds[k].text, where);
 }
 
-/* Returns whether no rank's work causes an item: an uneven split, or the network. */
+/* Returns whether an item is not about the work of ranks. This is so for an uneven split and for
+ * the network. */
 static bool is_nobody(const topic *t, size_t item) {
     return is_text(t->items, item, "what", "split") || is_text(t->items, item, "what", "network");
 }
@@ -214,7 +216,8 @@ static size_t best_of(const topic *t, bool (*is)(const topic *, size_t)) {
     double most = TM_FIX_LEAST_PCT;
     for (size_t i = 0; i < t->items->n_rows; i++)
         if (is(t, i) && saved_pct(t, i) >= most) {
-            /* of equal savings, the later row: a kernel is more specific than its kind */
+            /* If two rows save the same, the later row counts. A kernel comes after its kind of
+             * work, and is more specific. */
             most = saved_pct(t, i);
             best = i;
         }
@@ -229,8 +232,9 @@ static size_t best_kind(const topic *t) {
                                                                                         : nobody;
 }
 
-/* Returns the row of the plan if it saves enough; otherwise n_rows. Also n_rows if ranks are
- * missing, because these may be as late. */
+/* Returns the row of the plan if the plan saves enough; otherwise returns n_rows. Also returns
+ * n_rows if ranks are missing, because the missing ranks may be as late as the ranks of the
+ * plan. */
 static size_t worth_plan(const topic *t) {
     const size_t plan = find_plan(t), none = t->items->n_rows;
     return plan < none && !is_text(t->job, 0, "doubt", "missing_ranks") &&
@@ -239,7 +243,8 @@ static size_t worth_plan(const topic *t) {
                : none;
 }
 
-/* Writes what fixing all ranks of the plan saves; nothing if it is not worth naming. */
+/* Writes what fixing all ranks of the plan saves. Writes nothing if the plan is not worth
+ * naming. */
 static void plan_text(const topic *t, char *out, size_t size) {
     const size_t plan = worth_plan(t);
     char saves[192];
@@ -281,7 +286,8 @@ static bool lacks_peers(const topic *t) {
  * sentence was about fixing ranks */
 static void instead_text(const topic *t, bool rank_tried, char *out, size_t size) {
     size_t kind = best_kind(t), plan = find_plan(t);
-    /* waits of operations are unknown, so only the plan shows which ranks to look at */
+    /* If the traces contain operations, waits are unknown. So only the plan shows which ranks to
+     * look at. */
     rank_tried =
         rank_tried || (t->operations && plan < t->items->n_rows &&
                        (kind == t->items->n_rows || saved_pct(t, plan) >= saved_pct(t, kind)));
@@ -312,8 +318,9 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
     }
 }
 
-/* Returns the row of whatif.item on what the findings name: a host, several ranks (as a plan), or
- * one rank; n_rows if there is none. Sets *it to the pronoun for what is fixed. */
+/* Returns the row of whatif.item that is about what the findings name: a host, one rank, or several
+ * ranks (a plan). Returns n_rows if there is no such row. Sets *it to the pronoun that a sentence
+ * can use for the host or ranks. */
 static size_t named_item(const topic *t, const char **it) {
     const size_t none = t->items->n_rows;
     size_t named = 0, plan = none;
@@ -437,7 +444,7 @@ void tm_savings_head(const tm_tables *tables, size_t item, char out[TM_SAVINGS_M
         out[0] = '\0';
 }
 
-/* Returns whether a kind of work includes the work that makes a finding's ranks late. */
+/* Returns whether a kind of work includes the work that makes the ranks of a finding late. */
 static bool holds(const topic *t, size_t kind, size_t finding) {
     bool compute = is_text(t->items, kind, "what", "kernel") ||
                    is_text(t->items, kind, "name", "compute") ||
@@ -480,7 +487,8 @@ tm_lead tm_savings_lead(const tm_tables *tables) {
     const double least[] = {named ? lead.named_pct : 0.0,
                             !named ? alone_pct : (held ? times : 1.0) * lead.named_pct};
     for (size_t k = 0; k < 2; k++)
-        /* uneven splits and slow networks (k = 0) need not be sure: they do not depend on clocks */
+        /* Uneven splits and slow networks (k = 0) do not depend on clocks, so is_sure need not
+         * hold. */
         if (kinds[k] < t.items->n_rows && (k == 0 ? is_known(&t) : is_sure(&t, kinds[k])) &&
             saved_pct(&t, kinds[k]) > least[k] &&
             (lead.kind == t.items->n_rows || saved_pct(&t, kinds[k]) > saved_pct(&t, lead.kind)))
@@ -509,7 +517,7 @@ const char *tm_savings_ranks(const tm_tables *tables) {
     return plan < items->n_rows ? tm_table_cell(items, plan, "name")->value.text : "";
 }
 
-/* Returns whether fixing all ranks of a plan saves clearly more than fixing the item can save at
+/* Returns whether fixing all ranks of a plan clearly saves more than fixing an item can save at
  * most. */
 static bool saves_more(const topic *t, size_t plan, size_t item) {
     const double least = fmax(TM_FIX_LEAST_PCT, saved_pct(t, plan) / 10.0);
@@ -519,8 +527,9 @@ static bool saves_more(const topic *t, size_t plan, size_t item) {
            (most->null || tm_table_cell(t->items, plan, "saved_ns")->value.i > most->value.i);
 }
 
-/* Writes what fixing the named ranks saves. @param item row of the named ranks @param it their name
- * in the sentence */
+/* Writes what fixing the named ranks saves.
+ * @param item  row of whatif.item on the named ranks
+ * @param it    name of these ranks in the sentence */
 static void named_text(const topic *t, size_t item, const char *it, char *out, size_t size) {
     char saves[192], because[160], more[224] = "";
     const size_t plan = find_plan(t);
@@ -536,9 +545,9 @@ static void named_text(const topic *t, size_t item, const char *it, char *out, s
     snprintf(out, size, "Fixing %s %s%s%s", it, saves, because, more);
 }
 
-/* Writes the sentences that follow the sentence on the leading kind of work: on the named ranks,
- * and on the plan. If an uneven split or a slow network leads, no rank is the cause, so it writes
- * no plan. */
+/* Writes the sentences that follow the sentence on the leading kind of work. They are about the
+ * named ranks and about the plan. If an uneven split or a slow network leads, no rank is the cause,
+ * so there is no sentence about the plan. */
 static void after_kind(const topic *t, size_t lead, size_t item, char *out, size_t size) {
     char whose[96], plan[PHRASE_MAX] = "";
     if (!is_nobody(t, lead))
@@ -568,7 +577,8 @@ size_t tm_savings_sentence(const tm_tables *tables, char out[TM_SAVINGS_MAX]) {
     const size_t item = named_item(&t, &it), lead = tm_savings_lead(tables).kind;
     char whose[48];
     if (item < t.items->n_rows && is_text(t.findings, 0, "shape", "event")) {
-        /* the headline for shape event is about operations, so "it" would not mean the rank */
+        /* The headline for the shape "event" is about operations. There, "it" would not mean the
+         * rank. */
         snprintf(whose, sizeof whose, "rank %.32s",
                  tm_table_cell(t.items, item, "name")->value.text);
         it = whose;

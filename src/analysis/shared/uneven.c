@@ -7,23 +7,25 @@
 
 #include "table/shown.h"
 
-/* Layers explain unequal work if layers and work differ by the same factor, within this tolerance.
- */
+/* Tolerance for comparing layers and work. Layers explain unequal work if both differ by the same
+ * factor within this tolerance. */
 static const double SAME = 0.03;
 
 /* Sums over the stages that differ, or over the other stages. */
 typedef struct side {
     size_t n;
     double work_ns, usual_ns, own_ns, ranks;
-    /* sum, maximum and minimum over the stages; minimum 0: the layers of a stage are unknown */
+    /* Sum, maximum and minimum of the number of layers over the stages. A minimum of 0 means that
+     * the number of layers of a stage is unknown. */
     int64_t layers, most, least;
 } side;
 
 typedef struct sides {
     side differ, other;
-    int64_t each, moved; /* each: layers of every stage after an even split (0: impossible); moved:
-                            layers to move */
-    char names[96];      /* "stage 2", "stages 0 and 1" */
+    /* `each` is the number of layers of every stage after an even split; 0 if an even split is
+     * impossible. `moved` is the number of layers to move. */
+    int64_t each, moved;
+    char names[96]; /* "stage 2", "stages 0 and 1" */
 } sides;
 
 static void add(side *s, const tm_table *table, size_t row) {

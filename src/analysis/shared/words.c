@@ -29,8 +29,8 @@ const char *tm_words_whole(const tm_tables *tables) {
     return marked ? "a step" : "the time from the devices' first event to their last";
 }
 
-/* Phrases that are right only for GPUs, with the words for other devices. A TPU has no streams, and
- * runs programs that XLA compiled from many kernels. */
+/* Phrases that are right only for GPUs, and the phrases that replace them for other devices. A TPU
+ * has no streams, and runs programs that XLA compiled from many kernels. */
 static const struct {
     const char *device; /* NULL: any other device */
     const char *of_gpus, *of_others;
@@ -66,8 +66,8 @@ static bool is_letter(char c) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Returns how many bytes at p to replace by *said; 0 if none. @p before is the character before p.
- */
+/* Returns the number of bytes at @p p that *said replaces; 0 if nothing is replaced. @p before is
+ * the character before @p p. */
 static size_t said_otherwise(const char *device, const char *p, char before, const char **said) {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         size_t size = strlen(words[i].of_gpus);

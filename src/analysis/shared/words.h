@@ -1,5 +1,6 @@
 /* Words for a job's devices. Sentences are written about GPUs. If all devices of a job are of
- * another kind, its word replaces "GPU"; if kinds differ, "device" does. */
+ * another kind, the word for this kind replaces "GPU". If the kinds differ, "device" replaces
+ * "GPU". */
 #ifndef TMERGE_WORDS_H
 #define TMERGE_WORDS_H
 
@@ -10,8 +11,8 @@
  * tables, or static. */
 const char *tm_words_device(const tm_tables *tables);
 
-/** Returns NCCL's spelling ("AllReduce") of a kind of collective ("allreduce"); @p kind if NCCL has
- * none. */
+/** Returns NCCL's name of a kind of collective, such as "AllReduce" for "allreduce". Returns @p
+ * kind if NCCL has no name for it. */
 const char *tm_words_kind(const char *kind);
 
 /** Returns what savings refer to: a step, or the replayed time if no step is marked. Static. */
@@ -19,9 +20,8 @@ const char *tm_words_whole(const tm_tables *tables);
 
 /**
  * Rewords a sentence on GPUs for other devices. Quoted text stays as it is, because it is a name.
- *
  * @param device  word for the device, such as "NPU"
- * @param out     of char; replaced by the sentence, with its terminating 0
+ * @param out     vector of char; replaced by the sentence, with its terminating 0
  * @return        false if out of memory
  */
 bool tm_words_say(const char *device, const char *sentence, tm_vec *out);

@@ -1,5 +1,5 @@
-/* What only traces of XLA and TensorFlow have: the operation and the program of each device event
- * (TM_ATTR_XLA). */
+/* Data that only traces of XLA and TensorFlow contain: the operation and the program of each device
+ * event (TM_ATTR_XLA). */
 #ifndef TMERGE_ANALYSIS_XLA_H
 #define TMERGE_ANALYSIS_XLA_H
 

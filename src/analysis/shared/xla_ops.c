@@ -8,7 +8,7 @@
 typedef struct nest {
     const tm_timeline *timeline;
     tm_vec *ops;  /* of tm_xla_op */
-    tm_vec stack; /* of uint32_t: indices into ops */
+    tm_vec stack; /* vector of uint32_t: indices into ops */
 } nest;
 
 static tm_xla_op *op_at(const nest *n, uint32_t i) {
@@ -19,8 +19,8 @@ static int64_t end_of(const tm_timeline *timeline, uint32_t row) {
     return timeline->begin_ns[row] + timeline->duration_ns[row];
 }
 
-/* Returns which part of an operation an event is. Events that only start or await an operation have
- * no role, because another event covers the whole operation. */
+/* Returns which part of an operation an event is. Some events only start or await an operation.
+ * They have no role, because another event covers the whole operation. */
 static tm_xla_part part_of(const tm_timeline *timeline, const tm_names *names,
                            const tm_xla_attr *attr) {
     bool counts = timeline->role[attr->event] != TM_ROLE_NONE;
@@ -56,7 +56,8 @@ static bool add(nest *n, const tm_names *names, const tm_xla_attr *attr) {
         tm_xla_op *holder = around(n, attr->event);
         op.self_ns = n->timeline->duration_ns[attr->event];
         if (holder && is_same(holder->attr, attr))
-            return true; /* an event of the same loop: the loop's self time includes it */
+            /* The event is part of the same loop. The self time of the loop already includes it. */
+            return true;
         if (holder)
             holder->self_ns -= op.self_ns;
     }
@@ -75,7 +76,7 @@ tm_status tm_xla_ops_find(const tm_timeline *timeline, const tm_names *names, tm
     *out = TM_VEC(tm_xla_op);
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_XLA] && ok; i++) {
         for (; track < end && attrs[i].event - track->first >= track->count; track++)
-            n.stack.n = 0; /* an operation is not nested in an operation of another track */
+            n.stack.n = 0; /* an operation of another track cannot contain this one */
         ok = add(&n, names, &attrs[i]);
     }
     tm_vec_free(&n.stack);

@@ -1,5 +1,5 @@
-/* The operations that a device ran, from XLA or TensorFlow profiles, with self time, FLOP and
- * bytes. Nothing counts twice. */
+/* The operations that a device ran, with self time, FLOP and bytes, from profiles of XLA or
+ * TensorFlow. No time and no work is counted twice. */
 #ifndef TMERGE_XLA_OPS_H
 #define TMERGE_XLA_OPS_H
 
@@ -12,21 +12,23 @@ typedef enum tm_xla_part {
     TM_XLA_HOLDS, /* a loop, call or branch, which contains other operations */
     TM_XLA_START, /* the start of an asynchronous operation */
     TM_XLA_DONE,  /* the wait for an asynchronous operation; the device does nothing else */
-    TM_XLA_ASYNC, /* an asynchronous operation from start to end, while the device does other work;
-                     without self time */
+    /* an asynchronous operation from start to end; the device does other work meanwhile, so the
+     * operation has no self time */
+    TM_XLA_ASYNC,
 } tm_xla_part;
 
 typedef struct tm_xla_op {
     const tm_xla_attr *attr; /* borrowed from the timeline */
     int64_t self_ns;         /* duration without nested operations [ns] */
-    /* can be summed: 0 if other events count them (containers, waits); -1 if unknown */
+    /* These can be summed. They are 0 if other events count the same work, as for containers and
+     * waits. They are -1 if unknown. */
     int64_t flop, bytes;
     uint8_t part; /* tm_xla_part */
 } tm_xla_op;
 
 /**
- * Finds the operations of a rank's device. Finds none in traces that are not XLA's or TensorFlow's.
- * On a device that runs one operation at a time (a TPU core), the sum of self_ns is its busy time.
+ * Finds the operations of a rank's device. Finds none if the trace is not of XLA or TensorFlow. If
+ * the device runs one operation at a time (a TPU core), the sum of self_ns is its busy time.
  * @param out  vector of tm_xla_op, ascending by row; the caller frees it, also on failure
  * @return     TM_OK; TM_ERR_FAULT
  */

@@ -7,11 +7,12 @@
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
 
-/* The start or end of a kernel. `millionths`: change of the number of blocks per multiprocessor, in
- * millionths; an integer, so that additions and subtractions cancel exactly. */
+/* The start or end of a kernel. `millionths` is by how much the number of blocks per multiprocessor
+ * changes, in millionths. It is an integer, so that additions and subtractions cancel exactly. */
 typedef struct edge {
     int64_t time_ns, millionths;
-    /* of a start: the stream, whose next kernel is then added; of an end: NO_STREAM */
+    /* For a start: the kernel's stream, so that the next kernel of this stream can be added. For an
+     * end: NO_STREAM. */
     size_t stream;
 } edge;
 
@@ -26,14 +27,17 @@ typedef struct state {
     const tm_timeline *timeline;
     const tm_intervals *within;
     bool of_gpus;
-    size_t last; /* index of the last used interval of `within`, which mostly fits the next event */
+    /* Index of the interval of `within` that was used last. The next event is mostly in the same
+     * interval. */
+    size_t last;
     tm_vec streams; /* of stream */
-    tm_vec edges;   /* of edge, latest first: the next start of each stream, and the ends of running
-                       kernels */
+    /* Vector of edge, latest first. It has the next start of each stream, and the ends of the
+     * running kernels. */
+    tm_vec edges;
 } state;
 
-/* Returns how much of [begin, end) is in `within` [ns]. Fast if it is in the last used interval or
- * the next one, as most are. */
+/* Returns how much of [begin, end) is in `within` [ns]. Tries the interval that was used last and
+ * the one after it first. Most events are in one of these. */
 static int64_t inside(state *s, int64_t begin_ns, int64_t end_ns) {
     const tm_interval *v = s->within->data;
     for (size_t i = s->last; i < s->within->n && i < s->last + 2; i++)
@@ -47,7 +51,7 @@ static int64_t inside(state *s, int64_t begin_ns, int64_t end_ns) {
     return tm_intervals_length_in(s->within, begin_ns, end_ns);
 }
 
-/* Adds a kernel to the sums of the figures that are recorded for it. */
+/* Adds a kernel to the sums of those figures that were recorded for the kernel. */
 static void add_kernel(state *s, tm_call_kinds *call_kinds, const tm_kernel_attr *kernel,
                        tm_gpu_use *out) {
     const tm_timeline *timeline = s->timeline;
@@ -108,7 +112,8 @@ static int64_t millionths_of(state *s, const tm_kernel_attr *kernel) {
     if (timeline->role[kernel->event] == TM_ROLE_NONE || !(blocks >= 0) || /* NaN: not recorded */
         inside(s, begin, begin + timeline->duration_ns[kernel->event]) == 0)
         return -1;
-    /* at most a million blocks; an integer, so that sums are exact */
+    /* Limits the number of blocks to a million. The result is an integer, so that sums are
+     * exact. */
     return (int64_t)((blocks < 1e6 ? blocks : 1e6) * 1e6 + 0.5);
 }
 
@@ -127,8 +132,8 @@ static bool add_edges(state *s, size_t number) {
     return true;
 }
 
-/* Integrates over time how full multiprocessors are. Adds up all edges at the same time before it
- * adds the time until the next edge. */
+/* Integrates over time how full the multiprocessors are. First adds up all edges at the same time,
+ * then adds the time until the next edge. */
 static bool find_fill(state *s, double *sum) {
     bool ok = find_streams(s);
     for (size_t i = 0; i < s->streams.n && ok; i++)

@@ -140,8 +140,8 @@ static void set_spread(tm_cell *cells, const load *loads, size_t n, int64_t sum,
     tm_cell_set_real(&cells[I_GINI], gini_of(scratch, n, (double)sum));
 }
 
-/* Sets the shared columns from the loads of a step, ascending in rank. If only one of several ranks
- * has the step, comparisons stay null. */
+/* Sets the shared columns from the loads of a step, which ascend in rank. If the job has several
+ * ranks and only one of them has the step, the columns with comparisons stay null. */
 static tm_status set_loads(tm_cell *cells, const load *loads, size_t n, bool several,
                            tm_error *err) {
     const load *most = loads;
@@ -160,7 +160,7 @@ static tm_status set_loads(tm_cell *cells, const load *loads, size_t n, bool sev
     tm_cell_set_int(&cells[I_MAX_RANK], most->rank);
     tm_cell_set_int(&cells[I_STEP], window);
     bool compared = n > 1 || !several;
-    if (compared) /* from integers, so that the result is rounded only once */
+    if (compared) /* computed from integers, so that the result is rounded only once */
         tm_cell_set_int(&cells[I_NS], tm_round_ratio(most->compute_ns * count - sum, count));
     if (compared && sum > 0) {
         tm_cell_set_real(&cells[I_PCT], 100.0 * (max / mean - 1.0));
@@ -184,16 +184,16 @@ static bool lacks_work(const tm_tables *tables, int64_t rank) {
            (row < ranks->n_rows && tm_table_cell(ranks, row, "truncated")->value.i != 0);
 }
 
-/* Returns whether a rank has no recorded work in a step although its trace lacks much of its work.
- */
+/* Returns whether the work of a rank in a step was probably lost. This is so if no work was
+ * recorded in the step, and if the rank's figures are in doubt. */
 static bool is_lost(const tm_tables *tables, const tm_table *steps, size_t row) {
     return tm_table_cell(steps, row, "idle_ns")->value.i ==
                tm_table_cell(steps, row, "window_ns")->value.i &&
            tm_doubt_of_rank(tables, tm_table_cell(steps, row, "rank")->value.i);
 }
 
-/* Collects the rows of overlap.step that count: of whole, recorded steps, on ranks with GPU events
- * (window above 0). */
+/* Collects the rows of overlap.step that count. Such a row is for a whole step that was recorded,
+ * on a rank with GPU events (its window is above 0). */
 static tm_status read_loads(const tm_tables *tables, tm_vec *out, int64_t *n_partial,
                             tm_error *err) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
@@ -274,8 +274,8 @@ static size_t sum_ranks(load *common, size_t n) {
     return kept;
 }
 
-/* Adds the rows. If two recordings each have a part of a step, a rank has two loads for it.
- * sum_ranks merges these in place, so the loads for the job's row are copied before. */
+/* Adds the rows of the steps. A rank has two loads for a step if two recordings each have a part of
+ * it. sum_ranks merges these loads in place, so the loads for the job's row are copied before. */
 static tm_status add_steps(const tm_vec *loads, bool several, int64_t n_partial, tm_tables *out,
                            tm_error *err) {
     load *v = loads->data;

@@ -113,7 +113,8 @@ static bool add_rows(const tm_rank_view *view, const tm_intervals *stalls, tm_ta
         tm_cell_set_int(&row[S_RANK], timeline->rank);
         tm_cell_set_int(&row[S_STEP], step->number);
         set_times(&row[S_TIMES], &t, view->busy->any && !view->busy->comm_alone);
-        /* Keeps the first of several steps with the same maximum; no step if none loads. */
+        /* If several steps have the same maximum, keeps the first of them. If no step loads data,
+         * keeps no step. */
         if (t.load_ns > slowest.load_ns) {
             slowest = t;
             slowest_step = step->number;
@@ -147,7 +148,7 @@ static tm_status input_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     (void)err;
     const tm_table *ranks = tm_tables_find(out, rank_def.name);
-    /* Rows are sorted by rank, so of equal values the lowest rank's stays. */
+    /* Rows are sorted by rank. If several ranks have the same value, the lowest rank stays. */
     size_t slowest = 0;
     for (size_t i = 1; i < ranks->n_rows; i++)
         if (tm_table_row(ranks, i)[R_TIMES + T_LOAD].value.i >

@@ -40,7 +40,7 @@ static const part causes[] = {
                  "not recorded"},
 };
 
-/* Replaces other_ns if queued_ns is nearly all of it. */
+/* This part replaces other_ns if nearly all of other_ns is queued_ns. */
 static const part queued = {"queued_ns",
                             "the next work was already queued and waited for something else"};
 enum { QUEUED_PCT = 95 };
@@ -139,8 +139,8 @@ static void devices_text(const tm_tables *tables, size_t first, size_t n, size_t
 
 enum { WHOSE_TEXT = 128 };
 
-/* Writes "its GPU computes" or "3 of its 4 GPUs compute", and if there are several devices, the
- * share of each. Returns whether several devices work. */
+/* Writes "its GPU computes" or "3 of its 4 GPUs compute" to @p whose. If there are several devices,
+ * writes the share of each device to @p each. Returns whether several devices work. */
 static bool whose_text(const tm_tables *tables, char whose[WHOSE_TEXT], char *each, size_t size) {
     const int64_t rank = number(tm_tables_find(tables, "overlap.rank"), 0, "rank");
     const char *device = tm_words_device(tables);
@@ -160,8 +160,8 @@ static bool whose_text(const tm_tables *tables, char whose[WHOSE_TEXT], char *ea
     return working > 1;
 }
 
-/* Writes how much of the steps is before the device's first work or after its last, outside of the
- * window that shares refer to. Writes nothing if it is little. */
+/* Writes how much of the steps is before the device's first work or after its last work. This time
+ * is outside of the window to which shares refer. Writes nothing if there is little such time. */
 static void outside_text(const tm_tables *tables, int64_t window_ns, char *out, size_t size) {
     const tm_table *job = tm_tables_find(tables, "overview.job");
     const int64_t steps_ns = number(job, 0, "step_ns"), outside_ns = steps_ns - window_ns;

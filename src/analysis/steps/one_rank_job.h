@@ -8,8 +8,8 @@
 
 enum { TM_ALONE_MAX = 768 };
 
-/** Writes the headline of a job that has one rank with device events, and the evidence ("" if
- * none). Returns false for other jobs; then both are empty. */
+/** Writes the headline and the evidence of a job that has one rank with device events. The evidence
+ * is "" if there is none. For other jobs, writes "" to both, and returns false. */
 bool tm_alone_text(const tm_tables *tables, char headline[TM_ALONE_MAX],
                    char evidence[TM_ALONE_MAX]);
 

@@ -214,7 +214,8 @@ static void set_ratios(tm_cell *cells, const tm_busy *busy, const tm_busy_times 
     tm_cell_set_ratio(&cells[T_EXPOSED_TO_WINDOW], 1.0, t->exposed_comm_ns, t->window_ns);
 }
 
-/* Sums over communication kernels with a known wait: of a rank, or of a rank in a step. */
+/* Sums over communication kernels whose wait is known. The kernels are those of a rank, or those of
+ * a rank in one step. */
 typedef struct wait_sum {
     int64_t step; /* step of the operation; the rank's own kernel may be in another step */
     int64_t wait_ns, transfer_ns, n;
@@ -241,8 +242,8 @@ static tm_interval opened(const tm_timeline *timeline, uint32_t row) {
     return (tm_interval){from < end ? from : end, end};
 }
 
-/* Adds each kernel to the first sum (all kernels), and to its step's sum, which is one of n others.
- */
+/* Adds each kernel to the first sum, which is over all kernels. Also adds it to the sum of its
+ * step. There are n sums of steps, after the first sum. */
 static void add_waits(const tm_timeline *timeline, wait_sum *all, size_t n) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE] && timeline->answers; i++) {
@@ -305,9 +306,9 @@ static bool is_at_border(const tm_timeline *timeline, size_t i) {
     return border;
 }
 
-/* Returns whether a step is cut: a trace of the rank ended within it, or steps are marked and other
- * ranks' profilers started within it. A profiler writes the host's events before the GPU's, so the
- * last GPU event shows where the trace ends. */
+/* Returns whether a step is cut. A step is cut if a trace of the rank ended within it. A marked
+ * step is also cut if the profilers of other ranks started within it. A profiler writes the events
+ * of the host before those of the GPU, so the last GPU event shows where a trace ends. */
 static bool is_cut(const tm_timeline *timeline, size_t i) {
     const tm_step *step = &timeline->steps[i];
     bool cut = false;
@@ -321,8 +322,9 @@ static bool is_cut(const tm_timeline *timeline, size_t i) {
     return cut;
 }
 
-/* Adds the rows of the steps. Sets `partial` to true if the trace was cut in the step; to false if
- * overlap_job shall compare windows. Otherwise leaves it null; overlap_job then sets false. */
+/* Adds the rows of the steps. Sets `partial` to true if the trace was cut in the step. Sets it to
+ * false if overlap_job must compare the window with other ranks. Otherwise leaves it null, and
+ * overlap_job sets it to false. */
 static tm_status overlap_steps(const tm_rank_view *view, wait_sum *waits, tm_tables *out,
                                tm_error *err) {
     const tm_timeline *timeline = view->timeline;
@@ -476,9 +478,9 @@ static int by_step_then_window(const void *a, const void *b) {
                               : tm_order_i64(x->window_ns, y->window_ns);
 }
 
-/* Marks the partial rows of a step: rows [0, n), sorted by window. Such rows have a window that is
- * much shorter than the median. Rows of ranks without GPU events have no window, and do not count.
- */
+/* Marks the partial rows of a step, which are rows [0, n), sorted by window. A partial row has a
+ * window that is much shorter than the median. Rows of ranks without GPU events have no window, and
+ * do not count. */
 static void mark_partial(const compared *rows, size_t n) {
     size_t empty = 0;
     while (empty < n && rows[empty].window_ns == 0)
@@ -489,8 +491,9 @@ static void mark_partial(const compared *rows, size_t n) {
                                  : rows[empty + (counted - 1) / 2].window_ns +
                                        rows[empty + counted / 2].window_ns;
     for (size_t i = 0; i < n; i++) {
-        /* Tests window < 0.8 * median, i.e. 5 * window < 2 * twice, without overflow: `over` is
-         * window - 0.4 * twice, rounded. If it is 0 or 1, the remainder of twice / 5 decides. */
+        /* Computes whether window < 0.8 * median. `twice` is twice the median, so this means 5 *
+         * window < 2 * twice. To avoid overflow, `over` is window - 0.4 * twice, rounded. If `over`
+         * is 0 or 1, the remainder of twice / 5 decides. */
         int64_t over = rows[i].window_ns - twice / 5 * 2;
         bool under = over < 0 || (over < 2 && 5 * over < 2 * (twice % 5));
         tm_cell *partial = &rows[i].row[S_PARTIAL];
@@ -514,7 +517,7 @@ static tm_status overlap_job(const tm_job *job, tm_tables *out, tm_error *err) {
             tm_busy_compared(unmarked, row[S_RANK].value.i, row[S_TIMES + T_WINDOW].value.i)};
     }
     qsort(rows, table->n_rows, sizeof *rows, by_step_then_window);
-    /* up to n_rows, so that the last step is marked, too */
+    /* The loop runs up to n_rows, so that the last step is marked, too. */
     for (size_t first = 0, i = 1; i <= table->n_rows; i++) {
         if (i < table->n_rows && rows[i].step == rows[first].step)
             continue;

@@ -197,9 +197,10 @@ typedef struct part_sets {
     const tm_intervals *raw[OTHER]; /* set of each part, in the order of the columns */
     const tm_busy *busy;            /* busy time of the rank */
     bool of_cpu;                    /* whether the rank's device is the CPU */
-    const tm_vec *devices; /* of tm_device_busy: the rank's devices, if there are several */
-    tm_intervals steps;    /* windows of the steps */
-    /* union of the parts of a step so far: without the next part, and with it */
+    /* vector of tm_device_busy: the rank's devices, if there are several */
+    const tm_vec *devices;
+    tm_intervals steps; /* windows of the steps */
+    /* up_to[0] is the union of the parts of a step so far; up_to[1] also contains the next part */
     tm_intervals up_to[2];
 } part_sets;
 
@@ -237,7 +238,7 @@ static void close_sets(part_sets *s) {
     tm_vec_free(&s->up_to[1]);
 }
 
-/* Separates copies from sets, which tm_busy combines. */
+/* Separates copies from memory sets. tm_busy has both in one set. */
 static bool split_memory(const tm_timeline *timeline, tm_intervals *copies, tm_intervals *sets) {
     const tm_copy_attr *attrs = timeline->attrs[TM_ATTR_COPY];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COPY]; i++) {
@@ -276,8 +277,8 @@ static tm_intervals near_step(const tm_intervals *set, const tm_step *step) {
         .data = set->n > 0 ? v + first : NULL, .n = end - first, .size = set->size};
 }
 
-/* Sets a step's parts, and adds them to the rank's sums. A part is the time that it adds to the
- * union of the parts before it, so time with several activities counts for the first of them. */
+/* Sets the parts of a step, and adds them to the rank's sums. Each part gets only the time that no
+ * part before it has. So time with several activities counts for the first of them. */
 static bool add_parts(part_sets *s, const tm_step *step, int64_t window_ns, int64_t *sums,
                       tm_cell *cells) {
     int64_t before = 0;
@@ -303,7 +304,8 @@ static int64_t kernels_in(const tm_busy *busy, const tm_step *step) {
            tm_intervals_length_in(&busy->exposed_comm, step->begin_ns, step->end_ns);
 }
 
-/* Returns the duration of P u C in a step; if several devices work, the mean over them. */
+/* Returns the duration of P u C in a step. If several devices work, returns the mean over these
+ * devices. */
 static int64_t kernels_of_devices(const part_sets *s, const tm_step *step) {
     const tm_device_busy *v = s->devices->data;
     int64_t sum = 0, n = 0;

@@ -10,10 +10,11 @@
 /* What threads do, before their time is divided into phases. */
 typedef struct raw_time {
     const tm_rank_view *view;
-    tm_intervals optimizer, updates; /* with and without the time that clears gradients */
+    /* `optimizer` has the time in which gradients are cleared, and `updates` does not */
+    tm_intervals optimizer, updates;
     tm_intervals backward;
     tm_intervals calls; /* operators and runtime calls on main threads */
-    tm_vec marks;       /* of int64_t: starts of steps, ascending */
+    tm_vec marks;       /* vector of int64_t: starts of steps, ascending */
     bool of_cpu; /* whether the device is the CPU: backward then runs on the main thread, which also
                     waits for gloo */
 } raw_time;
@@ -24,9 +25,9 @@ static bool is_autograd(const tm_thread *thread) {
     return thread->n_backward > 0 && !thread->marks_steps && !thread->optimizes;
 }
 
-/* Returns whether a call averages or copies gradients for DDP during backward, which may run on the
- * thread that called backward. Sets *asks if the call starts a collective, so that it belongs to no
- * set. */
+/* Returns whether a call averages or copies gradients for DDP during backward. Such a call may run
+ * on the thread that called backward. Sets *asks to whether the call starts a collective. A call
+ * that starts a collective belongs to no set. */
 static bool reduces_gradients(const raw_time *raw, uint32_t row, bool *asks) {
     static const char *const starts[] = {"torch::distributed::reducer::",
                                          "torch.distributed.ddp.reducer::"};
@@ -39,13 +40,13 @@ static bool reduces_gradients(const raw_time *raw, uint32_t row, bool *asks) {
     return false;
 }
 
-/* Returns the set that an operator or annotation is added to; NULL for none. @param rest set for
- * calls whose names show no phase */
+/* Returns the set to which an operator or annotation is added. Returns NULL if it is added to none.
+ * @param rest  set for calls whose names show no phase */
 static tm_intervals *set_of(raw_time *raw, tm_call_kind kind, uint8_t category,
                             tm_intervals *rest) {
     if (kind == TM_CALL_KIND_OPTIMIZER || kind == TM_CALL_KIND_ZERO_GRAD)
         return kind == TM_CALL_KIND_OPTIMIZER ? &raw->updates : &raw->optimizer;
-    /* on any thread, because programs may run autograd's nodes themselves */
+    /* This applies to every thread, because a program may run autograd's nodes itself. */
     if (kind == TM_CALL_KIND_BACKWARD && category == TM_CAT_CPU_OP)
         return &raw->backward;
     if (category == TM_CAT_USER_ANNOTATION || tm_call_kind_is_scope(kind))
@@ -133,8 +134,8 @@ static bool has_mark_in(const tm_vec *marks, size_t *from, int64_t begin_ns, int
     return *from < marks->n && v[*from] < end_ns;
 }
 
-/* Adds the gaps of backward in which the main thread only waits for autograd's threads. Gaps
- * ascend, so each of the other sets is read only once. */
+/* Adds the gaps of backward in which the main thread only waits for autograd's threads. The gaps
+ * are visited in ascending order, so each of the other sets is read only once. */
 static bool close_gaps(const raw_time *raw, tm_intervals *out) {
     const tm_interval *v = raw->backward.data;
     size_t call = 0, optimizer = 0, input = 0, mark = 0;
@@ -158,9 +159,10 @@ static int64_t next_begin(const tm_intervals *set, size_t *from, int64_t time_ns
     return *from < set->n ? v[*from].begin_ns : INT64_MAX;
 }
 
-/* Joins the main threads' calls that are in no other phase, up to the start of another phase or
- * step. They are forward if backward comes next, or if there is no backward. Clearing gradients may
- * come before or after forward, so it ends no stretch of calls. */
+/* Finds stretches of the main threads' calls. A stretch has only calls that are in no other phase,
+ * and ends where another phase or a step starts. It is forward if backward comes next, or if there
+ * is no backward. Gradients may be cleared before or after forward, so clearing does not end a
+ * stretch. */
 static bool find_forward(const raw_time *raw, const tm_intervals *calls, tm_phase_time *out,
                          tm_intervals *forward_and_clearing) {
     const tm_interval *v = calls->data;
@@ -189,8 +191,8 @@ static bool find_forward(const raw_time *raw, const tm_intervals *calls, tm_phas
                                  &out->host[TM_PHASE_FORWARD]);
 }
 
-/* Gives each phase the time that no phase before it has, in the order of precedence in the header.
- * NONE stays empty: uniting a set with it copies the set. */
+/* Gives each phase the time that no earlier phase has. The order of the phases is the precedence in
+ * the header. The set NONE stays empty. Uniting another set with it copies that set. */
 static bool split_host(const raw_time *raw, tm_phase_time *out) {
     enum { BACKWARD, TAKEN, ALL, CALLS, FORWARD, NONE, N_SETS };
     const tm_intervals *input = &raw->view->host->input, *optimizer = &raw->optimizer;
@@ -254,8 +256,8 @@ static bool split_gpu(const tm_rank_view *view, tm_phase_time *out) {
         if (phase < TM_N_PHASES)
             ok = tm_intervals_add(&raw[phase], begin, begin + timeline->duration_ns[row]);
     }
-    /* Time with work of several phases counts for the first of them. `taken` is the time of all
-     * earlier phases. */
+    /* If work of several phases runs at the same time, the time counts for the first of these
+     * phases. `taken` is the time of all earlier phases. */
     tm_intervals taken = TM_INTERVALS(), next = TM_INTERVALS();
     for (int p = 0; p < TM_N_PHASES && ok; p++) {
         tm_intervals_normalise(&raw[p]);

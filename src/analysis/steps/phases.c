@@ -5,7 +5,7 @@
 #include "analysis/shared/xla.h"
 #include "phase_time.h"
 
-/* Parts of each of the three times (step, host, GPU): the phases, then other. */
+/* Each of three times (step, host, GPU) has these parts: the phases, and then "other". */
 enum { N_PARTS = TM_N_PHASES + 1 };
 
 enum { RANK, STEP, LENGTH, BOTH, SHARE = BOTH + N_PARTS, HOST = SHARE + N_PARTS };
@@ -106,8 +106,8 @@ static void set_step(tm_cell *row, const phase_sets *s, const tm_step *step, int
     for (int p = 0; p < TM_N_PHASES; p++) {
         int64_t in_host = tm_intervals_length_in(&s->phases.host[p], begin, end);
         int64_t in_gpu = tm_intervals_length_in(&s->phases.gpu[p], begin, end);
-        /* While the GPU is busy, its work gives the phase; while it is idle, the host's work does.
-         */
+        /* While the GPU is busy, the phase is that of the GPU's work. While the GPU is idle, the
+         * phase is that of the host's work. */
         int64_t in_both =
             in_gpu + in_host - tm_intervals_common_in(&s->phases.host[p], s->busy, begin, end);
         tm_cell_set_int(&row[BOTH + p], in_both);

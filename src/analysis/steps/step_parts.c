@@ -17,7 +17,8 @@
 typedef enum chore { UNKNOWN, NONE, LOGS, SAVES } chore;
 
 static const struct {
-    /* the name starts with `begin` and contains `part`; "" fits any name */
+    /* A name matches if it starts with `begin` and contains `part`. An empty text matches any
+     * name. */
     const char *begin, *part;
     chore chore;
 } chores[] = {
@@ -74,7 +75,8 @@ static tm_step_part *step_of(const finding *f, uint32_t row) {
     return step == TM_NO_STEP ? NULL : &f->steps[step];
 }
 
-/* Adds a call that logs or saves, unless it is within a call that was added. */
+/* Adds a call that logs or saves. Does not add it if it is nested in a call that was already
+ * added. */
 static void add_chore(finding *f, uint32_t row, int64_t *until_ns) {
     const tm_timeline *timeline = f->view->timeline;
     uint32_t name = timeline->name[row];
@@ -200,10 +202,11 @@ static void count_updates(finding *f) {
     }
 }
 
-/* Counts each pass in the step in which it starts. Of the nodes that are ready, autograd runs the
- * one with the highest number, and nodes that become ready have lower numbers. So a node with a
- * higher number than the last one starts a new pass. If a pass runs a node again (`known` has the
- * nodes that ran), it is for a second loss of the same forward pass, and does not count. */
+/* Counts each backward pass in the step in which it starts. Autograd runs the ready node with the
+ * highest number, and nodes that become ready later have lower numbers. So a node with a higher
+ * number than the last one starts a new pass. A pass that runs a node again is for a second loss of
+ * the same forward pass, and does not count.
+ * @param known  the nodes that ran */
 static bool count_numbered(finding *f, uint32_t track, tm_keys *known) {
     const mark *marks = f->marks.data;
     int64_t last = -1;

@@ -13,12 +13,12 @@ typedef struct tm_step_part {
 
 typedef struct tm_step_parts {
     tm_step_part *steps; /* [n] in the order of the timeline's steps; the caller frees it */
-    size_t n;            /* 0 if the trace shows neither a backward pass nor an update */
+    size_t n;      /* number of steps; 0 if the trace shows neither a backward pass nor an update */
     bool numbered; /* whether autograd's sequence numbers are recorded, so that passes are known */
 } tm_step_parts;
 
-/** Finds the structure of each step. A call belongs to the step in which it starts, a GPU event to
- * the step in which it was launched. Returns TM_OK; TM_ERR_FAULT, with nothing set. */
+/** Finds the structure of each step. A call belongs to the step in which it starts. A GPU event
+ * belongs to the step in which it was launched. Returns TM_OK; TM_ERR_FAULT, with nothing set. */
 tm_status tm_step_parts_find(const tm_rank_view *view, tm_step_parts *out,
                              tm_error *err) TM_MUST_CHECK;
 

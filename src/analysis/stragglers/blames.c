@@ -48,7 +48,8 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
                     "members of the operation."},
 };
 
-/* Sums over the waits of the rank's kernels, by step. Sent by the process that has the rank. */
+/* Sums over the waits of a rank's kernels in each step. The process that has the rank sends these
+ * rows. */
 const tm_table_def tm_blames_part = TM_INTERNAL_TABLE(
     "stragglers.part", "A row for each rank and step: the data behind the other tables.",
     part_columns, N_PART_COLUMNS, 2);
@@ -64,7 +65,8 @@ static const tm_column cost_columns[N_COST_COLUMNS] = {
     [C_INDIRECT] = {"indirect_ns", TM_INT, "ns", "As in stragglers.rank."},
 };
 
-/* Sent by the process that receives all costs of a rank, so each step has at most one row. */
+/* The process that receives all costs of a rank sends these rows. So there is at most one row for
+ * each step of a rank. */
 const tm_table_def tm_blames_cost =
     TM_INTERNAL_TABLE("stragglers.cost",
                       "A row for each rank and step whose total cost differs from its caused wait.",
@@ -75,13 +77,13 @@ static const tm_column member_columns[] = {
     {"rank", TM_INT, "", "Global rank of a member of the group."},
 };
 
-/* Sent by the process that has the rank. With this, the verdict finds groups whose ranks are all
- * late.
- */
+/* The process that has the rank sends these rows. From them, the verdict finds groups whose ranks
+ * are all late. */
 const tm_table_def tm_blames_member = TM_INTERNAL_TABLE(
     "stragglers.member", "A row for each process group and member rank.", member_columns, 2, 2);
 
-/* Leaves out the waits that the rank caused through other ranks: stragglers.cost has them. */
+/* Does not add the waits that the rank caused through other ranks, because stragglers.cost has
+ * these waits. */
 tm_status tm_blames_add_part(tm_tables *tables, const tm_blame *blame, tm_error *err) {
     tm_cell *row = tm_table_add_row(tm_tables_find(tables, tm_blames_part.name));
     if (!row)
@@ -120,7 +122,7 @@ tm_status tm_blames_add_own(tm_tables *tables, const tm_collectives *own, tm_err
         tm_cell *row = tm_table_add_row(members);
         if (!row)
             return tm_fail_memory(err);
-        /* only an identity: its sign and size mean nothing */
+        /* The number only identifies the group. Its sign and size mean nothing. */
         tm_cell_set_int(&row[0], (int64_t)(member->group >> 1));
         tm_cell_set_int(&row[1], member->rank);
     }

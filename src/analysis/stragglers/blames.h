@@ -31,7 +31,8 @@ static inline bool tm_places_share(const tm_place *a, const tm_place *b) {
 
 /** What the job part of the analysis reads. */
 typedef struct tm_blames {
-    tm_blame *ranks; /* [n_ranks] one per row of job.rank; all arrays here are owned */
+    /* [n_ranks] one per row of job.rank; owned, like all arrays of this struct */
+    tm_blame *ranks;
     size_t n_ranks;
     tm_blame *parts; /* [n_parts] sorted by step, then by rank */
     size_t n_parts;

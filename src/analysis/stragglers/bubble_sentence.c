@@ -9,8 +9,9 @@
 #include "analysis/shared/same_kernels.h"
 #include "table/shown.h"
 
-/* Returns the rank whose kernels are slowest, relative to the same kernels on other ranks of any
- * stage; n_ranks if there is no rank on which nearly all kernels are slower. */
+/* Returns the rank whose kernels are slowest, compared with the same kernels on other ranks of any
+ * stage. A rank counts only if nearly all of its kernels are slower. Returns n_ranks if there is no
+ * such rank. */
 static size_t slowest_kernels(const tm_tables *tables, const tm_blames *t, double *speed) {
     size_t slowest = t->n_ranks;
     *speed = TM_LATE_NORMAL_SPEED;

@@ -122,7 +122,8 @@ static tm_status add_rows(tm_tables *tables, int64_t group, const tm_vec *suspec
     return TM_OK;
 }
 
-/* Returns how many members took part in a group's first operation with own times. @param own [n] */
+/* Returns how many members took part in the first operation of a group. @p own has the n own times
+ * of the group. */
 static size_t count_members(const tm_own_time *own, size_t n) {
     size_t members = 1;
     while (members < n && own[members].key == own->key && own[members].last_ns == own->last_ns)
@@ -161,7 +162,7 @@ static tm_status test_group(const tm_collectives *all, const tm_own_time *own, s
             &times, steps, hosts, stages, (double)all->n_compared / (double)members, NULL};
         status = tm_suspects_find(&compared, &suspects, &standings, err);
     }
-    /* the group is only an identity: its sign and size mean nothing */
+    /* The number only identifies the group. Its sign and size mean nothing. */
     if (status == TM_OK)
         status = add_rows(tables, (int64_t)(own->group >> 1), &suspects, &standings, err);
     tm_own_times_free(&times);
@@ -173,20 +174,21 @@ static tm_status test_group(const tm_collectives *all, const tm_own_time *own, s
 
 /* How the work of ranks is compared. WAY_PARTS finds ranks that are always a little slower, even in
  * few steps. WAY_STEPS finds ranks that take much longer once in each step. WAY_STAGES is for
- * stages of few ranks: it compares the ranks of all stages, by their excess over the other ranks of
- * their stage, relative to the stage's usual time. */
+ * stages of few ranks, and compares the ranks of all stages with each other. The compared value is
+ * a rank's excess over the other ranks of its stage, relative to the usual time of the stage. */
 typedef enum works_way { WAY_PARTS, WAY_STEPS, WAY_STAGES, N_WAYS } works_way;
 
 /* Share of the significance level for each kind of work, for parts and steps together. TM_WORKS_LAG
- * needs only a small share, because few ranks have unexplained starts; CALLS_SHARE (median times of
- * calls, only for hosts) is small, because each median is over thousands of calls. */
+ * needs only a small share, because few ranks have unexplained starts. CALLS_SHARE is for the
+ * median times of calls, which are compared only between hosts. It is small, because each median is
+ * over thousands of calls. */
 static const double SHARES[] = {
     [TM_WORKS_DEVICE] = 0.5, [TM_WORKS_HOST] = 0.45, [TM_WORKS_LAG] = 0.05};
 static const double CALLS_SHARE = 0.05;
 static const double PARTS_OF_USUAL = 1e9;
-/* With at most STEADY_STEPS steps, parts of steps prove something only if the mean excess over the
- * steps is at least STEADY_TIMES its standard deviation. For four steps, this is a Student's t of 6
- * (p 0.009). */
+/* Limits for findings from parts of steps. If there are at most STEADY_STEPS steps, such a finding
+ * counts only if the excess is steady: its mean over the steps must be at least STEADY_TIMES its
+ * standard deviation. For four steps, this corresponds to a Student's t of 6 (p 0.009). */
 static const double STEADY_STEPS = 8.0, STEADY_TIMES = 3.0;
 
 /* What a test compares: a kind of work, on ranks [first, first + n). */
@@ -296,9 +298,9 @@ static int64_t excess_of(const tm_own_times *times, const int64_t *excess, int64
     return sum;
 }
 
-/* Returns whether a member's excess is similar in each step; true if there are many steps. If it
- * differs, for example with unequal shares of data, the parts of a step are no independent
- * evidence. */
+/* Returns whether a member's excess is similar in each step. Returns true if there are many steps.
+ * If the excess differs between few steps, for example because of unequal shares of data, the parts
+ * of a step are no independent evidence. */
 static bool is_steady(const works_range *r, const tm_own_times *times, const tm_suspect *s,
                       const int64_t *excess) {
     double n = 0.0, sum = 0.0, squares = 0.0;
@@ -350,8 +352,8 @@ static tm_status find_in_works(const works_range *r, tm_own_times *times, tm_vec
         const tm_compared compared = {times, steps, hosts, NULL, r->n_tests, r->orders};
         if (status == TM_OK && times->n_rows > 0)
             status = tm_suspects_find(&compared, suspects, standings, err);
-        /* not for unexplained starts (TM_WORKS_LAG): a rank's share of the data does not delay them
-         */
+        /* This does not apply to unexplained starts (TM_WORKS_LAG), because a rank's share of the
+         * data does not delay starts. */
         if (status == TM_OK && r->way == WAY_PARTS && r->kind != TM_WORKS_LAG && suspects->n > 0)
             status = mark_unsteady(r, times, excess, suspects, err);
     }
@@ -376,8 +378,8 @@ static bool has_calls(const tm_works *works) {
     return any;
 }
 
-/* Keeps only hosts that are at least TM_HOST_FACTOR_LEAST times as slow. Scales their excess from
- * calls to all host work. */
+/* Keeps only hosts whose calls take at least TM_HOST_FACTOR_LEAST times as long as on other hosts.
+ * The excess of a kept host is only that of its calls. Scales it to all work of the host. */
 static void keep_slow_hosts(const works_range *r, const tm_own_times *times, tm_vec *suspects) {
     tm_suspect *v = suspects->data;
     size_t kept = 0;
@@ -421,7 +423,8 @@ static tm_status test_works(const works_range *r, tm_tables *tables, tm_error *e
     return status;
 }
 
-/* Compares each kind of work: by parts of steps within each stage, and by steps over all ranks. */
+/* Compares each kind of work in two ways: by parts of steps within each stage, and by steps over
+ * all ranks. */
 static tm_status add_works(const tm_works *works, tm_orders *orders, tm_tables *tables,
                            tm_error *err) {
     const size_t n = works->ranks.n;

@@ -9,7 +9,7 @@
 /** Internal tables that carry suspects and standings to the job part. */
 extern const tm_table_def tm_compared_suspect, tm_compared_standing;
 
-/** With a replay, tests the ranks of each role by their work in the replay. Without one, tests
+/** If there is a replay, tests the ranks of each role by their work in the replay. Otherwise, tests
  * every group whose own times are known. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_compared_add(tm_tables *tables, const tm_collectives *own,
                           tm_error *err) TM_MUST_CHECK;

@@ -85,8 +85,8 @@ static bool same_culprit(const tm_finding *a, const tm_finding *b) {
            (a->level == TM_CULPRIT_RANK ? a->rank == b->rank : a->place == b->place);
 }
 
-/* Makes findings from suspects. Merges findings on the same rank or host: keeps the one with the
- * largest excess, and the minimum p. */
+/* Makes findings from suspects. If several findings are on the same rank or host, keeps the finding
+ * with the largest excess, and sets its p to the smallest p of all of them. */
 static tm_status gather(const tm_findings_input *in, tm_vec *all, tm_error *err) {
     for (size_t i = 0; i < in->n_suspects; i++) {
         if (in->suspects[i].unsteady)
@@ -94,7 +94,7 @@ static tm_status gather(const tm_findings_input *in, tm_vec *all, tm_error *err)
         tm_finding f = finding_of(in, &in->suspects[i]), *known = NULL;
         if (f.level == TM_CULPRIT_HOST && f.place == in->blames->n_places)
             continue;
-        /* must come before findings on the same rank are merged */
+        /* This test must come before findings on the same rank are merged. */
         if (f.of_stage && percent(in, f.excess_ns) < STAGE_LEAST_PCT)
             continue;
         /* Unexplained starts may be chance, even if fixing the rank saves time for another reason.
@@ -129,7 +129,8 @@ static void keep_if(tm_vec *all, const bool *wanted) {
     all->n = n;
 }
 
-/* Merges the findings on ranks of a place, whose entries are [first, end), into one. */
+/* Merges the findings on the ranks of one place into one finding. Entries [first, end) of
+ * tm_blames.places are the ranks of this place. */
 static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t first, size_t end,
                          int64_t *excess, bool *wanted) {
     const tm_finding *v = all->data;
@@ -144,7 +145,7 @@ static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t 
         wanted[i] = !of_place;
         if (!of_place)
             continue;
-        /* if one of the ranks is late throughout, so is the merged finding */
+        /* If one of the ranks is late throughout, the merged finding is also "throughout". */
         if (n == 0 || (v[i].shape == TM_SHAPE_THROUGHOUT && out.shape != TM_SHAPE_THROUGHOUT)) {
             double p = out.p;
             int64_t rank = n == 0 || v[i].rank < out.rank ? v[i].rank : out.rank;
@@ -165,8 +166,8 @@ static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t 
     return out;
 }
 
-/* Returns how many ranks of a host or group have findings; 0 if their excesses differ so much that
- * they have no common cause. */
+/* Returns how many ranks of a host or group have findings. Returns 0 if the excesses of these
+ * findings differ so much that they cannot have a common cause. */
 static size_t count_found(const tm_blames *t, const tm_vec *all, size_t first, size_t end) {
     enum { ALIKE = 3 };
     int64_t least_ns = INT64_MAX, most_ns = 0;
@@ -189,7 +190,7 @@ static bool find_place(const tm_blames *t, const tm_vec *all, size_t *first, siz
     for (size_t i = 0, e; i < t->n_places; i = e) {
         e = place_end(t, i);
         size_t n = e - i, found = count_found(t, all, i, e);
-        /* hosts are sorted first */
+        /* Hosts are sorted before groups. If a host qualifies, groups are not examined. */
         if (most > 0 && t->places[*first].level != t->places[i].level)
             break;
         if (found >= 2 && 5 * found >= 4 * n && 2 * n <= t->n_ranks && found > most) {
@@ -236,7 +237,7 @@ static tm_status raise_levels(const tm_findings_input *in, tm_vec *all, tm_error
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns the index of the finding on a rank; all->n if there is none. */
+/* Returns the index of the finding on a rank. Returns all->n if there is none. */
 static size_t finding_of_rank(const tm_blames *t, const tm_vec *all, int64_t rank, bool *members) {
     size_t found = all->n;
     for (size_t i = 0; i < all->n && found == all->n; i++) {
@@ -248,9 +249,10 @@ static size_t finding_of_rank(const tm_blames *t, const tm_vec *all, int64_t ran
     return found;
 }
 
-/* Adds what each rank of the plan saves to the finding on this rank. If ranks save nothing until
- * the next rank of the plan is fixed, they are equally late, and worth fixing together.
- * @param seen, worth  [all] out */
+/* Goes through the ranks of the plan. Adds what fixing a rank saves to the finding on this rank. If
+ * fixing a rank saves nothing until the next rank of the plan is also fixed, both are equally late,
+ * and worth fixing together.
+ * @param seen,  worth [all->n] output */
 static void follow_plan(const tm_findings_input *in, tm_vec *all, bool *members, bool *seen,
                         bool *worth) {
     tm_finding *v = all->data;
@@ -291,8 +293,8 @@ static double saved_alone(const tm_findings_input *in, const tm_finding *f) {
     return f->level == TM_CULPRIT_RANK ? tm_fixes_of_rank(&in->fixes, f->rank) : 0.0;
 }
 
-/* Returns the waits that a finding's ranks caused [ns]; if the finding's window is in steps, only
- * within the window. */
+/* Returns the waits that the ranks of a finding caused [ns]. If the finding's window is in steps,
+ * counts only the waits within the window. */
 static int64_t cost_of(const tm_blames *t, const tm_finding *f, const bool *members) {
     int64_t sum = 0;
     bool window =
@@ -307,8 +309,9 @@ static int64_t cost_of(const tm_blames *t, const tm_finding *f, const bool *memb
     return sum;
 }
 
-/* If the replay is not sure what fixes save, keeps a finding whose ranks caused half of all
- * waiting; its saving is then unknown. Returns whether it keeps one. */
+/* Does nothing if the replay is sure what fixes save. Otherwise, keeps a finding if its ranks
+ * caused half of all waiting. The saving of such a finding is unknown. Returns whether a finding is
+ * kept. */
 static bool keep_waited_for(const tm_findings_input *in, tm_vec *all, bool *members, bool *worth) {
     tm_finding *v = all->data;
     for (size_t i = 0; i < all->n && !in->fixes.sure; i++) {
@@ -350,7 +353,8 @@ static tm_status keep_worth(const tm_findings_input *in, tm_findings *out, tm_er
     out->spared_of = out->spared ? v[best] : (tm_finding){0};
     out->spared_of.excess_pct = percent(in, out->spared_of.excess_ns);
     keep_if(all, worth);
-    if (all->n > 1) /* merged() starts with the first finding, which must save most */
+    /* merged() starts with the first finding, so the first one must save most */
+    if (all->n > 1)
         qsort(v, all->n, sizeof *v, by_saving);
     free(flags);
     return TM_OK;
@@ -499,8 +503,8 @@ tm_verdict_kind tm_findings_verdict(const tm_findings_input *in, const tm_findin
         return TM_VERDICT_SEVERAL;
     if (found->all.n > 0)
         return one[first->shape];
-    /* clears no rank if too little was compared, or if most of it was in groups that may have more
-     * ranks */
+    /* No rank is cleared if too little was compared. The same holds if most of what was compared
+     * was in groups that may have more ranks. */
     bool cleared =
         tm_waits_little(in->blames->wait_ns, in->window_ns) ||
         (found->tested && (in->fixes.known ? in->fixes.most_pct < TM_FIX_LEAST_PCT && !found->open

@@ -18,8 +18,8 @@ typedef enum tm_shape {
 
 typedef enum tm_certainty { TM_CERTAINTY_LIKELY, TM_CERTAINTY_CONFIDENT } tm_certainty;
 
-/** If less than this share of communication time is in complete operations, findings are at most
- * likely. */
+/** If less than this share of communication time is in complete operations, the certainty of
+ * findings is at most "likely". */
 #define TM_MATCHED_LEAST 0.5
 /** If less than this share of communication time is in complete operations, no rank is cleared,
  * because the causes of too many waits are unknown. */
@@ -35,22 +35,25 @@ typedef struct tm_finding {
     tm_culprit level;
     tm_shape shape;
     tm_certainty certainty;
-    int64_t rank;     /* of a host or group, the lowest rank; of an event, the rank that always came
-                         last, or -1 */
-    size_t place;     /* of a host or group: index of its first rank in tm_blames.places */
-    size_t n_members; /* number of ranks that the finding is about */
-    int64_t from, to; /* as in stragglers.finding */
-    int64_t units;    /* of an event: number of operations */
-    tm_unit_kind unit;   /* not set for an event */
-    double p;            /* 1 for an event, which is not tested */
-    int64_t excess_ns;   /* of several ranks, the median of their excesses */
+    /* For a host or group: its lowest rank. For an event: the rank that always came last, or -1 if
+     * several ranks came last. */
+    int64_t rank;
+    size_t place;      /* for a host or group: index of its first rank in tm_blames.places */
+    size_t n_members;  /* number of ranks that the finding is about */
+    int64_t from, to;  /* as in stragglers.finding */
+    int64_t units;     /* for an event: number of its operations */
+    tm_unit_kind unit; /* not set if the finding is an event */
+    double p;          /* 1 for an event, which is not tested */
+    /* excess of the rank; if there are several ranks, the median of their excesses */
+    int64_t excess_ns;
     double excess_pct;   /* excess_ns as a share of the steps [%] */
     int64_t caused_ns;   /* waits that the ranks caused within the window [ns] */
     double caused_share; /* caused_ns as a share of all waiting */
-    bool of_stage;    /* whether the rank's stage was compared with other stages of the pipeline */
-    uint8_t work;     /* tm_suspect_work: kind of work that takes longer */
-    double saved_pct; /* saving from fixing its ranks [% of a step]; if this saves nothing, saving
-                         from fixing them and the ranks of earlier findings; NaN without a replay */
+    bool of_stage; /* whether the rank's stage was compared with other stages of the pipeline */
+    uint8_t work;  /* tm_suspect_work: kind of work that takes longer */
+    /* Saving from fixing the ranks of the finding [% of a step]. If this saves nothing, the saving
+     * from also fixing the ranks of earlier findings. NaN without a replay. */
+    double saved_pct;
 } tm_finding;
 
 /** An operation that is among those with the longest waits. */
@@ -60,24 +63,31 @@ typedef struct tm_heavy {
     int64_t step;      /* -1: none */
 } tm_heavy;
 
-/** What the verdict follows from. */
+/** The findings, and the figures from which the verdict follows. */
 typedef struct tm_findings {
-    tm_vec all; /* of tm_finding; largest saving first; without a replay, largest excess first */
+    /* Vector of tm_finding. The finding with the largest saving comes first. Without a replay, the
+     * finding with the largest excess comes first. */
+    tm_vec all;
     int64_t steps_ns; /* sum over the steps of the longest window of any rank */
     double most_pct;  /* largest excess of any rank, named or not [% of the steps] */
     double least_p;   /* minimum p of any rank; 1 if nothing could be tested */
     bool tested;      /* whether a group had enough data for a test */
-    int64_t few;      /* number of operations that have half of all waiting; 0 if they are many */
-    double bubble, ideal; /* shares of the windows; 0 without a pipeline */
-    double transfers;     /* share of the windows in which ranks wait for transfers */
+    /* the smallest number of operations that have half of all waiting; 0 if this number is large */
+    int64_t few;
+    /* recorded bubble and ideal bubble, as shares of the windows; 0 without a pipeline */
+    double bubble, ideal;
+    double transfers; /* share of the windows in which ranks wait for transfers */
     int64_t stages, micro_batches;
     bool replayed; /* whether a replay shows what fixing ranks saves */
-    bool open;     /* whether half of all waiting was for one rank, and the replay is not sure what
-                      fixing it saves */
-    bool unsteady; /* whether a rank stands out, but only few steps were compared and its excess
-                      differs between them */
-    bool spared;   /* whether ranks stand out but are not named, because fixing them saves little */
-    tm_finding spared_of; /* the finding on these ranks with the largest saving */
+    /* whether half of all waiting was for one rank, and the replay is not sure what fixing this
+     * rank saves */
+    bool open;
+    /* whether a rank stands out, but only few steps were compared, and the rank's excess differs
+     * between them */
+    bool unsteady;
+    bool spared; /* whether ranks stand out but are not named, because fixing them saves little */
+    /* set if `spared`: of the findings on these ranks, the one with the largest saving */
+    tm_finding spared_of;
 } tm_findings;
 
 /** Returns "throughout", "episode", "alternation", "event" or "bubble". */
@@ -88,7 +98,7 @@ const char *tm_certainty_word(tm_certainty certainty);
 
 /** Input of tm_findings_find. All pointers are borrowed. */
 typedef struct tm_findings_input {
-    const tm_suspect *suspects;   /* [n_suspects] of all groups */
+    const tm_suspect *suspects;   /* [n_suspects] the suspects of all groups */
     const tm_standing *standings; /* [n_standings] of all groups */
     size_t n_suspects, n_standings;
     /* [n_heavy] operations of the job with the longest waits, longest first */
@@ -101,26 +111,36 @@ typedef struct tm_findings_input {
     int64_t steps_ns;     /* as in tm_findings */
     int64_t window_ns;    /* sum of the windows of all ranks */
     double matched_share; /* share of communication time in complete operations */
-    double open_share;    /* part of matched_share that is in groups that may have more ranks */
+    /* share of communication time in complete operations of groups that may have more ranks */
+    double open_share;
     tm_fixes fixes;
 } tm_findings_input;
 
 /**
  * Finds what the verdict reports.
  *
- * If several groups suspect a rank, merges these suspects: minimum p, window of the largest excess.
- * If a replay shows the savings, a finding is kept if it saves 1 % of a step and, if there are
- * several, a tenth of the total saving. If no finding saves that much and the replay is not sure, a
- * finding is kept if its ranks caused half of all waiting. Without a replay, a finding is kept if
- * its excess is 1 % of the steps. A host with at most half of all ranks is named instead of its
- * ranks if 80 % of its ranks, and at least 2, have findings; otherwise a process group, under the
- * same conditions. Two episodes alternate if one ends before the other starts.
+ * If several groups suspect the same rank, their suspects are merged. The merged suspect has the
+ * minimum p, and the window of the largest excess.
  *
- * If there is no finding and ranks wait for transfers between stages for 1 % of the windows, there
- * is a bubble: the time in which waits for transfers and in collectives keep ranks from computing.
- * Its ideal is (p - 1) / (m + p - 1) for p stages and m micro-batches (transfers from a rank of the
- * first stage in a step). Otherwise, at most 5 operations (and 10 % of all) that have half of all
- * waiting are an event.
+ * A finding is kept in these cases:
+ * - A replay shows the savings, and the finding saves at least 1 % of a step. If there are several
+ *   findings, it must also save a tenth of the total saving.
+ * - No finding saves that much, the replay is not sure, and the finding's ranks caused half of all
+ *   waiting.
+ * - There is no replay, and the finding's excess is at least 1 % of the steps.
+ *
+ * A host is named instead of its ranks if it has at most half of all ranks, and if at least 80 % of
+ * its ranks, and at least 2, have findings. If no host qualifies, the same rule applies to process
+ * groups. Two episodes alternate if one ends before the other starts.
+ *
+ * If there is no finding, but ranks wait for transfers between stages for at least 1 % of the
+ * windows, there is a bubble. The bubble is the time in which waits for transfers and waits in
+ * collectives keep ranks from computing. Its ideal is (p - 1) / (m + p - 1) for p stages and m
+ * micro-batches. The number of micro-batches is the number of transfers from a rank of the first
+ * stage in a step.
+ *
+ * If there is neither a finding nor a bubble, there may be an event. An event is at most 5
+ * operations, and at most 10 % of all operations, that have half of all waiting.
  *
  * @param out  its vector must be initialised
  * @return     TM_OK; TM_ERR_FAULT

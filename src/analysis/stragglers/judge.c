@@ -208,7 +208,8 @@ static tm_status read_sent(const tm_tables *tables, sent *s, tm_findings_input *
     return TM_OK;
 }
 
-/* Merges the standings of a rank in its groups: largest excess, smallest p. */
+/* Merges the standings of a rank in all of its groups. The result has the largest excess and the
+ * smallest p. */
 static void bring_together(const tm_findings_input *in, tm_standing *out) {
     for (size_t i = 0; i < in->blames->n_ranks; i++)
         out[i] = (tm_standing){-1, INT64_MIN, (double)NAN};

@@ -5,8 +5,8 @@
 #include "findings.h"
 #include "tmerge/analysis.h"
 
-/** Internal tables: operations with the longest waits, how much communication could be compared,
- * and the pipeline. */
+/** Internal tables. They have the operations with the longest waits, the shares of communication
+ * that could be compared, and the pipeline. */
 extern const tm_table_def tm_judge_heavy, tm_judge_heard, tm_judge_pipeline;
 
 /** Adds the operations that this process matched and that are among the job's longest waits. The
@@ -18,16 +18,17 @@ tm_status tm_judge_add_heavy(tm_tables *tables, const tm_collectives *own,
 tm_status tm_judge_add_heard(tm_tables *tables, const tm_timeline *timeline,
                              tm_error *err) TM_MUST_CHECK;
 
-/** The verdict, and what it follows from. */
+/** The verdict, and the data from which it follows. */
 typedef struct tm_judgement {
     tm_verdict_kind kind;
     tm_findings found;
-    bool *among;            /* [blames->n_ranks] whether a rank is named; owned */
-    tm_standing *standings; /* [blames->n_ranks] maximum excess and minimum p over a rank's groups;
-                               member -1: compared in no group; owned */
-    int64_t window_ns;      /* sum of the windows of all ranks */
-    double matched_share;   /* share of communication time in complete operations */
-    bool withheld;          /* whether there is no verdict, because too much was not recorded */
+    bool *among; /* [blames->n_ranks] whether a rank is named; owned */
+    /* [blames->n_ranks] Maximum excess and minimum p of each rank over its groups. `member` is -1
+     * if the rank was compared in no group. Owned. */
+    tm_standing *standings;
+    int64_t window_ns;    /* sum of the windows of all ranks */
+    double matched_share; /* share of communication time in complete operations */
+    bool withheld;        /* whether there is no verdict, because too much was not recorded */
 } tm_judgement;
 
 /**

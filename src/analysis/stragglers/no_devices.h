@@ -5,10 +5,10 @@
 #include "verdict_sentence.h"
 
 /**
- * Writes the verdict for traces without device events, or whose steps are all graph captures. Reads
- * job.job, job.rank, overlap.rank, steps.kind and steps.mark.
- * @param headline, evidence  NULL: not wanted
- * @return                    false for other traces; nothing is written then
+ * Writes the verdict for traces without device events, and for traces in which all steps are graph
+ * captures. Reads job.job, job.rank, overlap.rank, steps.kind and steps.mark.
+ * @param headline,  evidence NULL if not wanted
+ * @return           false for all other traces; nothing is written then
  */
 bool tm_no_devices_text(const tm_tables *tables, char headline[TM_SENTENCE_MAX],
                         char evidence[TM_SENTENCE_MAX]);

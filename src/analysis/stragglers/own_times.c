@@ -39,7 +39,7 @@ void tm_own_times_drop(tm_own_times *times, size_t member) {
     times->n--;
 }
 
-/* Returns the k-th of the sorted values, without the value at @p place. */
+/* Returns element k of the sorted values after the value at @p place is left out. */
 static int64_t without(const int64_t *sorted, size_t place, size_t k) {
     return sorted[k + (k >= place)];
 }
@@ -62,8 +62,8 @@ typedef struct step_rows {
     size_t first, end;
 } step_rows;
 
-/* Finds the steps of the rows, without the first and the last step if these are incomplete. Returns
- * their number, at most n_rows. */
+/* Finds the steps of the rows. Leaves out the first and the last step if they are incomplete.
+ * Returns the number of steps, at most n_rows. */
 static size_t find_steps(const int64_t *steps, size_t n_rows, step_rows *out, int64_t *scratch) {
     size_t n = 0, first = 0;
     for (size_t i = 0; i < n_rows; i++) {
@@ -96,10 +96,11 @@ static void add_unit(const tm_own_times *from, size_t first, size_t end, tm_own_
     units->n_rows++;
 }
 
-/* Returns the score of each member in each row: number of members that take less time minus number
- * that take more, minus the mean of this over the rows. NULL if out of memory. @param candidate set
- * to the member with the largest sum: it may really be slow, so its scores are not used to estimate
- * chance */
+/* Returns the centred score of each member in each row; NULL if out of memory. The score is the
+ * number of members that take less time, minus the number of members that take more. It is centred
+ * by subtracting the member's mean over the rows.
+ * @param candidate  set to the member with the largest sum of scores. This member may really be
+ *                   slow, so its scores are not used to estimate chance. */
 static double *centred_places(const tm_own_times *times, size_t *candidate, tm_error *err) {
     size_t n = times->n;
     double most = -(double)INFINITY, *places = malloc((n * times->n_rows + 1) * sizeof *places);
@@ -133,8 +134,8 @@ static double *centred_places(const tm_own_times *times, size_t *candidate, tm_e
 
 /* Sums the scores of each member in each step. Returns the sum of the squares of these sums. The
  * places of rows are counted from the end of a step, because the first step may lack its beginning.
- * @param orders [places][n][steps] step whose score is taken at each place; NULL: the step itself
- */
+ * @param orders  [places][n][steps] for each place: from which step the score is taken. NULL: each
+ *                step has its own scores. */
 static double step_squares(const double *scores, size_t n, const step_rows *steps, size_t n_steps,
                            const size_t *orders, size_t n_places) {
     double squares = 0.0;
@@ -283,15 +284,16 @@ static void add_to_last(const tm_own_times *from, size_t row, tm_own_times *out)
     out->to[last] = from->to[row];
 }
 
-/* The last row is too short: adds it to the row before in the same step; without one, drops it. */
+/* Called if the last row is too short. Adds it to the previous row if that row is of the same step.
+ * Otherwise drops it. */
 static void close_short(tm_own_times *out, const int64_t *steps) {
     size_t last = --out->n_rows;
     if (last > 0 && steps[last - 1] == steps[last])
         add_to_last(out, last, out);
 }
 
-/* Joins a row that is too short with the next row of its step; at the end of a step, with the row
- * before. */
+/* Joins each row that is too short with the next row of its step. A short row at the end of a step
+ * is joined with the previous row. */
 static void join_short(const tm_own_times *from, const int64_t *from_steps, tm_own_times *out,
                        int64_t *steps) {
     size_t n = from->n;

@@ -9,15 +9,19 @@
 
 /** Own times of a group's members. The caller frees them with tm_own_times_free. */
 typedef struct tm_own_times {
-    size_t n;      /* members */
-    size_t n_rows; /* number of rows: stretches, or units made from them, in order */
-    int64_t each;  /* number of steps or stretches in a row; above 1 if rows were joined */
-    int64_t *ns;   /* [n_rows][n] */
-    int64_t *from; /* [n_rows] first step of the row; for stretches, number of the operation at the
-                      end of the row's first stretch */
-    int64_t *to; /* [n_rows] last step of the row; for stretches, number of the operation at the end
-                    of the row's last stretch */
-    int64_t *members; /* [n] global ranks, ascending; for hosts, the lowest rank of each host */
+    size_t n; /* members */
+    /* number of rows; the rows are stretches, or units made from stretches, in order */
+    size_t n_rows;
+    int64_t each; /* number of steps or stretches in a row; above 1 if rows were joined */
+    int64_t *ns;  /* [n_rows][n] */
+    /* [n_rows] First step of the row. For stretches: number of the operation at the end of the
+     * row's first stretch. */
+    int64_t *from;
+    /* [n_rows] Last step of the row. For stretches: number of the operation at the end of the row's
+     * last stretch. */
+    int64_t *to;
+    /* [n] global ranks, ascending; if the members are hosts: the lowest rank of each host */
+    int64_t *members;
     bool parts; /* whether rows are parts of steps, each with a sample of all work of the step */
 } tm_own_times;
 
@@ -28,8 +32,8 @@ void tm_own_times_free(tm_own_times *times);
 /** Removes a member. */
 void tm_own_times_drop(tm_own_times *times, size_t member);
 
-/** Computes by how much each member takes longer than the median of the other members, in a row
- * [ns]; n >= 2.
+/** Computes for one row by how much each member takes longer than the median of the other members
+ * [ns]. There must be at least 2 members.
  * @param sorted  [n] scratch
  * @param out     [n] */
 void tm_own_times_excess(const tm_own_times *times, size_t row, int64_t *sorted, int64_t *out);
@@ -43,22 +47,28 @@ typedef enum tm_unit_kind {
 } tm_unit_kind;
 
 /**
- * Makes units from stretches. First, joins each short stretch with the next stretch of its step; at
- * the end of a step, with the stretch before: short stretches show little about ranks. A stretch is
- * short if no member takes a tenth of what the slowest member takes in a mean stretch. Then the
- * first of these rules that applies gives the units: 1. steps, if there are so many that by chance,
- * in at most 1 of 1,000 groups, a member is last in all of them: n^-(S-1) <= 0.001 for n members
- * and S whole steps; 2. with at least 2 steps, stretches if a member's times are uncorrelated
- * within a step: the squared sums of its centred scores over a step are not among the largest tenth
- * (for parts of steps, which are more sensitive, 2 %) of 200 random orders of the steps at each
- * position; otherwise steps; 3. with one step or none, blocks of stretches that are long enough for
- * neighbouring blocks to be uncorrelated (8 times the correlation time; single stretches if the
- * correlation time is under 1.15).
+ * Makes units from stretches.
  *
- * If there are more than two steps, the first and the last count only if they have more than half
- * of the usual number of stretches. Neighbouring units are joined while there are more than
- * TM_UNITS_MAX cells (units x members), but at least TM_UNITS_LEAST units remain. A remainder at
- * the end that is too short for a unit is dropped.
+ * First joins short stretches with others, because a short stretch shows little about ranks. A
+ * stretch is short if no member takes a tenth of the slowest member's time in a mean stretch. It is
+ * joined with the next stretch of its step or, at the end of a step, with the previous one. Then
+ * the first rule that applies gives the units:
+ * 1. The units are steps if there are many steps. There must be so many that by chance, in at most
+ *    1 of 1,000 groups, some member is last in all of them: n^-(S-1) <= 0.001 for n members and S
+ *    whole steps.
+ * 2. If there are at least 2 steps, the units are stretches or steps. They are stretches if the
+ *    times of a member are uncorrelated within a step. To test this, the centred scores of a member
+ *    are summed over each step, and the sums are squared. The same is done for 200 random orders of
+ *    the steps at each position. The times are uncorrelated if the result is not among the largest
+ *    tenth of all results. For parts of steps, which are more sensitive, the limit is 2 %.
+ * 3. Otherwise, the units are blocks of stretches. A block is so long that neighbouring blocks are
+ *    uncorrelated: 8 times the correlation time. If the correlation time is under 1.15, the units
+ *    are single stretches.
+ *
+ * If there are more than two steps, the first step counts only if it has more than half of the
+ * usual number of stretches. The same applies to the last step. Neighbouring units are joined while
+ * there are more than TM_UNITS_MAX cells (units x members), but at least TM_UNITS_LEAST units
+ * remain. A remainder at the end that is too short for a unit is dropped.
  *
  * @param stretches  `from` and `to` are numbers of operations
  * @param steps      [n_rows] step number of each row, -1 for none

@@ -77,11 +77,12 @@ double tm_windows_scale(const tm_trial *trial) {
     return largest;
 }
 
-/* Bennett's inequality: a sum of independent terms with mean 0, each at most b, and with variance v
- * in all, reaches s with a probability of at most exp(-v / b^2 ((1 + u) ln(1 + u) - u)), where u =
- * b s / v. The term of a unit is the score that a random order gives a member; for a class, the sum
- * of scores / the root of the class's size, whose variance is at most that of one score, because
- * members are drawn without replacement. */
+/* Uses Bennett's inequality. Take independent terms with mean 0, where each term is at most b, and
+ * the sum of all variances is v. The sum of the terms reaches s with a probability of at most
+ * exp(-v / b^2 ((1 + u) ln(1 + u) - u)), where u = b s / v. Here, each unit gives one term: the
+ * score that a member gets in a random order. For a class, the term is the sum of its members'
+ * scores / the root of the class's size. The variance of this term is at most that of one score,
+ * because the members are drawn without replacement. */
 double tm_height_bound(const tm_trial *trial, double largest, double height) {
     const double b = largest * (trial->class_of ? sqrt((double)trial->n) : 1.0);
     double bound = 0.0;
@@ -107,12 +108,13 @@ static void weigh(const tm_trial *trial, double *weights) {
 typedef struct drawer {
     const tm_trial *trial;
     tm_orders *orders; /* or NULL */
-    size_t width;      /* columns in a row of sums: n_classes, rounded up with zeros */
-    double *sums;      /* [n_units + 1][width] prefix sums */
-    double *weights;   /* [n_classes] */
-    uint32_t *order;   /* [n] */
-    double *left;      /* [n] scores of a unit that are not placed yet */
-    size_t *first;     /* [n_windows] first unit of each window */
+    /* columns in a row of sums: n_classes, rounded up; the additional columns are 0 */
+    size_t width;
+    double *sums;    /* [n_units + 1][width] prefix sums */
+    double *weights; /* [n_classes] */
+    uint32_t *order; /* [n] */
+    double *left;    /* [n] scores of a unit that are not placed yet */
+    size_t *first;   /* [n_windows] first unit of each window */
     const tm_lanes *lanes;
 } drawer;
 
@@ -172,7 +174,7 @@ tm_status tm_scores_sums(const tm_trial *trial, double *out, tm_error *err) {
     return TM_OK;
 }
 
-/* Returns the place to swap with place i - 1, among the first i places. */
+/* Returns a random place among the first i places. It is swapped with place i - 1. */
 static inline size_t pick(uint64_t seed, size_t i) {
     return (size_t)(((tm_draw(seed, i) >> 32) * i) >> 32);
 }
@@ -189,7 +191,8 @@ static void permute(size_t n, uint64_t seed, uint32_t *order) {
     }
 }
 
-/* Sets the sizes from the first trial. If there is too little memory, keeps no orders. */
+/* Sets the sizes of the kept orders from the first trial. Keeps no orders if there is too little
+ * memory. */
 static void begin_orders(tm_orders *orders, const tm_trial *trial) {
     enum { KEPT_CELLS = 1 << 21, KEPT_DRAWS = 3000 };
     const size_t draws = KEPT_CELLS / (trial->n * trial->n_units);
@@ -248,8 +251,9 @@ static inline double larger(double a, double b) {
     return a > b ? a : b;
 }
 
-/* Of the windows with the same length, the one with the largest sum has the largest height: scales
- * are not negative, and neither is the largest sum, because the scores of a unit add up to 0. */
+/* Compares windows of the same length by their sums only: the window with the largest sum has the
+ * largest height. This is correct because scales are not negative, and because the largest sum is
+ * not negative, either: the scores of a unit add up to 0. */
 static double largest_in(const drawer *d) {
     const tm_window *windows = d->trial->windows;
     double found = -(double)INFINITY;
@@ -298,8 +302,8 @@ static bool is_below(const void *element, const void *value) {
     return *(const double *)element < *(const double *)value;
 }
 
-/* with a tolerance: the order of additions changes sums slightly, and an equal height counts as
- * reached */
+/* An equal height counts as reached. The comparison has a tolerance, because sums depend slightly
+ * on the order of additions. */
 size_t tm_chance_reach(const tm_chance *chance, double height) {
     double least = height - 1e-9;
     return chance->n_draws -

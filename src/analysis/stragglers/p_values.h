@@ -7,9 +7,9 @@
 #include "own_times.h"
 
 /**
- * Computes scores of own times: the signed root of the distance from the row's median, minus the
- * mean of these roots in the row. Thus rows in which members differ much count more, and single
- * outliers count little.
+ * Computes scores of own times. A score is the signed root of the distance from the row's median,
+ * minus the mean of these roots over the row. So rows in which members differ much count more, and
+ * single outliers count little.
  * @param out  [n_rows][n]
  * @return     TM_OK; TM_ERR_FAULT
  */
@@ -18,20 +18,25 @@ tm_status tm_scores_rows(const tm_own_times *times, double *out, tm_error *err) 
 /** Units [first, end), in which a member may stand out. */
 typedef struct tm_window {
     size_t first, end;
-    double scale;    /* factor for sums of scores: 1 / the standard deviation of a sum under
-                        permutation if members differ equally in all units */
+    /* Factor for sums of scores. It is 1 / the standard deviation of a sum under permutation, for
+     * members that differ equally in all units. */
+    double scale;
     double variance; /* variance of a member's sum of scores under permutation */
-    double handicap; /* subtracted after scaling: sqrt(2 + 2 ln(all units / its units)), because
-                        there are more short windows, so chance gives them higher values */
+    /* Subtracted from a scaled sum: sqrt(2 + 2 ln(number of all units / number of units in the
+     * window)). There are more short windows than long ones, so chance gives short windows higher
+     * values. */
+    double handicap;
 } tm_window;
 
-/** Lists the windows: all units; if there are at least 8 units, also windows of 0.7^k of them (at
- * least 3 units) at every quarter of their length. Scales and variances are not set.
- * @param out  room for all of them, or NULL
- * @return     their number */
+/** Lists the windows. One window has all units. If there are at least 8 units, there are also
+ * shorter windows, which have 0.7^k of all units, but at least 3. They start at every quarter of
+ * their length. Scales and variances are not set.
+ * @param out  room for all windows; or NULL, to get only their number
+ * @return     number of windows */
 size_t tm_windows(size_t n_units, tm_window *out);
 
-/** Returns the i-th random number of a seed, which is the same on every machine (splitmix64). */
+/** Returns the i-th random number of the sequence that starts with a seed (splitmix64). The
+ * sequence is the same on every machine. */
 static inline uint64_t tm_draw(uint64_t seed, uint64_t i) {
     uint64_t z = seed + (i + 1) * UINT64_C(0x9E3779B97F4A7C15);
     z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
@@ -39,9 +44,9 @@ static inline uint64_t tm_draw(uint64_t seed, uint64_t i) {
     return z ^ (z >> 31);
 }
 
-/** Random orders, kept for later trials with equally many members, because drawing an order takes
- * longer than using it. Must be zero-initialised; the first trial sets the sizes. The caller frees
- * it with tm_orders_free. */
+/** Random orders that are kept for later trials with the same number of members. Drawing an order
+ * takes longer than using it. Must be zero-initialised. The first trial sets the sizes. The caller
+ * frees it with tm_orders_free. */
 typedef struct tm_orders {
     size_t n, n_units, n_draws;
     uint32_t *orders; /* owned; [n_draws][n_units][n] */
@@ -71,8 +76,8 @@ double tm_windows_scale(const tm_trial *trial);
  * @param largest  from tm_windows_scale */
 double tm_height_bound(const tm_trial *trial, double largest, double height);
 
-/** Computes, for each class, prefix sums of scores over units, divided by the root of the class's
- * size.
+/** Computes prefix sums over the units, for each class. The value of a class in a unit is the sum
+ * of its members' scores, divided by the root of the class's size.
  * @param out  [n_units + 1][n_classes], starting with 0
  * @return     TM_OK; TM_ERR_FAULT */
 tm_status tm_scores_sums(const tm_trial *trial, double *out, tm_error *err) TM_MUST_CHECK;

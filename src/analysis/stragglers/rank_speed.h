@@ -5,10 +5,10 @@
 #include "tmerge/table.h"
 
 /**
- * Sets the relative speed of every rank: median compute_ns of the ranks / compute_ns of the rank,
- * in each step; then the median over the steps. Null if the rank computed in no step.
- *
- * @param tables  with overlap.step
+ * Sets the relative speed of every rank. In each step, the speed is the median compute_ns of all
+ * ranks / the rank's compute_ns. The rank's speed is the median of this over the steps. It is null
+ * if the rank computed in no step.
+ * @param tables  must have overlap.step
  * @param ranks   rows sorted by rank, which is the first column
  * @param column  receives the speed
  */

@@ -208,17 +208,19 @@ static tm_blame blame_of(int64_t rank, const tm_comm_answer *answer) {
         .lateness_ns = answer->lateness_ns,
         .doubt_ns = answer->doubt_ns,
         .caused = {answer->caused_ns, answer->caused_fraction},
-        /* mean and variance of how often chance makes the rank come last; in a tie, no rank comes
-           last */
+        /* Mean and variance of the number of times that the rank comes last by chance. In a tie, no
+         * rank comes last. */
         .expected = answer->untied ? share : 0.0,
         .variance = answer->untied ? share * (1.0 - share) : 0.0,
     };
 }
 
-/* Returns the rank's sums of a step, after adding them if they are new; NULL if out of memory. */
+/* Returns the rank's sums of a step. If the step is new, adds its sums first. Returns NULL if out
+ * of memory. */
 static tm_blame *blame_of_step(tm_vec *blames, int64_t rank, int64_t step) {
     tm_blame *v = blames->data;
-    /* backwards, because most kernels are in the step of the kernel before */
+    /* The search goes backwards, because most kernels are in the same step as the previous
+     * kernel. */
     for (size_t i = blames->n; i-- > 0;)
         if (v[i].step == step)
             return &v[i];
@@ -378,7 +380,8 @@ static tm_status add_both(const tm_blames *t, tm_tables *tables, tm_error *err) 
     return TM_OK;
 }
 
-/* in this order, because the job's sentence reads the speeds in the ranks' rows */
+/* The rows of the ranks come before the row of the job. The job's sentence reads the speeds in the
+ * ranks' rows. */
 static tm_status stragglers_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_blames t;
     tm_judgement j = {0};

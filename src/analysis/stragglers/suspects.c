@@ -10,8 +10,9 @@
 #include "p_values.h"
 
 enum {
-    DRAWS_SURE = 2999,    /* enough for a test; the smallest possible p is then 0.00033 */
-    DRAWS_MAX = 400000,   /* with many groups; WORK_MAX is a further limit */
+    DRAWS_SURE = 2999, /* enough draws for one test; the smallest possible p is then 0.00033 */
+    /* maximum number of draws if there are many groups; WORK_MAX is a further limit */
+    DRAWS_MAX = 400000,
     WORK_MAX = 300000000, /* maximum work: draws x members x (units + windows) */
     WORK_NEAR = 30000000, /* maximum work if p is near TM_CHANCE_MOST */
     NEAR_TIMES = 10,      /* WORK_NEAR changes the usual number of draws by at most this factor */
@@ -21,8 +22,8 @@ enum {
 
 /* The smallest p for display. */
 static const double LEAST_P = 1.0 / (1 + DRAWS_SURE);
-/* Minimum excess of a suspect / the slowest member's time. It is below the 1 % of the steps that
- * findings need, because own times are shorter than steps. */
+/* Minimum excess of a suspect / the slowest member's time. Findings need an excess of 1 % of the
+ * steps. This limit is lower, because own times are shorter than steps. */
 static const double EXCESS_LEAST = 0.005;
 /* Minimum excess / the slowest member's time for ranks that are compared with other stages, which
  * do different work. */
@@ -36,12 +37,13 @@ typedef struct level {
     tm_unit_kind unit;
     double n_tests, least; /* minimum excess */
     bool hosts;
-    double *sums;       /* [n_rows + 1][n] prefix sums of scores */
-    double *scores;     /* [n_rows][n] scores; for stages [n_rows][all.n], of their members */
+    double *sums; /* [n_rows + 1][n] prefix sums of scores */
+    /* [n_rows][n] scores; for stages: [n_rows][all.n] scores of the members of the stages */
+    double *scores;
     tm_window *windows; /* [n_windows] */
     size_t n_windows;
     double largest;   /* largest magnitude of a score */
-    tm_own_times all; /* for stages: units of all members */
+    tm_own_times all; /* for stages: the units of all members of all stages */
     size_t *class_of; /* for stages: [all.n] stage of each member */
     int64_t *excess;  /* [n_rows][n] excess of each member in each unit */
     int64_t *scratch; /* [n] in the memory block of excess */
@@ -86,7 +88,8 @@ static tm_trial trial_of(const level *l) {
                       l->units.n, l->windows,      l->n_windows};
 }
 
-/* Scores the units (for stages, of their members). Computes prefix sums and excesses. */
+/* Computes the scores of the units, or of the members of the units if the units are stages. Then
+ * computes prefix sums and excesses. */
 static tm_status score(level *l, tm_error *err) {
     tm_trial trial = trial_of(l);
     TM_TRY(tm_scores_rows(l->class_of ? &l->all : &l->units, l->scores, err));
@@ -106,8 +109,8 @@ static double corrected(double p, double n_tests) {
     return p >= 1.0 ? 1.0 : -expm1(n_tests * log1p(-p));
 }
 
-/* Returns the number of tests to correct for; twice as many for blocks, whose estimated length may
- * be too short by chance. */
+/* Returns the number of tests by which p is corrected. For blocks, this is twice the number of
+ * tests, because the estimated length of a block may be too short by chance. */
 static double tests_of(const level *l) {
     return l->unit == TM_UNIT_BLOCK ? 2.0 * l->n_tests : l->n_tests;
 }
@@ -122,8 +125,8 @@ static double height_of(const level *l, size_t member, tm_window *window) {
     return height_in(l, member, best);
 }
 
-/* Returns the corrected p of a member, from draws; LEAST_P if the bound shows that p is at most
- * that. */
+/* Returns the corrected p of a member, estimated from draws. Returns LEAST_P if the bound already
+ * shows that p is at most LEAST_P. */
 static double p_of(const level *l, size_t member, tm_window *window) {
     const tm_trial trial = trial_of(l);
     const double height = height_of(l, member, window);
@@ -140,8 +143,8 @@ static int64_t excess_in(const level *l, size_t member, tm_window w) {
     return sum;
 }
 
-/* Returns whether a window counts as the whole recording: it has 80 % of the units, or outside of
- * it the member is at least half as late as within. */
+/* Returns whether a window counts as the whole recording. It does if it has 80 % of the units. It
+ * also does if the member is at least half as late outside of the window as it is within. */
 static bool is_throughout(const level *l, size_t member, tm_window w) {
     size_t n = l->units.n_rows, inside = w.end - w.first;
     if (5 * inside >= 4 * n)
@@ -151,8 +154,9 @@ static bool is_throughout(const level *l, size_t member, tm_window w) {
     return (all - in) / (double)(n - inside) >= 0.5 * in / (double)inside;
 }
 
-/* Shrinks or extends a window at both ends to units in which the member's excess is at least half
- * of its mean excess in the window. Tested windows start and end only at certain units. */
+/* Adjusts both ends of a window, because tested windows start and end only at certain units.
+ * Shrinks or extends the window to units in which the member's excess is at least half of its mean
+ * excess in the window. */
 static tm_window fitted(const level *l, size_t member, tm_window w) {
     double half = 0.5 * (double)excess_in(l, member, w) / (double)(w.end - w.first);
     const int64_t *excess = l->excess + member;
@@ -214,7 +218,7 @@ static double least_excess(const level *l) {
     return l->least * whole;
 }
 
-/* Returns the p of a single test that a corrected p corresponds to. */
+/* Converts a corrected p to the p of a single test. */
 static double uncorrected(const level *l, double p) {
     return -expm1(log1p(-p) / tests_of(l));
 }
@@ -273,8 +277,8 @@ static bool is_testable(const level *l) {
     return l->units.n >= 2 && l->units.n_rows >= (l->unit == TM_UNIT_BLOCK ? UNITS_LEAST : 1);
 }
 
-/* Draws enough to display the p of all members: a quarter of the draws gives p within 0.02; for
- * many ranks, a sixteenth gives it within 0.04. */
+/* Makes enough draws to display the p of all members. With DRAWS_SURE / 4 draws, p is accurate to
+ * 0.02. If there are many ranks, DRAWS_SURE / 16 draws are made, and p is accurate to 0.04. */
 static tm_status draw_shown(level *l, tm_error *err) {
     const tm_trial trial = trial_of(l);
     const double work = (double)trial.n * (double)trial.n_units;
@@ -425,7 +429,8 @@ static bool take_class(const tm_compared *c, const int64_t *classes, const tm_su
         late += 2 * values[i] >= median;
         most = values[i] > most ? values[i] : most;
     }
-    /* a single slow rank hardly changes its class's median; the test of ranks finds it */
+    /* A single slow rank hardly changes the median of its class. The test of ranks finds such a
+     * rank. */
     if (median <= 0 || 5 * late < 4 * n || most / 3 > median)
         return false;
     for (size_t i = 0; i < all->n; i++)
@@ -504,7 +509,8 @@ static bool is_first_of_stage(const tm_compared *c, size_t member) {
     return true;
 }
 
-/* Tests the members of a stage if there are several. `first` is the first of them. */
+/* Tests the members of a stage if there are several.
+ * @param first  first member of the stage */
 static tm_status find_in_stage(const tm_compared *c, size_t first, double n_tests, tm_vec *suspects,
                                tm_vec *standings, tm_error *err) {
     const tm_own_times *all = c->stretches;
@@ -592,7 +598,8 @@ tm_status tm_suspects_find(const tm_compared *c, tm_vec *suspects, tm_vec *stand
                            tm_error *err) {
     if (!has_stages(c))
         return find_among(c, suspects, standings, err);
-    /* a test of stages, one of all ranks, and one for each stage with several members */
+    /* There is a test of stages, a test of all ranks, and a test for each stage that has several
+     * members. */
     double n_tests = 2.0;
     for (size_t i = 0; i < c->stretches->n; i++)
         n_tests += is_first_of_stage(c, i) && members_of(c, i) >= 2;

@@ -18,8 +18,9 @@
 /** A member that takes longer than chance explains. */
 typedef struct tm_suspect {
     int64_t member;   /* rank; for a host, its lowest rank in the group */
-    int64_t from, to; /* its window: `from` of the first unit, `to` of the last unit */
-    int64_t units; /* number of steps or stretches in the window; blocks count as their stretches */
+    int64_t from, to; /* the window: `from` of its first unit, and `to` of its last unit */
+    /* number of steps or stretches in the window; for blocks, the number of stretches */
+    int64_t units;
     int64_t excess_ns; /* time above the median of the other members, summed over the window */
     double p; /* probability that chance gives such a height, corrected for all tested groups and
                  levels */
@@ -28,12 +29,13 @@ typedef struct tm_suspect {
     bool throughout; /* whether the window is the whole recording */
     bool of_stage;   /* whether the member's stage was compared with other stages, which may have
                         other work */
-    bool unsteady; /* whether the excess differs between few steps, as with unequal shares of data,
-                      so that there is no finding; set by the caller */
-    uint8_t work;  /* tm_suspect_work: what was compared; set by the caller */
+    /* Whether only few steps were compared and the excess differs between them, as with unequal
+     * shares of data. Such a suspect gives no finding. Set by the caller. */
+    bool unsteady;
+    uint8_t work; /* tm_suspect_work: what was compared; set by the caller */
 } tm_suspect;
 
-/** What was compared of a member's own time: all of it, or a kind of work in the replay. */
+/** Which part of a member's own time was compared: all of it, or one kind of work in the replay. */
 typedef enum tm_suspect_work {
     TM_SUSPECT_ALL,
     TM_SUSPECT_DEVICE, /* the member's kernels and copies */
@@ -58,32 +60,36 @@ typedef struct tm_standing {
 /** A group to test. All pointers are borrowed. */
 typedef struct tm_compared {
     const tm_own_times *stretches;
-    const int64_t *steps;     /* [n_rows] step numbers */
-    const int64_t *hosts;     /* [n] host of each member; -1: unknown */
-    const int64_t *stages;    /* [n] pipeline stage of each member; -1: none */
-    double n_tests;           /* members of all groups of the job / members of this group */
+    const int64_t *steps;  /* [n_rows] step numbers */
+    const int64_t *hosts;  /* [n] host of each member; -1: unknown */
+    const int64_t *stages; /* [n] pipeline stage of each member; -1: none */
+    /* number of members in all groups of the job / number of members in this group */
+    double n_tests;
     struct tm_orders *orders; /* [2] caches of random orders, for tests of members and for tests of
                                  hosts; NULL: no caches */
 } tm_compared;
 
 /**
- * Finds suspects one after another: of the members with a p of at most 1 %, removes the one with
- * the largest excess, and tests the others again, until none has such a p. Scores members in each
- * unit by their distance from the unit's median (p_values.h). Compares the largest height over
- * members and windows with its distribution under permutation of the members in each unit. Each
- * member of any group has the same share of the 1 %: p is corrected to 1 - (1 - p)^(members of all
- * groups / members of this group). For blocks, whose length is an estimate, the exponent is
- * doubled.
+ * Finds suspects one after another. Of all members with a p of at most 1 %, it takes the member
+ * with the largest excess, and removes it. Then it tests the others again, until no member has such
+ * a p.
  *
- * If the group has several hosts with several ranks each, the medians over each host's ranks are
- * tested first, at a twentieth of the 1 %, and then the ranks at the rest. A host is a suspect only
- * if its ranks are late together: 80 % of them have at least half of their median excess, and none
- * has more than 3 times as much. Its ranks then leave the test of ranks.
+ * The score of a member in a unit is its distance from the unit's median (p_values.h). The largest
+ * height over all members and windows is compared with its distribution under permutation of the
+ * members in each unit. Each member of any group has the same share of the 1 %, so p is corrected
+ * to 1 - (1 - p)^(members of all groups / members of this group). For blocks, the exponent is
+ * doubled, because the length of a block is an estimate.
  *
- * Stages of a pipeline do different work, so their ranks cannot be exchanged. Members are first
- * compared within their stage. Then stages are compared; all members of a suspect stage are
- * suspects. Finally all ranks are compared, with a minimum excess of 5 % of the slowest rank's
- * time.
+ * If the group has several hosts with several ranks each, hosts are tested before ranks. The value
+ * of a host is the median of its ranks. The test of hosts gets a twentieth of the 1 %, and the test
+ * of ranks gets the rest. A host is a suspect only if its ranks are late together: 80 % of them
+ * have at least half of their median excess, and none has more than 3 times as much. The ranks of a
+ * suspect host leave the test of ranks.
+ *
+ * Stages of a pipeline do different work, so ranks of different stages cannot be exchanged. First,
+ * members are compared within their stage. Then the stages are compared. All members of a suspect
+ * stage are suspects. Finally all ranks are compared, with a minimum excess of 5 % of the slowest
+ * rank's time.
  *
  * @param suspects   of tm_suspect, appended to
  * @param standings  of tm_standing, appended to; none for members that are alone in their stage

@@ -8,7 +8,8 @@
 typedef struct tm_blame {
     int64_t rank, step;  /* step -1: outside of steps */
     int64_t collectives; /* number of operations with a known wait */
-    /* number of operations in which only this rank came last; in which it and others came last */
+    /* `last`: number of operations in which only this rank came last. `tied`: number of operations
+     * in which this rank and others came last together. */
     int64_t last, tied;
     int64_t untied; /* number of operations in which a single rank came last */
     int64_t wait_ns, lateness_ns;
@@ -18,8 +19,9 @@ typedef struct tm_blame {
     int64_t passed_ns; /* part of `caused` for which other ranks are to blame, because they had kept
                           this rank waiting */
     int64_t indirect_ns; /* waits that the rank caused through other ranks, which waited for it */
-    double expected, variance; /* sums of 1/n and (1/n)(1 - 1/n) over its untied operations, where n
-                                  is the number of ranks */
+    /* Sums over the rank's operations in which a single rank came last. With n ranks in an
+     * operation, the sums are of 1/n (`expected`) and of (1/n)(1 - 1/n) (`variance`). */
+    double expected, variance;
 } tm_blame;
 
 typedef enum tm_verdict_kind {
@@ -44,7 +46,8 @@ tm_share tm_blame_direct(const tm_blame *blame);
 /** Returns a rank's total cost: direct + indirect. */
 tm_share tm_blame_cost(const tm_blame *blame);
 
-/** The leader of a step: the rank with the largest cost; the lowest if there are several. */
+/** The leader of a step: the rank with the largest cost. If several ranks have this cost, the
+ * lowest of them is the leader. */
 typedef struct tm_leader {
     int64_t step, rank, caused_ns, direct_ns, indirect_ns, lateness_ns;
 } tm_leader;

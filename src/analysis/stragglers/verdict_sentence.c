@@ -13,7 +13,7 @@
 #include "no_devices.h"
 #include "table/shown.h"
 
-/* Writes a share in percent, below 1 % with a decimal. */
+/* Writes a share in percent. Shares below 1 % get one decimal. */
 static void share_text(double share, char *out, size_t size) {
     double percent = 100.0 * share;
     if (percent > 0.0 && percent < 0.05)
@@ -41,7 +41,7 @@ static tm_late_cause cause_of(const tm_tables *tables, const tm_finding *f) {
 
 enum { IDLE_MAX = 128, THAN_MAX = 32 };
 
-/* Writes what a speed is relative to: "rank 1's", or for several ranks "the median". */
+/* Writes what a speed is compared with: "rank 1's" or, for several ranks, "the median". */
 static const char *than_text(const tm_late_cause *c, char out[THAN_MAX]) {
     snprintf(out, THAN_MAX, "the median");
     if (c->peer >= 0)
@@ -326,7 +326,7 @@ static void event_headline(const tm_blames *t, const tm_finding *f, char out[TM_
     if (f->rank >= 0)
         snprintf(last, sizeof last, "; rank %" PRId64 " came last in %s", f->rank,
                  f->units == 1 ? "it" : "each");
-    /* one leader: steps are not marked */
+    /* If there is only one leader, no steps are marked. */
     bool steps = t->n_leaders > 1 && f->from >= 0;
     if (steps && f->from == f->to)
         snprintf(when, sizeof when, " in step %" PRId64, f->from);
@@ -361,7 +361,7 @@ static void named_headline(const tm_tables *tables, const tm_verdict_topic *e,
         when_text(f, when, sizeof when);
     else if (f->shape == TM_SHAPE_ALTERNATION)
         snprintf(when, sizeof when, " in turn");
-    /* if there are few steps, the headline says how many, because their data may be the reason */
+    /* If there are few steps, the headline says how many: their data may be the reason. */
     if (all->n == 1 && f->shape == TM_SHAPE_THROUGHOUT && is_of_few_steps(f))
         these_text(tables, e->blames, f, when, sizeof when);
     if (e->judgement->found.few > 0)
@@ -481,7 +481,7 @@ static const char *look_at_host(tm_late_kind kind) {
                : "look at what these ranks share: their host and its network";
 }
 
-/* Writes where to look: at what the ranks have in common, or at the reason of a single rank. */
+/* Writes where to look: at what several ranks have in common, or why a single rank is late. */
 static void look_text(const tm_tables *tables, const tm_blames *t, const tm_finding *f, char *out,
                       size_t size) {
     if (f->level == TM_CULPRIT_HOST)
@@ -518,7 +518,7 @@ static bool is_held(const tm_finding *f, const tm_late_cause *c) {
 static void excess_text(const tm_blames *t, const tm_finding *f, const tm_late_cause *c, char *out,
                         size_t size) {
     char each[96] = "", when[96], share[64] = "";
-    tm_shown_text times[2]; /* in total, and per unit */
+    tm_shown_text times[2]; /* times[0] is the total, and times[1] is the time per unit */
     bool some = f->shape == TM_SHAPE_THROUGHOUT && f->units < (int64_t)t->n_leaders;
     tm_shown_durations((const int64_t[]){f->excess_ns, f->units > 0 ? f->excess_ns / f->units : 0},
                        2, times);
@@ -532,7 +532,7 @@ static void excess_text(const tm_blames *t, const tm_finding *f, const tm_late_c
     if (!beside)
         snprintf(share, sizeof share, " (%.1f %% of %s)", f->excess_pct,
                  t->n_leaders > 1 ? "the time of all steps" : "the time");
-    /* if the device idles for less than half of the host's excess, device work hides most of it */
+    /* Device work hides most of the host's excess if the device idles for less than half of it. */
     const bool hidden = beside && c->idle_ns > 0 && 2 * c->idle_ns < f->excess_ns;
     snprintf(out, size, "%s%sby %s%s %s%s longer than %s%s (p %.2g)%s", when[0] ? when + 1 : "",
              when[0] ? " " : "",
@@ -543,7 +543,7 @@ static void excess_text(const tm_blames *t, const tm_finding *f, const tm_late_c
              hidden ? ", most of it while its GPU is busy" : "");
 }
 
-/* Returns the sums over the ranks of a finding and all steps. */
+/* Returns the sums over all steps and over all ranks of a finding. */
 static tm_blame blame_of(const tm_blames *t, const tm_finding *f) {
     tm_blame sum = {.rank = f->rank};
     bool *members = calloc(t->n_ranks + 1, sizeof *members);
@@ -656,8 +656,8 @@ static size_t costliest(const tm_blames *t) {
     return most;
 }
 
-/* Returns the index of the rank with the largest cost. If no rank is named and the sentence on
- * savings lists ranks, returns the first of these. */
+/* Returns the index of the rank with the largest cost. But if no rank is named and the sentence on
+ * savings lists ranks, returns the index of the first listed rank. */
 static size_t first_of(const tm_tables *tables, const tm_verdict_topic *e, size_t costly) {
     const int64_t planned = tm_savings_first(tables);
     const size_t at = tm_blames_index(e->blames, planned);
@@ -733,7 +733,7 @@ static void none_text(const tm_tables *tables, const tm_blames *t, const tm_judg
                  j->found.spared_of.level == TM_CULPRIT_RANK ? "it" : "them");
     } else {
         concentrated_text(t, j, mostly, sizeof mostly);
-        /* with a replay, another sentence says that fixing a single rank saves nothing */
+        /* If there is a replay, another sentence says that fixing a single rank saves nothing. */
         const bool mostly_for = mostly[0] != '\0';
         const bool even = !j->found.replayed || (mostly_for && j->found.most_pct < 1.0);
         snprintf(out, TM_SENTENCE_MAX, "Ranks wait %s of the time (%s of GPU time)%s%s%s", share,

@@ -185,7 +185,8 @@ static tm_status add_finding(const tm_finding *f, int64_t place, tm_tables *tabl
     TM_TRY(tm_table_set_text(table, &row[F_SHAPE], tm_shape_word(f->shape), err));
     TM_TRY(tm_table_set_text(table, &row[F_UNIT], unit_word(f), err));
     tm_cell_set_int(&row[F_UNITS], f->units);
-    if (f->shape != TM_SHAPE_BUBBLE) /* a bubble also has waits for transfers */
+    /* the share is for waits that ranks caused; a bubble also contains waits for transfers */
+    if (f->shape != TM_SHAPE_BUBBLE)
         tm_cell_set_real(&row[F_CAUSED_SHARE], f->caused_share);
     if (f->rank >= 0) {
         tm_cell_set_int(&row[F_RANK], f->rank);
@@ -209,8 +210,9 @@ static tm_status add_finding(const tm_finding *f, int64_t place, tm_tables *tabl
     return tm_table_set_text(table, &row[F_CERTAINTY], tm_certainty_word(f->certainty), err);
 }
 
-/* If less work of some kind on all ranks saves more than fixing the found ranks, the headline is
- * about this, and the evidence starts with the verdict. */
+/* Changes the sentences if another fix leads. This is a fix that makes some kind of work shorter on
+ * all ranks, and saves more than fixing the found ranks. The headline is then about this fix, and
+ * the evidence starts with the verdict. */
 static void let_kind_lead(const tm_tables *tables, const tm_verdict_topic *topic, char *headline,
                           char *evidence) {
     const tm_lead lead = tm_savings_lead(tables);

@@ -6,8 +6,8 @@
 #include "base/median.h"
 #include "base/sorted.h"
 
-/* Reasons why a device is slow, and the columns with their times. Other parts of a step may be slow
- * because of other devices. */
+/* Reasons why a device is slow, and the columns with the times for each reason. The other parts of
+ * a step may also be slow because of other devices. */
 enum { COMPUTE, INPUT, LAUNCH, COPIES, N_REASONS };
 static const char *const reason_words[N_REASONS] = {"compute", "input", "launch", "copies"};
 static const char *const columns[N_REASONS][5] = {
@@ -21,7 +21,7 @@ enum { ROWS_MAX = 20000, LEAST_PCT = 5, LEAST_CELLS = 2 };
 
 typedef struct cell {
     int64_t step, step_ns, ns[N_REASONS];
-    size_t row, group; /* group: first row of pod.rank that has the same program */
+    size_t row, group; /* `group`: first row of pod.rank that has the same program */
 } cell;
 
 /* Returns whether a device is compared in a step: it computes in the step, and the rank marks

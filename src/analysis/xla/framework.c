@@ -15,8 +15,8 @@
 /* Maximum number of operators in the table for each side (device or host). */
 enum { LISTED = 500 };
 
-/* Sides, in alphabetical order of their words, so that rows sorted by id are also sorted by text.
- */
+/* Sides, in alphabetical order of their words. Rows that are sorted by id are then also sorted by
+ * word. */
 typedef enum side { DEVICE, HOST, N_SIDES } side;
 static const char *const side_words[N_SIDES] = {"device", "host"};
 
@@ -136,8 +136,9 @@ static bool add_unreported(const tm_rank_view *view, tm_rank_sums *sums) {
     return ok;
 }
 
-/* Returns whether an event is a device event of which only the runtime call was recorded. The
- * reader adds such an event with the call's start and duration, around the call. */
+/* Returns whether an event is a device event for which only the call of the runtime was recorded.
+ * The reader adds a device event for such a call. It has the same start and duration, and comes
+ * directly before the call. */
 static bool is_of_call(const tm_timeline *timeline, uint32_t row) {
     size_t call = (size_t)row + 1;
     return call < timeline->n_events && timeline->category[call] == TM_CAT_RUNTIME &&
@@ -196,7 +197,7 @@ static tm_text type_of(tm_text name) {
         begin--;
     if (begin > name.bytes && begin < end)
         return (tm_text){begin, (size_t)(end - begin)};
-    end -= begin > name.bytes; /* without a colon at the end */
+    end -= begin > name.bytes; /* leaves out a colon at the end */
     const char *bracket = memchr(name.bytes, '[', (size_t)(end - name.bytes));
     end = bracket ? bracket : end;
     for (begin = end; begin > name.bytes && begin[-1] != '/';)
@@ -233,8 +234,8 @@ static side side_of(const tm_cell *row) {
     return strcmp(row[SIDE_].value.text, side_words[HOST]) == 0 ? HOST : DEVICE;
 }
 
-/* Returns the row for the type of the operator in row @p of, after adding it (zeros) if it is new.
- */
+/* Returns the row for the type of the operator in row @p of. If there is no such row yet, adds a
+ * row of zeros. */
 static tm_cell *row_of_type(tm_table *table, tm_names *texts, tm_vec *rows, size_t of,
                             tm_error *err) {
     const tm_cell from[] = {tm_table_row(table, of)[SIDE_], tm_table_row(table, of)[TYPE]};

@@ -214,7 +214,7 @@ tm_status tm_hlo_rank_rows(const tm_rank_view *view, const tm_vec *ops, tm_table
     for (size_t i = 0; i < ops->n && ok; i++) {
         const tm_xla_op *op = (const tm_xla_op *)ops->data + i;
         const tm_xla_attr *attr = op->attr;
-        /* run by TensorFlow itself, so in no compiled program */
+        /* TensorFlow itself ran this operation, so it is in no compiled program. */
         if (attr->hlo == TM_NO_NAME)
             continue;
         const hlo_key keys[N_LEVELS] = {

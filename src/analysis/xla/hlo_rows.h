@@ -11,11 +11,12 @@ extern const tm_table_def tm_hlo_work_table, tm_hlo_work_part;
 /** Sums over the operations of a rank. */
 typedef struct tm_hlo_sum {
     int64_t occurrences, self_ns;
-    int64_t known_ns; /* part of self_ns in operations whose FLOP and bytes are known */
+    int64_t known_ns; /* part of self_ns that is in operations whose FLOP and bytes are known */
     int64_t async_ns;
     int64_t flop, bytes;
-    int64_t role;          /* tm_role: the maximum */
-    int64_t origin, shape; /* name ids, from the first operation in the sums */
+    int64_t role; /* tm_role: the maximum */
+    /* origin and shape of the first operation that was added; name ids */
+    int64_t origin, shape;
 } tm_hlo_sum;
 
 /** Peaks of the devices; 0 if unknown, or if ranks differ. */
@@ -25,7 +26,7 @@ typedef struct tm_hlo_peaks {
 
 /**
  * Adds a rank's rows to the part table.
- * @param ops  operations, of tm_xla_op
+ * @param ops  vector of tm_xla_op: the rank's operations
  * @param all  sums over all operations; set only on TM_OK
  * @return     TM_OK; TM_ERR_FAULT
  */

@@ -146,7 +146,8 @@ static stage_kind kind_of(tm_text name) {
     return enqueue ? ENQUEUE : NO_STAGE;
 }
 
-/* Kinds of stages by name id: 0: not yet known; otherwise kind + 1. */
+/* Kinds of stages, by name id. An element of `kinds` is 0 if the kind is not yet known; otherwise
+ * it is the kind + 1. */
 typedef struct stages {
     const tm_names *names;
     uint8_t *kinds;
@@ -194,8 +195,8 @@ static bool feeds(tm_text inner, tm_text outer) {
            memcmp(inner.bytes + outer.size, "::", 2) == 0;
 }
 
-/* Adds the waits of a stage's calls: the time of a call in which stages that feed it run, minus the
- * time of calls nested in it. */
+/* Adds the waits of a stage's calls. The wait of a call is the time in which stages that feed it
+ * run, minus the time of the calls that are nested in it. */
 static bool add_waits_of(const tm_timeline *timeline, const stages *s, const tm_calls *calls,
                          uint32_t name, tm_rank_sums *all) {
     tm_intervals runs = TM_INTERVALS();

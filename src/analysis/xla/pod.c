@@ -184,7 +184,8 @@ static const tm_table_def rank_def = {
 static const tm_table_def *const defs[] = {&rank_def, &step_def, &tm_pod_collective_def,
                                            &tm_pod_collective_part_def};
 
-/* Returns the word of the part with the most time; of several, the first. */
+/* Returns the word of the part with the most time. If several parts have the same time, returns the
+ * word of the first. */
 static const char *bottleneck_of(const int64_t *parts) {
     int64_t best_ns = -1;
     int best = TM_XLA_OTHER;
@@ -269,8 +270,8 @@ static bool set_shares(const tm_timeline *timeline, const int64_t *ns, tm_cell *
     return shares != NULL;
 }
 
-/* Finds the program with the most device time; of several, the first. TM_NO_NAME if there is none.
- */
+/* Finds the program with the most device time. If several programs have the same time, finds the
+ * first. Sets *out to TM_NO_NAME if there is none. */
 static bool find_program(const tm_timeline *timeline, uint32_t *out) {
     const tm_xla_attr *v = timeline->attrs[TM_ATTR_XLA];
     tm_keys programs = TM_KEYS(uint32_t);

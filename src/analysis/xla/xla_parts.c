@@ -28,11 +28,12 @@ const char *tm_xla_part_word(int part) {
     return words[part];
 }
 
-/* What is known about names, as a cache; 0: not yet known. */
+/* What is known about names. This is a cache: 0 means that a value is not yet known. */
 typedef struct sorter {
     const tm_rank_view *view;
-    uint8_t *host;  /* [names] of host calls: 1 + part; 1 + TM_XLA_OTHER: no part */
-    uint8_t *width; /* [names] of shapes and kernels: 16 or 32 */
+    /* [names] for names of host calls: 1 + part, or 1 + TM_XLA_OTHER if the call is in no part */
+    uint8_t *host;
+    uint8_t *width; /* [names] for names of shapes and kernels: 16 or 32 bits */
     uint8_t *moves; /* [names] of categories: 1 + whether it rearranges data */
     bool shuffles, sparse;
     size_t next;          /* index into TM_ATTR_XLA */
@@ -45,8 +46,8 @@ static bool holds_any(const char *text, const char *const *parts) {
     return *parts != NULL;
 }
 
-/* Returns 16 if a name of XLA, TensorFlow or a kernel contains a type of at most 16 bits;
- * otherwise 32. */
+/* Returns 16 if a name of XLA, TensorFlow or a kernel contains a type of at most 16 bits. Otherwise
+ * returns 32. */
 static uint8_t width_of(sorter *s, uint32_t name) {
     static const char *const narrow[] = {"half", "f16", "fp16", "float16", "f8e", NULL};
     if (s->width[name] == 0)
@@ -138,7 +139,8 @@ static bool rearranges(sorter *s, uint32_t category) {
     return s->moves[category] > 1;
 }
 
-/* one more set: computation of the core itself, if there are SparseCores */
+/* A further set, which is only used if there are SparseCores: the computation of the core
+ * itself. */
 enum { CORE = TM_XLA_N_TIMES, N_SETS };
 
 static bool is_sparse(const tm_rank_view *view, const tm_track *track) {
@@ -146,7 +148,8 @@ static bool is_sparse(const tm_rank_view *view, const tm_track *track) {
            strncmp(tm_names_text(view->names, track->thread_name).bytes, "SparseCore ", 11) == 0;
 }
 
-/* Adds a compute event to its sets: of shuffles, SparseCores, or the core itself. */
+/* Adds a compute event to the set of SparseCores, or to the set of the core itself. An event of the
+ * core that rearranges data is also added to the set of shuffles. */
 static bool add_compressed(sorter *s, const tm_track *track, uint32_t row, tm_intervals *sets) {
     const tm_timeline *timeline = s->view->timeline;
     const tm_xla_attr *reported = tm_xla_of(timeline, row, &s->next);
@@ -219,7 +222,8 @@ static void add_lengths(const tm_timeline *timeline, const tm_intervals *set, in
             tm_intervals_length_in(set, timeline->steps[i].begin_ns, timeline->steps[i].end_ns);
 }
 
-/* Measures the time in each part that no earlier part has. Gaps between recordings do not count. */
+/* Measures the time of each part. Time that is also in an earlier part does not count. Gaps between
+ * recordings do not count, either. */
 static bool measure(const tm_rank_view *view, tm_intervals *sets, int64_t *out) {
     const tm_timeline *timeline = view->timeline;
     tm_intervals covered = TM_INTERVALS(), next = TM_INTERVALS();

@@ -24,7 +24,8 @@ typedef enum tm_xla_part_of_step {
     TM_XLA_HOST,
     TM_XLA_OTHER, /* the rest */
     TM_XLA_N_PARTS,
-    /* no parts of the step, but times within the parts; 0 if not recorded */
+    /* These are not parts of the step, but times within the parts. They are 0 if they were not
+     * recorded. */
     TM_XLA_SHUFFLE = TM_XLA_N_PARTS, /* time in which the device rearranges data */
     TM_XLA_SPARSE, /* time in which SparseCores compute while their core does not */
     TM_XLA_N_TIMES
