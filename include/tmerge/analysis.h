@@ -24,7 +24,7 @@ struct tm_peaks;
 typedef struct tm_rank_view {
     const tm_timeline *timeline;
     const tm_names *names;
-    size_t n_names;                   /* larger than every name id of the rank's events */
+    size_t n_names;                   /* one more than the largest name id of the rank's events */
     const struct tm_busy *busy;       /* GPU time as interval sets, computed once */
     const struct tm_calls *operators; /* nesting of the operators, computed once */
     const struct tm_host_time *host;  /* host time as interval sets, computed once */
@@ -55,8 +55,9 @@ typedef enum tm_reads {
 typedef struct tm_job {
     size_t n_ranks;     /* number of ranks read */
     int64_t world_size; /* largest world size in any trace, -1 unknown */
-    bool aligned;       /* clocks are aligned, so results that compare times of ranks exist */
-    const char *align;  /* how clocks were aligned: the word given to --align, or NULL */
+    bool aligned; /* whether clocks were aligned; if not, results that compare times of different
+                     ranks are left out */
+    const char *align; /* how clocks were aligned: the word given to --align, or NULL */
 
     const tm_names *names;                /* dictionary, with the same ids on every process */
     const struct tm_ncu *ncu;             /* Nsight Compute measurements of the job's kernels, or
@@ -75,7 +76,7 @@ typedef struct tm_analysis {
     const tm_table_def *const *tables;
     size_t n_tables;
 
-    unsigned reads; /* parts of the view that `rank` reads: tm_reads, or'ed */
+    unsigned reads; /* the tm_reads of the parts of the view that `rank` reads, combined with | */
 
     /** Adds one rank's rows. No communication. NULL: nothing to do. */
     tm_status (*rank)(const tm_rank_view *view, tm_tables *out, tm_error *err);
@@ -93,7 +94,8 @@ typedef struct tm_analysis {
      */
     tm_status (*merge)(const tm_names *names, tm_tables *tables, tm_error *err);
 
-    /** Completes the rows of all ranks, which are sorted by key, and adds the job's rows. */
+    /** Runs when the tables have the rows of all ranks, sorted by key. Sets the columns of these
+     * rows that depend on the whole job, and adds the rows of tables about the job. */
     tm_status (*job)(const tm_job *job, tm_tables *out, tm_error *err);
 } tm_analysis;
 
@@ -116,13 +118,14 @@ tm_status tm_analyse_rank(const tm_timeline *timeline, struct tm_call_kinds *cal
 tm_status tm_analyse_collectives(const struct tm_collectives *own, tm_tables *out,
                                  tm_error *err) TM_MUST_CHECK;
 
-/** Call after each rank: packs the rows added so far if there are many. No function reads them
- * before the rows of all ranks are present. TM_OK; TM_ERR_FAULT. */
+/** Packs the rows of each table that has many rows, to save memory. Call it after each rank. Rows
+ * are read only when those of all ranks are present, so packed rows are not needed before. TM_OK;
+ * TM_ERR_FAULT. */
 tm_status tm_analyse_compress(tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** Runs an analysis's merge function on the tables whose n_merged is not 0, after sorting them. For
- * each key in these tables, the job's rows must all be here. Afterwards removes the rows of these
- * tables, except packed ones. TM_OK; TM_ERR_FAULT. */
+/** Sorts the tables of an analysis whose n_merged is not 0, and runs the analysis's merge function.
+ * If this process has a row with some key, it must have all rows of the job with that key.
+ * Afterwards removes the rows of these tables; packed rows stay. TM_OK; TM_ERR_FAULT. */
 tm_status tm_analyse_merged(const tm_analysis *analysis, const tm_names *names, tm_tables *tables,
                             tm_error *err) TM_MUST_CHECK;
 

@@ -25,8 +25,8 @@ typedef struct tm_export_job {
                                the whole job */
     const char *tool_version;
     const struct tm_table *stacks; /* for formats of stacks: the job's table `calls.tree` */
-    bool of_devices;               /* for formats of stacks: true: write device time, false: host
-                                      time */
+    bool of_devices; /* for formats of stacks: whether to write device time; if not, host time is
+                        written */
 } tm_export_job;
 
 /** Maximum size [B] of a format's signature, the bytes that identify its files. */
@@ -42,16 +42,16 @@ typedef struct tm_export_format {
     const char *begins;  /* signature: the bytes at offset begins_at of every file of this format */
     size_t begins_size;  /* length [B] of begins; 0: the files have no signature */
     size_t begins_at;    /* offset [B] of begins in the file */
-    bool of_stacks;      /* the format contains call stacks summed over all ranks: no rank or window
-                            can be chosen */
-    bool needs_file;     /* the format seeks in its output, which must be a regular file */
-    bool is_database;    /* the format also contains the store's tables. tmerge writes it directly
-                            from the store: the format has no callbacks and cannot be used with
-                            tm_export_create */
-    size_t state_size;   /* size of the format's state [B], which is zeroed at the start */
-    unsigned attrs;      /* bits 1 << tm_attr of the attributes that the format contains */
-    bool metadata;       /* the format contains the metadata of the traces */
-    bool spans_alone;    /* the format does not need events, only spans */
+    bool of_stacks;    /* the format contains call stacks that are summed over all ranks, so a user
+                          cannot export single ranks or a window */
+    bool needs_file;   /* the format seeks in its output, which must be a regular file */
+    bool is_database;  /* the format also contains the store's tables. tmerge writes it directly
+                          from the store: the format has no callbacks and cannot be used with
+                          tm_export_create */
+    size_t state_size; /* size of the format's state [B], which is zeroed at the start */
+    unsigned attrs;    /* bits 1 << tm_attr of the attributes that the format contains */
+    bool metadata;     /* the format contains the metadata of the traces */
+    bool spans_alone;  /* the format does not need events, only spans */
 
     tm_status (*begin)(tm_export *x, tm_error *err);
 

@@ -1,5 +1,6 @@
-/* PyTorch flight recorder dumps: the last operations issued to one rank's process groups, as a
- * pickle (_dump_nccl_trace, _dump_fr_trace, the watchdog's files) or as JSON. */
+/* Reads dumps of PyTorch's flight recorder. A dump contains the last operations that one rank
+ * issued to its process groups. It is a pickle (from _dump_nccl_trace, _dump_fr_trace or the
+ * watchdog) or JSON. */
 #ifndef TMERGE_FLIGHT_H
 #define TMERGE_FLIGHT_H
 
@@ -32,19 +33,20 @@ typedef struct tm_flight_call {
                             send or receive: number of the last collective before it; -1 if not
                             recorded */
     int64_t record;      /* number among all records of the rank */
-    const char *backend; /* such as "nccl"; "" if the operation's name does not contain it */
+    const char *backend; /* backend in the recorded name, such as "nccl" in "nccl:all_reduce"; "" if
+                            the name has no backend */
     const char *op;      /* "all_reduce"; "send 0->1" */
     int64_t created_ns;  /* times since the epoch; 0 if not recorded */
     int64_t started_ns, completed_ns, timeout_ns;
-    uint64_t form;      /* hash of operation, sizes and types (of a send or receive: only sizes and
-                           types); ranks with different hashes disagree about the operation */
+    uint64_t form; /* hash of the operation, the sizes and the types, on which all ranks must agree;
+                      for sends and receives only of the sizes and the types */
     int64_t group_size; /* size of the group, computed from the sizes of an all_gather; 0:
                            unknown */
     bool is_p2p;
-    bool ends_batch; /* the record ends a coalesced batch; the operations in the batch have no
-                        records of their own */
+    bool ends_batch; /* the record is the end of a coalesced batch; records of the batch's members
+                        come before it */
     bool is_retired; /* the watchdog no longer tracks the operation: it has finished or timed out */
-    tm_flight_state state; /* of a member of a batch: the state of the batch */
+    tm_flight_state state; /* a member of a batch has the state of the batch */
     uint32_t values;       /* for tm_flight_text */
 } tm_flight_call;
 
@@ -84,8 +86,8 @@ int64_t tm_flight_left_out(const tm_flight *flight); /* number of incomplete ent
 typedef enum tm_flight_part {
     TM_FLIGHT_INPUTS,  /* "[[4, 4]] float32" */
     TM_FLIGHT_OUTPUTS, /* same form */
-    TM_FLIGHT_FRAMES   /* "step train.py:12 < main train.py:80": the program's own frames,
-                          innermost first; without any, the innermost frame */
+    TM_FLIGHT_FRAMES /* "step train.py:12 < main train.py:80": the frames of the program, innermost
+                        first. If the program has no frames, only the innermost frame of all. */
 } tm_flight_part;
 
 /** Writes a part of a call as text, cut to @p size; "" if not recorded. */

@@ -35,7 +35,7 @@ typedef struct tm_ras_count {
 typedef struct tm_ras_member {
     int64_t rank; /* in the communicator */
     const char *host;
-    int64_t pid, gpu; /* -1: unknown; gpu: the driver's number of the device */
+    int64_t pid, gpu; /* process id, and the driver's number of the GPU; -1: unknown */
     tm_ras_state state;
     int64_t error; /* TM_RAS_FAILED: the ncclResult_t */
     const tm_ras_count *counts;

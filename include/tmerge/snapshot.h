@@ -18,7 +18,7 @@ typedef struct tm_snapshot_device {
     int64_t requested_bytes;                /* the part of allocated_bytes that the program asked
                                                for, before rounding */
     int64_t pending_bytes;                  /* freed by the program but still in use by a stream */
-    int64_t free_bytes, largest_free_bytes; /* reserved but not in use: sum, and largest block */
+    int64_t free_bytes, largest_free_bytes; /* reserved but unused; largest unused block */
     int64_t entries, ooms;                  /* number of entries of the allocator's trace, and
                                                number of entries that report that memory ran
                                                out */

@@ -22,8 +22,8 @@ typedef struct tm_column {
     const char *doc; /* a sentence that says what the column means, with the formula */
 } tm_column;
 
-/** Unit "ns" of columns that hold times since the epoch. They use this very object, so that
- * tm_column_is_epoch can tell them from durations. */
+/** Unit "ns" of columns that hold times since the epoch. Such columns point to this array; other
+ * columns in ns point to other texts. tm_column_is_epoch compares the pointers. */
 extern const char tm_epoch_ns[];
 
 /** Returns whether a column is a time since the epoch. */
@@ -45,17 +45,17 @@ typedef struct tm_table_def {
     int n_columns;
     int n_keys;    /* number of leading columns that identify a row; rows are sorted by them */
     int top;       /* index of the column by which `--top` sorts, largest first; -1: none */
-    bool internal; /* other tables are computed from the table, which is neither stored nor shown */
-    int n_merged;  /* of an internal table without texts: rows of all ranks with equal values in
-                      this many leading columns are merged; 0: not merged */
-    int n_prose;   /* number of last columns that hold sentences; a terminal prints the sentences in
-                      full below their row */
-    tm_form form;  /* chart of the column `top` */
+    bool internal; /* the table is only an input of other tables; it is neither stored nor shown */
+    int n_merged; /* only for internal tables without texts: number of leading columns that form the
+                     key by which rows of all ranks are merged; 0: rows are not merged */
+    int n_prose;  /* number of last columns that hold sentences; a terminal prints the sentences in
+                     full below their row */
+    tm_form form; /* chart of the column `top` */
 } tm_table_def;
 
 /* TM_INTERNAL_TABLE defines an internal table. TM_PART_TABLE defines an internal table whose rows
- * are merged over ranks. Its key consists of all columns before @p rank, the index of the rank's
- * column. */
+ * are merged over ranks. @p rank is the index of the column with the rank. The columns before it
+ * are the key. */
 #define TM_INTERNAL_TABLE(name_, doc_, columns_, n_columns_, n_keys_)                              \
     {                                                                                              \
         .name = name_, .doc = doc_, .columns = columns_, .n_columns = n_columns_,                  \
@@ -111,7 +111,8 @@ void tm_tables_destroy(tm_tables *tables);
 /** Removes all rows, including packed ones, and frees their memory. */
 void tm_table_clear(tm_table *table);
 
-/** Removes all rows except packed ones, and all texts; keeps the memory for new rows. */
+/** Removes all texts, and all rows that are not packed. Keeps the memory for new rows. Packed rows
+ * stay. */
 void tm_table_clear_rows(tm_table *table);
 
 /** Frees the memory of unused rows. */
@@ -239,8 +240,8 @@ tm_status tm_table_take_back(tm_table *table, tm_error *err) TM_MUST_CHECK;
  * sorted. Does nothing for few rows. TM_OK; TM_ERR_FAULT when out of memory. */
 tm_status tm_table_rest(tm_table *table, tm_error *err) TM_MUST_CHECK;
 
-/** Appends to @p into the rows of @p table, which tm_table_rest packed and which stays packed. Both
- * have the same definition. TM_OK; TM_ERR_FAULT when out of memory. */
+/** Appends the rows of @p table to @p into. tm_table_rest has packed @p table, and its rows stay
+ * packed. Both tables have the same definition. TM_OK; TM_ERR_FAULT when out of memory. */
 tm_status tm_table_copy_resting(const tm_table *table, tm_table *into, tm_error *err) TM_MUST_CHECK;
 
 /** Returns TM_ERR_FAULT if memory ran out while tm_tables_find unpacked a table, so that the table
