@@ -94,7 +94,8 @@ static bool set_apart(const tm_instance *instance, tm_comm_record *members, tm_v
 
 static bool look(tm_collectives *collectives, const tm_vec *all, tm_vec *out) {
     const tm_instance *instances = collectives->instances.data;
-    int64_t latest = INT64_MIN; /* start of the last recording: no opening starts after it */
+    int64_t latest = INT64_MIN; /* start of the recording that started last; operations that start
+                                   later show no opening */
     for (size_t i = 0; i < all->n; i++)
         if (((const recording *)all->data)[i].begin_ns > latest)
             latest = ((const recording *)all->data)[i].begin_ns;

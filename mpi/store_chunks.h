@@ -58,8 +58,11 @@ bool tm_store_chunks_reserve(const tm_store_walk *walk, tm_vec *chunks) TM_MUST_
  */
 void tm_store_next_chunks(tm_store_walk *walk, size_t *load, int n_processes, tm_vec *chunks);
 
-/** Gets the next piece of a chunk; false if there is none. Collective: no.
- * @param slot  slot to continue at, at first chunk->slot; advanced */
+/**
+ * Sets @p out to the next piece of a chunk. Returns false if there is none. Collective: no.
+ * @param slot  the slot from which to search; chunk->slot before the first call. The call advances
+ *              it.
+ */
 bool tm_store_next_piece(const tm_store_layout *layout, const tm_store_chunk *chunk, size_t *slot,
                          tm_store_piece *out);
 

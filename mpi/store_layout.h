@@ -9,7 +9,8 @@
 
 #include "tmerge/store.h"
 
-/** The rows of one rank in the record tables: in table t, n_rows[t] rows from base.first[t] on. */
+/** The rows of one rank in the record tables. In table t, these are n_rows[t] rows from row
+ * base.first[t] on. */
 typedef struct tm_store_slot {
     int64_t rank;
     int process;                 /* process that holds the timeline */

@@ -11,7 +11,8 @@ enum {
     LONGEST_NS = 1000000,
     LONGEST_OF_DATA_NS = 50000, /* short: during a sleep, MPI transfers no part of a large
                                    message */
-    FEW = 1000 /* with more values, a transfer takes longer than waiting for other processes */
+    FEW = 1000 /* if a request has more values than this, its transfer takes longer than the wait
+                  for other processes */
 };
 
 static void sleep_a_part_of(int64_t waited_ns, int64_t longest_ns) {

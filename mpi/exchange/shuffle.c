@@ -7,7 +7,8 @@
 #include "agree.h"
 #include "backoff.h"
 
-/* By process: number of records, and index of the first record. */
+/* An exchange of records. The arrays have an element for each process: the number of records that
+ * are sent to it or received from it (_n), and the index of the first of these records (_at). */
 typedef struct exchange {
     MPI_Comm comm;
     int n_processes;

@@ -1,5 +1,6 @@
-/* Some files show only when read completely that they hold several ranks, because data on their
- * processes may come at the end. Lists the units of such files, which are then read. */
+/* In some files, the data that show how many ranks the file holds come at the end. Such a file is
+ * first read as one trace. If it turns out to hold several ranks, its units are listed here, and
+ * are then read one by one. */
 #include <stdlib.h>
 
 #include "loader.h"

@@ -51,10 +51,9 @@ typedef struct tm_loaded {
     int64_t world_size;    /* largest world size in a trace, -1 if no trace has one */
     int64_t n_traces;      /* number of traces read; a file with several ranks counts once for each
                               rank */
-    int64_t n_by_position; /* number of traces whose rank is not recorded and follows from their
-                              position */
-    int64_t n_by_path;     /* number of traces in n_by_position whose position follows from their
-                              path */
+    int64_t n_by_position; /* number of traces that do not record their rank, so that it follows
+                              from the position of the trace among all traces */
+    int64_t n_by_path;     /* number of these traces whose position follows from their path */
     size_t n_in_parts;     /* number of traces that several processes read */
 } tm_loaded;
 

@@ -26,7 +26,8 @@ typedef struct tm_loader {
     tm_share_item *items; /* [n + parts.n] reader of each entry, then of each part */
     tm_trace **traces;    /* [n] traces read on this process, NULL for others */
     size_t last;          /* index of the entry that this process read last */
-    tm_vec moves;         /* of tm_rank_move: rank in a trace, and rank of the job */
+    tm_vec moves; /* of tm_rank_move: pairs of the rank that a trace records and the rank of the job
+                     that it got */
     tm_loaded *out;
 } tm_loader;
 

@@ -20,7 +20,8 @@ typedef struct tm_change_more {
 /** The changes that are evaluated in addition to those chosen from the critical path. */
 typedef struct tm_changes_more {
     tm_vec changes;       /* of tm_change_more; the same on every process, except for factors */
-    const uint8_t *pairs; /* by name id: 1 for kernels that send or receive; NULL: not needed */
+    const uint8_t *pairs; /* [name id] 1 for names of kernels that send or receive; NULL: no change
+                             needs them */
 } tm_changes_more;
 
 /** All changes to evaluate, and the weights of the current batch of changes. */
@@ -29,7 +30,7 @@ typedef struct tm_trying {
     const tm_changes *chosen;
     const tm_changes_more *more; /* evaluated, too */
     size_t next_more;
-    const tm_scenario *scenario; /* NULL if there is none, or after its change was picked */
+    const tm_scenario *scenario; /* scenario that still has to be picked for a batch, or NULL */
     uint8_t *marks;              /* owned; by name id: marks of the chosen kernels */
     tm_change changes[TM_CHANGES_AT_ONCE];
     tm_whatif_item items[TM_CHANGES_AT_ONCE];

@@ -50,7 +50,8 @@ static bool is_below(const void *element, const void *key) {
     return ((const tm_split_stage *)element)->stage < *(const int64_t *)key;
 }
 
-/* Sets the factors of this process's ranks to those of their stages. */
+/* Sets the factors of each rank of this process to the factors of its stage; 1 if the rank has no
+ * stage. */
 static bool set_factors(const tm_replay_ranks *r, tm_split *out) {
     const tm_split_stage *v = out->stages.data;
     out->of_rank = malloc((2 * r->n + 1) * sizeof *out->of_rank);
