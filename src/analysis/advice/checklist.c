@@ -205,7 +205,7 @@ static double balance(const tm_facts *f) {
     return mean > 0.0 ? 100.0 * above / mean : UNKNOWN;
 }
 
-/* Returns gpu_utilization as if no GPU waited for data. */
+/* Returns the gpu_utilization that the job would have if no GPU waited for data. */
 static double utilization_fed(const tm_facts *f) {
     double step_ns = (double)tm_facts_sum(f, "input.rank", "step_ns");
     double stall_ns = (double)tm_facts_sum(f, "input.rank", "stall_ns");

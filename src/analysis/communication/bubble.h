@@ -1,4 +1,4 @@
-/* Part tables of `bubble`. */
+/* Internal tables of analysis `bubble`, from which the job's tables are computed. */
 #ifndef TMERGE_BUBBLE_H
 #define TMERGE_BUBBLE_H
 

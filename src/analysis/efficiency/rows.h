@@ -5,7 +5,8 @@
 #include "counted_calls.h"
 #include "peaks.h"
 
-/** The table by operator and inputs, by kernel, and by place; merged from the part table. */
+/** The table of work by operator and inputs, by kernel, and by place; and the part table from which
+ * it is merged. */
 extern const tm_table_def tm_work_table, tm_work_part;
 
 /** Adds a rank's rows to the part table. Returns TM_OK; TM_ERR_FAULT. */
@@ -19,7 +20,8 @@ tm_status tm_work_merge(const tm_names *names, tm_tables *tables, tm_error *err)
  * equal on all ranks. */
 void tm_work_order(const tm_peaks *peaks, tm_tables *out);
 
-/** The tables by rank and by step of a rank, and the part table by rank and number type. */
+/** The table of ranks, the table of the steps of each rank, and the part table with sums for each
+ * rank, step and number type. */
 extern const tm_table_def tm_efficiency_rank_table, tm_efficiency_step_table;
 extern const tm_table_def tm_efficiency_number_part;
 

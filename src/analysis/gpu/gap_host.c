@@ -21,7 +21,8 @@ typedef struct part_key {
 typedef struct walk {
     const tm_gap *gaps; /* [n] */
     const bool *wanted; /* [n] whether this thread kept the GPU idle in the gap (thread_of) */
-    size_t n, gap;      /* number of gaps; index of the first gap that ends after at_ns */
+    /* Number of gaps, and index of the first gap that ends after at_ns. */
+    size_t n, gap;
     int64_t at_ns;
     tm_vec open;   /* of open_call, innermost last */
     tm_keys parts; /* of part_key */
@@ -53,8 +54,8 @@ static bool stay(walk *w, uint32_t name, int64_t until_ns) {
     return ok;
 }
 
-/* Closes the calls that end by until_ns. Adds the time until then to the innermost open calls, and
- * sets at_ns to until_ns. */
+/* Moves on to until_ns. Closes the calls that end until then. Adds the time that has passed to the
+ * call in which the thread was, which is always the innermost open call. */
 static bool advance(walk *w, int64_t until_ns) {
     bool ok = true;
     while (ok && w->open.n > 0) {

@@ -23,7 +23,8 @@ typedef struct tm_gap_host {
 tm_status tm_gap_hosts(const tm_rank_view *view, const tm_gap *gaps, size_t n, tm_gap_host *out,
                        tm_error *err) TM_MUST_CHECK;
 
-/** Returns a GPU event that ends where the gap starts (row); TM_NO_EVENT if there is none. */
+/** Returns the row of a GPU event that ends at the start of the gap; TM_NO_EVENT if there is none.
+ */
 uint32_t tm_gap_last_event(const tm_timeline *timeline, const tm_gap *gap);
 
 #endif

@@ -155,9 +155,12 @@ static void mark_late_copies(const tm_timeline *timeline, tm_vec *calls) {
     }
 }
 
-/* Returns the call that caused a gap. Of the calls that were running when the gap started, this is
- * the call on the thread that launched the next work; without one, the call that started last. NULL
- * if none was running. @p open: indices into @p calls. */
+/*
+ * Finds the call that caused a gap. Only calls that were running when the gap started count. Of
+ * these, returns the call on the thread that launched the next work. If there is none, returns the
+ * call that started last; NULL if no call was running.
+ * @param open  indices into @p calls of the running calls
+ */
 static waiting *open_call(const tm_timeline *timeline, const tm_gap *gap, waiting *calls,
                           tm_vec *open) {
     const tm_track *thread = tm_timeline_track(timeline, timeline->launch[gap->next]);
