@@ -31,8 +31,8 @@ typedef struct tm_aligner {
     tm_clock_host *hosts;
     tm_clock_domain *domains;
     int32_t n_hosts, n_domains;
-    int64_t *leads; /* [instances] start of the operation's last member minus end of its first
-                       member [ns], on recorded clocks */
+    int64_t *leads; /* [instances] latest start of a member minus earliest end of a member [ns], on
+                       recorded clocks */
 } tm_aligner;
 
 /** Gathers the facts of all ranks and allocates memory for their clocks. Collective over

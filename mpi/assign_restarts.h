@@ -12,7 +12,7 @@
  * recording that is nearest in time on a rank that recorded every run. Times are compared as the
  * hosts' clocks recorded them. The rank's steps are then numbered as on the ranks that recorded
  * every run. Collective: over comm.
- * @param timelines  [n] this process's
+ * @param timelines  [n] timelines of this process
  * @return           TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_restarts(MPI_Comm comm, tm_timeline *timelines, size_t n,

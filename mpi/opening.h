@@ -15,7 +15,7 @@
  * the member's recording. The opening then ends when the last member of the operation arrives. The
  * call sets `open_ns` of the spans of all members to that time, moves the starts of steps that
  * start earlier to that time, and removes the waits of the operation. Collective: over comm.
- * @param timelines    [n] this process's
+ * @param timelines    [n] timelines of this process
  * @param collectives  operations matched by this process, on the job's clock
  * @return             TM_OK or TM_ERR_FAULT, the same on every process
  */

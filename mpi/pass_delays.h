@@ -19,7 +19,7 @@ enum { TM_DELAY_ROUNDS = 64 };
  * holder sends the cost on to the owners of the operations in which that rank had to wait before.
  * All amounts are whole nanoseconds, and an amount is split in the same way on any process. So the
  * result does not depend on the number of processes. Collective: over comm.
- * @param timelines    [n] this process's, ascending in rank
+ * @param timelines    [n] timelines of this process, ascending in rank
  * @param collectives  matched operations whose records have their origins
  * @return             TM_OK or TM_ERR_FAULT, the same on every process
  */

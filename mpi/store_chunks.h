@@ -29,7 +29,7 @@ typedef struct tm_store_walk {
     int64_t end; /* end row of the column's previous chunk */
 } tm_store_walk;
 
-/** Returns the bytes of a chunk before packing. */
+/** Returns the size of a chunk before packing [bytes]. */
 static inline size_t tm_store_chunk_bytes(const tm_store_chunk *chunk) {
     return chunk->shape.chunk_rows * chunk->shape.element_bytes;
 }
@@ -42,7 +42,7 @@ typedef struct tm_store_piece {
     size_t n;     /* number of rows, not 0 */
 } tm_store_piece;
 
-/** Returns the bytes of all chunks of the store. Collective: no. */
+/** Returns the size of all chunks of the store before packing [bytes]. Collective: no. */
 size_t tm_store_all_bytes(const tm_store_layout *layout, size_t chunk_rows);
 
 /** Reserves memory for the largest number of chunks that can be taken together; false when out of

@@ -10,11 +10,12 @@
 #include "tmerge/store.h"
 
 typedef struct tm_store_plan {
-    const char *path;                    /* path of the store; the same on all processes */
-    const tm_timeline *const *timelines; /* [n_timelines] this process's, ascending in rank */
-    size_t n_timelines;                  /* may be 0 */
-    bool compress;                       /* the same on all processes */
-    size_t chunk_rows; /* rows of a chunk; 0: TM_STORE_CHUNK_ROWS; the same on all processes */
+    const char *path; /* path of the store; the same on all processes */
+    const tm_timeline *const
+        *timelines;     /* [n_timelines] timelines of this process, ascending in rank */
+    size_t n_timelines; /* may be 0 */
+    bool compress;      /* the same on all processes */
+    size_t chunk_rows;  /* rows of a chunk; 0: TM_STORE_CHUNK_ROWS; the same on all processes */
 
     /* Used only on process 0. */
     const tm_names *names;   /* dictionary of all timelines */

@@ -31,8 +31,8 @@ typedef struct tm_rank_view {
     struct tm_call_kinds *call_kinds; /* properties of the names of calls, computed on first use */
     const struct tm_passes *passes;   /* operators of the backward pass, computed once */
     const struct tm_lost *lost;       /* launches without a recorded kernel, computed once */
-    const struct tm_vec *devices;     /* tm_device_busy of each device, if the rank uses several;
-                                         computed once */
+    const struct tm_vec *devices; /* tm_device_busy of each device of the rank; empty if the rank
+                                     uses only one device */
 
     /* Each of these is NULL unless the analysis asks for it in `reads`. */
     const struct tm_host_work *work;    /* host calls and operators as interval sets */
@@ -78,18 +78,19 @@ typedef struct tm_analysis {
 
     unsigned reads; /* the tm_reads of the parts of the view that `rank` reads, combined with | */
 
-    /** Adds one rank's rows. No communication. NULL: nothing to do. */
+    /** Adds the rows of one rank. Must not communicate with other processes. NULL: there is nothing
+     * to do. */
     tm_status (*rank)(const tm_rank_view *view, tm_tables *out, tm_error *err);
 
-    /** Adds rows of the operations that this process matched. No communication. NULL: nothing to
-     * do. */
+    /** Adds rows for the operations that this process matched. Must not communicate with other
+     * processes. NULL: there is nothing to do. */
     tm_status (*collectives)(const struct tm_collectives *own, tm_tables *out, tm_error *err);
 
     /**
      * Merges the rows of all ranks into one row for each key, so that process 0 need not receive a
-     * row for each rank and name. Each call gets all rows of some of the keys. The
-     * function reads the analysis's internal tables whose n_merged is not 0, sorted by key, and
-     * adds rows to the shown tables. No communication. NULL: nothing to do.
+     * row for each rank and name. Each call gets all rows of some of the keys. The function reads
+     * the analysis's internal tables whose n_merged is not 0, sorted by key, and adds rows to the
+     * shown tables. Must not communicate with other processes. NULL: there is nothing to do.
      * @param names  the job's dictionary, with the same ids on every process
      */
     tm_status (*merge)(const tm_names *names, tm_tables *tables, tm_error *err);
@@ -107,7 +108,8 @@ tm_status tm_analysis_tables(tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
 /**
  * Runs the rank function of every analysis on one timeline.
- * @param call_kinds  for the timeline's dictionary, shared by all ranks; results are cached in it
+ * @param call_kinds  belongs to the timeline's dictionary. All ranks share it, because results are
+ *                    cached in it.
  * @return            TM_OK; TM_ERR_FAULT
  */
 tm_status tm_analyse_rank(const tm_timeline *timeline, struct tm_call_kinds *call_kinds,

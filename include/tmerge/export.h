@@ -77,9 +77,10 @@ bool tm_export_is_one(const tm_export_format *format, const char *path);
 
 /**
  * Begins an export. Memory does not grow with the job.
- * @param fd    open for writing, and for reading if the format needs a file; remains the caller's
- * @param path  for errors
- * @param out   set only on TM_OK; released by tm_export_destroy
+ * @param fd    file that is open for writing, and also for reading if the format has needs_file.
+ *              The caller closes it.
+ * @param path  path that error messages show
+ * @param out   set only on TM_OK; free it with tm_export_destroy
  * @return      TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT
  */
 tm_status tm_export_create(const tm_export_format *format, const tm_export_job *job, int fd,
@@ -88,9 +89,9 @@ tm_status tm_export_create(const tm_export_format *format, const tm_export_job *
 /**
  * Writes one rank's events in the window. An event that lies partly in the window is written with
  * its full duration.
- * @param timeline  of a wanted rank; has events and attributes only if @p rows is NULL; not used
- *                  after the call
- * @param rows      the rank's events
+ * @param timeline  timeline of a wanted rank. It has events and attributes only if @p rows is NULL.
+ *                  It is not used after the call.
+ * @param rows      source of the rank's events; NULL: they are in @p timeline
  * @return          TM_OK; TM_ERR_USAGE: more data than the format can hold; TM_ERR_INPUT: a trace
  *                  that the format needs is missing; TM_ERR_OUTPUT; TM_ERR_FAULT
  */

@@ -13,7 +13,7 @@
 /** A process group, as recorded in the rank's dump. */
 typedef struct tm_flight_group {
     const char *name, *desc; /* borrowed, like all texts here, until the next dump is read */
-    const int64_t *ranks;    /* [n_ranks] in group order; empty if not recorded */
+    const int64_t *ranks;    /* [n_ranks] ranks of the group in its order; empty if not recorded */
     size_t n_ranks;
     uint64_t key; /* hash of name and ranks; equal in the dumps of all ranks */
 } tm_flight_group;

@@ -24,7 +24,8 @@ typedef struct tm_text {
 tm_names *tm_names_create(void);
 void tm_names_destroy(tm_names *names);
 
-/** Returns the id of these bytes, new or known; TM_NAME_FAILED when out of memory. */
+/** Returns the id of these bytes. Adds them if they are not in the table. TM_NAME_FAILED when out
+ * of memory. */
 uint32_t tm_names_intern(tm_names *names, const char *bytes, size_t size);
 
 /** Returns the id of a terminated string, like tm_names_intern; NULL gives TM_NO_NAME. */

@@ -39,7 +39,7 @@ typedef struct tm_ras_member {
     tm_ras_state state;
     int64_t error; /* TM_RAS_FAILED: the ncclResult_t */
     const tm_ras_count *counts;
-    size_t n_counts; /* 0 if state is TM_RAS_GONE or a later one */
+    size_t n_counts; /* 0 for the states from TM_RAS_GONE on */
 } tm_ras_member;
 
 typedef struct tm_ras_comm {

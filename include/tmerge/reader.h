@@ -238,8 +238,8 @@ tm_status tm_trace_read(const tm_trace_file *file, tm_names *names, const tm_sou
                         struct tm_trace *out, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Reads several units of a file at once with a format that has read_units.
- * @param file  with its format
+ * Reads several units of a file in one pass, with the format's read_units.
+ * @param file  file whose `format` is set and has read_units
  * @param out   [n_units] as for tm_trace_read
  */
 tm_status tm_trace_read_units(const tm_trace_file *file, tm_names *names,

@@ -106,8 +106,9 @@ struct tm_record_column {
     tm_fill_function *fill;
     /* NULL: the column is not read back, because its values follow from other columns */
     tm_take_function *take;
-    size_t array_at; /* for a column that is one field of an array: offset [B] in tm_timeline
-                        of the pointer to the array */
+    /* If the column is one field of the elements of an array: offset [B] in tm_timeline of the
+     * pointer to that array. */
+    size_t array_at;
     size_t stride;   /* size [B] of an element of the array */
     size_t field_at; /* offset [B] of the field in an element */
     bool later; /* the column was added after the first version of the store; in stores without it,
@@ -120,7 +121,8 @@ typedef struct tm_record_table {
     const tm_record_column *columns;
     int n_columns;
     bool one_row;   /* each rank has exactly one row; false: rows_at gives the number of rows */
-    size_t rows_at; /* offset [B] in tm_timeline of the size_t with the rank's number of rows */
+    size_t rows_at; /* offset [B] in tm_timeline of the size_t member that has the rank's number of
+                       rows */
 } tm_record_table;
 
 /** The record tables, by tm_record. */
@@ -167,7 +169,7 @@ tm_status tm_store_create(const char *path, const tm_store_options *options, tm_
 tm_status tm_store_put_group(tm_store_writer *writer, const char *path, const char *doc,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Starts the dataset of a column. Its chunks or rows follow, then tm_store_end_column. */
+/** Starts the dataset of a column. Then write its chunks or rows, and call tm_store_end_column. */
 tm_status tm_store_begin_column(tm_store_writer *writer, const char *group,
                                 const tm_record_column *column, size_t n_rows,
                                 tm_error *err) TM_MUST_CHECK;
@@ -369,8 +371,8 @@ typedef struct tm_store_visit_plan {
 } tm_store_visit_plan;
 
 /**
- * Visits the ranks one after another. Reads several ranks at a time, up to some hundred thousand
- * events, or one rank with more events.
+ * Visits the ranks one after another. Reads several ranks at a time if they have together at most
+ * some hundred thousand events. A rank with more events is read alone.
  * @return  TM_OK; the visitor's status; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_store_visit(const tm_store_visit_plan *plan, tm_error *err) TM_MUST_CHECK;

@@ -70,7 +70,7 @@ typedef struct tm_table_def {
 /** One value. A missing value is null: never NaN, never 0. */
 typedef struct tm_cell {
     union {
-        int64_t i;        /* TM_INT; TM_BOOL as 0 or 1 */
+        int64_t i;        /* value of type TM_INT, or of TM_BOOL as 0 or 1 */
         double r;         /* TM_REAL, finite */
         const char *text; /* TM_TEXT, terminated UTF-8, owned by the table */
     } value;
@@ -150,8 +150,8 @@ int tm_table_column(const tm_table_def *def, const char *column);
  * asserts, returns an int column without a name. */
 const tm_column *tm_column_of(const tm_table_def *def, const char *column);
 
-/** Returns a row's cell in a column that the table must have; null for an unknown column without
- * asserts. */
+/** Returns the cell of a row in a column that the table must have. An unknown column is a bug:
+ * fails an assert or, without asserts, returns a null cell. */
 const tm_cell *tm_table_cell(const tm_table *table, size_t row, const char *column);
 
 /** Returns the first row whose leading columns equal these integer keys; n_rows if there is none.
@@ -268,9 +268,9 @@ tm_status tm_table_csv(const tm_table *table, char **out, tm_error *err) TM_MUST
  * Renders aligned columns. The header names the unit of each column: ns, us, ms or s for times.
  * Columns of times have different units if their times differ much in size. Null is "-". Sentences
  * are wrapped below their row, each with the name of its column. The table's name is not printed.
- * @param width  characters per line of the terminal, 0 for no limit; columns that do not fit follow
- *               in another block, which repeats the key columns or, if these leave no room, has row
- *               numbers; at least 24 code points of each text are shown
+ * @param width  number of characters in a line of the terminal; 0: no limit. Columns that do not
+ *               fit follow in another block. It repeats the key columns, or has row numbers if the
+ *               key columns leave no room. At least 24 code points of each text are shown.
  */
 tm_status tm_table_text(const tm_table *table, int width, char **out, tm_error *err) TM_MUST_CHECK;
 

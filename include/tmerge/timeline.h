@@ -14,8 +14,8 @@
 /** Kind of an event. Values are stored. */
 typedef enum tm_event_kind { TM_DURATION = 0, TM_INSTANT = 1, TM_COUNTER = 2 } tm_event_kind;
 
-/* Event categories (`cat`, any case): stored value, word in the store, other word that is also
- * read. */
+/* Event categories. Each has its stored value, its word in the store, and another word that is also
+ * read (or NULL). A trace has the word in `cat`, in upper or lower case. */
 #define TM_CATEGORY_LIST(X)                                                                        \
     X(TM_CAT_OTHER, 0, "other", NULL)                                                              \
     X(TM_CAT_CPU_OP, 1, "cpu_op", "operator")                                                      \
@@ -65,7 +65,7 @@ typedef enum tm_role {
     TM_ROLE_MEMORY = 3         /* M: memory copies and sets */
 } tm_role;
 
-/* Kinds of collective: value (stored) and word. */
+/* Kinds of collective. Each has its stored value and its word. */
 #define TM_COLLECTIVE_LIST(X)                                                                      \
     X(TM_COLL_OTHER, 0, "other")                                                                   \
     X(TM_COLL_ALLREDUCE, 1, "allreduce")                                                           \
@@ -101,7 +101,8 @@ static inline bool tm_collective_is_transfer(unsigned kind) {
     return tm_collective_is_one_way(kind) || kind == TM_COLL_SENDRECV;
 }
 
-/* Kinds of recorded wait: value (stored; CUPTI's numbers), word, and Kineto's text. */
+/* Kinds of recorded wait. Each has its stored value (CUPTI's number), its word, and Kineto's text.
+ */
 #define TM_WAIT_LIST(X)                                                                            \
     X(TM_WAIT_OTHER, 0, "other", "Unknown Sync")                                                   \
     X(TM_WAIT_EVENT_SYNC, 1, "event_sync", "Event Sync")                                           \
@@ -128,8 +129,9 @@ typedef enum tm_diagnostic {
     TM_DIAGNOSTIC_SKIPPED   /* events read but not kept */
 } tm_diagnostic;
 
-/* Counts made while a trace is read and its timeline built: id, word, severity, meaning. The
- * store's /ranks has the sums of each rank, /spans those of each trace. */
+/* Counts that are made while a trace is read and its timeline is built. Each has an id, a word, a
+ * severity and a meaning. In the store, /spans has the counts of each trace, and /ranks has their
+ * sums for each rank. */
 #define TM_COUNT_LIST(X)                                                                           \
     X(TM_COUNT_NO_TIME, "no_time", TM_DIAGNOSTIC_SKIPPED,                                          \
       "duration, instant or counter events without a valid ts or dur")                             \
@@ -516,13 +518,12 @@ typedef struct tm_comm_answer {
                                  waited */
     int64_t step;             /* number of the operation's step, -1 none */
     int32_t group_size;
-    bool matched;  /* the kernel belongs to an operation, complete or not */
-    bool complete; /* every member of the operation has a kernel */
-    bool at_least; /* the group may have more members, whose traces are missing */
-    /* Whether this rank came last, and whether it was the only one: if so, `last` is true; if other
-     * ranks came last with it, `tied` is true. */
-    bool last, tied;
-    bool untied; /* exactly one rank of the operation came last; it need not be this rank */
+    bool matched;    /* the kernel belongs to an operation, complete or not */
+    bool complete;   /* every member of the operation has a kernel */
+    bool at_least;   /* the group may have more members, whose traces are missing */
+    bool last, tied; /* `last`: only this rank came last. `tied`: this rank came last together with
+                        other ranks. */
+    bool untied;     /* exactly one rank of the operation came last; it need not be this rank */
 } tm_comm_answer;
 
 /** How a rank's clock was aligned to the job's. */
@@ -574,12 +575,12 @@ static inline int64_t tm_rank_clock_true(const tm_rank_clock *clock, int64_t rec
 
 /** Sub-track of a rank in the levels. Values are stored. */
 typedef enum tm_level_lane {
-    TM_LEVEL_COMPUTE = 0,   /* P */
-    TM_LEVEL_TRANSFER = 1,  /* communication after the operation's last rank arrived */
-    TM_LEVEL_WAIT = 2,      /* communication while an operation waits for its last rank and no other
-                               operation transfers */
-    TM_LEVEL_UNMATCHED = 3, /* communication while no operation waits or transfers: only operations
-                               whose wait is unknown */
+    TM_LEVEL_COMPUTE = 0,  /* P */
+    TM_LEVEL_TRANSFER = 1, /* communication after the operation's last rank arrived */
+    TM_LEVEL_WAIT = 2, /* communication while the operation waits for its last rank, unless another
+                          operation transfers data meanwhile */
+    TM_LEVEL_UNMATCHED = 3, /* communication of an operation whose wait is unknown, unless another
+                               operation waits or transfers data meanwhile */
     TM_LEVEL_COPIES = 4,    /* M without P */
     TM_LEVEL_HOST = 5,      /* operators and runtime and driver calls of all threads */
     TM_N_LEVEL_LANES

@@ -38,10 +38,12 @@ static inline bool tm_entry_is_by_path(const tm_entry *entry) {
 tm_status tm_entries_leave_out(tm_table *left_out, const char *path, const char *reason,
                                const char *message, tm_error *err) TM_MUST_CHECK;
 
-/** Gathers the entries of all processes in the order of the inputs. Collective: over comm.
- * @param found  of tm_entry: this process's
+/**
+ * Gathers the entries of all processes in the order of the inputs. Collective: over comm.
+ * @param found  vector of tm_entry: the entries that this process found
  * @param out    [n] owned by the caller, set only on TM_OK
- * @return       TM_OK; TM_ERR_USAGE (too many); TM_ERR_FAULT */
+ * @return       TM_OK; TM_ERR_USAGE (too many); TM_ERR_FAULT
+ */
 tm_status tm_mpi_entries_gather(MPI_Comm comm, const tm_vec *found, tm_entry **out, size_t *n,
                                 tm_error *err) TM_MUST_CHECK;
 

@@ -11,9 +11,9 @@ typedef struct tm_input_head {
     int64_t mapped_rank;
     int64_t from_folder;
     int64_t operand; /* number of the command-line argument that names the input */
-    int64_t match; /* if the argument is a pattern: length of the part of the path that the pattern
-                      matched; the path starts with this part */
-    int64_t host;  /* number of the host that listed the input */
+    int64_t match;   /* if the argument is a pattern: length of the beginning of the path that the
+                        pattern matched */
+    int64_t host;    /* number of the host that listed the input */
     tm_identity identity;
 } tm_input_head;
 

@@ -26,8 +26,8 @@ typedef struct tm_loader {
     tm_share_item *items; /* [n + parts.n] reader of each entry, then of each part */
     tm_trace **traces;    /* [n] traces read on this process, NULL for others */
     size_t last;          /* index of the entry that this process read last */
-    tm_vec moves; /* of tm_rank_move: pairs of the rank that a trace records and the rank of the job
-                     that it got */
+    tm_vec moves; /* of tm_rank_move: the rank that a trace records, and the rank that the trace got
+                     in the job */
     tm_loaded *out;
 } tm_loader;
 
@@ -63,8 +63,9 @@ tm_status tm_mpi_list_entries(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 tm_status tm_loader_list_units(tm_loader *l, size_t input, tm_vec *found,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Gives every process what each process found in the traces that it read, and which traces are
- * bad. Collective: over l->comm. TM_OK; TM_ERR_USAGE (too many); TM_ERR_FAULT. */
+/** Shares what each process found in the traces that it read, and which of these traces are bad.
+ * Then every process knows this about all traces. Collective: over l->comm. TM_OK; TM_ERR_USAGE
+ * (too many); TM_ERR_FAULT. */
 tm_status tm_loader_spread(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 
 /**
@@ -94,7 +95,7 @@ tm_status tm_loader_cut(tm_loader *l, tm_error *err) TM_MUST_CHECK;
  * read the other parts. Collective: no. TM_OK; TM_ERR_FAULT. */
 tm_status tm_loader_plan(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 
-/** Returns the bytes of the file that a part covers. Collective: no. */
+/** Returns the number of bytes of the file that a part covers. Collective: no. */
 int64_t tm_loader_part_size(const tm_loader *l, const tm_mpi_part *part);
 
 /** Reads the traces that are assigned to this process and not yet read. Frees traces that are now

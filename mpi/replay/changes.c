@@ -84,8 +84,8 @@ tm_replay_weigh tm_mpi_changes_weigh(tm_trying *trying) {
                              &trying->sets, &trying->sets,         &trying->words};
 }
 
-/* Makes the reduced job from the reduced ranks of all processes, which they have as lists of
- * numbers. */
+/* Makes the reduced job. Collects the reduced ranks of all processes, which are lists of numbers,
+ * in @p all. */
 static tm_status make_job(tm_trying *t, tm_vec *all, tm_replay *job, tm_error *err) {
     tm_status status = tm_replay_share(t->r->comm, &t->words, all, err);
     if (status == TM_OK)
@@ -110,8 +110,8 @@ static int64_t total_with(const sweep *s, size_t set) {
     return tm_replay_total(job, s->ns);
 }
 
-/* Evaluates a change. Its sets of weights are @p set, for what it saves, and @p set + 1, for what
- * it saves at most. */
+/* Evaluates a change. The weights of set @p set show what the change saves; the weights of @p set +
+ * 1 show what it saves at most. */
 static tm_status try_change(const sweep *s, uint8_t set, int64_t total_ns, tm_whatif_item *item,
                             tm_error *err) {
     item->saved_most_ns = total_ns - total_with(s, (size_t)set + 1);

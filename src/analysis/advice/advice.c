@@ -469,7 +469,8 @@ static int64_t cost_by_rank(const tm_facts *facts, const tm_advice *advice) {
  * for other work. */
 static const double worth[N_SEVERITIES] = {0.05, 2, 10};
 
-/* Returns whether an item concerns only some ranks, and the saving of fixing them is known. */
+/* Returns whether an item concerns only some ranks, and whether the saving of fixing them is known.
+ */
 static bool is_of_some(const item *i) {
     return (i->rule == TM_RULE_STRAGGLER || i->rule == TM_RULE_IMBALANCE) &&
            strcmp(i->advice.ranks, "all") != 0 && !i->saving.share.null;

@@ -91,9 +91,10 @@ typedef struct host_copies {
 } host_copies;
 
 /*
- * Returns the time in which copies of a rank run without concurrent computation. own->alone_ns
- * counts times several times in which copies of several kinds run. So the result is limited to the
- * time in which any copy runs, minus the time in which copies certainly overlap computation.
+ * Returns the time in which copies of a rank run without concurrent computation. If copies of
+ * several kinds run at the same time, own->alone_ns counts that time more than once. So the result
+ * is limited to the time in which any copy runs, minus the time in which copies certainly overlap
+ * computation.
  * @param overlap_ns  longest time in which copies of a single kind overlap computation
  */
 static int64_t at_most(const tm_facts *f, const host_copies *own, int64_t rank,

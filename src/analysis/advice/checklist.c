@@ -133,7 +133,7 @@ static double memory_growth(const tm_facts *f) {
     return jobs->n_rows > 0 ? (double)tm_facts_sum(f, "memory.job", "growing_devices") : UNKNOWN;
 }
 
-/* Returns a phase's share of step time without waits for data [%]. */
+/* Returns a phase as a share of the step time [%]. Waits for data do not count as step time. */
 static double phase(const tm_facts *f, const char *column) {
     return share(tm_facts_sum(f, "phases.step", column),
                  tm_facts_sum(f, "phases.step", "step_ns") -

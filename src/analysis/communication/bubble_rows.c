@@ -126,7 +126,7 @@ typedef struct run {
     int64_t span_ns; /* duration of the pipeline's step [ns]; 0 if a rank lacks the step */
 } run;
 
-/* A pass, for medians of durations. */
+/* Duration of a pass. */
 typedef struct length {
     int64_t stage, backward, ns;
 } length;

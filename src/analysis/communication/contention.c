@@ -111,7 +111,7 @@ static const tm_table_def *const defs[] = {&kernel_def, &part_def};
  * the second about kernels that ran beside communication. */
 typedef struct shape {
     size_t n[2];     /* alone, beside communication */
-    size_t first[2]; /* index in `durations` of the first of these kernels */
+    size_t first[2]; /* for each of the two: index in `durations` of its first kernel */
 } shape;
 
 typedef struct sample {

@@ -275,8 +275,8 @@ static bool packed_values(tm_text list, bool dropout, tm_text out[N_VALUES]) {
     return n == N_VALUES && (*out[CAUSAL].bytes == 'T' || *out[CAUSAL].bytes == 'F');
 }
 
-/* Returns the maximum number of tokens that a token attends to. If a window limits it on both
- * sides, this is back + ahead + 1; otherwise all tokens. -1 means no limit on a side. */
+/* Returns the maximum number of tokens that a token attends to. If a window limits both sides, this
+ * is back + ahead + 1; otherwise all tokens. A recorded window of -1 does not limit its side. */
 static int64_t seen_tokens(const tm_text values[N_VALUES]) {
     tm_dims longest, back, ahead;
     if (!tm_inputs_ints(values[LONGEST_K], &longest) || !tm_inputs_ints(values[BACK], &back) ||

@@ -13,8 +13,8 @@
 /* Maximum number of rows of a level. */
 enum { LISTED = 1000 };
 
-/* added to the number type in the key if flop is only an upper bound. So known and estimated work
- * get separate rows. */
+/* added to the number type in the key if flop is only an upper bound, so that such work has its own
+ * rows */
 enum { AT_MOST = 32 };
 _Static_assert((int)TM_N_NUMBERS <= (int)AT_MOST, "a bit behind the types");
 

@@ -49,8 +49,8 @@ typedef struct tm_hang_front {
 typedef struct tm_hang_world {
     const tm_table *dumps, *groups, *lanes, *calls, *seen;
     int64_t n_ranks;
-    int64_t most_ranks; /* largest n_ranks that is believed if only the lists and sizes of groups
-                           show n_ranks */
+    int64_t most_ranks; /* upper limit of n_ranks, for jobs in which only the lists and sizes of
+                           groups show n_ranks */
     bool any_open;      /* whether an operation has not ended */
     bool reported;      /* whether a dump or the user gives n_ranks */
     size_t *dump_of;    /* [n_ranks] row in dumps; TM_HANG_NO_ROW: no readable dump; owned */

@@ -106,7 +106,7 @@ static bool is_less(const tm_ras_member *before, const tm_ras_member *after) {
     return false;
 }
 
-/* number of launches that is unknown, because only one answer has the counts */
+/* value that stands for an unknown number of launches: only one answer has the counts */
 enum { UNKNOWN = -1 };
 
 /* Adds the GPU of a member that only one answer has. Returns false if out of memory. */

@@ -269,8 +269,8 @@ static bool make_lanes(reading *r) {
     return of != NULL || r->n_groups == 0;
 }
 
-/* Finds the last operation of each group whose end proves that all ranks came. Searches backwards,
- * because it is usually near the end. */
+/* Finds, for each group, the last operation whose end proves that all ranks came. Searches
+ * backwards, because that operation is usually near the end. */
 static void find_done(const reading *r) {
     for (size_t i = r->n_calls; i-- > 0;) {
         const tm_flight_call *c = &r->calls[i];
