@@ -21,7 +21,7 @@ typedef struct tm_hang_inputs {
  * Sorts the inputs by kind, judging by their content. Leaves out a file of another kind if it was
  * found in a folder. Collective: over comm.
  * @param inputs  [n] the same on every process
- * @param out     initialised by the caller; appended to
+ * @param out     vectors that the caller has initialised; the inputs are appended to them
  * @return        TM_OK; TM_ERR_FAULT; the same on every process
  */
 tm_status tm_mpi_hang_split(MPI_Comm comm, const tm_input *inputs, size_t n, const tm_hosts *hosts,

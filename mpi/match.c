@@ -42,8 +42,8 @@ static int end_owner(const void *record, int n_processes) {
     return owner_of(((const tm_end *)record)->group, n_processes);
 }
 
-/* Sends all kernels of a group to one process, which aligns them: their order differs between
- * ranks. */
+/* Owner function for tm_mpi_shuffle: one process gets all kernels of a group. It aligns them,
+ * because their order differs between ranks. */
 static int loose_owner(const void *record, int n_processes) {
     return owner_of(((const tm_comm_record *)record)->group, n_processes);
 }

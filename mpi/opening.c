@@ -70,8 +70,8 @@ static bool shows_opening(const tm_instance *instance, const tm_comm_record *mem
     }
     for (size_t i = 0; i < instance->n; i++) {
         const recording *r = recording_of(all, &members[i]);
-        const int64_t before_ns = open_ns - members[i].begin_ns; /* the part of the wait before
-                                                                    open_ns */
+        const int64_t before_ns =
+            open_ns - members[i].begin_ns; /* part of the member's wait that was before open_ns */
         if (r && before_ns > 0 && before_ns >= (r->end_ns - r->begin_ns) / TM_OPENING_SHARE &&
             before_ns >= (instance->last_ns - members[i].begin_ns) / 2)
             return true;

@@ -14,7 +14,7 @@ typedef struct tm_store_chunk {
     int table, column;
     tm_chunk_shape shape;
     size_t slot;        /* first slot (rank) with rows in the chunk */
-    int64_t first, end; /* rows of the chunk */
+    int64_t first, end; /* the chunk has rows [first, end) of the column */
     int owner;          /* process that packs the chunk */
 } tm_store_chunk;
 
@@ -51,10 +51,10 @@ bool tm_store_chunks_reserve(const tm_store_walk *walk, tm_vec *chunks) TM_MUST_
 
 /**
  * Takes the next chunks and assigns them to processes: a chunk to the holder of its first row or,
- * if the holder already has its share, to another process. Collective: no; gives the same on all
- * processes.
+ * if the holder already has its share, to another process. Collective: no, but the result is the
+ * same on all processes.
  * @param load    [n_processes] scratch
- * @param chunks  gets the chunks; empty after the last chunk; memory must be reserved
+ * @param chunks  gets the chunks; empty after the last chunk. Memory for them must be reserved.
  */
 void tm_store_next_chunks(tm_store_walk *walk, size_t *load, int n_processes, tm_vec *chunks);
 

@@ -13,7 +13,7 @@ typedef struct restorer {
     const tm_store *store;
     tm_timeline *ranks; /* [n] all ranks; only the ranks that this process reads have arrays */
     size_t n;
-    bool *wanted; /* [n] this process reads the rank */
+    bool *wanted; /* [n] whether this process reads the rank */
     tm_loaded *out;
 } restorer;
 

@@ -43,7 +43,7 @@ typedef struct write_job {
     size_t *load;    /* owned; [n_processes] */
     tm_vec chunks;   /* of tm_store_chunk: the current group */
     tm_store_walk walk;
-    tm_store_writer *writer; /* owned; on process 0 */
+    tm_store_writer *writer; /* owned; only on process 0 */
     int table, column; /* position of the writer; column -1: before the first column of the table */
     /* Status of this process. After a failure, the process writes nothing, but still sends and
      * receives messages. */

@@ -14,7 +14,7 @@ typedef struct tm_store_plan {
     const tm_timeline *const
         *timelines;     /* [n_timelines] timelines of this process, ascending in rank */
     size_t n_timelines; /* may be 0 */
-    bool compress;      /* the same on all processes */
+    bool compress;      /* whether to pack the chunks; the same on all processes */
     size_t chunk_rows;  /* rows of a chunk; 0: TM_STORE_CHUNK_ROWS; the same on all processes */
 
     /* Used only on process 0. */

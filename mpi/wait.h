@@ -1,4 +1,5 @@
-/* Who waited for whom, over all processes: from matched operations to answers for each kernel. */
+/* Finds who waited for whom, over all processes. The input is the matched operations; the result is
+ * an answer for each kernel. */
 #ifndef TMERGE_MPI_WAIT_H
 #define TMERGE_MPI_WAIT_H
 

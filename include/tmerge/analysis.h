@@ -25,12 +25,12 @@ typedef struct tm_rank_view {
     const tm_timeline *timeline;
     const tm_names *names;
     size_t n_names;                   /* one more than the largest name id of the rank's events */
-    const struct tm_busy *busy;       /* GPU time as interval sets, computed once */
-    const struct tm_calls *operators; /* nesting of the operators, computed once */
-    const struct tm_host_time *host;  /* host time as interval sets, computed once */
+    const struct tm_busy *busy;       /* times in which the GPU works, as sets of intervals */
+    const struct tm_calls *operators; /* the operators and their nesting */
+    const struct tm_host_time *host;  /* times in which the host works, as sets of intervals */
     struct tm_call_kinds *call_kinds; /* properties of the names of calls, computed on first use */
-    const struct tm_passes *passes;   /* operators of the backward pass, computed once */
-    const struct tm_lost *lost;       /* launches without a recorded kernel, computed once */
+    const struct tm_passes *passes;   /* operators of the backward pass */
+    const struct tm_lost *lost;       /* launches without a recorded kernel */
     const struct tm_vec *devices; /* tm_device_busy of each device of the rank; empty if the rank
                                      uses only one device */
 
@@ -71,7 +71,7 @@ typedef struct tm_job {
 
 /** One analysis: the tables that it fills, and its functions. */
 typedef struct tm_analysis {
-    const char *name;    /* as typed after `tmerge show` */
+    const char *name;    /* name that the user types after `tmerge show` */
     const char *summary; /* one line for `tmerge list` */
     const tm_table_def *const *tables;
     size_t n_tables;

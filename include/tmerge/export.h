@@ -34,9 +34,9 @@ enum { TM_EXPORT_BEGINS_MAX = 64 };
 
 typedef struct tm_export tm_export;
 
-/** An export format: one file in src/export, one row in the registry. */
+/** An export format. Each format has one file in src/export and one row in the registry. */
 typedef struct tm_export_format {
-    const char *name;    /* as typed after --format */
+    const char *name;    /* name that the user types after --format */
     const char *file;    /* default file name; "-" for standard output */
     const char *summary; /* one line for --help */
     const char *begins;  /* signature: the bytes at offset begins_at of every file of this format */

@@ -19,7 +19,7 @@ typedef struct tm_flight_group {
 } tm_flight_group;
 
 typedef enum tm_flight_state {
-    TM_FLIGHT_SCHEDULED, /* not started on the GPU, or progress unknown */
+    TM_FLIGHT_SCHEDULED, /* the operation has not started on the GPU, or its progress is unknown */
     TM_FLIGHT_STARTED,
     TM_FLIGHT_COMPLETED
 } tm_flight_state;
@@ -32,7 +32,7 @@ typedef struct tm_flight_call {
     int64_t other_seq;   /* for a collective: number of the last send or receive before it; for a
                             send or receive: number of the last collective before it; -1 if not
                             recorded */
-    int64_t record;      /* number among all records of the rank */
+    int64_t record;      /* number of the operation's record among all records of the rank */
     const char *backend; /* backend in the recorded name, such as "nccl" in "nccl:all_reduce"; "" if
                             the name has no backend */
     const char *op;      /* "all_reduce"; "send 0->1" */

@@ -17,7 +17,7 @@ typedef struct tm_names tm_names;
 
 typedef struct tm_text {
     const char *bytes; /* borrowed */
-    size_t size;       /* bytes; may include zero bytes */
+    size_t size;       /* number of bytes; some of them may be zero */
 } tm_text;
 
 /** Creates a table that holds the empty string as id 0. NULL when out of memory. */

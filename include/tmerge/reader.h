@@ -59,10 +59,10 @@ typedef struct tm_converter {
                          const struct tm_child_watch *watch, tm_error *err);
 } tm_converter;
 
-/** One trace format: one folder in src/readers, one row in formats.def. Everything except name,
- * summary, sniff and read may be NULL. */
+/** A trace format. Each format has one folder in src/readers and one row in formats.def. All
+ * members except name, summary, sniff and read may be NULL. */
 typedef struct tm_format {
-    const char *name;        /* as stored and shown in job.rank */
+    const char *name;        /* name of the format, as it is stored and shown in job.rank */
     const char *summary;     /* one line for `tmerge list` */
     const char *cannot_tell; /* what traces of this format lack compared with other formats, and
                                 which results are therefore missing, as a sentence; NULL: nothing */
@@ -201,8 +201,8 @@ typedef struct tm_file_info {
     int64_t weight;          /* estimated decoded size [B], a measure of the cost of reading the
                                 file */
     int64_t rank;            /* rank named in the first bytes, -1 if none */
-    bool has_units;          /* may hold several units, see list_units */
-    bool has_parts;          /* can be read in parts: plain text of a format that supports it */
+    bool has_units;          /* the file may hold several units (see list_units) */
+    bool has_parts; /* the file can be read in parts: plain text, in a format that supports parts */
 } tm_file_info;
 
 /** Opens a file, determines its kind from the first decoded bytes and closes it. TM_OK also for

@@ -320,7 +320,7 @@ typedef struct tm_store_choice {
     const bool *ranks; /* [n] whether a rank's arrays are wanted */
     unsigned records;  /* bits 1 << tm_record of the tables to read; spans, steps, tracks and events
                           are always read. The arrays of other tables stay empty */
-    bool spans_alone;  /* read only spans, not even steps, tracks and events; then records is 0 */
+    bool spans_alone;  /* read only spans, but no steps, tracks or events; then records is 0 */
     bool no_events;    /* read everything except the events and their attributes; n_events is still
                           set */
 } tm_store_choice;

@@ -79,13 +79,13 @@ typedef struct tm_cell {
 
 typedef struct tm_table {
     const tm_table_def *def;
-    tm_cell *cells; /* [n_rows * def->n_columns], row after row, owned */
+    tm_cell *cells; /* owned; [n_rows * def->n_columns] cells, row after row */
     size_t n_rows;
     size_t capacity;           /* rows allocated */
     struct tm_texts *texts;    /* storage of the text cells; owned, NULL until the first text */
     struct tm_vec *compressed; /* packed rows; owned, NULL if there are none */
-    bool rests;                /* all rows are packed; tm_tables_find unpacks them */
-    bool lost;                 /* memory ran out while the rows were unpacked */
+    bool rests; /* all rows stay packed until tm_tables_find is called for the table */
+    bool lost;  /* memory ran out while the rows were unpacked */
 } tm_table;
 
 /** All tables of a run, one for each definition passed at creation. */
@@ -169,7 +169,7 @@ void tm_cell_set_ratio(tm_cell *cell, double scale, int64_t numerator, int64_t d
 /**
  * Copies a text into the table; NULL gives null. Each maximal subpart that is not UTF-8 becomes one
  * U+FFFD. Control characters stay in the table; the renderers handle them.
- * @param cell  of a text column, in a row of @p table; unchanged unless TM_OK
+ * @param cell  cell of a text column in a row of @p table; unchanged unless the call returns TM_OK
  * @return      TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_table_set_text(tm_table *table, tm_cell *cell, const char *text,
@@ -211,9 +211,9 @@ tm_status tm_table_pack(const tm_table *table, void **bytes, size_t *size,
 
 /**
  * Appends the rows that tm_table_pack wrote. Several packs may be concatenated.
- * @param bytes  of any alignment; their texts are copied
+ * @param bytes  may have any alignment; their texts are copied
  * @return       TM_OK; TM_ERR_FAULT when out of memory, or if the bytes are cut short, damaged or
- *               of another table (the error's offset counts in @p bytes); then no row is appended
+ *               of another table (the error has the offset in @p bytes); then no row is appended
  */
 tm_status tm_table_unpack(tm_table *table, const void *bytes, size_t size,
                           tm_error *err) TM_MUST_CHECK;

@@ -266,7 +266,7 @@ typedef struct tm_track {
     uint8_t kind;          /* tm_track_kind */
     int32_t device;        /* GPU: device number, -1 unknown; CPU: -1 */
     int64_t stream;        /* GPU: stream number, -1 unknown; CPU: -1 */
-    uint32_t pid, tid;     /* as written in the trace */
+    uint32_t pid, tid;     /* ids of the process and the thread, as written in the trace */
     uint32_t process_name; /* from metadata records */
     uint32_t thread_name;
     uint32_t first; /* the track's events are rows [first, first + count) of the timeline */
@@ -332,9 +332,11 @@ typedef struct tm_collective_attr {
     int32_t rank_start, rank_stride; /* rank i of the group is global rank rank_start + i x
                                         rank_stride, if the ranks are regularly spaced */
     int32_t src_rank, dst_rank;
-    uint32_t name, dtype;              /* `Collective name`, `dtype` */
-    uint32_t group, group_description; /* `Process Group Name`, `... Description` */
-    uint32_t group_ranks;              /* `Process Group Ranks`, cut after 30 by the profiler */
+    uint32_t name, dtype; /* `Collective name`, `dtype` */
+    uint32_t group,
+        group_description; /* name ids of `Process Group Name` and `Process Group Description` */
+    uint32_t group_ranks;  /* name id of `Process Group Ranks`, a list that the profiler cuts after
+                              30 ranks */
     uint32_t in_split, out_split;
     uint8_t kind; /* tm_collective_kind */
 } tm_collective_attr;
@@ -410,8 +412,8 @@ typedef struct tm_operator_attr {
                          backward operator has the number of the forward operator whose gradient it
                          computes. */
     uint32_t event;
-    uint32_t forward; /* of a backward operator: row of its forward operator; TM_NO_EVENT for other
-                         operators, or if the forward operator is not in the trace */
+    uint32_t forward; /* for a backward operator: row of its forward operator. TM_NO_EVENT for other
+                         operators, or if the forward operator is not in the trace. */
     uint32_t stack;   /* name id of the operator's call stack, innermost function first, separated
                          by ";" */
     int32_t thread; /* for a backward operator: autograd's number of the thread that ran the forward
@@ -446,8 +448,8 @@ typedef struct tm_xla_attr {
     uint32_t category; /* name id of the compiler's category, "loop fusion" */
     uint32_t origin;   /* name id of the operation's origin in the source: "jit(f)/dot_general",
                           "MatMul" */
-    uint32_t shape;    /* name id of the shapes of the output, or of the inputs of an operator:
-                          "bf16[8,128]" */
+    uint32_t shape; /* name id of a text such as "bf16[8,128]": the shapes of the output or, for an
+                       operator, of the inputs */
 } tm_xla_attr;
 
 /** Address of the page of a migration or page fault of unified memory. */
@@ -494,9 +496,10 @@ typedef struct tm_span {
     /* time from the first start to the last end of the trace's duration events, without events of
      * category trace and of the operating system; [0, 0) if there are none */
     int64_t begin_ns, end_ns;
-    int64_t gpu_begin_ns, gpu_end_ns; /* from the first start to the last end of its GPU events;
-                                         [0, 0) without GPU events */
-    int64_t open_ns;                  /* end of the opening (mpi/opening.h); at least begin_ns */
+    /* Time from the first start to the last end of the trace's GPU events; [0, 0) if there are
+     * none. */
+    int64_t gpu_begin_ns, gpu_end_ns;
+    int64_t open_ns; /* end of the opening (mpi/opening.h); at least begin_ns */
     int64_t n_durations, n_gpu_events;
     int64_t counts[TM_N_COUNTS]; /* counts of the whole trace, by tm_count; only the first span of a
                                     trace has them */
@@ -516,7 +519,7 @@ typedef struct tm_comm_answer {
                                  ns */
     int64_t doubt_ns;         /* uncertainty of caused_ns: sum of the clock errors of the ranks that
                                  waited */
-    int64_t step;             /* number of the operation's step, -1 none */
+    int64_t step;             /* number of the step to which the operation belongs, -1 if none */
     int32_t group_size;
     bool matched;    /* the kernel belongs to an operation, complete or not */
     bool complete;   /* every member of the operation has a kernel */
@@ -609,10 +612,10 @@ typedef struct tm_timeline {
     uint32_t format;             /* name id of the reader's name */
     int32_t device;              /* device with the most busy time, -1 if there are no GPU events */
     bool truncated;              /* at least one of the rank's traces is truncated */
-    int64_t counts[TM_N_COUNTS]; /* by tm_count, summed over the rank's traces */
+    int64_t counts[TM_N_COUNTS]; /* counts by tm_count, summed over the rank's traces */
 
     size_t n_events;
-    int64_t *begin_ns;    /* [n_events] since the epoch, as recorded */
+    int64_t *begin_ns;    /* [n_events] recorded starts [ns since the epoch] */
     int64_t *duration_ns; /* [n_events] 0 for instants and counters */
     uint32_t *name;       /* [n_events] */
     int32_t *step;        /* [n_events] index into steps, or TM_NO_STEP */
@@ -633,7 +636,8 @@ typedef struct tm_timeline {
                             event does */
     tm_span *spans;      /* ordered by start time */
     size_t n_spans;
-    void *attrs[TM_N_ATTRS]; /* by tm_attr: arrays of tm_launch_attr, tm_kernel_attr, ... */
+    void *attrs[TM_N_ATTRS]; /* arrays of the attributes, by tm_attr: of tm_launch_attr,
+                                tm_kernel_attr, ... */
     size_t n_attrs[TM_N_ATTRS];
     tm_launch_shape *shapes; /* [n_shapes] distinct launch parameters of the kernels */
     size_t n_shapes;
@@ -648,10 +652,10 @@ typedef struct tm_timeline {
     tm_level *levels; /* ordered by level, finest first, then by sub-track; NULL until requested */
     size_t n_levels;
     tm_comm_answer *answers; /* [n_attrs[TM_ATTR_COLLECTIVE]], NULL before matching */
-    uint8_t *packed;         /* not NULL: events are packed (timeline/packed_events.h) */
+    uint8_t *packed;         /* packed events (timeline/packed_events.h); NULL: not packed */
 } tm_timeline;
 
-/** Columns of events to read, or'ed. */
+/** Columns of events to read. They are combined with |. */
 typedef enum tm_rows_part {
     TM_ROWS_TIMES = 1,    /* begin_ns and duration_ns */
     TM_ROWS_LAUNCHES = 2, /* launch */
@@ -673,16 +677,16 @@ typedef struct tm_event_rows {
 /**
  * Gets the next piece of a rank's events. On entry *first and *piece describe the previous piece;
  * *piece is NULL before the first piece.
- * @param rows  NULL: the events are in the timeline, as one piece
- * @param what  tm_rows_part, or'ed
+ * @param rows  source of the events; NULL: they are in the timeline and form one piece
+ * @param what  the tm_rows_part to read, combined with |
  */
 tm_status tm_event_rows_next(const tm_event_rows *rows, const tm_timeline *timeline, unsigned what,
                              size_t *first, const tm_timeline **piece, tm_error *err) TM_MUST_CHECK;
 
 void tm_timeline_destroy(tm_timeline *timeline);
 
-/** Returns the sum of the counts of this severity; TM_DIAGNOSTIC_SKIPPED: the number of events not
- * kept. */
+/** Returns the sum of the counts of this severity. For TM_DIAGNOSTIC_SKIPPED, this is the number of
+ * events that were not kept. */
 int64_t tm_timeline_count(const tm_timeline *timeline, tm_diagnostic diagnostic);
 
 /** Returns one more than the largest name id of the timeline's events. */
@@ -751,8 +755,9 @@ int64_t tm_timeline_middle(const tm_timeline *timeline);
  * rank is higher by 1 or by the difference of the device numbers. If device numbers are unknown, it
  * is on the same host if its rank is higher by 1. */
 typedef struct tm_host_rule {
-    int64_t rank, device; /* rank and device of the last rank; rank is -2 before the first */
-    int32_t host;         /* number of the last host; -1 before the first */
+    int64_t rank,
+        device;   /* rank and device that were passed last; rank is -2 before the first call */
+    int32_t host; /* host number that was returned last; -1 before the first call */
 } tm_host_rule;
 
 /** Returns the host number, from 0, of the next rank without a recorded host. @param device device

@@ -10,10 +10,10 @@
 /**
  * Sends every record to its owner and receives the records that this process owns. Collective: over
  * comm.
- * @param records  this process's records; emptied
+ * @param records  records of this process; empty after the call
  * @param owner    returns the process, in [0, n_processes), that a record goes to
- * @param out      gets the records ordered by sending process; records of one process keep their
- *                 order. Same element size as @p records
+ * @param out      gets the received records in the order of the sending processes; records of one
+ *                 process keep their order. Its elements have the same size as those of @p records.
  * @return         TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_shuffle(MPI_Comm comm, tm_vec *records,

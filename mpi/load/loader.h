@@ -19,8 +19,8 @@ typedef struct tm_loader {
     tm_classifier *classifier;
     tm_step_names *step_names;
     tm_exports exports;
-    tm_entry *entries; /* [n] one for each input or, if an input has several units, for each unit;
-                          the same on every process */
+    tm_entry *entries; /* [n] an entry for each input, or for each unit of an input with several
+                          units; the same on every process */
     size_t n;
     tm_vec parts;         /* of tm_mpi_part: parts of traces read by several processes */
     tm_share_item *items; /* [n + parts.n] reader of each entry, then of each part */
@@ -44,8 +44,8 @@ const uint64_t *tm_loader_seen(const tm_loader *l, size_t input);
 /**
  * Handles an unusable file: fails or, if --skip-bad allows it, adds a row to left_out. If the file
  * is an export, the message names the report. Collective: no.
- * @param status  not TM_OK, with @p err: the failure
- * @return        TM_OK: the entry is now marked bad; else the failure
+ * @param status  the failure, not TM_OK; described in @p err
+ * @return        TM_OK if the entry is now marked bad; otherwise the failure
  */
 tm_status tm_loader_bad_input(const tm_loader *l, tm_entry *entry, tm_status status,
                               tm_error *err) TM_MUST_CHECK;

@@ -15,8 +15,8 @@ void tm_loader_drop_trace(tm_loader *l, size_t i) {
     l->traces[i] = NULL;
 }
 
-/* What this process reads at the moment, traces or a part of a trace, and the progress reported so
- * far. */
+/* What this process reads at the moment (whole traces, or a part of a trace), and the progress that
+ * it has reported so far. */
 typedef struct reading {
     tm_progress *progress;
     /* [n] traces that are being read: one for each unit of the file that this process reads. The

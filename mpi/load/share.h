@@ -39,7 +39,7 @@ typedef struct tm_share_item {
 /** Processes that can read traces. */
 typedef struct tm_share_readers {
     int n;              /* number of processes */
-    int n_hosts;        /* 1: host_of is not used */
+    int n_hosts;        /* number of hosts; 1: host_of is not used */
     const int *host_of; /* [n] host of each process */
 } tm_share_readers;
 

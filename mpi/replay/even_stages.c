@@ -65,8 +65,8 @@ static bool set_factors(const tm_replay_ranks *r, tm_split *out) {
     return out->of_rank != NULL;
 }
 
-/* Returns, by name id, 1 for kernels of this process's ranks that send or receive, else 0; NULL
- * when out of memory. */
+/* Returns an array by name id: 1 for names of this process's kernels that send or receive,
+ * otherwise 0. NULL when out of memory. */
 static uint8_t *mark_pairs(const tm_replay_ranks *r) {
     uint8_t *pairs = calloc(tm_names_count(r->names) + 1, 1);
     for (size_t i = 0; i < r->n && pairs; i++) {

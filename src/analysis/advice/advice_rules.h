@@ -79,7 +79,8 @@ enum { TM_ADVICE_TEXT = 640, TM_ADVICE_RANKS = 96, TM_ADVICE_EVIDENCE = 1024, TM
 
 /** The finding of a rule. */
 typedef struct tm_advice {
-    double measure;  /* compared with the rule's thresholds; negative: nothing found */
+    double measure; /* value that is compared with the rule's thresholds; negative if the rule found
+                       nothing */
     int64_t cost_ns; /* GPU time lost, over all ranks; -1 if the finding does not cost time */
     int64_t n_lost;  /* number of ranks that lose cost_ns; 0: all ranks */
     bool exact;      /* true: only this cause costs the time; false: cost_ns is an upper bound */

@@ -569,7 +569,7 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
  * transfers between two ranks. So a transfer wins if it has more exposed time than the worst
  * collective without these waits. Leaves out transfers of a bubble, which have their own item. */
 static const char *worst_kind(const tm_facts *f, int64_t waiting_ns, int64_t *exposed_ns) {
-    /* more than there are kinds */
+    /* larger than the number of kinds */
     enum { KINDS = 24 };
     const tm_table *table = tm_tables_find(f->tables, "overlap.kind");
     const char *kinds[KINDS];

@@ -148,8 +148,9 @@ static int64_t beside_ns(survey *s, int64_t begin, int64_t end) {
     return sum;
 }
 
-/* Adds a compute kernel to its shape. A kernel is alone if it overlaps no communication, and beside
- * communication if at least half of it does. Leaves out other kernels. */
+/* Adds a compute kernel to its shape. A kernel that overlaps no communication ran alone. A kernel
+ * ran beside communication if at least half of its duration overlaps communication. Leaves out
+ * other kernels. */
 static bool look_at(survey *s, const tm_kernel_attr *k) {
     const tm_timeline *timeline = s->view->timeline;
     int64_t begin = timeline->begin_ns[k->event], duration = timeline->duration_ns[k->event];

@@ -65,10 +65,10 @@ typedef struct portrait {
     bool pairs_only;
     tm_transfer_line line;
     int64_t n_slow;
-    double busbw; /* [GB/s]; 0 if no operation is large */
+    double busbw; /* median bandwidth of large operations [GB/s]; 0 if there are none */
 } portrait;
 
-/* Sorts by group. Within a group, complete operations come first, by class. */
+/* Sorts by group. Within a group, complete operations come first and are sorted by class. */
 static int by_class(const void *a, const void *b) {
     const tm_instance_value *x = a, *y = b;
     int found = tm_order_u64(x->process_group, y->process_group);

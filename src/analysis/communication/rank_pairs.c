@@ -115,7 +115,7 @@ typedef struct rank_records {
 typedef struct side {
     bool sends, known, even;
     int64_t bytes; /* bytes to or from all ranks together */
-    size_t n;      /* ranks of the group */
+    size_t n;      /* number of ranks of the group */
     /* The split sizes count rows of a tensor. `rows` is their sum; it is 0 if there are no data.
      * row_bytes is the size of a row. */
     int64_t rows, row_bytes;

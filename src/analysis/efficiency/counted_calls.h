@@ -32,7 +32,7 @@ typedef struct tm_counted_calls {
     uint32_t *of_operator; /* owned; [operator calls] index in `list` of the counted call that owns
                               the kernels of the operator call; TM_NOT_COUNTED if there is none.
                               NULL for XLA. */
-    tm_work *works;        /* one for each distinct set of inputs; owned */
+    tm_work *works;        /* owned; the work of each distinct set of inputs */
 } tm_counted_calls;
 
 /** Finds the counted calls of a rank. The caller frees them with tm_counted_calls_free, also on

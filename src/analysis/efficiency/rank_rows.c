@@ -50,7 +50,8 @@ const tm_table_def tm_efficiency_number_part =
     TM_INTERNAL_TABLE("efficiency.number", "A row for each rank, step and type of numbers.",
                       number_columns, N_COLUMNS, 3);
 
-/* Columns that the tables by rank and by step share. They follow the keys. */
+/* Columns that the table of ranks and the table of steps have in common. They come after the keys.
+ */
 enum {
     E_STEP,
     E_WINDOW,

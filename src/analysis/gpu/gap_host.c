@@ -12,7 +12,7 @@ typedef struct open_call {
     uint32_t name;
 } open_call;
 
-/* Key: a name's calls in a gap. */
+/* Key of a sum of times: a gap, and a name of calls in it. */
 typedef struct part_key {
     uint32_t gap, name;
 } part_key;
@@ -37,7 +37,8 @@ static bool add_part(walk *w, uint32_t gap, uint32_t name, int64_t time_ns) {
     return sum != NULL;
 }
 
-/* Adds the time from at_ns until until_ns to @p name, in each gap that it overlaps. */
+/* Adds the time from at_ns until until_ns to @p name, separately for each gap of this thread in
+ * that time. */
 static bool stay(walk *w, uint32_t name, int64_t until_ns) {
     bool ok = true;
     while (w->gap < w->n && w->gaps[w->gap].end_ns <= w->at_ns)

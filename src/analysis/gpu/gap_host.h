@@ -4,7 +4,8 @@
 
 #include "analysis/shared/gaps.h"
 
-/** What a host thread did during a gap: the thread that launched the event after the gap. */
+/** What the host did during a gap. Only the thread that kept the GPU idle counts: the thread that
+ * enqueued or launched the event after the gap. */
 typedef struct tm_gap_host {
     int64_t longest_ns; /* time in calls named `longest`; 0 if the thread was in no recorded call */
     int64_t unrecorded_ns; /* time outside of recorded calls */

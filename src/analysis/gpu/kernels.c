@@ -193,7 +193,8 @@ static const tm_column shape_part_columns[] = {
     PART_COLUMNS,
 };
 
-/* Merged by name, grid, block, registers and shared memory; -1: not recorded. */
+/* Rows with the same name, grid, block, registers and shared memory are merged; -1 means that a
+ * value was not recorded. */
 static const tm_table_def shape_part_def = TM_PART_TABLE(
     "kernels.shape_part", "A row for each launch shape and rank: its part of kernels.launch_shape.",
     shape_part_columns, SP_PARTS + N_PARTS, SP_RANK);

@@ -97,7 +97,7 @@ static const tm_table_def *const defs[] = {&sync_def, &part_def};
 typedef struct waiting {
     int64_t begin_ns, end_ns, lost_ns;
     uint32_t row;
-    bool waits; /* whether it waits; false if its name says that it returns at once */
+    bool waits; /* whether the call waits; false if its name says that it returns at once */
 } waiting;
 
 typedef struct place_key {
@@ -141,7 +141,7 @@ static bool find_calls(const tm_rank_view *view, tm_vec *out) {
     return true;
 }
 
-/* Marks a copy's call as waiting if it returned late, as for pageable memory. */
+/* Marks the call of a copy as waiting if it returned late, as it does for pageable memory. */
 static void mark_late_copies(const tm_timeline *timeline, tm_vec *calls) {
     const tm_copy_attr *copies = timeline->attrs[TM_ATTR_COPY];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COPY]; i++) {

@@ -8,8 +8,8 @@
 typedef enum tm_hang_reason {
     TM_HANG_NOTHING,    /* there is no front, so no rank waits */
     TM_HANG_DIFFERS,    /* the named ranks issued another operation, size or type than most ranks */
-    TM_HANG_NOT_ISSUED, /* others wait for the named ranks, which wait for nobody */
-    TM_HANG_LOST,       /* others wait for the named ranks, which left no dump */
+    TM_HANG_NOT_ISSUED, /* other ranks wait for the named ranks, which wait for nobody */
+    TM_HANG_LOST,       /* other ranks wait for the named ranks, which left no dump */
     TM_HANG_CIRCLE,     /* the named ranks wait for one another, in a circle */
     /* Reasons to name no rank: */
     TM_HANG_OPEN,       /* no rank is missing */

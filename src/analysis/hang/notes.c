@@ -21,8 +21,8 @@ typedef struct form_text {
 typedef struct lane {
     uint64_t group;
     int64_t rank;
-    int64_t first, last; /* numbers of operations; if the ring buffer lost some, `first` is the
-                            first complete operation */
+    int64_t first, last; /* numbers of the first and the last operation; if the ring buffer lost
+                            some operations, `first` is the first complete operation */
     int64_t open;        /* first operation that has not ended; INT64_MAX: none */
     int64_t doubt; /* first operation that may have failed or not ended. For NCCL this is `open`.
                       For gloo it is at most `last`, because a gloo operation that failed looks like
@@ -368,7 +368,7 @@ static bool keep_calls(const reading *r, dump *d) {
         d->last = made;
         d->any = last;
     }
-    /* The first of several coalesced calls represents all. */
+    /* The first of several coalesced calls represents all of them. */
     kept *v = n->kept.data;
     size_t w = first;
     for (size_t i = first; i < n->kept.n; i++) {
@@ -600,7 +600,8 @@ static tm_status add_call(const tm_hang_notes *n, const kept *k, tm_table *t, tm
     return tm_table_set_text(t, &row[HC_FRAMES], tm_hang_or_null(text_of(n, k->frames)), err);
 }
 
-/* Adds a call from its form, if the form is known: the full call was not kept. */
+/* Adds a call whose full data were not kept, with the texts of its form. Adds nothing if the form
+ * is unknown. */
 static tm_status add_formed(const tm_hang_notes *n, const lane *l, int64_t seq, tm_table *t,
                             tm_error *err) {
     const uint64_t form = form_at(n, l, seq);

@@ -52,9 +52,11 @@ typedef struct tm_hang_form {
 
 enum { TM_HANG_MIXED = 1 };
 
-/** Appends the forms of operations at which a group may be stuck: from the first operation
- * that has not ended to the last operation that all ranks reached. Returns false if out of memory.
- * @param spans  of all ranks, merged */
+/**
+ * Appends the forms of operations at which a group may be stuck: from the first operation that has
+ * not ended to the last operation that all ranks reached. Returns false if out of memory.
+ * @param spans  merged spans of all ranks
+ */
 bool tm_hang_notes_forms(const tm_hang_notes *notes, const tm_vec *spans, tm_vec *forms);
 
 /** Keeps only the first operation of each group in which ranks differ. The order of @p forms does
