@@ -57,8 +57,8 @@ static const recording *recording_of(const tm_vec *all, const tm_comm_record *re
     return behind > 0 && v[behind - 1].rank == record->rank ? &v[behind - 1] : NULL;
 }
 
-/* Returns whether a member waited because another member's recording had not started. False if a
- * member ended before the last one arrived, because then the clocks are wrong. */
+/* Returns whether a member waited because another member's recording had not started. Returns false
+ * if a member ended before the last one arrived, because then the clocks are wrong. */
 static bool shows_opening(const tm_instance *instance, const tm_comm_record *members,
                           const tm_vec *all) {
     int64_t open_ns = INT64_MIN;

@@ -103,7 +103,7 @@ typedef struct tm_analysis {
 /** Returns all analyses in the order in which they are shown and their job functions run. */
 const tm_analysis *const *tm_analyses(size_t *n);
 
-/** Creates an empty table for every definition of every analysis. TM_OK; TM_ERR_FAULT. */
+/** Creates an empty table for every definition of every analysis. Returns TM_OK or TM_ERR_FAULT. */
 tm_status tm_analysis_tables(tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
 /**
@@ -116,22 +116,22 @@ tm_status tm_analyse_rank(const tm_timeline *timeline, struct tm_call_kinds *cal
                           tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
 /** Runs the collectives function of every analysis on the operations that this process matched.
- * TM_OK; TM_ERR_FAULT. */
+ * Returns TM_OK or TM_ERR_FAULT. */
 tm_status tm_analyse_collectives(const struct tm_collectives *own, tm_tables *out,
                                  tm_error *err) TM_MUST_CHECK;
 
 /** Packs the rows of each table that has many rows, to save memory. Call it after each rank. Rows
- * are read only when those of all ranks are present, so packed rows are not needed before. TM_OK;
- * TM_ERR_FAULT. */
+ * are read only when those of all ranks are present, so packed rows are not needed before. Returns
+ * TM_OK or TM_ERR_FAULT. */
 tm_status tm_analyse_compress(tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 /** Sorts the tables of an analysis whose n_merged is not 0, and runs the analysis's merge function.
  * If this process has a row with some key, it must have all rows of the job with that key.
- * Afterwards removes the rows of these tables; packed rows stay. TM_OK; TM_ERR_FAULT. */
+ * Afterwards removes the rows of these tables; packed rows stay. Returns TM_OK or TM_ERR_FAULT. */
 tm_status tm_analyse_merged(const tm_analysis *analysis, const tm_names *names, tm_tables *tables,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Sorts the rows of all ranks, then runs the job function of every analysis. TM_OK;
+/** Sorts the rows of all ranks, then runs the job function of every analysis. Returns TM_OK or
  * TM_ERR_FAULT. */
 tm_status tm_analyse_job(const tm_job *job, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 

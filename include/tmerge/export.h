@@ -71,8 +71,8 @@ const tm_export_format *const *tm_export_formats(size_t *n);
 /** Returns the format of this name, or NULL. */
 const tm_export_format *tm_export_format_find(const char *name);
 
-/** Returns whether a file has the signature of the format, so that it may be overwritten. False
- * also if the file cannot be read. */
+/** Returns whether a file has the signature of the format, so that it may be overwritten. Returns
+ * false also if the file cannot be read. */
 bool tm_export_is_one(const tm_export_format *format, const char *path);
 
 /**
@@ -98,7 +98,7 @@ tm_status tm_export_create(const tm_export_format *format, const tm_export_job *
 tm_status tm_export_rank(tm_export *x, const tm_timeline *timeline, const tm_event_rows *rows,
                          tm_error *err) TM_MUST_CHECK;
 
-/** Writes the end of the file. TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT. */
+/** Writes the end of the file. Returns TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT. */
 tm_status tm_export_end(tm_export *x, tm_error *err) TM_MUST_CHECK;
 
 /** Returns the number of events written so far, including counters and instants. */

@@ -52,7 +52,7 @@ typedef struct tm_flight_call {
 
 typedef struct tm_flight tm_flight;
 
-/** Creates a reader without a dump. NULL when out of memory. */
+/** Creates a reader without a dump. Returns NULL when out of memory. */
 tm_flight *tm_flight_create(void);
 void tm_flight_destroy(tm_flight *flight);
 

@@ -23,7 +23,7 @@ typedef struct tm_gate_limit {
 /** Definition of the table that tm_gate_compare fills. */
 extern const tm_table_def tm_gate_def;
 
-/** Parses a limit. TM_OK; TM_ERR_USAGE with a list of the known figures. */
+/** Parses a limit. Returns TM_OK; TM_ERR_USAGE with a list of the known figures. */
 tm_status tm_gate_parse(const char *text, tm_gate_limit *out, tm_error *err) TM_MUST_CHECK;
 
 /**

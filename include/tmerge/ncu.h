@@ -53,7 +53,7 @@ typedef struct tm_ncu_rule {
 
 typedef struct tm_ncu tm_ncu;
 
-/** Creates an object without launches. NULL when out of memory. */
+/** Creates an object without launches. Returns NULL when out of memory. */
 tm_ncu *tm_ncu_create(void);
 
 /** Frees it. NULL is allowed. */

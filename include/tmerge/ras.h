@@ -51,7 +51,7 @@ typedef struct tm_ras_comm {
 
 typedef struct tm_ras tm_ras;
 
-/** Creates a reader without an answer. NULL when out of memory. */
+/** Creates a reader without an answer. Returns NULL when out of memory. */
 tm_ras *tm_ras_create(void);
 void tm_ras_destroy(tm_ras *ras);
 

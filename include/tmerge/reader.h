@@ -114,7 +114,7 @@ typedef struct tm_format {
                            tm_error *err);
 
     /** Completes the joined parts, so that they equal the trace that `read` would make of the whole
-     * file. TM_OK; TM_ERR_FAULT. */
+     * file. Returns TM_OK or TM_ERR_FAULT. */
     tm_status (*finish)(struct tm_part *whole, tm_names *names, tm_error *err);
 
     /** Returns the rank named in the first decoded bytes, -1 if they name no rank. Used only as a
@@ -205,8 +205,8 @@ typedef struct tm_file_info {
     bool has_parts; /* the file can be read in parts: plain text, in a format that supports parts */
 } tm_file_info;
 
-/** Opens a file, determines its kind from the first decoded bytes and closes it. TM_OK also for
- * TM_FILE_OTHER; TM_ERR_INPUT if it cannot be read. */
+/** Opens a file, determines its kind from the first decoded bytes and closes it. Returns TM_OK also
+ * for TM_FILE_OTHER; TM_ERR_INPUT if the file cannot be read. */
 tm_status tm_file_sniff(const char *path, tm_file_info *out, tm_error *err) TM_MUST_CHECK;
 
 /** Calls the format's list_units for a trace file; lists nothing if the format has no units. */
@@ -265,7 +265,7 @@ tm_status tm_part_read(const tm_trace_file *file, tm_names *names, const tm_sour
                        struct tm_part *out, tm_error *err) TM_MUST_CHECK;
 
 /** Completes a trace whose parts have been joined into the first part, which this process read.
- * TM_OK; TM_ERR_FAULT. */
+ * Returns TM_OK or TM_ERR_FAULT. */
 tm_status tm_parts_finish(struct tm_part *whole, tm_names *names, tm_error *err) TM_MUST_CHECK;
 
 /**

@@ -59,7 +59,7 @@ typedef struct tm_memory_timeline {
 
 typedef struct tm_snapshots tm_snapshots;
 
-/** Creates an object without files. NULL when out of memory. */
+/** Creates an object without files. Returns NULL when out of memory. */
 tm_snapshots *tm_snapshots_create(void);
 
 /** Frees it. NULL is allowed. */

@@ -71,7 +71,7 @@ tm_status tm_source_read(tm_source *source, void *buffer, size_t capacity, size_
  */
 tm_status tm_source_skip(tm_source *source, int64_t offset, tm_error *err) TM_MUST_CHECK;
 
-/** Moves to the start of the content, compressed or not. TM_OK; TM_ERR_INPUT (a pipe);
+/** Moves to the start of the content, compressed or not. Returns TM_OK; TM_ERR_INPUT (a pipe);
  * TM_ERR_FAULT. */
 tm_status tm_source_rewind(tm_source *source, tm_error *err) TM_MUST_CHECK;
 

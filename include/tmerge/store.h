@@ -219,7 +219,7 @@ void tm_store_abandon(tm_store_writer *writer);
 typedef struct tm_store tm_store;
 
 /** Returns whether a file ends like a complete tmerge store of any version. Reads only the end of
- * the file. False also if the file cannot be read. */
+ * the file. Returns false also if the file cannot be read. */
 bool tm_store_is_store(const char *path);
 
 /**
@@ -261,7 +261,7 @@ tm_status tm_store_visit_table(const tm_store *store, tm_table *table,
 tm_status tm_store_read_slice(const tm_store *store, tm_table *table, size_t first, size_t n,
                               tm_error *err) TM_MUST_CHECK;
 
-/** Sets *n to the number of rows of a result table. TM_OK; TM_ERR_INPUT: no such table. */
+/** Sets *n to the number of rows of a result table. Returns TM_OK; TM_ERR_INPUT: no such table. */
 tm_status tm_store_table_rows(const tm_store *store, const char *name, size_t *n,
                               tm_error *err) TM_MUST_CHECK;
 

@@ -219,7 +219,8 @@ tm_status tm_table_unpack(tm_table *table, const void *bytes, size_t size,
                           tm_error *err) TM_MUST_CHECK;
 
 /** Packs all rows, appends them to the rows that are already packed, and leaves the table without
- * rows. Packed rows take a fifth of the memory. TM_OK; TM_ERR_FAULT when out of memory. */
+ * rows. Packed rows take a fifth of the memory. Returns TM_OK or TM_ERR_FAULT when out of memory.
+ */
 tm_status tm_table_compress(tm_table *table, tm_error *err) TM_MUST_CHECK;
 
 /**
@@ -232,16 +233,17 @@ tm_status tm_table_each_compressed(const tm_table *table,
                                    bool (*visit)(void *context, const tm_cell *row), void *context,
                                    tm_error *err) TM_MUST_CHECK;
 
-/** Unpacks all packed rows and puts them before the other rows. TM_OK; TM_ERR_FAULT when out of
- * memory. */
+/** Unpacks all packed rows and puts them before the other rows. Returns TM_OK or TM_ERR_FAULT when
+ * out of memory. */
 tm_status tm_table_take_back(tm_table *table, tm_error *err) TM_MUST_CHECK;
 
 /** Packs all rows until tm_tables_find asks for the table. Call it when the rows are complete and
- * sorted. Does nothing for few rows. TM_OK; TM_ERR_FAULT when out of memory. */
+ * sorted. Does nothing for few rows. Returns TM_OK or TM_ERR_FAULT when out of memory. */
 tm_status tm_table_rest(tm_table *table, tm_error *err) TM_MUST_CHECK;
 
 /** Appends the rows of @p table to @p into. tm_table_rest has packed @p table, and its rows stay
- * packed. Both tables have the same definition. TM_OK; TM_ERR_FAULT when out of memory. */
+ * packed. Both tables have the same definition. Returns TM_OK or TM_ERR_FAULT when out of memory.
+ */
 tm_status tm_table_copy_resting(const tm_table *table, tm_table *into, tm_error *err) TM_MUST_CHECK;
 
 /** Returns TM_ERR_FAULT if memory ran out while tm_tables_find unpacked a table, so that the table

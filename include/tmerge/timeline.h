@@ -374,7 +374,7 @@ enum { TM_GROUP_RANKS_MAX = 1 << 20 };
 
 /** A [memory] instant: an allocation, or a release if bytes is negative. */
 typedef struct tm_memory_attr {
-    int64_t address; /* -1 if not recorded */
+    int64_t address; /* address of the memory, -1 if not recorded */
     int64_t bytes;
     int64_t allocated_bytes, reserved_bytes; /* totals of the device after this event, -1 if not
                                                 recorded. On a TPU, reserved_bytes is the part of
@@ -508,7 +508,8 @@ typedef struct tm_span {
 
 /** Results of matching for one communication kernel. */
 typedef struct tm_comm_answer {
-    int64_t wait_ns;     /* -1 if the kernel's operation has no wait */
+    /* Time until the operation's last rank arrived; -1: the operation has no wait. */
+    int64_t wait_ns;
     int64_t least_ns;    /* for an operation in which some ranks have no kernel: lower bound of the
                             wait, or -1 if unknown. It is the time until the last recorded rank
                             started, minus the uncertainty of the clocks. */
@@ -646,7 +647,8 @@ typedef struct tm_timeline {
     size_t n_metadata;
     uint32_t *metadata_lists; /* name ids */
     size_t n_metadata_lists;
-    tm_communicator *communicators; /* NULL when the ranks of all communicators are known */
+    tm_communicator *communicators; /* communicators of the rank; NULL when the ranks of all
+                                       communicators are known */
     size_t n_communicators;
     tm_rank_clock clock;
     tm_level *levels; /* ordered by level, finest first, then by sub-track; NULL until requested */
@@ -709,7 +711,7 @@ static inline bool tm_timeline_is_step(const tm_timeline *timeline, uint32_t row
 }
 
 /** Returns the call by which the program requested a device event: the call that launched it or, if
- * a thread launched it from a queue, the call that queued it. TM_NO_EVENT if unknown. */
+ * a thread launched it from a queue, the call that queued it. Returns TM_NO_EVENT if unknown. */
 static inline uint32_t tm_timeline_asked(const tm_timeline *timeline, uint32_t row) {
     uint32_t call = timeline->launch[row];
     uint32_t by = call == TM_NO_EVENT ? TM_NO_EVENT : timeline->launch[call];

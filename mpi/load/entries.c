@@ -95,7 +95,8 @@ tm_status tm_entries_leave_out(tm_table *left_out, const char *path, const char 
     return tm_table_set_text(left_out, &row[2], message, err);
 }
 
-/* Sorts entries by input. Entries of the same input keep their order. NULL when out of memory. */
+/* Sorts entries by input. Entries of the same input keep their order. Returns NULL when out of
+ * memory. */
 static tm_entry *sort(const tm_entry *all, size_t n, size_t n_inputs) {
     size_t *place = calloc(n_inputs + 1, sizeof *place);
     tm_entry *sorted = calloc(n + 1, sizeof *sorted);

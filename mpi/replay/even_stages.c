@@ -66,7 +66,7 @@ static bool set_factors(const tm_replay_ranks *r, tm_split *out) {
 }
 
 /* Returns an array by name id: 1 for names of this process's kernels that send or receive,
- * otherwise 0. NULL when out of memory. */
+ * otherwise 0. Returns NULL when out of memory. */
 static uint8_t *mark_pairs(const tm_replay_ranks *r) {
     uint8_t *pairs = calloc(tm_names_count(r->names) + 1, 1);
     for (size_t i = 0; i < r->n && pairs; i++) {

@@ -59,7 +59,7 @@ static inline tm_batch *tm_replay_batches(const tm_replay_ranks *ranks, size_t *
 }
 
 /** Appends the numbers that each process has in @p own to @p all on every process. Empties @p own.
- * Collective: over comm. TM_OK; TM_ERR_FAULT. */
+ * Collective: over comm. Returns TM_OK or TM_ERR_FAULT. */
 tm_status tm_replay_share(MPI_Comm comm, tm_vec *own, tm_vec *all, tm_error *err) TM_MUST_CHECK;
 
 /** Returns how many ranks in the job have this stage and a graph. */

@@ -17,7 +17,7 @@ tm_status tm_mpi_links(const tm_replay_ranks *ranks, tm_links *network, tm_scale
 
 /**
  * Appends a change that makes the transfers of slow hosts as fast as those of other hosts, if there
- * are such hosts. False when out of memory.
+ * are such hosts. Returns false when out of memory.
  * @param more  of tm_change_more
  */
 bool tm_mpi_links_change(const tm_replay_ranks *ranks, const tm_links *network,

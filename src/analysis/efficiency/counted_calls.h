@@ -36,7 +36,7 @@ typedef struct tm_counted_calls {
 } tm_counted_calls;
 
 /** Finds the counted calls of a rank. The caller frees them with tm_counted_calls_free, also on
- * failure. Returns TM_OK; TM_ERR_FAULT. */
+ * failure. Returns TM_OK or TM_ERR_FAULT. */
 tm_status tm_counted_calls_find(const tm_rank_view *view, tm_counted_calls *out,
                                 tm_error *err) TM_MUST_CHECK;
 

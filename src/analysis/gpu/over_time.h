@@ -37,7 +37,7 @@ int64_t tm_over_time_width(const tm_over_time *t, int part);
 int64_t tm_over_time_begin(const tm_over_time *t, const tm_timeline *timeline, int part);
 
 /** Keeps only the rows of TM_PARTS_RANKS ranks: the ranks with the largest values in a column of @p
- * ranks, which is sorted by rank. Of equal values, keeps the lowest ranks. Returns TM_OK;
+ * ranks, which is sorted by rank. Of equal values, keeps the lowest ranks. Returns TM_OK or
  * TM_ERR_FAULT. */
 tm_status tm_over_time_keep(tm_table *rows, const tm_table *ranks, int column,
                             tm_error *err) TM_MUST_CHECK;

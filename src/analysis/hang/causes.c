@@ -254,8 +254,8 @@ static bool find(const tm_hang_world *w, unsigned char *roles, tm_hang_causes *o
 }
 
 /* Returns an upper bound of the time that ranks have waited at fronts [from, to) [ns]: the time
- * from the first arrival at these fronts to the last write of a dump. -1 if one of the times is
- * unknown. */
+ * from the first arrival at these fronts to the last write of a dump. Returns -1 if one of the
+ * times is unknown. */
 static int64_t longest_wait(const tm_hang_world *w, size_t from, size_t to) {
     const tm_hang_front *f = w->fronts.data;
     int64_t first = INT64_MAX, last = 0;
