@@ -176,8 +176,8 @@ static tm_status infer(matcher *m, tm_match_input *input, tm_error *err) {
     tm_inference_init(&v);
     int64_t n_ranks = 0;
     tm_status status = find_hosts(m, &input->bare, &n_ranks, err);
-    /* If traces have different formats, kernels of one operation may be in traces of different
-     * formats. Then this process need not have all of them. */
+    /* If traces have different formats, kernels of one operation may be in traces of other formats.
+     * Then not all of the operation's kernels are here. */
     bool differ = tm_mpi_formats_differ(m->comm, m->timelines, m->n, m->options->names);
     const tm_infer_options how = {.wall_uncertainty_ns = m->options->wall_uncertainty_ns,
                                   .all_here = n_ranks >= m->options->world_size && !differ};

@@ -16,7 +16,8 @@ typedef struct tm_match_options {
 
 /**
  * Matches the communication kernels of all ranks. Each operation is matched by one process, chosen
- * by hash, so that a process's memory and work do not grow with the job. Collective: over comm.
+ * by hash, so that a process's memory and work do not grow with the job.
+ * Collective: over comm.
  * @param timelines  [n] timelines of this process
  * @param out        operations known to this process; set only on TM_OK, free it with
  *                   tm_collectives_free

@@ -9,7 +9,8 @@
 
 /**
  * Makes the failure of one process a failure of all: every process gets the status and error record
- * of the lowest failing process. Costs one reduction if there is no failure. Collective: over comm.
+ * of the lowest failing process. Costs one reduction if there is no failure.
+ * Collective: over comm.
  * @param status  status of this process; if it is not TM_OK, @p err contains the error unless @p
  *                err is NULL
  * @param err     may be NULL. Set on every process if one of them failed, otherwise unchanged.

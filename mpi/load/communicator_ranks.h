@@ -17,7 +17,8 @@ tm_status tm_mpi_find_communicators(MPI_Comm comm, tm_loaded *loaded, tm_error *
 /**
  * Returns whether the ranks' traces have different formats. Each format has its own names for
  * groups. So the group of a kernel does not show which ranks with traces in other formats belong to
- * the group. Collective: over comm.
+ * the group.
+ * Collective: over comm.
  * @param timelines  [n]
  * @param names      has the names of the formats of the timelines
  */

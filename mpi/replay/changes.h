@@ -42,7 +42,9 @@ typedef struct tm_trying {
 } tm_trying;
 
 /**
- * Picks the first batch of changes. Collective: over the ranks' comm.
+ * Picks the first batch of changes.
+ *
+ * Collective: over the ranks' comm.
  * @param chosen    the same on every process
  * @param scenario  scenario whose edges are marked, or NULL
  * @param out       the caller frees it even if the call fails

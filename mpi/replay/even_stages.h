@@ -15,8 +15,9 @@ typedef struct tm_split {
 } tm_split;
 
 /**
- * Compares the work of the stages, in the steps of the result that all ranks recorded. Collective:
- * over the ranks' comm.
+ * Compares the work of the stages, in the steps of the result that all ranks recorded.
+ *
+ * Collective: over the ranks' comm.
  * @param out  the same on every process except for of_rank; the caller frees it even if the call
  *             fails
  * @return     TM_OK or TM_ERR_FAULT, the same on every process

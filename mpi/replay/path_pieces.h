@@ -7,6 +7,7 @@
 
 /**
  * Finds the critical path to the end of each step, and the critical path of the whole job.
+ *
  * Collective: over the ranks' comm.
  * @param steps   of tm_path_step, the same on every process
  * @param pieces  of tm_path_piece: the pieces of the steps' paths, sorted by step and then by time;

@@ -92,7 +92,9 @@ tm_status tm_replay_reduce(const tm_replay_ranks *ranks, const tm_replay_weigh *
                            tm_error *err) TM_MUST_CHECK;
 
 /**
- * Builds the graphs. Collective: over comm.
+ * Builds the graphs.
+ *
+ * Collective: over comm.
  * @param ranks  comm, base, timelines, n, collectives, names, steps and alone must be set; all
  *               other members must be 0. The caller frees it even if the call fails.
  * @return       TM_OK or TM_ERR_FAULT, the same on every process

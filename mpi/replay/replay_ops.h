@@ -23,7 +23,9 @@ tm_status tm_mpi_ops_graphs(tm_replay_ranks *ranks, tm_error *err) TM_MUST_CHECK
 
 /**
  * Replaces the times to which slowdowns and shares refer by the times that tm_ops_figures_find
- * computes, for the job and for each rank, stage and step. Collective: over ranks->comm.
+ * computes, for the job and for each rank, stage and step.
+ *
+ * Collective: over ranks->comm.
  * @param result  result of tm_mpi_whatif
  * @return        TM_OK or TM_ERR_FAULT, the same on every process
  */

@@ -7,7 +7,9 @@
 
 /**
  * Finds hosts with slow transfers, and factors that make these transfers as fast as those of other
- * hosts. Collective: over the ranks' comm.
+ * hosts.
+ *
+ * Collective: over the ranks' comm.
  * @param network  set by the call; the same on every process
  * @param scaled   set by the call: factors for the operations of this process's ranks
  * @return         TM_OK or TM_ERR_FAULT, the same on every process

@@ -6,7 +6,9 @@
 #include "replay/job/works.h"
 
 /**
- * Sums the own work of each rank, and sends it to process 0. Collective: over the ranks' comm.
+ * Sums the own work of each rank, and sends it to process 0.
+ *
+ * Collective: over the ranks' comm.
  * @param ranks  ranks whose places were compared; their items and batches must still exist
  * @param out    empty before the call. The function sets `ranks` on process 0, and `steps` on all
  *               processes. If the ranks cannot be compared, n_rows is 0 and `ranks` is empty.
