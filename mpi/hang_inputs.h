@@ -13,8 +13,8 @@ enum { TM_HANG_ANSWERS_MAX = 2 };
 
 /** Inputs by kind: vectors of tm_input, in input order. Freed by the caller. */
 typedef struct tm_hang_inputs {
-    tm_vec dumps, answers,
-        traces; /* dumps of flight recorders, answers of NCCL's RAS, and traces */
+    /* Dumps of flight recorders, answers of NCCL's RAS, and traces. */
+    tm_vec dumps, answers, traces;
 } tm_hang_inputs;
 
 /**

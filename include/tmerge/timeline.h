@@ -333,10 +333,10 @@ typedef struct tm_collective_attr {
                                         rank_stride, if the ranks are regularly spaced */
     int32_t src_rank, dst_rank;
     uint32_t name, dtype; /* `Collective name`, `dtype` */
-    uint32_t group,
-        group_description; /* name ids of `Process Group Name` and `Process Group Description` */
-    uint32_t group_ranks;  /* name id of `Process Group Ranks`, a list that the profiler cuts after
-                              30 ranks */
+    /* Name ids of `Process Group Name` and `Process Group Description`. */
+    uint32_t group, group_description;
+    uint32_t group_ranks; /* name id of `Process Group Ranks`, a list that the profiler cuts after
+                             30 ranks */
     uint32_t in_split, out_split;
     uint8_t kind; /* tm_collective_kind */
 } tm_collective_attr;
@@ -757,8 +757,8 @@ int64_t tm_timeline_middle(const tm_timeline *timeline);
  * rank is higher by 1 or by the difference of the device numbers. If device numbers are unknown, it
  * is on the same host if its rank is higher by 1. */
 typedef struct tm_host_rule {
-    int64_t rank,
-        device;   /* rank and device that were passed last; rank is -2 before the first call */
+    /* Rank and device that were passed last; rank is -2 before the first call. */
+    int64_t rank, device;
     int32_t host; /* host number that was returned last; -1 before the first call */
 } tm_host_rule;
 

@@ -34,8 +34,8 @@ static tm_status exchange(MPI_Comm comm, tm_vec *own, tm_vec *out, size_t *n_alo
 
 bool tm_mpi_formats_differ(MPI_Comm comm, const tm_timeline *timelines, size_t n,
                            const tm_names *names) {
-    uint64_t ends[2] = {UINT64_MAX,
-                        UINT64_MAX}; /* minimum of the hashes, and complement of their maximum */
+    /* Minimum of the hashes, and complement of their maximum. */
+    uint64_t ends[2] = {UINT64_MAX, UINT64_MAX};
     for (size_t i = 0; i < n; i++) {
         tm_text format = tm_names_text(names, timelines[i].format);
         uint64_t hash = tm_hash_mixed(0, format.bytes, format.size);

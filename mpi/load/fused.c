@@ -1,6 +1,6 @@
 /* In some files, the data that show how many ranks the file holds come at the end. Such a file is
  * first read as one trace. If it turns out to hold several ranks, its units are listed here, and
- * are then read one by one. */
+ * then read. */
 #include <stdlib.h>
 
 #include "loader.h"

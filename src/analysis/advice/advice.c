@@ -608,8 +608,8 @@ static int worst_first(const void *a, const void *b) {
     if (class_of(x) != class_of(y))
         return class_of(x) - class_of(y);
     if (class_of(x) == 2 && (x->rule == TM_RULE_STRAGGLER) != (y->rule == TM_RULE_STRAGGLER))
-        return x->rule == TM_RULE_STRAGGLER ? -1
-                                            : 1; /* the straggler comes first, as in the summary */
+        /* the straggler comes first, as in the summary */
+        return x->rule == TM_RULE_STRAGGLER ? -1 : 1;
     if (removable(x) != removable(y))
         return removable(x) > removable(y) ? -1 : 1;
     return (int)x->rule - (int)y->rule; /* rules are numbered with causes before their effects */

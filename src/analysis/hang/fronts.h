@@ -1,5 +1,5 @@
 /* Finds where a job is stuck. For each group, this is the first operation that some rank has not
- * reached, that ranks called with different arguments, or that does not end. */
+ * reached, for which ranks issued different operations, sizes or types, or that does not end. */
 #ifndef TMERGE_HANG_FRONTS_H
 #define TMERGE_HANG_FRONTS_H
 
