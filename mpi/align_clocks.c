@@ -104,8 +104,8 @@ static bool is_comparable(const tm_aligner *a, const tm_instance *instance) {
     return true;
 }
 
-/* Returns whether every member must have waited for the last one to start, so that the wait is
- * known. */
+/* Returns whether no member can end before the last member starts. Only then is the wait of each
+ * member known. */
 static bool may_join(const tm_instance *instance, const tm_comm_record *members) {
     bool known = members->kind != TM_COLL_OTHER && members->kind != TM_COLL_COALESCED;
     bool moves = members->bytes != 0 || members->kind == TM_COLL_BARRIER;
@@ -135,9 +135,9 @@ static void judge_instances(tm_aligner *a) {
     }
 }
 
-/* Marks an operation as suspect, i.e. possibly matched wrongly, if it contradicts the fit and, on
- * the fitted clocks, a member ends before another member starts. An operation that only ends late
- * is not suspect. */
+/* Marks operations as suspect, which were perhaps matched wrongly. An operation is suspect if it
+ * contradicts the fit and if, on the fitted clocks, a member ends before another member starts. An
+ * operation that only ends late is not suspect. */
 static void mark_suspects(tm_aligner *a, const tm_vec *rows, const bool *suspect) {
     tm_instance *instances = a->out->instances.data;
     const tm_clock_end *ends = rows->data;

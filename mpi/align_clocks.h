@@ -30,7 +30,7 @@ typedef struct tm_align_options {
  * on the fitted clocks become suspect. Suspect operations, and operations between clocks that are
  * not comparable, have no wait. Takes about 200 bytes per rank of the job on each process.
  * Collective: over comm.
- * @param timelines    [n] this process's, with unified names; their clocks are set
+ * @param timelines    [n] timelines of this process, with unified names; the call sets their clocks
  * @param collectives  operations matched by this process
  * @return             TM_OK or TM_ERR_FAULT, the same on every process
  */

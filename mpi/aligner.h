@@ -27,11 +27,11 @@ typedef struct tm_aligner {
     tm_vec lates; /* of tm_clock_late: one for each rank whose ends of collectives were compared,
                      ascending by rank */
     tm_clock_slot *slots;
-    tm_rank_clock *clocks; /* [facts.n] by fact, like slots */
+    tm_rank_clock *clocks; /* [facts.n] clock of each rank; slots are in the same order */
     tm_clock_host *hosts;
     tm_clock_domain *domains;
     int32_t n_hosts, n_domains;
-    int64_t *leads; /* [instances] latest start minus earliest end [ns] of the members, on
+    int64_t *leads; /* [instances] latest start of a member minus earliest end of a member [ns], on
                        recorded clocks */
 } tm_aligner;
 

@@ -41,8 +41,8 @@ static int64_t restarts_of(const tm_span *span, const tm_vec *all) {
     return best->restarts;
 }
 
-/* Adds @p by to each step's number, once for each restart before the step. A second call with
- * -@p by undoes this. */
+/* Adds @p by to the number of each step, as many times as the job was restarted before the step. A
+ * second call with -@p by restores the numbers. */
 static void number_steps(tm_timeline *timeline, int64_t by) {
     for (size_t k = 0; k < timeline->n_steps && timeline->steps[k].annotated; k++)
         timeline->steps[k].number +=

@@ -7,11 +7,12 @@
 #include "tmerge/timeline.h"
 
 /**
- * Assigns recordings to runs of the job. If a rank lacks recordings of a run, its step numbers do
- * not show every restart. Each of its recordings is then compared with the recordings of
- * ranks that recorded every run: the nearest in time, by the hosts' clocks, is of the same run. The
- * rank's steps are numbered as on these ranks. Collective: over comm.
- * @param timelines  [n] this process's
+ * Assigns recordings to runs of the job. A rank that did not record some run does not show every
+ * restart, so its step numbers are too low. Each recording of such a rank gets the run of the
+ * recording that is nearest in time on a rank that recorded every run. Times are compared as the
+ * hosts' clocks recorded them. The rank's steps are then numbered as on the ranks that recorded
+ * every run. Collective: over comm.
+ * @param timelines  [n] timelines of this process
  * @return           TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_restarts(MPI_Comm comm, tm_timeline *timelines, size_t n,

@@ -37,8 +37,8 @@ static bool is_tied(const tm_timeline *timeline) {
     return says(timeline, "\"baseTimeNanoseconds\"") && !says(timeline, "\"roctracer_version\"");
 }
 
-/* Returns a name id that is equal for ranks with the same clock: the host's or, if all ranks in the
- * rank's file have one clock, the file's. */
+/* Returns a name id that is the same for all ranks with the same clock. It is the name of the
+ * rank's host, or the name of the rank's file if all ranks in the file have one clock. */
 static uint32_t clock_of(const tm_timeline *timeline) {
     bool file = timeline->n_spans > 0 && says(timeline, TM_FILE_CLOCK);
     return file ? timeline->spans->source : timeline->host;

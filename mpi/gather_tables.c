@@ -55,9 +55,10 @@ tm_status tm_mpi_gather_tables(MPI_Comm comm, tm_tables *tables, tm_error *err) 
     return tm_mpi_agree(comm, status, err);
 }
 
-/* Size [B] of the packed rows of a part. Rows in transit and unpacked rows each take five times the
- * memory of packed rows. More than eight parts would not help: every part scans all packs, and an
- * eighth of the rows, unpacked, takes less memory than all packs. */
+/* Size [B] of the packed rows of a part. Rows in transit take five times as much memory as packed
+ * rows, and so do unpacked rows. There are at most eight parts. More would not save much memory: an
+ * eighth of the rows, unpacked, takes less than all packed rows, which are in memory anyway. More
+ * parts would cost time, because the packed rows are scanned once for each part. */
 static const size_t PART_BYTES = (size_t)6 << 20;
 enum { MOST_PARTS = 8 };
 
@@ -153,7 +154,8 @@ typedef struct joins {
 
 static joins find_joins(MPI_Comm comm, const tm_analysis *analysis, const tm_tables *tables) {
     joins found = {.analysis = analysis};
-    /* own: the number of parts, then for each table 1 if it has rows to join */
+    /* own[0] is the number of parts that this process needs; own[1 + t] is 1 if table t has rows to
+     * join */
     uint64_t bytes = 0, own[1 + MOST_TABLES] = {0};
     assert(analysis->n_tables <= MOST_TABLES);
     for (size_t t = 0; t < analysis->n_tables; t++) {

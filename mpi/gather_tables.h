@@ -21,21 +21,22 @@ typedef struct tm_key_part {
 } tm_key_part;
 
 /**
- * Sends each row of a table whose n_merged is not 0 to the process that owns the row's key. Rows
- * arrive ordered by sending process; the caller must sort them by key. Collective: over comm.
- * @param part   selects the rows to send. With several processes or parts, all rows of this
- *               process are packed before and stay packed; received rows are not packed
- * @param table  the same definition on every process; without text columns
+ * Sends each row of a table whose n_merged is not 0 to the process that owns the row's key. The
+ * received rows are in the order of the sending processes, so the caller must sort them by key.
+ * Collective: over comm.
+ * @param part   selects the rows to send. If there are several processes or parts, the call packs
+ *               all rows of this process and leaves them packed. Received rows are not packed.
+ * @param table  table with the same definition on every process, without text columns
  * @return       TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_join_keys(MPI_Comm comm, tm_key_part part, tm_table *table,
                            tm_error *err) TM_MUST_CHECK;
 
 /**
- * For one analysis after another: in the tables whose n_merged is not 0, brings rows with equal
- * keys to one process and runs the merge function on them. If an analysis has many rows, the keys
- * are processed in parts, so that only the rows of one part are unpacked at a time. Collective:
- * over comm.
+ * Merges the rows of all processes, one analysis after another. Sends all rows with equal keys, in
+ * tables whose n_merged is not 0, to one process, and runs the analysis's merge function there. If
+ * an analysis has many rows, the keys are processed in parts, so that only the rows of one part are
+ * unpacked at a time. Collective: over comm.
  * @return  TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_merge_keys(MPI_Comm comm, const tm_names *names, tm_tables *tables,

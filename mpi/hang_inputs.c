@@ -108,8 +108,8 @@ static tm_status check_rank(const reader *r, const char *path, int64_t rank, tm_
                                  rank, most);
 }
 
-/* Reads a dump. Leaves out a file that is not a dump. The analysis still counts the rank: a missing
- * dump is evidence, too. */
+/* Reads a dump. If the file cannot be read or is not a dump, it is left out. If its rank is known,
+ * the rank is still recorded as a rank with an unreadable dump, because that is evidence, too. */
 static tm_status read_one(reader *r, size_t i, tm_error *err) {
     tm_source *source = NULL;
     const char *path = r->inputs[i].path;

@@ -42,8 +42,8 @@ static int end_owner(const void *record, int n_processes) {
     return owner_of(((const tm_end *)record)->group, n_processes);
 }
 
-/* Sends all kernels of a group to one process, which aligns them: their order differs between
- * ranks. */
+/* Owner function for tm_mpi_shuffle: one process gets all kernels of a group. It aligns them,
+ * because their order differs between ranks. */
 static int loose_owner(const void *record, int n_processes) {
     return owner_of(((const tm_comm_record *)record)->group, n_processes);
 }
@@ -176,7 +176,8 @@ static tm_status infer(matcher *m, tm_match_input *input, tm_error *err) {
     tm_inference_init(&v);
     int64_t n_ranks = 0;
     tm_status status = find_hosts(m, &input->bare, &n_ranks, err);
-    /* If formats differ, ranks of other formats may have kernels of the same operations. */
+    /* If traces have different formats, kernels of one operation may be in traces of other formats.
+     * Then not all of the operation's kernels are here. */
     bool differ = tm_mpi_formats_differ(m->comm, m->timelines, m->n, m->options->names);
     const tm_infer_options how = {.wall_uncertainty_ns = m->options->wall_uncertainty_ns,
                                   .all_here = n_ranks >= m->options->world_size && !differ};

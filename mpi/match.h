@@ -18,7 +18,7 @@ typedef struct tm_match_options {
  * Matches the communication kernels of all ranks. Each operation is matched by one process, chosen
  * by hash, so that a process's memory and work do not grow with the job.
  * Collective: over comm.
- * @param timelines  [n] this process's
+ * @param timelines  [n] timelines of this process
  * @param out        operations known to this process; set only on TM_OK, free it with
  *                   tm_collectives_free
  * @return           TM_OK or TM_ERR_FAULT, the same on every process

@@ -57,8 +57,8 @@ static const recording *recording_of(const tm_vec *all, const tm_comm_record *re
     return behind > 0 && v[behind - 1].rank == record->rank ? &v[behind - 1] : NULL;
 }
 
-/* Returns whether a member waited because another member's recording had not started. False if a
- * member ended before the last one arrived, because then the clocks are wrong. */
+/* Returns whether a member waited because another member's recording had not started. Returns false
+ * if a member ended before the last one arrived, because then the clocks are wrong. */
 static bool shows_opening(const tm_instance *instance, const tm_comm_record *members,
                           const tm_vec *all) {
     int64_t open_ns = INT64_MIN;
@@ -70,8 +70,8 @@ static bool shows_opening(const tm_instance *instance, const tm_comm_record *mem
     }
     for (size_t i = 0; i < instance->n; i++) {
         const recording *r = recording_of(all, &members[i]);
-        const int64_t before_ns = open_ns - members[i].begin_ns; /* the part of the wait before
-                                                                    open_ns */
+        const int64_t before_ns =
+            open_ns - members[i].begin_ns; /* part of the member's wait that was before open_ns */
         if (r && before_ns > 0 && before_ns >= (r->end_ns - r->begin_ns) / TM_OPENING_SHARE &&
             before_ns >= (instance->last_ns - members[i].begin_ns) / 2)
             return true;
@@ -94,7 +94,8 @@ static bool set_apart(const tm_instance *instance, tm_comm_record *members, tm_v
 
 static bool look(tm_collectives *collectives, const tm_vec *all, tm_vec *out) {
     const tm_instance *instances = collectives->instances.data;
-    int64_t latest = INT64_MIN; /* start of the last recording: no opening starts after it */
+    int64_t latest = INT64_MIN; /* start of the recording that started last; operations that start
+                                   later show no opening */
     for (size_t i = 0; i < all->n; i++)
         if (((const recording *)all->data)[i].begin_ns > latest)
             latest = ((const recording *)all->data)[i].begin_ns;

@@ -18,10 +18,10 @@ typedef struct propagation {
     size_t n;
     tm_collectives *collectives;
     tm_rank_waits held; /* waits of this process's ranks */
-    double *fractions;  /* [records] by record of this process's operations: fraction, as in
-                           tm_delay_begin */
+    double *fractions;  /* [records] fraction of each record of this process's operations
+                           (tm_delay_begin) */
     tm_vec visits;      /* participations in transit */
-    tm_delay_flow flow; /* for this process's operations */
+    tm_delay_flow flow; /* how cost flows through this process's operations */
 } propagation;
 
 static int visit_owner(const void *record, int n_processes) {
@@ -48,8 +48,8 @@ static int cost_owner(const void *record, int n_processes) {
     return (int)((uint64_t)((const tm_cost *)record)->rank % (uint64_t)n_processes);
 }
 
-/* Sends each participation to the process that @p owner returns, and sorts the participations that
- * arrive. */
+/* Sends each participation to the process that @p owner returns for it. Afterwards p->visits has
+ * the participations that this process received, sorted. */
 static tm_status send_visits(propagation *p, int (*owner)(const void *, int),
                              void (*sort)(tm_vec *), tm_error *err) {
     tm_vec there = TM_VEC(tm_visit);
@@ -80,8 +80,8 @@ static int own_time_owner(const void *record, int n_processes) {
     return (int)(tm_hash_mixed(0, &group, sizeof group) % (uint64_t)n_processes);
 }
 
-/* Collects the own times of each group on one process, because a group's operations were matched on
- * many processes. Also sums the time that ranks waited for transfers. */
+/* Sends the own times to the process that owns their group, because operations of one group were
+ * matched on many processes. Also sums the time that ranks waited for transfers. */
 static tm_status send_own_times(propagation *p, tm_error *err) {
     tm_vec own = TM_VEC(tm_own_time);
     const tm_visit *visits = p->visits.data;

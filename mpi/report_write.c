@@ -9,7 +9,8 @@
 #include "mpi/exchange/bytes.h"
 #include "report/page_timeline.h"
 
-/* What process 0 asks other processes to do. NO_MORE: end. */
+/* What process 0 requests from the other processes. After NO_MORE, they stop waiting for requests.
+ */
 typedef enum order { NO_MORE, SURVEY, COLLECT } order;
 
 enum { TAG = 1 };
@@ -18,7 +19,8 @@ typedef struct job {
     MPI_Comm comm;
     int self, n_processes;
     const tm_mpi_report *report;
-    bool alone; /* the processes have agreed on a failure: other processes no longer take part */
+    bool alone; /* the other processes no longer take part, because all processes have agreed on a
+                   failure */
 } job;
 
 /* Arrays are serialised as their size, then their bytes. */
@@ -233,7 +235,8 @@ static tm_status hear(const job *j, int process, answer *out, tm_error *err) {
     return TM_OK;
 }
 
-/* Receives all answers, even after a failure: their senders wait. */
+/* Receives the answers of all processes. Continues after a failure, because the other processes
+ * wait until their answers are received. */
 static tm_status hear_surveys(const job *j, const tm_page_frame *frame, tm_survey *parts,
                               tm_error *err) {
     tm_status status = TM_OK;

@@ -9,8 +9,8 @@
 /**
  * Sets exposed_ns in the kernels of timelines and the records of collectives, and finds the most
  * exposed operations. Call it after tm_mpi_opening. Collective: over comm.
- * @param timelines    [n] this process's
- * @param collectives  operations matched by this process; `exposed` is added
+ * @param timelines    [n] timelines of this process
+ * @param collectives  operations matched by this process; the call sets `exposed`
  * @return             TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_exposed(MPI_Comm comm, tm_timeline *timelines, size_t n,

@@ -36,9 +36,9 @@ static bool next_chunk(tm_store_walk *walk, tm_store_chunk *out) {
     return true;
 }
 
-/* Chooses the process that packs each chunk, so that all processes pack about as many bytes. Rows
- * are stored rank after rank, so one process holds many adjacent chunks of a long column; other
- * processes pack some of them. */
+/* Chooses the process that packs each chunk, so that all processes pack about the same number of
+ * bytes. The rows of a column are stored rank after rank, so the chunks of a long column that
+ * belong to one process are next to one another. Other processes then pack some of these chunks. */
 static void share_out(tm_vec *chunks, size_t bytes, size_t *load, int n_processes) {
     tm_store_chunk *v = chunks->data;
     size_t share = bytes / (size_t)n_processes + 1;
@@ -62,8 +62,9 @@ size_t tm_store_all_bytes(const tm_store_layout *layout, size_t chunk_rows) {
 }
 
 bool tm_store_chunks_reserve(const tm_store_walk *walk, tm_vec *chunks) {
-    size_t n = walk->most_bytes / walk->chunk_rows + 1; /* a chunk has at least chunk_rows bytes */
-    for (int t = 0; t < TM_N_RECORDS; t++)              /* the last chunk of a column is shorter */
+    size_t n = walk->most_bytes / walk->chunk_rows +
+               1; /* an element has at least one byte, so a chunk has at least chunk_rows bytes */
+    for (int t = 0; t < TM_N_RECORDS; t++) /* the last chunk of a column is shorter */
         n += (size_t)tm_record_tables[t].n_columns;
     return tm_vec_reserve(chunks, n);
 }

@@ -14,7 +14,7 @@ typedef struct tm_store_chunk {
     int table, column;
     tm_chunk_shape shape;
     size_t slot;        /* first slot (rank) with rows in the chunk */
-    int64_t first, end; /* rows of the chunk */
+    int64_t first, end; /* the chunk has rows [first, end) of the column */
     int owner;          /* process that packs the chunk */
 } tm_store_chunk;
 
@@ -29,7 +29,7 @@ typedef struct tm_store_walk {
     int64_t end; /* end row of the column's previous chunk */
 } tm_store_walk;
 
-/** Returns the bytes of a chunk before packing. */
+/** Returns the size of a chunk before packing [bytes]. */
 static inline size_t tm_store_chunk_bytes(const tm_store_chunk *chunk) {
     return chunk->shape.chunk_rows * chunk->shape.element_bytes;
 }
@@ -42,7 +42,7 @@ typedef struct tm_store_piece {
     size_t n;     /* number of rows, not 0 */
 } tm_store_piece;
 
-/** Returns the bytes of all chunks of the store. Collective: no. */
+/** Returns the size of all chunks of the store before packing [bytes]. Collective: no. */
 size_t tm_store_all_bytes(const tm_store_layout *layout, size_t chunk_rows);
 
 /** Reserves memory for the largest number of chunks that can be taken together; false when out of
@@ -51,15 +51,18 @@ bool tm_store_chunks_reserve(const tm_store_walk *walk, tm_vec *chunks) TM_MUST_
 
 /**
  * Takes the next chunks and assigns them to processes: a chunk to the holder of its first row or,
- * if the holder already has its share, to another process. Collective: no; gives the same on all
- * processes.
+ * if the holder already has its share, to another process. Collective: no, but the result is the
+ * same on all processes.
  * @param load    [n_processes] scratch
- * @param chunks  gets the chunks; empty after the last chunk; memory must be reserved
+ * @param chunks  gets the chunks; empty after the last chunk. Memory for them must be reserved.
  */
 void tm_store_next_chunks(tm_store_walk *walk, size_t *load, int n_processes, tm_vec *chunks);
 
-/** Gets the next piece of a chunk; false if there is none. Collective: no.
- * @param slot  slot to continue at, at first chunk->slot; advanced */
+/**
+ * Sets @p out to the next piece of a chunk. Returns false if there is none. Collective: no.
+ * @param slot  the slot from which to search; chunk->slot before the first call. The call advances
+ *              it.
+ */
 bool tm_store_next_piece(const tm_store_layout *layout, const tm_store_chunk *chunk, size_t *slot,
                          tm_store_piece *out);
 

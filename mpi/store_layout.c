@@ -88,7 +88,8 @@ static tm_status place_slots(tm_store_layout *layout, tm_error *err) {
             layout->n_rows[t] += slot->n_rows[t];
         }
     }
-    if (layout->n_rows[TM_RECORD_STEPS] > INT32_MAX) /* /events/step is an int32 */
+    if (layout->n_rows[TM_RECORD_STEPS] >
+        INT32_MAX) /* the column events/step has rows of /steps as int32 */
         return tm_fail(err, TM_ERR_FAULT, NULL, -1, "the job has 2^31 steps or more");
     return TM_OK;
 }

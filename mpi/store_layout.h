@@ -9,11 +9,12 @@
 
 #include "tmerge/store.h"
 
-/** The rows of one rank in the record tables: in table t, n_rows[t] rows from base.first[t] on. */
+/** The rows of one rank in the record tables. In table t, these are n_rows[t] rows from row
+ * base.first[t] on. */
 typedef struct tm_store_slot {
     int64_t rank;
     int process;                 /* process that holds the timeline */
-    const tm_timeline *timeline; /* NULL on other processes */
+    const tm_timeline *timeline; /* NULL except on that process */
     tm_row_base base;
     int64_t n_rows[TM_N_RECORDS];
 } tm_store_slot;
@@ -26,8 +27,8 @@ typedef struct tm_store_layout {
 
 /**
  * Gives every process all slots. Collective: over comm.
- * @param timelines  [n] of this process
- * @param out        set only on TM_OK; freed with tm_store_layout_free
+ * @param timelines  [n] timelines of this process
+ * @param out        set only on TM_OK; free it with tm_store_layout_free
  * @return           the same on all processes: TM_OK; TM_ERR_FAULT
  */
 tm_status tm_mpi_store_layout(MPI_Comm comm, const tm_timeline *const *timelines, size_t n,

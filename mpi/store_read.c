@@ -11,9 +11,9 @@ typedef struct restorer {
     MPI_Comm comm;
     int self;
     const tm_store *store;
-    tm_timeline *ranks; /* [n] all ranks; arrays only for those of this process */
+    tm_timeline *ranks; /* [n] all ranks; only the ranks that this process reads have arrays */
     size_t n;
-    bool *wanted; /* [n] this process reads the rank */
+    bool *wanted; /* [n] whether this process reads the rank */
     tm_loaded *out;
 } restorer;
 

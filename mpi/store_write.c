@@ -19,8 +19,9 @@ enum { GROUP_CHUNKS = 64 };
 typedef struct parcel {
     size_t n;     /* number of chunks */
     size_t bound; /* maximum bytes */
-    /* offset in write_job.packed; 0 on processes other than process 0, which have only their own
-     * parcel */
+    /* Offset of the parcel in write_job.packed. It is 0 on all processes except process 0, because
+     * they have only their own parcel. */
+
     size_t at;
     size_t taken, taken_bytes;
 } parcel;
@@ -42,10 +43,10 @@ typedef struct write_job {
     size_t *load;    /* owned; [n_processes] */
     tm_vec chunks;   /* of tm_store_chunk: the current group */
     tm_store_walk walk;
-    tm_store_writer *writer; /* owned; on process 0 */
+    tm_store_writer *writer; /* owned; only on process 0 */
     int table, column; /* position of the writer; column -1: before the first column of the table */
-    /* of this process. After a failure, the process still takes part in messages, but writes
-     * nothing */
+    /* Status of this process. After a failure, the process writes nothing, but still sends and
+     * receives messages. */
     tm_status status;
     bool discard; /* another process failed to pack */
     tm_error *err;
@@ -56,9 +57,9 @@ static size_t packed_bound(const write_job *job) {
     return tm_pack_bound(job->group_bytes) + job->chunks.cap * (tm_pack_bound(0) + sizeof(size_t));
 }
 
-/* Returns the size [B] of a group before packing, at most the size of the job. The group is one
- * chunk if there is a single process, which waits for no other, or if chunks are long, because MPI
- * counts bytes as int. */
+/* Returns the size [B] of a group before packing; at most the size of the store. A group is a
+ * single chunk if there is only one process, because it waits for no other process. It is also a
+ * single chunk if chunks are long, because MPI counts bytes as int. */
 static size_t group_bytes(const write_job *job) {
     bool one = job->n_processes == 1 || job->chunk_rows > TM_STORE_CHUNK_ROWS;
     size_t most = job->chunk_rows * sizeof(int64_t) * (one ? 1 : GROUP_CHUNKS);
@@ -113,8 +114,8 @@ static void fill(const tm_store_chunk *chunk, const tm_store_piece *piece, char 
     column->fill(column, piece->slot->timeline, &piece->slot->base, piece->from, piece->n, out);
 }
 
-/* Calls @p each for the pieces of the group's chunks that one process holds and another packs.
- * Holder and packer see them in the same order. */
+/* Calls @p each for every piece of the group's chunks that is packed by another process than the
+ * process that holds it. Both processes see these pieces in the same order. */
 static void each_piece(write_job *job, void (*each)(write_job *job, const tm_store_chunk *chunk,
                                                     const tm_store_piece *piece, size_t bytes)) {
     const tm_store_chunk *chunks = job->chunks.data;
@@ -201,7 +202,8 @@ static void lay_out_parcels(write_job *job) {
     for (int p = 0; p < job->n_processes; p++) {
         parcel *each = &job->parcels[p];
         each->at = job->self == 0 ? at : 0;
-        each->taken_bytes = each->n * sizeof(size_t); /* the chunks follow the sizes */
+        each->taken_bytes =
+            each->n * sizeof(size_t); /* the list of sizes comes first, then the chunks */
         at += each->bound;
     }
 }

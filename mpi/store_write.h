@@ -10,11 +10,12 @@
 #include "tmerge/store.h"
 
 typedef struct tm_store_plan {
-    const char *path;                    /* path of the store; the same on all processes */
-    const tm_timeline *const *timelines; /* [n_timelines] this process's, ascending in rank */
-    size_t n_timelines;                  /* may be 0 */
-    bool compress;                       /* the same on all processes */
-    size_t chunk_rows; /* rows of a chunk; 0: TM_STORE_CHUNK_ROWS; the same on all processes */
+    const char *path; /* path of the store; the same on all processes */
+    const tm_timeline *const
+        *timelines;     /* [n_timelines] timelines of this process, ascending in rank */
+    size_t n_timelines; /* may be 0 */
+    bool compress;      /* whether to pack the chunks; the same on all processes */
+    size_t chunk_rows;  /* rows of a chunk; 0: TM_STORE_CHUNK_ROWS; the same on all processes */
 
     /* Used only on process 0. */
     const tm_names *names;   /* dictionary of all timelines */
@@ -30,11 +31,11 @@ typedef struct tm_store_plan {
  * the chunks, and process 0 writes them in order. The file is therefore identical for any number of
  * processes and any distribution of ranks. If a process fails, other processes do not wait for it.
  * Collective: over comm.
- * @param plan  each rank of the job is held by one process
+ * @param plan  what to write; exactly one process has the timeline of each rank
  * @param err   the same on all processes
- * @return      the same on all processes: TM_OK; TM_ERR_OUTPUT: the file cannot be written, nothing
- *              is left of it, and an older file of that name is untouched; TM_ERR_FAULT: out of
- *              memory, two processes hold the same rank, or 2^31 steps or more
+ * @return      the same on all processes: TM_OK; TM_ERR_OUTPUT: the file cannot be written. Then no
+ *              part of it is left, and an older file of that name is unchanged; TM_ERR_FAULT: out
+ *              of memory, two processes hold the same rank, or 2^31 steps or more
  */
 tm_status tm_mpi_store_write(MPI_Comm comm, const tm_store_plan *plan, tm_error *err) TM_MUST_CHECK;
 

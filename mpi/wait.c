@@ -21,8 +21,9 @@ static int reply_origin(const void *record, int n_processes) {
     return ((const tm_answer_reply *)record)->origin;
 }
 
-/* Chooses the owner by the text of the group: groups with the same text give rows with equal keys,
- * and only one process can keep such rows in order. */
+/* Chooses the owner of a value by the text of its group. Groups with the same text give rows with
+ * equal keys. If one process has all of these rows, their order does not depend on the number of
+ * processes. */
 static int value_owner(const void *record, int n_processes) {
     const char *text = ((const tm_instance_value *)record)->group_text;
     return owner_of(tm_hash_mixed(0, text, strlen(text)), n_processes);

@@ -11,8 +11,8 @@ typedef struct tm_store_contents {
     int64_t n_datasets, n_events, bytes;
 } tm_store_contents;
 
-/** Called for each fault; for a column with several faults only once. The message names the
- * store. */
+/** Called once for each fault. If a column has several faults, the function is called only for one
+ * of them. The message names the store. */
 typedef void tm_fault_function(void *context, const tm_error *fault);
 
 typedef struct tm_fault_sink {

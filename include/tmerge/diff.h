@@ -13,7 +13,8 @@ typedef struct tm_diff_side {
 /** Returns the definitions of the tables that tm_diff_compare and tm_gate_compare fill. */
 const tm_table_def *const *tm_diff_defs(size_t *n);
 
-/** Returns whether the comparison uses this analysis table; the others need not be read. */
+/** Returns whether the comparison uses this analysis table. Tables that it does not use need not be
+ * read. */
 bool tm_diff_reads(const char *table);
 
 /**

@@ -25,8 +25,8 @@ typedef struct tm_export_job {
                                the whole job */
     const char *tool_version;
     const struct tm_table *stacks; /* for formats of stacks: the job's table `calls.tree` */
-    bool of_devices;               /* for formats of stacks: true: write device time, false: host
-                                      time */
+    bool of_devices; /* for formats of stacks: whether to write device time; if not, host time is
+                        written */
 } tm_export_job;
 
 /** Maximum size [B] of a format's signature, the bytes that identify its files. */
@@ -34,7 +34,7 @@ enum { TM_EXPORT_BEGINS_MAX = 64 };
 
 typedef struct tm_export tm_export;
 
-/** An export format: one file in src/export, one row in the registry. */
+/** An export format. Each format has one file in src/export and one row in the registry. */
 typedef struct tm_export_format {
     const char *name;    /* as typed after --format */
     const char *ending;  /* replaces .h5 in the store's name to make that of the output; NULL:
@@ -43,16 +43,16 @@ typedef struct tm_export_format {
     const char *begins;  /* signature: the bytes at offset begins_at of every file of this format */
     size_t begins_size;  /* length [B] of begins; 0: the files have no signature */
     size_t begins_at;    /* offset [B] of begins in the file */
-    bool of_stacks;      /* the format contains call stacks summed over all ranks: no rank or window
-                            can be chosen */
-    bool needs_file;     /* the format seeks in its output, which must be a regular file */
-    bool is_database;    /* the format also contains the store's tables. tmerge writes it directly
-                            from the store: the format has no callbacks and cannot be used with
-                            tm_export_create */
-    size_t state_size;   /* size of the format's state [B], which is zeroed at the start */
-    unsigned attrs;      /* bits 1 << tm_attr of the attributes that the format contains */
-    bool metadata;       /* the format contains the metadata of the traces */
-    bool spans_alone;    /* the format does not need events, only spans */
+    bool of_stacks;    /* the format contains call stacks that are summed over all ranks, so a user
+                          cannot export single ranks or a window */
+    bool needs_file;   /* the format seeks in its output, which must be a regular file */
+    bool is_database;  /* the format also contains the store's tables. tmerge writes it directly
+                          from the store: the format has no callbacks and cannot be used with
+                          tm_export_create */
+    size_t state_size; /* size of the format's state [B], which is zeroed at the start */
+    unsigned attrs;    /* bits 1 << tm_attr of the attributes that the format contains */
+    bool metadata;     /* the format contains the metadata of the traces */
+    bool spans_alone;  /* the format does not need events, only spans */
 
     tm_status (*begin)(tm_export *x, tm_error *err);
 
@@ -72,15 +72,16 @@ const tm_export_format *const *tm_export_formats(size_t *n);
 /** Returns the format of this name, or NULL. */
 const tm_export_format *tm_export_format_find(const char *name);
 
-/** Returns whether a file has the signature of the format, so that it may be overwritten. False
- * also if the file cannot be read. */
+/** Returns whether a file has the signature of the format, so that it may be overwritten. Returns
+ * false also if the file cannot be read. */
 bool tm_export_is_one(const tm_export_format *format, const char *path);
 
 /**
  * Begins an export. Memory does not grow with the job.
- * @param fd    open for writing, and for reading if the format needs a file; remains the caller's
- * @param path  for errors
- * @param out   set only on TM_OK; released by tm_export_destroy
+ * @param fd    file that is open for writing, and also for reading if the format has needs_file.
+ *              The caller closes it.
+ * @param path  path that error messages show
+ * @param out   set only on TM_OK; free it with tm_export_destroy
  * @return      TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT
  */
 tm_status tm_export_create(const tm_export_format *format, const tm_export_job *job, int fd,
@@ -89,16 +90,16 @@ tm_status tm_export_create(const tm_export_format *format, const tm_export_job *
 /**
  * Writes one rank's events in the window. An event that lies partly in the window is written with
  * its full duration.
- * @param timeline  of a wanted rank; has events and attributes only if @p rows is NULL; not used
- *                  after the call
- * @param rows      the rank's events
+ * @param timeline  timeline of a wanted rank. It has events and attributes only if @p rows is NULL.
+ *                  It is not used after the call.
+ * @param rows      source of the rank's events; NULL: they are in @p timeline
  * @return          TM_OK; TM_ERR_USAGE: more data than the format can hold; TM_ERR_INPUT: a trace
  *                  that the format needs is missing; TM_ERR_OUTPUT; TM_ERR_FAULT
  */
 tm_status tm_export_rank(tm_export *x, const tm_timeline *timeline, const tm_event_rows *rows,
                          tm_error *err) TM_MUST_CHECK;
 
-/** Writes the end of the file. TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT. */
+/** Writes the end of the file. Returns TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT. */
 tm_status tm_export_end(tm_export *x, tm_error *err) TM_MUST_CHECK;
 
 /** Returns the number of events written so far, including counters and instants. */

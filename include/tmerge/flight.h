@@ -1,5 +1,6 @@
-/* PyTorch flight recorder dumps: the last operations issued to one rank's process groups, as a
- * pickle (_dump_nccl_trace, _dump_fr_trace, the watchdog's files) or as JSON. */
+/* Reads dumps of PyTorch's flight recorder. A dump contains the last operations that one rank
+ * issued to its process groups. It is a pickle (from _dump_nccl_trace, _dump_fr_trace or the
+ * watchdog) or JSON. */
 #ifndef TMERGE_FLIGHT_H
 #define TMERGE_FLIGHT_H
 
@@ -12,13 +13,13 @@
 /** A process group, as recorded in the rank's dump. */
 typedef struct tm_flight_group {
     const char *name, *desc; /* borrowed, like all texts here, until the next dump is read */
-    const int64_t *ranks;    /* [n_ranks] in group order; empty if not recorded */
+    const int64_t *ranks;    /* [n_ranks] ranks of the group in its order; empty if not recorded */
     size_t n_ranks;
     uint64_t key; /* hash of name and ranks; equal in the dumps of all ranks */
 } tm_flight_group;
 
 typedef enum tm_flight_state {
-    TM_FLIGHT_SCHEDULED, /* not started on the GPU, or progress unknown */
+    TM_FLIGHT_SCHEDULED, /* the operation has not started on the GPU, or its progress is unknown */
     TM_FLIGHT_STARTED,
     TM_FLIGHT_COMPLETED
 } tm_flight_state;
@@ -31,26 +32,27 @@ typedef struct tm_flight_call {
     int64_t other_seq;   /* for a collective: number of the last send or receive before it; for a
                             send or receive: number of the last collective before it; -1 if not
                             recorded */
-    int64_t record;      /* number among all records of the rank */
-    const char *backend; /* such as "nccl"; "" if the operation's name does not contain it */
+    int64_t record;      /* number of the operation's record among all records of the rank */
+    const char *backend; /* backend in the recorded name, such as "nccl" in "nccl:all_reduce"; "" if
+                            the name has no backend */
     const char *op;      /* "all_reduce"; "send 0->1" */
     int64_t created_ns;  /* times since the epoch; 0 if not recorded */
     int64_t started_ns, completed_ns, timeout_ns;
-    uint64_t form;      /* hash of operation, sizes and types (of a send or receive: only sizes and
-                           types); ranks with different hashes disagree about the operation */
+    uint64_t form; /* hash of the operation, the sizes and the types, on which all ranks must agree;
+                      for sends and receives only of the sizes and the types */
     int64_t group_size; /* size of the group, computed from the sizes of an all_gather; 0:
                            unknown */
     bool is_p2p;
-    bool ends_batch; /* the record ends a coalesced batch; the operations in the batch have no
-                        records of their own */
+    bool ends_batch; /* the record is the end of a coalesced batch; records of the batch's members
+                        come before it */
     bool is_retired; /* the watchdog no longer tracks the operation: it has finished or timed out */
-    tm_flight_state state; /* of a member of a batch: the state of the batch */
+    tm_flight_state state; /* a member of a batch has the state of the batch */
     uint32_t values;       /* for tm_flight_text */
 } tm_flight_call;
 
 typedef struct tm_flight tm_flight;
 
-/** Creates a reader without a dump. NULL when out of memory. */
+/** Creates a reader without a dump. Returns NULL when out of memory. */
 tm_flight *tm_flight_create(void);
 void tm_flight_destroy(tm_flight *flight);
 
@@ -84,8 +86,8 @@ int64_t tm_flight_left_out(const tm_flight *flight); /* number of incomplete ent
 typedef enum tm_flight_part {
     TM_FLIGHT_INPUTS,  /* "[[4, 4]] float32" */
     TM_FLIGHT_OUTPUTS, /* same form */
-    TM_FLIGHT_FRAMES   /* "step train.py:12 < main train.py:80": the program's own frames,
-                          innermost first; without any, the innermost frame */
+    TM_FLIGHT_FRAMES /* "step train.py:12 < main train.py:80": the frames of the program, innermost
+                        first. If the program has no frames, only the innermost frame of all. */
 } tm_flight_part;
 
 /** Writes a part of a call as text, cut to @p size; "" if not recorded. */

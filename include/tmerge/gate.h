@@ -16,21 +16,22 @@ enum { TM_GATE_STEPS_MIN = 5, TM_GATE_WHY_MAX = 160 };
 /** "step=+2%". */
 typedef struct tm_gate_limit {
     int name;   /* index of the figure in gate.c */
-    double pct; /* allowed change [%]: above 0 an increase, below 0 a decrease */
+    double pct; /* largest allowed change [%]; positive if the limit is on an increase, negative if
+                   it is on a decrease */
 } tm_gate_limit;
 
 /** Definition of the table that tm_gate_compare fills. */
 extern const tm_table_def tm_gate_def;
 
-/** Parses a limit. TM_OK; TM_ERR_USAGE with a list of the known figures. */
+/** Parses a limit. Returns TM_OK; TM_ERR_USAGE with a list of the known figures. */
 tm_status tm_gate_parse(const char *text, tm_gate_limit *out, tm_error *err) TM_MUST_CHECK;
 
 /**
  * Judges each limit. A figure fails if its change exceeds the limit by more than chance explains.
  * It passes if its change is within the limit and chance cannot hide a change beyond the limit.
  * @param sides  tables of the jobs before and after; a table that a store lacks is empty
- * @param out    of tm_gate_def: a row for each of the [n] limits or, if the figure is of steps, for
- *               each limit and kind of step
+ * @param out    a table of tm_gate_def that gets a row for each of the [n] limits. A limit on a
+ *               figure of steps gets a row for each kind of step.
  * @return       TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_gate_compare(const tm_tables *sides[2], const tm_gate_limit *limits, size_t n,

@@ -17,14 +17,15 @@ typedef struct tm_names tm_names;
 
 typedef struct tm_text {
     const char *bytes; /* borrowed */
-    size_t size;       /* bytes; may include zero bytes */
+    size_t size;       /* number of bytes; some of them may be zero */
 } tm_text;
 
-/** Creates a table that holds the empty string as id 0. NULL when out of memory. */
+/** Creates a table that holds the empty string as id 0. Returns NULL when out of memory. */
 tm_names *tm_names_create(void);
 void tm_names_destroy(tm_names *names);
 
-/** Returns the id of these bytes, new or known; TM_NAME_FAILED when out of memory. */
+/** Returns the id of these bytes. Adds them if they are not in the table. Returns TM_NAME_FAILED
+ * when out of memory. */
 uint32_t tm_names_intern(tm_names *names, const char *bytes, size_t size);
 
 /** Returns the id of a terminated string, like tm_names_intern; NULL gives TM_NO_NAME. */

@@ -16,10 +16,12 @@ typedef enum tm_ncu_figure {
     TM_NCU_OCCUPANCY_PCT, /* mean of active warps [% of maximum] */
     TM_NCU_FLOP,          /* floating-point operations */
     TM_NCU_DRAM_BYTES,    /* bytes read from and written to DRAM [B] */
-    TM_NCU_FLOP_ROOF,     /* peak of single precision outside the tensor cores [FLOP/s] */
+    TM_NCU_FLOP_ROOF,     /* peak rate of single-precision operations outside of the tensor cores
+                             [FLOP/s] */
     TM_NCU_DRAM_ROOF,     /* DRAM peak [B/s] */
-    TM_NCU_TENSOR_ROOF,   /* peak of the tensor cores for the number type that the kernel uses
-                             most on them; if it uses none, for the fastest type [FLOP/s] */
+    TM_NCU_TENSOR_ROOF,   /* peak rate of the tensor cores [FLOP/s], for the number type that the
+                             kernel uses most on them. If the kernel does not use them, the rate of
+                             their fastest type. */
     TM_NCU_N_FIGURES
 } tm_ncu_figure;
 
@@ -44,14 +46,14 @@ typedef struct tm_ncu_rule {
     size_t launch;
     tm_text section, name, type; /* "SpeedOfLight", "SOLBottleneck", "OPT" */
     tm_text text;
-    tm_text speedup_type; /* "global": speedup of the whole kernel; "local": of the part that the
-                             rule is about; "" without an estimate */
+    tm_text speedup_type; /* "global": the speedup is of the whole kernel; "local": it is of the
+                             part that the rule examines; "": the rule has no estimate */
     double speedup_pct;   /* estimated speedup, NaN without an estimate */
 } tm_ncu_rule;
 
 typedef struct tm_ncu tm_ncu;
 
-/** Creates an object without launches. NULL when out of memory. */
+/** Creates an object without launches. Returns NULL when out of memory. */
 tm_ncu *tm_ncu_create(void);
 
 /** Frees it. NULL is allowed. */

@@ -35,11 +35,11 @@ typedef struct tm_ras_count {
 typedef struct tm_ras_member {
     int64_t rank; /* in the communicator */
     const char *host;
-    int64_t pid, gpu; /* -1: unknown; gpu: the driver's number of the device */
+    int64_t pid, gpu; /* process id, and the driver's number of the GPU; -1: unknown */
     tm_ras_state state;
     int64_t error; /* TM_RAS_FAILED: the ncclResult_t */
     const tm_ras_count *counts;
-    size_t n_counts; /* 0 if state is TM_RAS_GONE or a later one */
+    size_t n_counts; /* 0 for the states from TM_RAS_GONE on */
 } tm_ras_member;
 
 typedef struct tm_ras_comm {
@@ -51,7 +51,7 @@ typedef struct tm_ras_comm {
 
 typedef struct tm_ras tm_ras;
 
-/** Creates a reader without an answer. NULL when out of memory. */
+/** Creates a reader without an answer. Returns NULL when out of memory. */
 tm_ras *tm_ras_create(void);
 void tm_ras_destroy(tm_ras *ras);
 

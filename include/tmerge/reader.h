@@ -13,17 +13,19 @@ struct tm_part;
 struct tm_trace;
 struct tm_vec;
 
-/** One trace in a file that can contain several: a process and the devices that form one rank with
- * it. Contains no pointers, so that it can be sent to other processes. */
+/** A trace in a file that may contain several traces: the events of one process and of the devices
+ * that belong to its rank. Contains no pointers, so that it can be sent to other processes. */
 typedef struct tm_unit {
-    int64_t process;  /* number of the process in the file */
-    int64_t devices;  /* bit d: device d; bit 63: all devices from 63 on */
-    int64_t rank;     /* rank recorded in the file, -1 if none */
-    int64_t host;     /* hash of the host's name, 0 if not recorded */
-    int64_t reported; /* in a file merged from several: the rank's number in its process groups.
-                         Differs from `rank` if the job has several replicas */
-    int64_t clock_ns; /* epoch minus the host's monotonic clock [ns], -1 if not recorded; equal for
-                         all files of a host, up to measurement errors */
+    int64_t process; /* number of the process in the file */
+    int64_t devices; /* bit d: device d; bit 63: all devices from 63 on */
+    int64_t rank;    /* rank recorded in the file, -1 if none */
+    int64_t host;    /* hash of the host's name, 0 if not recorded */
+    /* for a file that was merged from several files: the number of the rank in its process groups.
+     * It differs from `rank` if the job has several replicas. */
+    int64_t reported;
+    /* start of the host's monotonic clock [ns since the epoch], -1 if not recorded. All files of a
+     * host have the same value, up to measurement errors. */
+    int64_t clock_ns;
 } tm_unit;
 
 enum { TM_UNIT_DEVICES_MAX = 63 };
@@ -57,21 +59,20 @@ typedef struct tm_converter {
                          const struct tm_child_watch *watch, tm_error *err);
 } tm_converter;
 
-/** One trace format: one folder in src/readers, one row in formats.def. Everything except name,
- * summary, sniff and read may be NULL. */
+/** A trace format. Each format has one folder in src/readers and one row in formats.def. All
+ * members except name, summary, sniff and read may be NULL. */
 typedef struct tm_format {
-    const char *name;        /* as stored and shown in job.rank */
+    const char *name;        /* name of the format, as it is stored and shown in job.rank */
     const char *summary;     /* one line for `tmerge list` */
-    const char *cannot_tell; /* a sentence that says what traces of this format never contain
-                                although other formats do, and which results are missing for this
-                                reason; NULL: nothing */
+    const char *cannot_tell; /* what traces of this format lack compared with other formats, and
+                                which results are therefore missing, as a sentence; NULL: nothing */
 
     /** Where the profiler leaves traces in a folder that the user gives: glob patterns relative to
      * the folder; NULL ends the list. Files directly in the folder are always tried. */
     const char *const *in_folders;
-    bool by_path;    /* true: traces without a rank are numbered in the order of their paths (9
-                        before 10) and, within a file, of their units; false: in the order of the
-                        arguments */
+    bool by_path; /* How to number traces without a rank. True: in the order of their paths, where
+                     trace9 comes before trace10, and within a file in the order of its units.
+                     False: in the order of the arguments. */
     bool one_folder; /* each folder with traces is a job of its own, and the user must name one of
                         them */
 
@@ -94,9 +95,9 @@ typedef struct tm_format {
     tm_status (*read)(tm_source *source, tm_names *names, struct tm_trace *out, tm_error *err);
 
     /**
-     * Finds an event at or soon after the current position of an unread source. The result may be
-     * wrong: then the parts that tm_part_read reads do not fit together. This and the next two
-     * functions are NULL if the format cannot be read in parts.
+     * Finds an event at or soon after the current position of an unread source. If the result is
+     * wrong, the parts that tm_part_read reads do not fit together, and the file is read as a
+     * whole. If the format cannot be read in parts, find_event, read_part and finish are NULL.
      * @param offset  first byte of the event; -1 if no event is found
      * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
      */
@@ -113,7 +114,7 @@ typedef struct tm_format {
                            tm_error *err);
 
     /** Completes the joined parts, so that they equal the trace that `read` would make of the whole
-     * file. TM_OK; TM_ERR_FAULT. */
+     * file. Returns TM_OK or TM_ERR_FAULT. */
     tm_status (*finish)(struct tm_part *whole, tm_names *names, tm_error *err);
 
     /** Returns the rank named in the first decoded bytes, -1 if they name no rank. Used only as a
@@ -126,12 +127,12 @@ typedef struct tm_format {
     bool (*has_units)(const char *head, size_t size);
 
     /**
-     * Lists the units of an unread source that @p sniff accepted. NULL, like the next function, if
-     * every file is one trace.
-     * @param known    the caller knows the rank of a file with one unit: the function may leave the
-     *                 unit's rank at -1
-     * @param units    of tm_unit, appended to in an order determined by the content; nothing is
-     *                 appended if the file is one trace
+     * Lists the units of an unread source that @p sniff accepted. If every file of the format is
+     * one trace, list_units and read_unit are NULL.
+     * @param known    true: if the file has only one unit, the caller knows its rank, so the
+     *                 function need not find it and may return -1
+     * @param units    vector of tm_unit to which the units are appended. Their order depends only
+     *                 on the content of the file. If the file is one trace, nothing is appended.
      * @param foreign  set with TM_ERR_INPUT: the file is valid but of another kind
      * @return         TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
      */
@@ -139,12 +140,13 @@ typedef struct tm_format {
                             tm_error *err);
 
     bool of_communicator; /* Traces of this format contain only communication. A trace is left out
-                             if another format has a richer trace of the same rank. The rank in a
-                             trace is the process's number in its largest communicator; the size
-                             of this communicator is the job's size. */
+                             if another format has a richer trace of the same rank. The rank that a
+                             trace records is the number of the process in the largest communicator
+                             that the process has. The size of that communicator is taken as the
+                             size of the job. */
 
-    bool units_are_copies; /* a file of several units was merged from files of one unit each, and is
-                              left out if these files are present */
+    bool units_are_copies; /* a file with several units was made by merging files with one unit
+                              each; it is left out if those files are also among the inputs */
 
     /** Reads one unit as `read` reads a whole file. Sets the trace's rank to that of the unit. */
     tm_status (*read_unit)(tm_source *source, const tm_unit *unit, tm_names *names,
@@ -155,19 +157,20 @@ typedef struct tm_format {
     tm_status (*read_units)(tm_source *source, const tm_unit *units, size_t n, tm_names *names,
                             struct tm_trace *const *out, tm_error *err);
 
-    /** Returns whether another input is, by its path, a better file of the same recording. If so,
-     * this input is left out. */
+    /** Returns whether the path @p other names a better file of the recording that is in the file
+     * @p path. If so, @p path is left out. */
     bool (*is_covered)(const char *path, const char *other);
 
     const tm_converter *converter; /* converts a profiler's reports to this format; NULL: the
                                       profiler has no reports */
 
-    const char *richer; /* a newer profiler, which records more about collectives: "a newer
-                           PyTorch"; NULL: none */
+    const char *richer; /* newer version of the profiler that records more about collectives, such
+                           as "a newer PyTorch"; NULL if there is none */
 
-    /* Advice printed in brackets for collectives that stay unmatched: the first if the trace does
-     * not name their process group, the second if it names the group but not its ranks. A line has
-     * at most 76 characters; every line but the first starts with two blanks. */
+    /* Advice on collectives that stay unmatched, printed in brackets. The first text is for traces
+     * that do not name the process group of a collective. The second text is for traces that name
+     * the group but do not list its ranks. A line has at most 76 characters. Each line except the
+     * first starts with two blanks. */
     const char *advice_unnamed_group, *advice_unknown_group;
 } tm_format;
 
@@ -198,12 +201,12 @@ typedef struct tm_file_info {
     int64_t weight;          /* estimated decoded size [B], a measure of the cost of reading the
                                 file */
     int64_t rank;            /* rank named in the first bytes, -1 if none */
-    bool has_units;          /* may hold several units, see list_units */
-    bool has_parts;          /* can be read in parts: plain text of a format that supports it */
+    bool has_units;          /* the file may hold several units (see list_units) */
+    bool has_parts; /* the file can be read in parts: plain text, in a format that supports parts */
 } tm_file_info;
 
-/** Opens a file, determines its kind from the first decoded bytes and closes it. TM_OK also for
- * TM_FILE_OTHER; TM_ERR_INPUT if it cannot be read. */
+/** Opens a file, determines its kind from the first decoded bytes and closes it. Returns TM_OK also
+ * for TM_FILE_OTHER; TM_ERR_INPUT if the file cannot be read. */
 tm_status tm_file_sniff(const char *path, tm_file_info *out, tm_error *err) TM_MUST_CHECK;
 
 /** Calls the format's list_units for a trace file; lists nothing if the format has no units. */
@@ -218,11 +221,11 @@ typedef struct tm_trace_file {
     size_t n_units;                /* number of units, for tm_trace_read_units */
     const char *device_categories; /* comma-separated event categories that also count as device
                                       work; or NULL */
-    bool spare_core;               /* a core is free to decode compressed content on a second
-                                      thread */
-    const tm_format *format;       /* format from tm_file_sniff; NULL: not yet known */
-    const struct tm_trace *like;   /* a similar trace that was already read, or NULL */
-    double factor;                 /* memory is reserved for this many times the rows of `like` */
+    /* whether a core is free for a second thread that decodes compressed content */
+    bool spare_core;
+    const tm_format *format;     /* format from tm_file_sniff; NULL: not yet known */
+    const struct tm_trace *like; /* a similar trace that was already read, or NULL */
+    double factor;               /* memory is reserved for this many times the rows of `like` */
 } tm_trace_file;
 
 /**
@@ -235,8 +238,8 @@ tm_status tm_trace_read(const tm_trace_file *file, tm_names *names, const tm_sou
                         struct tm_trace *out, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Reads several units of a file at once with a format that has read_units.
- * @param file  with its format
+ * Reads several units of a file in one pass, with the format's read_units.
+ * @param file  file whose `format` is set and has read_units
  * @param out   [n_units] as for tm_trace_read
  */
 tm_status tm_trace_read_units(const tm_trace_file *file, tm_names *names,
@@ -262,11 +265,13 @@ tm_status tm_part_read(const tm_trace_file *file, tm_names *names, const tm_sour
                        struct tm_part *out, tm_error *err) TM_MUST_CHECK;
 
 /** Completes a trace whose parts have been joined into the first part, which this process read.
- * TM_OK; TM_ERR_FAULT. */
+ * Returns TM_OK or TM_ERR_FAULT. */
 tm_status tm_parts_finish(struct tm_part *whole, tm_names *names, tm_error *err) TM_MUST_CHECK;
 
-/** As tm_trace_read, for an open, unread source with a known format.
- * @param unit  NULL: the only one in the file */
+/**
+ * Reads a trace like tm_trace_read, but from an open, unread source whose format is known.
+ * @param unit  unit to read; NULL: the only unit in the file
+ */
 tm_status tm_trace_read_source(const tm_format *format, tm_source *source, const tm_unit *unit,
                                tm_names *names, struct tm_trace *out, tm_error *err) TM_MUST_CHECK;
 

@@ -12,13 +12,13 @@
 typedef struct tm_snapshot_device {
     const char *file; /* path as given by the user; borrowed, like all texts here */
     int64_t device;
-    int64_t segments, reserved_bytes;       /* device memory that the allocator has reserved */
-    int64_t blocks, allocated_bytes;        /* the part of reserved_bytes that is allocated to the
-                                               program */
-    int64_t requested_bytes;                /* the part of allocated_bytes that the program asked
-                                               for, before rounding */
-    int64_t pending_bytes;                  /* freed by the program but still in use by a stream */
-    int64_t free_bytes, largest_free_bytes; /* reserved but not in use: sum, and largest block */
+    int64_t segments, reserved_bytes; /* device memory that the allocator has reserved */
+    int64_t blocks, allocated_bytes;  /* the part of reserved_bytes that is allocated to the
+                                         program */
+    int64_t requested_bytes;          /* the part of allocated_bytes that the program asked
+                                         for, before rounding */
+    int64_t pending_bytes; /* memory that the program has freed, but that a stream still uses */
+    int64_t free_bytes, largest_free_bytes; /* reserved but unused; largest unused block */
     int64_t entries, ooms;                  /* number of entries of the allocator's trace, and
                                                number of entries that report that memory ran
                                                out */
@@ -59,7 +59,7 @@ typedef struct tm_memory_timeline {
 
 typedef struct tm_snapshots tm_snapshots;
 
-/** Creates an object without files. NULL when out of memory. */
+/** Creates an object without files. Returns NULL when out of memory. */
 tm_snapshots *tm_snapshots_create(void);
 
 /** Frees it. NULL is allowed. */

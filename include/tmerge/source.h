@@ -27,9 +27,9 @@ tm_status tm_source_open_memory(const void *bytes, size_t size, const char *name
                                 tm_error *err) TM_MUST_CHECK;
 
 /**
- * Fills @p buffer with the next bytes of a source. Fewer bytes than @p capacity only at the end of
- * the content.
- * @param n  bytes produced, set on failure too
+ * Fills @p buffer with the next bytes of a source. Delivers fewer than @p capacity bytes only at
+ * the end of the content.
+ * @param n  number of bytes delivered; also set on failure
  */
 typedef tm_status tm_source_make(void *context, void *buffer, size_t capacity, size_t *n,
                                  tm_error *err);
@@ -53,8 +53,8 @@ void tm_source_decode_ahead(tm_source *source);
 /**
  * Reads decoded bytes.
  * @param buffer  [capacity] filled from its start
- * @param n       bytes delivered; 0 only at the end of the content. Less than capacity only at the
- *                end of the content or before a failure
+ * @param n       number of bytes delivered. It is 0 only at the end of the content, and less than
+ *                @p capacity only at the end of the content or before a failure.
  * @return        TM_OK; TM_ERR_INPUT (read error, damaged stream, checksum, stream cut short,
  *                garbage after a stream) with the decoded offset reached. A wrong checksum is
  *                detected only after all bytes were delivered, so results must not be published
@@ -71,7 +71,7 @@ tm_status tm_source_read(tm_source *source, void *buffer, size_t capacity, size_
  */
 tm_status tm_source_skip(tm_source *source, int64_t offset, tm_error *err) TM_MUST_CHECK;
 
-/** Moves to the start of the content, compressed or not. TM_OK; TM_ERR_INPUT (a pipe);
+/** Moves to the start of the content, compressed or not. Returns TM_OK; TM_ERR_INPUT (a pipe);
  * TM_ERR_FAULT. */
 tm_status tm_source_rewind(tm_source *source, tm_error *err) TM_MUST_CHECK;
 

@@ -27,7 +27,7 @@ enum { TM_PATH_MAX = 1024, TM_MESSAGE_MAX = 512, TM_HOST_MAX = 64 };
  */
 typedef struct tm_error {
     tm_status status;
-    int64_t offset;               /* byte in the decoded content of path, -1 if not applicable */
+    int64_t offset; /* offset in the decoded content of path [bytes], -1 if not applicable */
     char path[TM_PATH_MAX];       /* "" if no file is concerned */
     char message[TM_MESSAGE_MAX]; /* one line without a full stop */
     char host[TM_HOST_MAX];       /* host on which the call failed; "" unless the job runs on

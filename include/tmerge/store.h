@@ -29,7 +29,7 @@ enum {
 /** Number type of a column, in memory and in the file. */
 typedef enum tm_element { TM_U8, TM_I32, TM_U32, TM_I64, TM_F32, TM_F64 } tm_element;
 
-/** Returns the bytes of one number. */
+/** Returns the size of one number [bytes]. */
 size_t tm_element_size(tm_element element);
 
 /** Words of a u8 column: the number v means words[v]. Stored as an HDF5 enumeration. */
@@ -38,7 +38,7 @@ typedef struct tm_word_list {
     int n;
 } tm_word_list;
 
-/** What the numbers of a column are. */
+/** What a number in a column refers to. */
 typedef enum tm_refers {
     TM_REFERS_NOTHING,
     TM_REFERS_NAME,   /* an id in /names */
@@ -90,9 +90,9 @@ typedef struct tm_record_column tm_record_column;
 typedef void tm_fill_function(const tm_record_column *column, const tm_timeline *timeline,
                               const tm_row_base *base, size_t first, size_t n, void *out);
 
-/** Inverse of tm_fill_function: copies @p rows, rows [first, first + n) of a rank's part of a
- * column, into the timeline. The timeline's arrays are allocated and its row counts set before.
- * Returns false if a row has a value that is impossible in a timeline. */
+/** Inverse of tm_fill_function. Copies a part of a column into the timeline: @p rows has the rows
+ * [first, first + n) of the rank. The caller has allocated the timeline's arrays and set its
+ * numbers of rows. Returns false if a row has a value that is impossible in a timeline. */
 typedef bool tm_take_function(const tm_record_column *column, tm_timeline *timeline,
                               const tm_row_base *base, size_t first, size_t n, const void *rows);
 
@@ -104,13 +104,15 @@ struct tm_record_column {
     tm_refers refers;
     const tm_word_list *words; /* NULL: plain numbers */
     tm_fill_function *fill;
-    tm_take_function *take; /* NULL: the values follow from other columns */
-    size_t array_at;        /* for a column that is one field of an array: offset [B] in tm_timeline
-                               of the pointer to the array */
-    size_t stride;          /* size [B] of an element of the array */
-    size_t field_at;        /* offset [B] of the field in an element */
-    bool later;             /* older stores do not have the column; their values are read as -1,
-                               unknown */
+    /* NULL: the column is not read back, because its values follow from other columns */
+    tm_take_function *take;
+    /* If the column is one field of the elements of an array: offset [B] in tm_timeline of the
+     * pointer to that array. */
+    size_t array_at;
+    size_t stride;   /* size [B] of an element of the array */
+    size_t field_at; /* offset [B] of the field in an element */
+    bool later; /* the column was added after the first version of the store; in stores without it,
+                   its values are read as -1 (unknown) */
 };
 
 typedef struct tm_record_table {
@@ -119,7 +121,8 @@ typedef struct tm_record_table {
     const tm_record_column *columns;
     int n_columns;
     bool one_row;   /* each rank has exactly one row; false: rows_at gives the number of rows */
-    size_t rows_at; /* offset [B] in tm_timeline of the size_t with the rank's number of rows */
+    size_t rows_at; /* offset [B] in tm_timeline of the size_t member that has the rank's number of
+                       rows */
 } tm_record_table;
 
 /** The record tables, by tm_record. */
@@ -166,7 +169,7 @@ tm_status tm_store_create(const char *path, const tm_store_options *options, tm_
 tm_status tm_store_put_group(tm_store_writer *writer, const char *path, const char *doc,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Starts the dataset of a column. Its chunks or rows follow, then tm_store_end_column. */
+/** Starts the dataset of a column. Then write its chunks or rows, and call tm_store_end_column. */
 tm_status tm_store_begin_column(tm_store_writer *writer, const char *group,
                                 const tm_record_column *column, size_t n_rows,
                                 tm_error *err) TM_MUST_CHECK;
@@ -216,7 +219,7 @@ void tm_store_abandon(tm_store_writer *writer);
 typedef struct tm_store tm_store;
 
 /** Returns whether a file ends like a complete tmerge store of any version. Reads only the end of
- * the file. False also if the file cannot be read. */
+ * the file. Returns false also if the file cannot be read. */
 bool tm_store_is_store(const char *path);
 
 /**
@@ -253,11 +256,12 @@ tm_status tm_store_visit_table(const tm_store *store, tm_table *table,
                                tm_store_slice_visitor *visitor, void *context,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Appends those of rows [first, first + n) that exist. */
+/** Appends the rows [first, first + n) of a result table. Rows after the end of the table are left
+ * out. */
 tm_status tm_store_read_slice(const tm_store *store, tm_table *table, size_t first, size_t n,
                               tm_error *err) TM_MUST_CHECK;
 
-/** Sets *n to the number of rows of a result table. TM_OK; TM_ERR_INPUT: no such table. */
+/** Sets *n to the number of rows of a result table. Returns TM_OK; TM_ERR_INPUT: no such table. */
 tm_status tm_store_table_rows(const tm_store *store, const char *name, size_t *n,
                               tm_error *err) TM_MUST_CHECK;
 
@@ -286,9 +290,9 @@ typedef struct tm_store_column tm_store_column;
 
 /**
  * Opens a record column.
- * @param path     "/events/begin_ns"
+ * @param path     path of the dataset, such as "/events/begin_ns"
  * @param element  type of the rows; TM_ERR_INPUT if the column has another type
- * @param out      closed by the caller, before the store is
+ * @param out      the caller must close it before the store
  */
 tm_status tm_store_open_column(const tm_store *store, const char *path, tm_element element,
                                tm_store_column **out, tm_error *err) TM_MUST_CHECK;
@@ -316,7 +320,7 @@ typedef struct tm_store_choice {
     const bool *ranks; /* [n] whether a rank's arrays are wanted */
     unsigned records;  /* bits 1 << tm_record of the tables to read; spans, steps, tracks and events
                           are always read. The arrays of other tables stay empty */
-    bool spans_alone;  /* read only spans, not even steps, tracks and events; then records is 0 */
+    bool spans_alone;  /* read only spans, but no steps, tracks or events; then records is 0 */
     bool no_events;    /* read everything except the events and their attributes; n_events is still
                           set */
 } tm_store_choice;
@@ -324,11 +328,11 @@ typedef struct tm_store_choice {
 #define TM_STORE_ALL_RECORDS (~0u)
 
 /**
- * Reads the arrays and clocks of some ranks, except the results of matching. Checks every number,
- * so that later code need not.
- * @param names   the store's dictionary: ids beyond it are errors
- * @param ranks   [n] from tm_store_read_ranks; sets the arrays of the chosen ranks, which
- *                tm_timeline_destroy frees, also after a failed call
+ * Reads the arrays and clocks of some ranks. Results of matching are not restored. Every number is
+ * checked here, so that other code can rely on it.
+ * @param names   the store's dictionary; an id that it does not contain is an error
+ * @param ranks   [n] from tm_store_read_ranks. The call sets the arrays of the chosen ranks. The
+ *                caller frees them with tm_timeline_destroy, even if the call fails.
  * @param choice  the ranks and tables to read
  * @return        TM_OK; TM_ERR_INPUT: a column is missing or damaged; TM_ERR_FAULT
  */
@@ -337,10 +341,10 @@ tm_status tm_store_read_timelines(const tm_store *store, const tm_names *names, 
                                   tm_error *err) TM_MUST_CHECK;
 
 /**
- * Reads the metadata of some ranks from a store older than /metadata_text. The metadata's lists
- * become names. They get the same ids on all processes that request the same ranks. Does nothing
- * for newer stores.
- * @param wanted  [n]; NULL: all
+ * Reads the metadata of some ranks from an old store, which does not have the table /metadata_text.
+ * Does nothing for newer stores. Adds the lists in the metadata to the names. All processes that
+ * request the same ranks get the same ids for them.
+ * @param wanted  [n] whether to read a rank's metadata; NULL: read all
  */
 tm_status tm_store_read_older_metadata(const tm_store *store, tm_names *names, tm_timeline *ranks,
                                        const bool *wanted, size_t n, tm_error *err) TM_MUST_CHECK;
@@ -351,23 +355,24 @@ typedef tm_status tm_store_visitor(void *context, tm_timeline *timeline, size_t 
 typedef struct tm_store_visit_plan {
     const tm_store *store;
     const tm_names *names; /* the store's */
-    tm_timeline *ranks;    /* [n] from tm_store_read_ranks, and unchanged afterwards */
+    tm_timeline *ranks;    /* [n] from tm_store_read_ranks; the visit does not change them */
     size_t n;
     const bool *wanted; /* [n] true: visit the rank; NULL: visit all */
     unsigned records;   /* as in tm_store_choice */
     bool spans_alone;   /* likewise */
     bool no_events;     /* true: do not read events and their attributes; tm_store_read_piece reads
                            them */
-    /* For pieces: returns whether to read a column. NULL: read all. A column of attributes that is
-     * not read is 0; the attributes' event rows are always read. */
+    /* Only for pieces: returns whether to read a column. NULL: all columns are read. In an
+     * attribute table, columns that are not read are filled with 0, but the event rows are always
+     * read. */
     bool (*takes)(int table, const tm_record_column *column);
     tm_store_visitor *visitor;
     void *context;
 } tm_store_visit_plan;
 
 /**
- * Visits the ranks one after another. Reads several ranks at a time, up to some hundred thousand
- * events, or one rank with more events.
+ * Visits the ranks one after another. Reads several ranks at a time if they have together at most
+ * some hundred thousand events. A rank with more events is read alone.
  * @return  TM_OK; the visitor's status; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_store_visit(const tm_store_visit_plan *plan, tm_error *err) TM_MUST_CHECK;
@@ -378,9 +383,10 @@ typedef struct tm_store_pieces tm_store_pieces;
 
 /**
  * Opens a reader of pieces.
- * @param plan  only its store, names, ranks and records are used, until the pieces are closed
- * @param most  maximum rows of a piece, at least 1
- * @param out   set only on TM_OK; closed by the caller, before the store is
+ * @param plan  only store, names, ranks and records are used; they must exist until the reader is
+ *              closed
+ * @param most  maximum number of rows of a piece, at least 1
+ * @param out   set only on TM_OK; the caller must close it before the store
  * @return      TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_store_open_pieces(const tm_store_visit_plan *plan, size_t most, tm_store_pieces **out,
@@ -388,13 +394,14 @@ tm_status tm_store_open_pieces(const tm_store_visit_plan *plan, size_t most, tm_
 void tm_store_close_pieces(tm_store_pieces *pieces);
 
 /**
- * Reads the next piece: rows of a rank from @p first on, where @p first is 0 or the end of the last
- * piece. 0 restarts at any time. Each chunk is unpacked only once if the ranks of successive calls
- * ascend. Checks everything that tm_store_read_timelines checks.
+ * Reads the next piece: the events of a rank from row @p first on. @p first is the end of the
+ * previous piece, or 0 to start from the beginning. Each chunk is unpacked only once if the ranks
+ * of successive calls ascend. Checks everything that tm_store_read_timelines checks.
  * @param at    index of the rank; its tracks and steps must have been read
- * @param what  tm_rows_part, or'ed
- * @param out   at most the maximum number of events, without tracks and steps; launches and
- *              attributes refer to rows of the rank; valid until the next call
+ * @param what  the tm_rows_part to read, combined with |
+ * @param out   a timeline with the events of the piece, without tracks and steps. Launches and
+ *              attributes refer to rows of the whole rank, not of the piece. Valid until the next
+ *              call.
  * @return      TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_store_read_piece(tm_store_pieces *pieces, size_t at, size_t first, unsigned what,

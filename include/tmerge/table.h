@@ -22,8 +22,8 @@ typedef struct tm_column {
     const char *doc; /* a sentence that says what the column means, with the formula */
 } tm_column;
 
-/** Unit "ns" of columns that hold times since the epoch. They use this very object, so that
- * tm_column_is_epoch can tell them from durations. */
+/** Unit "ns" of columns that hold times since the epoch. Such columns point to this array; other
+ * columns in ns point to other texts. tm_column_is_epoch compares the pointers. */
 extern const char tm_epoch_ns[];
 
 /** Returns whether a column is a time since the epoch. */
@@ -45,17 +45,17 @@ typedef struct tm_table_def {
     int n_columns;
     int n_keys;    /* number of leading columns that identify a row; rows are sorted by them */
     int top;       /* index of the column by which `--top` sorts, largest first; -1: none */
-    bool internal; /* other tables are computed from the table, which is neither stored nor shown */
-    int n_merged;  /* of an internal table without texts: rows of all ranks with equal values in
-                      this many leading columns are merged; 0: not merged */
-    int n_prose;   /* number of last columns that hold sentences; a terminal prints the sentences in
-                      full below their row */
-    tm_form form;  /* chart of the column `top` */
+    bool internal; /* the table is only an input of other tables; it is neither stored nor shown */
+    int n_merged; /* only for internal tables without texts: number of leading columns that form the
+                     key by which rows of all ranks are merged; 0: rows are not merged */
+    int n_prose;  /* number of last columns that hold sentences; a terminal prints the sentences in
+                     full below their row */
+    tm_form form; /* chart of the column `top` */
 } tm_table_def;
 
 /* TM_INTERNAL_TABLE defines an internal table. TM_PART_TABLE defines an internal table whose rows
- * are merged over ranks. Its key consists of all columns before @p rank, the index of the rank's
- * column. */
+ * are merged over ranks. @p rank is the index of the column with the rank. The columns before it
+ * are the key. */
 #define TM_INTERNAL_TABLE(name_, doc_, columns_, n_columns_, n_keys_)                              \
     {                                                                                              \
         .name = name_, .doc = doc_, .columns = columns_, .n_columns = n_columns_,                  \
@@ -70,7 +70,7 @@ typedef struct tm_table_def {
 /** One value. A missing value is null: never NaN, never 0. */
 typedef struct tm_cell {
     union {
-        int64_t i;        /* TM_INT; TM_BOOL as 0 or 1 */
+        int64_t i;        /* value of type TM_INT, or of TM_BOOL as 0 or 1 */
         double r;         /* TM_REAL, finite */
         const char *text; /* TM_TEXT, terminated UTF-8, owned by the table */
     } value;
@@ -79,13 +79,13 @@ typedef struct tm_cell {
 
 typedef struct tm_table {
     const tm_table_def *def;
-    tm_cell *cells; /* [n_rows * def->n_columns], row after row, owned */
+    tm_cell *cells; /* owned; [n_rows * def->n_columns] cells, row after row */
     size_t n_rows;
     size_t capacity;           /* rows allocated */
     struct tm_texts *texts;    /* storage of the text cells; owned, NULL until the first text */
     struct tm_vec *compressed; /* packed rows; owned, NULL if there are none */
-    bool rests;                /* all rows are packed; tm_tables_find unpacks them */
-    bool lost;                 /* memory ran out while the rows were unpacked */
+    bool rests; /* all rows stay packed until tm_tables_find is called for the table */
+    bool lost;  /* memory ran out while the rows were unpacked */
 } tm_table;
 
 /** All tables of a run, one for each definition passed at creation. */
@@ -111,7 +111,8 @@ void tm_tables_destroy(tm_tables *tables);
 /** Removes all rows, including packed ones, and frees their memory. */
 void tm_table_clear(tm_table *table);
 
-/** Removes all rows except packed ones, and all texts; keeps the memory for new rows. */
+/** Removes all texts, and all rows that are not packed. Keeps the memory for new rows. Packed rows
+ * stay. */
 void tm_table_clear_rows(tm_table *table);
 
 /** Frees the memory of unused rows. */
@@ -149,8 +150,8 @@ int tm_table_column(const tm_table_def *def, const char *column);
  * asserts, returns an int column without a name. */
 const tm_column *tm_column_of(const tm_table_def *def, const char *column);
 
-/** Returns a row's cell in a column that the table must have; null for an unknown column without
- * asserts. */
+/** Returns the cell of a row in a column that the table must have. An unknown column is a bug:
+ * fails an assert or, without asserts, returns a null cell. */
 const tm_cell *tm_table_cell(const tm_table *table, size_t row, const char *column);
 
 /** Returns the first row whose leading columns equal these integer keys; n_rows if there is none.
@@ -168,7 +169,7 @@ void tm_cell_set_ratio(tm_cell *cell, double scale, int64_t numerator, int64_t d
 /**
  * Copies a text into the table; NULL gives null. Each maximal subpart that is not UTF-8 becomes one
  * U+FFFD. Control characters stay in the table; the renderers handle them.
- * @param cell  of a text column, in a row of @p table; unchanged unless TM_OK
+ * @param cell  cell of a text column in a row of @p table; unchanged unless the call returns TM_OK
  * @return      TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_table_set_text(tm_table *table, tm_cell *cell, const char *text,
@@ -210,15 +211,16 @@ tm_status tm_table_pack(const tm_table *table, void **bytes, size_t *size,
 
 /**
  * Appends the rows that tm_table_pack wrote. Several packs may be concatenated.
- * @param bytes  of any alignment; their texts are copied
+ * @param bytes  may have any alignment; their texts are copied
  * @return       TM_OK; TM_ERR_FAULT when out of memory, or if the bytes are cut short, damaged or
- *               of another table (the error's offset counts in @p bytes); then no row is appended
+ *               of another table (the error has the offset in @p bytes); then no row is appended
  */
 tm_status tm_table_unpack(tm_table *table, const void *bytes, size_t size,
                           tm_error *err) TM_MUST_CHECK;
 
 /** Packs all rows, appends them to the rows that are already packed, and leaves the table without
- * rows. Packed rows take a fifth of the memory. TM_OK; TM_ERR_FAULT when out of memory. */
+ * rows. Packed rows take a fifth of the memory. Returns TM_OK or TM_ERR_FAULT when out of memory.
+ */
 tm_status tm_table_compress(tm_table *table, tm_error *err) TM_MUST_CHECK;
 
 /**
@@ -231,16 +233,17 @@ tm_status tm_table_each_compressed(const tm_table *table,
                                    bool (*visit)(void *context, const tm_cell *row), void *context,
                                    tm_error *err) TM_MUST_CHECK;
 
-/** Unpacks all packed rows and puts them before the other rows. TM_OK; TM_ERR_FAULT when out of
- * memory. */
+/** Unpacks all packed rows and puts them before the other rows. Returns TM_OK or TM_ERR_FAULT when
+ * out of memory. */
 tm_status tm_table_take_back(tm_table *table, tm_error *err) TM_MUST_CHECK;
 
 /** Packs all rows until tm_tables_find asks for the table. Call it when the rows are complete and
- * sorted. Does nothing for few rows. TM_OK; TM_ERR_FAULT when out of memory. */
+ * sorted. Does nothing for few rows. Returns TM_OK or TM_ERR_FAULT when out of memory. */
 tm_status tm_table_rest(tm_table *table, tm_error *err) TM_MUST_CHECK;
 
-/** Appends to @p into the rows of @p table, which tm_table_rest packed and which stays packed. Both
- * have the same definition. TM_OK; TM_ERR_FAULT when out of memory. */
+/** Appends the rows of @p table to @p into. tm_table_rest has packed @p table, and its rows stay
+ * packed. Both tables have the same definition. Returns TM_OK or TM_ERR_FAULT when out of memory.
+ */
 tm_status tm_table_copy_resting(const tm_table *table, tm_table *into, tm_error *err) TM_MUST_CHECK;
 
 /** Returns TM_ERR_FAULT if memory ran out while tm_tables_find unpacked a table, so that the table
@@ -267,9 +270,9 @@ tm_status tm_table_csv(const tm_table *table, char **out, tm_error *err) TM_MUST
  * Renders aligned columns. The header names the unit of each column: ns, us, ms or s for times.
  * Columns of times have different units if their times differ much in size. Null is "-". Sentences
  * are wrapped below their row, each with the name of its column. The table's name is not printed.
- * @param width  characters per line of the terminal, 0 for no limit; columns that do not fit follow
- *               in another block, which repeats the key columns or, if these leave no room, has row
- *               numbers; at least 24 code points of each text are shown
+ * @param width  number of characters in a line of the terminal; 0: no limit. Columns that do not
+ *               fit follow in another block. It repeats the key columns, or has row numbers if the
+ *               key columns leave no room. At least 24 code points of each text are shown.
  */
 tm_status tm_table_text(const tm_table *table, int width, char **out, tm_error *err) TM_MUST_CHECK;
 

@@ -14,8 +14,8 @@
 /** Kind of an event. Values are stored. */
 typedef enum tm_event_kind { TM_DURATION = 0, TM_INSTANT = 1, TM_COUNTER = 2 } tm_event_kind;
 
-/* Event categories (`cat`, any case): stored value, word in the store, other word that is also
- * read. */
+/* Event categories. Each has its stored value, its word in the store, and another word that is also
+ * read (or NULL). A trace has the word in `cat`, in upper or lower case. */
 #define TM_CATEGORY_LIST(X)                                                                        \
     X(TM_CAT_OTHER, 0, "other", NULL)                                                              \
     X(TM_CAT_CPU_OP, 1, "cpu_op", "operator")                                                      \
@@ -65,7 +65,7 @@ typedef enum tm_role {
     TM_ROLE_MEMORY = 3         /* M: memory copies and sets */
 } tm_role;
 
-/* Kinds of collective: value (stored) and word. */
+/* Kinds of collective. Each has its stored value and its word. */
 #define TM_COLLECTIVE_LIST(X)                                                                      \
     X(TM_COLL_OTHER, 0, "other")                                                                   \
     X(TM_COLL_ALLREDUCE, 1, "allreduce")                                                           \
@@ -101,7 +101,8 @@ static inline bool tm_collective_is_transfer(unsigned kind) {
     return tm_collective_is_one_way(kind) || kind == TM_COLL_SENDRECV;
 }
 
-/* Kinds of recorded wait: value (stored; CUPTI's numbers), word, and Kineto's text. */
+/* Kinds of recorded wait. Each has its stored value (CUPTI's number), its word, and Kineto's text.
+ */
 #define TM_WAIT_LIST(X)                                                                            \
     X(TM_WAIT_OTHER, 0, "other", "Unknown Sync")                                                   \
     X(TM_WAIT_EVENT_SYNC, 1, "event_sync", "Event Sync")                                           \
@@ -128,8 +129,9 @@ typedef enum tm_diagnostic {
     TM_DIAGNOSTIC_SKIPPED   /* events read but not kept */
 } tm_diagnostic;
 
-/* Counts made while a trace is read and its timeline built: id, word, severity, meaning. The
- * store's /ranks has the sums of each rank, /spans those of each trace. */
+/* Counts that are made while a trace is read and its timeline is built. Each has an id, a word, a
+ * severity and a meaning. In the store, /spans has the counts of each trace, and /ranks has their
+ * sums for each rank. */
 #define TM_COUNT_LIST(X)                                                                           \
     X(TM_COUNT_NO_TIME, "no_time", TM_DIAGNOSTIC_SKIPPED,                                          \
       "duration, instant or counter events without a valid ts or dur")                             \
@@ -253,7 +255,7 @@ const tm_count_def *tm_count_info(tm_count count);
 /** Maximum rank, and maximum number of ranks of a job. */
 #define TM_RANK_MAX INT64_C(1000000000)
 
-/** TM_NO_EVENT: row number that stands for no event; TM_NO_STEP: for no step. */
+/** Row number that means "no event", and index that means "no step". */
 #define TM_NO_EVENT UINT32_MAX
 enum { TM_NO_STEP = -1 };
 
@@ -264,16 +266,16 @@ typedef struct tm_track {
     uint8_t kind;          /* tm_track_kind */
     int32_t device;        /* GPU: device number, -1 unknown; CPU: -1 */
     int64_t stream;        /* GPU: stream number, -1 unknown; CPU: -1 */
-    uint32_t pid, tid;     /* as written in the trace */
+    uint32_t pid, tid;     /* ids of the process and the thread, as written in the trace */
     uint32_t process_name; /* from metadata records */
     uint32_t thread_name;
     uint32_t first; /* the track's events are rows [first, first + count) of the timeline */
     uint32_t count;
 } tm_track;
 
-/* Attributes that few events have: one table for each kind of attribute, keyed by event row,
- * ascending. If a value is missing, an id is TM_NO_NAME, an integer -1 (correlation: 0), a real
- * NaN. */
+/* Attributes that few events have. Each kind of attribute has a table. Its rows are sorted by
+ * `event`, the row of the event that has the attribute. A missing id is TM_NO_NAME, a missing
+ * correlation is 0, other missing integers are -1, and missing reals are NaN. */
 
 /** A call of the CUDA or HIP runtime or driver. */
 typedef struct tm_launch_attr {
@@ -304,35 +306,37 @@ typedef struct tm_copy_attr {
     uint32_t event;
 } tm_copy_attr;
 
-/** Value of seq if comms_id identifies an operation of a program that runs repeatedly, but not the
- * run. Each run has the same comms_id, on all ranks. The order of the kernels gives the run. */
+/** Value of seq for an operation of a program that runs repeatedly. comms_id then identifies the
+ * operation: it is the same on all ranks and in every run. The run follows from the order of the
+ * kernels. */
 enum { TM_SEQ_REPEATED = -2 };
 
 /** A communication kernel, or the CPU operator that issued it. wait_ns, exposed_ns, first_rank and
- * first_event are set after matching. first_rank and first_event identify the operation, even an
- * incomplete one. */
+ * first_event are set after matching. first_rank and first_event identify the operation; they are
+ * set even if some ranks of the operation have no kernel. */
 typedef struct tm_collective_attr {
     int64_t comms_id; /* 0 if not in the trace */
     int64_t seq;      /* position among the group's operations, or TM_SEQ_REPEATED */
     int64_t in_elements, out_elements;
     int64_t wait_ns;    /* time until the operation's last rank arrived; -1 if the operation has no
                            wait */
-    int64_t exposed_ns; /* of a kernel: part of its duration in which the rank computes nothing; -1
-                           unknown */
-    int64_t call_bytes; /* of a kernel without a recorded size: size [B] of the tensors of the
-                           call that launched the kernel, -1 unknown (timeline/comm_calls.h); not
-                           stored */
+    int64_t exposed_ns; /* for a kernel: the part of its duration in which the rank computes
+                           nothing; -1: unknown */
+    int64_t call_bytes; /* for a kernel without a recorded size: size [B] of the tensors that were
+                           passed to the call that launched it (timeline/comm_calls.h); -1: unknown.
+                           Not stored. */
     uint32_t event;
-    uint32_t first_event;            /* row of the operation's kernel on first_rank; 0 not
-                                        matched */
-    int32_t first_rank;              /* lowest rank of the operation, -1 not matched */
-    int32_t group_size;              /* number of ranks */
+    uint32_t first_event; /* row of the operation's kernel on rank first_rank; 0 if not matched */
+    int32_t first_rank;   /* lowest rank of the operation, -1 not matched */
+    int32_t group_size;   /* number of ranks */
     int32_t rank_start, rank_stride; /* rank i of the group is global rank rank_start + i x
                                         rank_stride, if the ranks are regularly spaced */
     int32_t src_rank, dst_rank;
-    uint32_t name, dtype;              /* `Collective name`, `dtype` */
-    uint32_t group, group_description; /* `Process Group Name`, `... Description` */
-    uint32_t group_ranks;              /* `Process Group Ranks`, cut after 30 by the profiler */
+    uint32_t name, dtype; /* `Collective name`, `dtype` */
+    /* Name ids of `Process Group Name` and `Process Group Description`. */
+    uint32_t group, group_description;
+    uint32_t group_ranks; /* name id of `Process Group Ranks`, a list that the profiler cuts after
+                             30 ranks */
     uint32_t in_split, out_split;
     uint8_t kind; /* tm_collective_kind */
 } tm_collective_attr;
@@ -341,10 +345,10 @@ typedef struct tm_collective_attr {
  * not by its ranks. `src_rank` and `dst_rank` of its kernels are numbers in the communicator until
  * tm_mpi_load has found the ranks (match/communicators.h). */
 typedef struct tm_communicator {
-    uint32_t name;   /* name id, equal to `group` of the communicator's kernels; each of its ranks
-                        has the same text */
-    int32_t n_ranks; /* number of ranks; -1: unknown, because the creation was not recorded; -n: at
-                        least n, for n > 1 */
+    uint32_t name;   /* name id of a text that is the same on all ranks of the communicator; `group`
+                        of the communicator's kernels has the same id */
+    int32_t n_ranks; /* number of ranks; -1: unknown, because the creation of the communicator was
+                        not recorded; another negative number -n: at least n ranks */
     int32_t place;   /* number of this rank in the communicator; -1 if unknown */
     bool used;       /* a kernel of this rank uses the communicator */
     bool numbered;   /* the kernels have a Comms Id from NCCL's counters; false for traces of other
@@ -370,11 +374,11 @@ enum { TM_GROUP_RANKS_MAX = 1 << 20 };
 
 /** A [memory] instant: an allocation, or a release if bytes is negative. */
 typedef struct tm_memory_attr {
-    int64_t address; /* -1 if not recorded */
+    int64_t address; /* address of the memory, -1 if not recorded */
     int64_t bytes;
     int64_t allocated_bytes, reserved_bytes; /* totals of the device after this event, -1 if not
-                                                recorded; on a TPU, reserved_bytes is the part of
-                                                allocated_bytes that programs own */
+                                                recorded. On a TPU, reserved_bytes is the part of
+                                                allocated_bytes that belongs to programs. */
     uint32_t event;
     int32_t device_type; /* 0 CPU, 1 CUDA, ... */
     int32_t device;      /* -1 CPU */
@@ -404,22 +408,22 @@ typedef struct tm_inputs_attr {
 /** Autograd and Python information on a CPU operator, if the profiler recorded it. Building the
  * timeline sets forward. */
 typedef struct tm_operator_attr {
-    int64_t sequence; /* autograd's number of a forward operator: of this operator or, if it is a
-                         backward operator, of the operator whose gradient it computes; -1 if not
-                         recorded */
+    int64_t sequence; /* autograd's sequence number of a forward operator, -1 if not recorded. A
+                         backward operator has the number of the forward operator whose gradient it
+                         computes. */
     uint32_t event;
-    uint32_t forward; /* of a backward operator: row of its forward operator; TM_NO_EVENT for other
-                         operators, or if the forward operator is not in the trace */
+    uint32_t forward; /* for a backward operator: row of its forward operator. TM_NO_EVENT for other
+                         operators, or if the forward operator is not in the trace. */
     uint32_t stack;   /* name id of the operator's call stack, innermost function first, separated
                          by ";" */
-    int32_t thread;   /* of a backward operator: autograd's number of the thread that ran its
-                         forward operator; else 0 */
+    int32_t thread; /* for a backward operator: autograd's number of the thread that ran the forward
+                       operator; otherwise 0 */
 } tm_operator_attr;
 
-/** A recorded wait: of a stream for a CUDA event (stream_wait), or of the host for an event, a
- * stream or all work of a context. The row has category cuda_sync and the device of both streams.
- * An event_sync may come from cudaEventQuery, which does not wait: check the call's name. Building
- * the timeline sets call and record. */
+/** A recorded wait. Either a stream waits for a CUDA event (stream_wait), or the host waits for an
+ * event, a stream or all work of a context. The row of the event has category cuda_sync and the
+ * device of both streams. An event_sync may come from cudaEventQuery, which does not wait, so check
+ * the name of the call. `call` and `record` are set when the timeline is built. */
 typedef struct tm_wait_attr {
     int64_t correlation;        /* correlation id of the call that waits */
     int64_t record_correlation; /* correlation id of the call that recorded the event; 0 if not in
@@ -435,16 +439,17 @@ typedef struct tm_wait_attr {
 
 /** What XLA's or TensorFlow's compiler says of a device event: its names and what it computes. */
 typedef struct tm_xla_attr {
-    int64_t flops, bytes; /* of one execution, as estimated by the compiler, -1 if not recorded;
-                             bytes: read from and written to the device's main memory */
+    /* the compiler's estimates for one execution, -1 if not recorded. `bytes` counts what the
+     * execution reads from and writes to the main memory of the device. */
+    int64_t flops, bytes;
     uint32_t event;
     uint32_t program;  /* name id of the module, with its fingerprint if it has one */
     uint32_t hlo;      /* name id of the operation in the module: "fusion.2" */
     uint32_t category; /* name id of the compiler's category, "loop fusion" */
     uint32_t origin;   /* name id of the operation's origin in the source: "jit(f)/dot_general",
                           "MatMul" */
-    uint32_t shape;    /* name id of the shapes of the output, or of the inputs of an operator:
-                          "bf16[8,128]" */
+    uint32_t shape; /* name id of a text such as "bf16[8,128]": the shapes of the output or, for an
+                       operator, of the inputs */
 } tm_xla_attr;
 
 /** Address of the page of a migration or page fault of unified memory. */
@@ -475,36 +480,39 @@ typedef struct tm_step {
                                  the whole trace is the step */
     int64_t begin_ns, end_ns; /* the step's window [begin, end) */
     bool annotated; /* false: the trace marks no steps, and this step is the whole trace */
-    uint32_t name;  /* name id of the annotation; TM_NO_NAME if the trace marks no steps, or if not
-                       read (tm_store_read_ranks) */
+    uint32_t name;  /* name id of the annotation; TM_NO_NAME if the trace marks no steps, or if
+                       tm_store_read_ranks has not read the name */
 } tm_step;
 
-/** Recordings further apart than this belong to different jobs: no host's clock is that wrong. */
+/** Recordings with a larger distance in time belong to different jobs, because no host's clock is
+ * that wrong. */
 #define TM_FAR_APART_NS INT64_C(600000000000)
 #define TM_FIRST_DAY_NS INT64_C(946684800000000000) /* start of 2000 */
 
 /** One trace of the rank: its path and the time that it covers. A trace whose profiler paused
  * between steps has several spans with the same source. */
 typedef struct tm_span {
-    uint32_t source;                  /* name id of the path as given */
-    int64_t begin_ns, end_ns;         /* from the first start to the last end of its duration
-                                         events, except events of category trace and of the
-                                         operating system; [0, 0) without events */
-    int64_t gpu_begin_ns, gpu_end_ns; /* from the first start to the last end of its GPU events;
-                                         [0, 0) without GPU events */
-    int64_t open_ns;                  /* end of the opening (mpi/opening.h); at least begin_ns */
+    uint32_t source; /* name id of the path as given */
+    /* time from the first start to the last end of the trace's duration events, without events of
+     * category trace and of the operating system; [0, 0) if there are none */
+    int64_t begin_ns, end_ns;
+    /* Time from the first start to the last end of the trace's GPU events; [0, 0) if there are
+     * none. */
+    int64_t gpu_begin_ns, gpu_end_ns;
+    int64_t open_ns; /* end of the opening (mpi/opening.h); at least begin_ns */
     int64_t n_durations, n_gpu_events;
-    int64_t counts[TM_N_COUNTS]; /* by tm_count, of the whole trace; only in the trace's first
-                                    span */
+    int64_t counts[TM_N_COUNTS]; /* counts of the whole trace, by tm_count; only the first span of a
+                                    trace has them */
     bool truncated;              /* the trace is cut short */
 } tm_span;
 
 /** Results of matching for one communication kernel. */
 typedef struct tm_comm_answer {
-    int64_t wait_ns;     /* -1 if the kernel's operation has no wait */
-    int64_t least_ns;    /* if the operation lacks ranks: lower bound of the wait, i.e. the time
-                            until the last recorded rank started, minus the clock uncertainty; -1 if
-                            unknown */
+    /* Time until the operation's last rank arrived; -1: the operation has no wait. */
+    int64_t wait_ns;
+    int64_t least_ns;    /* for an operation in which some ranks have no kernel: lower bound of the
+                            wait, or -1 if unknown. It is the time until the last recorded rank
+                            started, minus the uncertainty of the clocks. */
     int64_t lateness_ns; /* if only this rank came last: its start minus the start of the second to
                             last rank */
     int64_t caused_ns;   /* wait of other ranks that this kernel caused, rounded down */
@@ -512,43 +520,45 @@ typedef struct tm_comm_answer {
                                  ns */
     int64_t doubt_ns;         /* uncertainty of caused_ns: sum of the clock errors of the ranks that
                                  waited */
-    int64_t step;             /* number of the operation's step, -1 none */
+    int64_t step;             /* number of the step to which the operation belongs, -1 if none */
     int32_t group_size;
     bool matched;    /* the kernel belongs to an operation, complete or not */
     bool complete;   /* every member of the operation has a kernel */
-    bool at_least;   /* the group may have more members, which have no traces */
-    bool last, tied; /* last: only this rank came last; tied: this rank and others came last */
-    bool untied;     /* exactly one rank of the operation came last, this or another one */
+    bool at_least;   /* the group may have more members, whose traces are missing */
+    bool last, tied; /* `last`: only this rank came last. `tied`: this rank came last together with
+                        other ranks. */
+    bool untied;     /* exactly one rank of the operation came last; it need not be this rank */
 } tm_comm_answer;
 
 /** How a rank's clock was aligned to the job's. */
 typedef enum tm_clock_way {
-    TM_CLOCK_AS_RECORDED, /* only by the host's wall clock */
+    TM_CLOCK_AS_RECORDED, /* not aligned: as given by the wall clock of the host */
     TM_CLOCK_FITTED,      /* fitted to the ends of collectives */
     TM_CLOCK_UNKNOWN      /* not comparable with other clocks */
 } tm_clock_way;
 
-/** If the product of time and drift is smaller than this, tm_rank_clock_true does not call llround:
- * adjacent doubles of this size are much less than 0.5 apart. */
+/** If the product of time and drift is smaller than this, tm_rank_clock_true need not call llround:
+ * doubles of this size are still exact to much less than 0.5. */
 #define TM_SHORT_DRIFT_NS 1e15
 
-/** A rank's clock: true time = t + offset + drift x (t - middle). All 0 if used as recorded. */
+/** Clock of a rank: true time = t + offset + drift x (t - middle), for a recorded time t. All
+ * members are 0 if recorded times are used unchanged. */
 typedef struct tm_rank_clock {
     int64_t offset_ns; /* offset at middle_ns, the middle of the rank's trace */
     int64_t middle_ns; /* recorded time */
     double drift_ppb;
-    int64_t uncertainty_ns;  /* standard deviation of the offset: its maximum over the time of
-                                the trace */
-    int64_t spread_ns;       /* robust standard deviation between the clocks of the domain's GPUs */
+    int64_t uncertainty_ns; /* largest standard deviation of the offset during the trace */
+    int64_t spread_ns; /* robust standard deviation of the differences between the GPU clocks of the
+                          domain */
     int64_t low_ns, high_ns; /* interval that certainly contains the offset; the int64 limits if
                                 unbounded */
-    int64_t residual_ns;     /* if n_residuals > 0: median difference between this rank's ends of
-                                collectives and those of other ranks */
+    int64_t residual_ns;     /* if n_residuals > 0: median difference between the times at which
+                                collectives end on this rank and on other ranks */
     int64_t n_residuals;     /* number of ends from which residual_ns is computed */
-    int64_t anchors;         /* number of collectives whose ends had weight in the fit of the
-                                rank's domain */
-    int64_t step_ns;         /* if the host's clock was set while the trace was recorded: by
-                                about how much; else 0 */
+    int64_t anchors; /* number of collectives whose ends have a weight in the fit of the clock of
+                        the rank's domain */
+    int64_t step_ns; /* size of the step if the host's clock was set during the recording; otherwise
+                        0 */
     int32_t domain, component; /* ranks of the same domain share a clock; clocks of the same
                                   component are comparable */
     bool bounded;
@@ -561,7 +571,7 @@ static inline int64_t tm_rank_clock_true(const tm_rank_clock *clock, int64_t rec
     double ns = since * share;
     if (!(ns > -TM_SHORT_DRIFT_NS && ns < TM_SHORT_DRIFT_NS))
         return recorded_ns + clock->offset_ns + llround(ns);
-    /* Rounds like llround, but a call would double the cost of this function. */
+    /* This rounds like llround. A call of llround would double the cost of the function. */
     int64_t whole = (int64_t)ns;
     double rest = ns - (double)whole; /* exact */
     return recorded_ns + clock->offset_ns + whole + (rest >= 0.5) - (rest <= -0.5);
@@ -569,12 +579,12 @@ static inline int64_t tm_rank_clock_true(const tm_rank_clock *clock, int64_t rec
 
 /** Sub-track of a rank in the levels. Values are stored. */
 typedef enum tm_level_lane {
-    TM_LEVEL_COMPUTE = 0,   /* P */
-    TM_LEVEL_TRANSFER = 1,  /* communication after the operation's last rank arrived */
-    TM_LEVEL_WAIT = 2,      /* communication before the operation's last rank arrived, without times
-                               in which another operation transfers */
-    TM_LEVEL_UNMATCHED = 3, /* communication of operations without a known wait, without times in
-                               which another operation waits or transfers */
+    TM_LEVEL_COMPUTE = 0,  /* P */
+    TM_LEVEL_TRANSFER = 1, /* communication after the operation's last rank arrived */
+    TM_LEVEL_WAIT = 2, /* communication while the operation waits for its last rank, unless another
+                          operation transfers data meanwhile */
+    TM_LEVEL_UNMATCHED = 3, /* communication of an operation whose wait is unknown, unless another
+                               operation waits or transfers data meanwhile */
     TM_LEVEL_COPIES = 4,    /* M without P */
     TM_LEVEL_HOST = 5,      /* operators and runtime and driver calls of all threads */
     TM_N_LEVEL_LANES
@@ -603,29 +613,32 @@ typedef struct tm_timeline {
     uint32_t format;             /* name id of the reader's name */
     int32_t device;              /* device with the most busy time, -1 if there are no GPU events */
     bool truncated;              /* at least one of the rank's traces is truncated */
-    int64_t counts[TM_N_COUNTS]; /* by tm_count, summed over the rank's traces */
+    int64_t counts[TM_N_COUNTS]; /* counts by tm_count, summed over the rank's traces */
 
     size_t n_events;
-    int64_t *begin_ns;    /* [n_events] since the epoch, as recorded */
+    int64_t *begin_ns;    /* [n_events] recorded starts [ns since the epoch] */
     int64_t *duration_ns; /* [n_events] 0 for instants and counters */
     uint32_t *name;       /* [n_events] */
     int32_t *step;        /* [n_events] index into steps, or TM_NO_STEP */
-    uint32_t *launch;     /* [n_events] row of the call that launched the event, or TM_NO_EVENT; for
-                             a call on queued work: row of the call that queued the work. If the
-                             device is the CPU: row of the operator that requested the work, or the
-                             event's own row */
-    uint8_t *category;    /* [n_events] tm_category */
-    uint8_t *kind;        /* [n_events] tm_event_kind */
-    uint8_t *role;        /* [n_events] tm_role */
+    /* [n_events] For a device event, the row of the call that launched it. For a call that took its
+     * work from a queue, the row of the call that queued the work. If the device is the CPU, the
+     * row of the operator that requested the work, or the event's own row. Otherwise TM_NO_EVENT.
+     */
+    uint32_t *launch;
+    uint8_t *category; /* [n_events] tm_category */
+    uint8_t *kind;     /* [n_events] tm_event_kind */
+    uint8_t *role;     /* [n_events] tm_role */
 
     tm_track *tracks; /* GPU streams first, then CPU threads */
     size_t n_tracks;
     tm_step *steps; /* ordered by start time */
     size_t n_steps;
-    uint8_t *step_marks; /* one bit per event for tm_timeline_is_step; NULL: all 0 */
+    uint8_t *step_marks; /* bit set of the events that mark steps (tm_timeline_is_step); NULL: no
+                            event does */
     tm_span *spans;      /* ordered by start time */
     size_t n_spans;
-    void *attrs[TM_N_ATTRS]; /* by tm_attr: arrays of tm_launch_attr, tm_kernel_attr, ... */
+    void *attrs[TM_N_ATTRS]; /* arrays of the attributes, by tm_attr: of tm_launch_attr,
+                                tm_kernel_attr, ... */
     size_t n_attrs[TM_N_ATTRS];
     tm_launch_shape *shapes; /* [n_shapes] distinct launch parameters of the kernels */
     size_t n_shapes;
@@ -634,16 +647,17 @@ typedef struct tm_timeline {
     size_t n_metadata;
     uint32_t *metadata_lists; /* name ids */
     size_t n_metadata_lists;
-    tm_communicator *communicators; /* NULL when the ranks of all communicators are known */
+    tm_communicator *communicators; /* communicators of the rank; NULL when the ranks of all
+                                       communicators are known */
     size_t n_communicators;
     tm_rank_clock clock;
     tm_level *levels; /* ordered by level, finest first, then by sub-track; NULL until requested */
     size_t n_levels;
     tm_comm_answer *answers; /* [n_attrs[TM_ATTR_COLLECTIVE]], NULL before matching */
-    uint8_t *packed;         /* not NULL: events are packed (timeline/packed_events.h) */
+    uint8_t *packed;         /* packed events (timeline/packed_events.h); NULL: not packed */
 } tm_timeline;
 
-/** Columns of events to read, or'ed. */
+/** Columns of events to read. They are combined with |. */
 typedef enum tm_rows_part {
     TM_ROWS_TIMES = 1,    /* begin_ns and duration_ns */
     TM_ROWS_LAUNCHES = 2, /* launch */
@@ -665,16 +679,16 @@ typedef struct tm_event_rows {
 /**
  * Gets the next piece of a rank's events. On entry *first and *piece describe the previous piece;
  * *piece is NULL before the first piece.
- * @param rows  NULL: the events are in the timeline, as one piece
- * @param what  tm_rows_part, or'ed
+ * @param rows  source of the events; NULL: they are in the timeline and form one piece
+ * @param what  the tm_rows_part to read, combined with |
  */
 tm_status tm_event_rows_next(const tm_event_rows *rows, const tm_timeline *timeline, unsigned what,
                              size_t *first, const tm_timeline **piece, tm_error *err) TM_MUST_CHECK;
 
 void tm_timeline_destroy(tm_timeline *timeline);
 
-/** Returns the sum of the counts of this severity; TM_DIAGNOSTIC_SKIPPED: the number of events not
- * kept. */
+/** Returns the sum of the counts of this severity. For TM_DIAGNOSTIC_SKIPPED, this is the number of
+ * events that were not kept. */
 int64_t tm_timeline_count(const tm_timeline *timeline, tm_diagnostic diagnostic);
 
 /** Returns one more than the largest name id of the timeline's events. */
@@ -697,7 +711,7 @@ static inline bool tm_timeline_is_step(const tm_timeline *timeline, uint32_t row
 }
 
 /** Returns the call by which the program requested a device event: the call that launched it or, if
- * a thread launched it from a queue, the call that queued it. TM_NO_EVENT if unknown. */
+ * a thread launched it from a queue, the call that queued it. Returns TM_NO_EVENT if unknown. */
 static inline uint32_t tm_timeline_asked(const tm_timeline *timeline, uint32_t row) {
     uint32_t call = timeline->launch[row];
     uint32_t by = call == TM_NO_EVENT ? TM_NO_EVENT : timeline->launch[call];
@@ -738,20 +752,22 @@ static inline int64_t tm_opened(const tm_timeline *timeline, int64_t recorded_ns
  * spans. */
 int64_t tm_timeline_middle(const tm_timeline *timeline);
 
-/** Gives host numbers to ranks without a recorded host, in ascending order of ranks. A rank
- * counts as on the host of the previous rank if its device number is higher, by d, and its rank is
- * higher by 1 or by d. Without device numbers, ranks that differ by 1 are on one host. */
+/** Numbers the hosts of ranks whose host was not recorded. The ranks must be passed in ascending
+ * order. A rank is on the same host as the rank before it if its device number is higher and its
+ * rank is higher by 1 or by the difference of the device numbers. If device numbers are unknown, it
+ * is on the same host if its rank is higher by 1. */
 typedef struct tm_host_rule {
-    int64_t rank, device; /* rank and device of the last rank; rank is -2 before the first */
-    int32_t host;         /* number of the last host; -1 before the first */
+    /* Rank and device that were passed last; rank is -2 before the first call. */
+    int64_t rank, device;
+    int32_t host; /* host number that was returned last; -1 before the first call */
 } tm_host_rule;
 
 /** Returns the host number, from 0, of the next rank without a recorded host. @param device device
  * number of the rank, -1 unknown */
 int32_t tm_host_rule_next(tm_host_rule *rule, int64_t rank, int64_t device);
 
-/** Call for a rank with a recorded host: the next rank without a recorded host is on another
- * host. */
+/** Call this for each rank whose host was recorded. The next rank without a recorded host then gets
+ * another host number than the last one. */
 static inline void tm_host_rule_part(tm_host_rule *rule) {
     rule->device = INT64_MAX;
 }

@@ -9,7 +9,7 @@ extern const tm_table_def tm_trend_def;
 
 typedef struct tm_trend tm_trend;
 
-/** Creates an empty trend. NULL when out of memory. */
+/** Creates an empty trend. Returns NULL when out of memory. */
 tm_trend *tm_trend_create(void);
 void tm_trend_destroy(tm_trend *trend);
 
@@ -22,7 +22,7 @@ tm_status tm_trend_add(tm_trend *trend, const char *store, const tm_tables *tabl
                        tm_error *err) TM_MUST_CHECK;
 
 /** Adds a row for each job and each figure that any job has. Rows of one figure are adjacent.
- * TM_OK; TM_ERR_FAULT. */
+ * Returns TM_OK or TM_ERR_FAULT. */
 tm_status tm_trend_tell(const tm_trend *trend, tm_table *out, tm_error *err) TM_MUST_CHECK;
 
 #endif

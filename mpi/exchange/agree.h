@@ -8,11 +8,12 @@
 #include "tmerge/status.h"
 
 /**
- * Makes the failure of one process a failure of all: every process gets the status and error
- * record of the lowest failing process. Costs one reduction if there is no failure.
+ * Makes the failure of one process a failure of all: every process gets the status and error record
+ * of the lowest failing process. Costs one reduction if there is no failure.
  * Collective: over comm.
- * @param status  of this process; if it is not TM_OK, @p err holds the error (unless NULL)
- * @param err     on failure, set on every process; otherwise unchanged; may be NULL
+ * @param status  status of this process; if it is not TM_OK, @p err contains the error unless @p
+ *                err is NULL
+ * @param err     may be NULL. Set on every process if one of them failed, otherwise unchanged.
  * @return        the same on every process
  */
 tm_status tm_mpi_agree(MPI_Comm comm, tm_status status, tm_error *err) TM_MUST_CHECK;

@@ -9,9 +9,10 @@ enum {
     AT_ONCE_NS = 10000, /* time that a message takes to a process that already waits for it */
     SHORTEST_NS = 10000,
     LONGEST_NS = 1000000,
-    LONGEST_OF_DATA_NS = 50000, /* short: during a sleep, MPI transfers no part of a large
-                                   message */
-    FEW = 1000 /* with more values, a transfer takes longer than waiting for other processes */
+    LONGEST_OF_DATA_NS =
+        50000, /* This is short, because MPI transfers no part of a large message during a sleep. */
+    FEW = 1000 /* if a request has more values than this, its transfer takes longer than the wait
+                  for other processes */
 };
 
 static void sleep_a_part_of(int64_t waited_ns, int64_t longest_ns) {
@@ -23,7 +24,7 @@ static void sleep_a_part_of(int64_t waited_ns, int64_t longest_ns) {
 
 /* What a process waits for. ask() checks whether it has happened. */
 typedef struct question {
-    MPI_Request *request; /* request to complete; NULL: a message to arrive */
+    MPI_Request *request; /* request that must complete; NULL: a message must arrive */
     MPI_Comm comm;
     int from, tag;
     int64_t longest_ns;

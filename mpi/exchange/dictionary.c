@@ -154,7 +154,7 @@ static tm_status dictionary_of(const void *words, size_t size, tm_names **out, t
 typedef struct replacer {
     const tm_names *from;
     tm_names *to;
-    uint32_t *known; /* by old id: the new id, 0 if not yet looked up */
+    uint32_t *known; /* [old id] the new id; 0: not yet looked up */
 } replacer;
 
 static void replace(void *context, uint32_t *id) {

@@ -12,8 +12,9 @@
  * event names, then other texts, each group in ascending order of the bytes. The dictionary
  * therefore does not depend on which process has which ranks. Replaces the ids in the timelines.
  * Collective: over comm.
- * @param names      this process's table: the ids in the timelines before the call
- * @param timelines  [n] this process's
+ * @param names      names of this process; before the call, the ids in the timelines are ids of
+ *                   this table
+ * @param timelines  [n] timelines of this process
  * @param out        the dictionary, the same on every process; set only on TM_OK
  * @return           TM_OK or TM_ERR_FAULT, the same on every process
  */

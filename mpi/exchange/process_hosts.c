@@ -66,7 +66,8 @@ tm_status tm_mpi_same_file(MPI_Comm comm, const char *path, tm_error *err) {
 void tm_mpi_hosts_free(tm_hosts *hosts) {
     free(hosts->of);
     free(hosts->names);
-    if (hosts->node && hosts->node != MPI_COMM_NULL) /* 0 if tm_mpi_hosts_find was not called */
+    if (hosts->node &&
+        hosts->node != MPI_COMM_NULL) /* if tm_mpi_hosts_find was not called, `node` is 0 */
         MPI_Comm_free(&hosts->node);
     *hosts = (tm_hosts){.node = MPI_COMM_NULL};
 }

@@ -21,7 +21,9 @@ struct tm_progress {
     int n_ended; /* on process 0: number of other processes that have ended */
     tm_progress_sink sink;
     tm_progress_state state;
-    step pending, sent; /* sent: in transit, must not change until it has arrived */
+    /* work that was not yet sent, and work in the last message. `sent` must not change until the
+     * message has arrived. */
+    step pending, sent;
     MPI_Request request;
     double began, last;
 };

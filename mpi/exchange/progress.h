@@ -12,7 +12,7 @@
 typedef struct tm_progress_state {
     const char *phase;   /* activity: "reading" */
     const char *unit;    /* unit of done and total: "B", "events" */
-    int64_t done, total; /* total 0 if unknown */
+    int64_t done, total; /* amount of work done, and in total; total is 0 if unknown */
     int64_t events;      /* number of events so far, if the unit is not "events" */
     double seconds;      /* time since the start of the phase */
     bool ended;          /* this is the last call for the phase */

@@ -7,7 +7,8 @@
 #include "agree.h"
 #include "backoff.h"
 
-/* By process: number of records, and index of the first record. */
+/* An exchange of records. The arrays have an element for each process: the number of records that
+ * are sent to it or received from it (_n), and the index of the first of these records (_at). */
 typedef struct exchange {
     MPI_Comm comm;
     int n_processes;
@@ -69,8 +70,8 @@ static tm_status exchange_records(exchange *x, tm_vec *records, tm_vec *out, tm_
     long n = places(x->receive_n, x->receive_at, x->n_processes);
     char *sorted = by_owner(records, x);
     tm_status status = TM_OK;
-    tm_vec_free(records); /* freed before the received records are allocated: at most two copies
-                             exist at any time */
+    tm_vec_free(records); /* Free the records before the received records are allocated, so that at
+                             most two copies exist at any time. */
     out->n = 0;
     if (n < 0)
         status = tm_fail(err, TM_ERR_FAULT, NULL, -1, "more than 2^31 records for one process");

@@ -10,10 +10,10 @@
 /**
  * Sends every record to its owner and receives the records that this process owns. Collective: over
  * comm.
- * @param records  this process's records; emptied
+ * @param records  records of this process; empty after the call
  * @param owner    returns the process, in [0, n_processes), that a record goes to
- * @param out      gets the records ordered by sending process; records of one process keep their
- *                 order. Same element size as @p records
+ * @param out      gets the received records in the order of the sending processes; records of one
+ *                 process keep their order. Its elements have the same size as those of @p records.
  * @return         TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_shuffle(MPI_Comm comm, tm_vec *records,
@@ -24,10 +24,9 @@ tm_status tm_mpi_shuffle(MPI_Comm comm, tm_vec *records,
 int tm_mpi_first_process(const void *record, int n_processes);
 
 /**
- * Gives every process the elements of all processes, in process order. Only for small amounts of
- * data per rank.
- * Collective: over comm.
- * @param out  appended to; same element size
+ * Appends the elements that each process has in @p own to @p out on every process, in the order of
+ * the processes. Use it only if each rank has little data. Collective: over comm.
+ * @param out  vector whose elements have the same size as those of @p own
  * @return     TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_everywhere(MPI_Comm comm, const tm_vec *own, tm_vec *out,

@@ -16,9 +16,9 @@ static int process_of(const void *record, int n_processes) {
     return ((const tm_membership *)record)->process;
 }
 
-/* Gets the members of this process's communicators from all processes. Among the communicators that
- * this process owns, *n_alone is the number of communicators that a single rank uses and whose size
- * no rank recorded. */
+/* Sets @p out to all members of the communicators that this process uses, from all processes. Sets
+ * *n_alone to the number of communicators of unknown size that only one rank uses. Only
+ * communicators that this process owns are counted. */
 static tm_status exchange(MPI_Comm comm, tm_vec *own, tm_vec *out, size_t *n_alone, tm_error *err) {
     tm_vec here = TM_VEC(tm_membership), answers = TM_VEC(tm_membership);
     tm_status status = tm_mpi_shuffle(comm, own, owner_of, &here, err);
@@ -34,7 +34,8 @@ static tm_status exchange(MPI_Comm comm, tm_vec *own, tm_vec *out, size_t *n_alo
 
 bool tm_mpi_formats_differ(MPI_Comm comm, const tm_timeline *timelines, size_t n,
                            const tm_names *names) {
-    uint64_t ends[2] = {UINT64_MAX, UINT64_MAX}; /* minimum, and the maximum as its complement */
+    /* Minimum of the hashes, and complement of their maximum. */
+    uint64_t ends[2] = {UINT64_MAX, UINT64_MAX};
     for (size_t i = 0; i < n; i++) {
         tm_text format = tm_names_text(names, timelines[i].format);
         uint64_t hash = tm_hash_mixed(0, format.bytes, format.size);
@@ -45,9 +46,10 @@ bool tm_mpi_formats_differ(MPI_Comm comm, const tm_timeline *timelines, size_t n
     return ends[0] < ~ends[1];
 }
 
-/* Returns whether every rank of the job recorded its communicators: the number of ranks that
- * recorded communicators is the job's (world size, or highest rank + 1 if that is larger), all
- * ranks name communicators in the same way, and no communicator has only one known rank. */
+/* Returns whether every rank of the job recorded its communicators. This requires that as many
+ * ranks recorded communicators as the job has (the world size, or the highest rank + 1 if that is
+ * larger), that all ranks name communicators in the same way, and that each communicator has at
+ * least two known ranks. */
 static bool have_all_reported(MPI_Comm comm, const tm_loaded *loaded, size_t n_alone) {
     int64_t sums[2] = {0, (int64_t)n_alone}; /* number of ranks that recorded communicators; number
                                                 of communicators of which only one rank is known */

@@ -15,11 +15,12 @@
 tm_status tm_mpi_find_communicators(MPI_Comm comm, tm_loaded *loaded, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Returns whether the ranks' traces have different formats. Formats name groups differently: a
- * group in one format does not show which ranks with traces of another format belong to it.
+ * Returns whether the ranks' traces have different formats. Each format has its own names for
+ * groups. So the group of a kernel does not show which ranks with traces in other formats belong to
+ * the group.
  * Collective: over comm.
  * @param timelines  [n]
- * @param names      with the names of their formats
+ * @param names      has the names of the formats of the timelines
  */
 bool tm_mpi_formats_differ(MPI_Comm comm, const tm_timeline *timelines, size_t n,
                            const tm_names *names);

@@ -50,10 +50,11 @@ const tm_format *tm_entry_format(const tm_entry *entry) {
     return entry->format > 0 ? all[entry->format - 1] : NULL;
 }
 
-/* Adds entries for a trace file: one for each unit, or one for the file. Also sets the kind in
- * `entry`. A unit's rank comes from the rank map (which has the rank of the first unit; further
- * units get the next ranks), else from the file's name if the file has one unit, else from the
- * content. */
+/* Adds entries for a trace file: one for each unit, or one for a file without units. Also sets the
+ * kind in `entry`. The rank of an entry is the first of these that is known: the rank from the rank
+ * map, the rank in the name of the file if the file has one unit, and the rank in the content. The
+ * rank map gives the rank of the first unit of a file; its other units get the ranks that follow.
+ */
 static tm_status add_trace(const tm_input *input, const tm_file_info *info, tm_entry *entry,
                            tm_vec *found, bool *foreign, tm_error *err) {
     tm_entry file = {
@@ -94,7 +95,8 @@ tm_status tm_entries_leave_out(tm_table *left_out, const char *path, const char 
     return tm_table_set_text(left_out, &row[2], message, err);
 }
 
-/* Sorts entries by input. Entries of the same input keep their order. NULL when out of memory. */
+/* Sorts entries by input. Entries of the same input keep their order. Returns NULL when out of
+ * memory. */
 static tm_entry *sort(const tm_entry *all, size_t n, size_t n_inputs) {
     size_t *place = calloc(n_inputs + 1, sizeof *place);
     tm_entry *sorted = calloc(n + 1, sizeof *sorted);
@@ -169,9 +171,9 @@ tm_status tm_mpi_entries_sum(MPI_Comm comm, tm_entry *entries, size_t n, tm_erro
     return TM_OK;
 }
 
-/* Sessions of one host share its monotonic clock, but start times have a resolution of a second, so
- * their measured epochs differ. Sets epochs of a host that are less than a second apart to the
- * lowest of them. */
+/* The sessions of a host share its monotonic clock. But each session records its start only to a
+ * second, so the epochs that follow from these starts differ. If epochs of a host differ by less
+ * than a second, sets them to the lowest of them. */
 static void tie_clocks(tm_entry *entries, size_t n) {
     const int64_t apart_ns = 1000000000;
     for (size_t i = 0; i < n; i++) {
@@ -254,8 +256,8 @@ tm_status tm_loader_bad_input(const tm_loader *l, tm_entry *entry, tm_status sta
     return tm_entries_leave_out(l->left_out, input->path, "unreadable", text, err);
 }
 
-/* Adds an entry for a report or an export that is not read, because another file is read instead,
- * or because the report could not be exported. */
+/* Adds an entry for an input that is not read: an export or a report for which another file is
+ * read, or a report that could not be exported. */
 static tm_status pass_over(tm_loader *l, size_t i, tm_vec *found, tm_error *err) {
     const char *path = l->options->inputs[i].path;
     int state = l->exports.states[i];

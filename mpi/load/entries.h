@@ -33,20 +33,23 @@ static inline bool tm_entry_is_by_path(const tm_entry *entry) {
     return format && format->by_path;
 }
 
-/** Adds a row to a table that has the columns of job.left_out. Collective: no. TM_OK;
+/** Adds a row to a table that has the columns of job.left_out. Collective: no. Returns TM_OK or
  * TM_ERR_FAULT. */
 tm_status tm_entries_leave_out(tm_table *left_out, const char *path, const char *reason,
                                const char *message, tm_error *err) TM_MUST_CHECK;
 
-/** Gathers the entries of all processes in the order of the inputs. Collective: over comm.
- * @param found  of tm_entry: this process's
+/**
+ * Gathers the entries of all processes in the order of the inputs. Collective: over comm.
+ * @param found  vector of tm_entry: the entries that this process found
  * @param out    [n] owned by the caller, set only on TM_OK
- * @return       TM_OK; TM_ERR_USAGE (too many); TM_ERR_FAULT */
+ * @return       TM_OK; TM_ERR_USAGE (too many); TM_ERR_FAULT
+ */
 tm_status tm_mpi_entries_gather(MPI_Comm comm, const tm_vec *found, tm_entry **out, size_t *n,
                                 tm_error *err) TM_MUST_CHECK;
 
 /** Distributes entries. The process that owns an entry must have filled it, and all other processes
- * must have set it to 0. Collective: over comm. TM_OK; TM_ERR_USAGE (too many); TM_ERR_FAULT. */
+ * must have set it to 0. Collective: over comm. Returns TM_OK; TM_ERR_USAGE (too many);
+ * TM_ERR_FAULT. */
 tm_status tm_mpi_entries_sum(MPI_Comm comm, tm_entry *entries, size_t n,
                              tm_error *err) TM_MUST_CHECK;
 

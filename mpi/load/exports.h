@@ -23,8 +23,9 @@ typedef enum tm_export_state {
 typedef struct tm_exports {
     int *states;     /* [n] tm_export_state by input; owned */
     char **paths;    /* [n] by input: path of the temporary export, or NULL; owned */
-    uint64_t **seen; /* [n] by input: for a temporary export of a job on several hosts: bit set of
-                        the host that has the file; NULL: all hosts; owned */
+    uint64_t **seen; /* [n] by input; owned. If the job runs on several hosts, only the host that
+                        made a temporary export has its file; the bit set contains that host. NULL:
+                        all hosts have the file. */
     size_t n;
     char *folder; /* this host's folder of temporary exports; NULL: none; owned */
 } tm_exports;

@@ -1,5 +1,6 @@
-/* Some files show only when read completely that they hold several ranks, because data on their
- * processes may come at the end. Lists the units of such files, which are then read. */
+/* In some files, the data that show how many ranks the file holds come at the end. Such a file is
+ * first read as one trace. If it turns out to hold several ranks, its units are listed here, and
+ * then read. */
 #include <stdlib.h>
 
 #include "loader.h"
@@ -14,9 +15,11 @@ static tm_status list_own(tm_loader *l, tm_vec *found, tm_error *err) {
     return TM_OK;
 }
 
-/* Replaces the entries of inputs that have units by the units. Entries and units are in the order
- * of inputs.
- * @param units  [n] */
+/*
+ * Replaces the entry of each input that has units by the entries of these units. Entries and units
+ * are in the order of the inputs.
+ * @param units  [n] entries of the units
+ */
 static tm_status replace(tm_loader *l, const tm_entry *units, size_t n, tm_error *err) {
     tm_entry *entries = calloc(l->n + n + 1, sizeof *entries);
     tm_trace **traces = calloc(l->n + n + 1, sizeof *traces);

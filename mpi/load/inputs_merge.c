@@ -32,7 +32,8 @@ int tm_natural_order(const char *a, const char *b) {
 typedef struct listed_input {
     tm_input_head head;
     const char *path;
-    char *match;   /* owned; the leading part of the path that the argument matched */
+    char *match;   /* owned; the beginning of the path, up to where the argument on the command line
+                      matched it */
     bool reported; /* an earlier entry is the same file and was already written to the output */
 } listed_input;
 

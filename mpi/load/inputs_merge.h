@@ -11,8 +11,8 @@ typedef struct tm_input_head {
     int64_t mapped_rank;
     int64_t from_folder;
     int64_t operand; /* number of the command-line argument that names the input */
-    int64_t match;   /* if the argument is a pattern: number of leading characters of the path that
-                        it matched */
+    int64_t match;   /* if the argument is a pattern: length of the beginning of the path that the
+                        pattern matched */
     int64_t host;    /* number of the host that listed the input */
     tm_identity identity;
 } tm_input_head;
@@ -21,13 +21,13 @@ typedef struct tm_input_head {
 int tm_natural_order(const char *a, const char *b);
 
 /**
- * Merges the lists of all hosts. Inputs that several hosts list under the same name become one
- * input if they are the same file. The inputs get the order in which a host that sees all files
- * would list them. Different files with the same name are ordered by their first host.
+ * Merges the lists of all hosts. If several hosts list the same file under the same name, it
+ * becomes one input. The inputs are in the order in which a host that sees all files would list
+ * them. Different files with the same name are in the order of the hosts that list them.
  * @param listed  inputs of all hosts, by host
- * @param out     of char: appended to
- * @param seen    of uint64_t: tm_hosts_words words for each input: bit set of the hosts that see
- *                the input; appended to
+ * @param out     vector of char to which the merged list is appended
+ * @param seen    vector of uint64_t to which, for each input, a bit set of tm_hosts_words words is
+ *                appended: the hosts that see the input
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_inputs_merge(const tm_vec *listed, int n_hosts, tm_vec *out, tm_vec *seen,

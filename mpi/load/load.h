@@ -17,10 +17,10 @@
 /** A file to read, from the command line. */
 typedef struct tm_input {
     const char *path;
-    bool from_folder;     /* found in a folder: left out if it is not a trace */
+    bool from_folder; /* the file was found in a folder, so it is left out if it is not a trace */
     int64_t mapped_rank;  /* rank in --rank-map, else -1 */
     const uint64_t *seen; /* bit set of the hosts that see the file; NULL: all */
-    bool below;           /* found in a subfolder of the folder on the command line */
+    bool below; /* the file was found in a subfolder of the folder that the command line names */
 } tm_input;
 
 typedef struct tm_load_options {
@@ -51,10 +51,9 @@ typedef struct tm_loaded {
     int64_t world_size;    /* largest world size in a trace, -1 if no trace has one */
     int64_t n_traces;      /* number of traces read; a file with several ranks counts once for each
                               rank */
-    int64_t n_by_position; /* number of traces whose rank is not recorded and follows from their
-                              position */
-    int64_t n_by_path;     /* number of traces in n_by_position whose position follows from their
-                              path */
+    int64_t n_by_position; /* number of traces that do not record their rank; the rank follows from
+                              their position among all traces */
+    int64_t n_by_path;     /* number of these traces whose position follows from their path */
     size_t n_in_parts;     /* number of traces that several processes read */
 } tm_loaded;
 

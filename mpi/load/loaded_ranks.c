@@ -157,7 +157,7 @@ tm_status tm_loader_list_ranks(tm_loader *l, tm_error *err) {
 /* Sets *split to whether different processes hold traces of the same rank. */
 static tm_status find_split(const tm_loader *l, bool *split, tm_error *err) {
     tm_keys ranks = TM_KEYS(int64_t);
-    tm_vec owners = TM_VEC(int); /* by rank: 1 + process that holds its first trace */
+    tm_vec owners = TM_VEC(int); /* [rank] 1 + the process that holds the rank's first trace */
     bool ok = true;
     *split = false;
     for (size_t i = 0; i < l->n && ok; i++) {

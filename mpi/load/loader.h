@@ -19,14 +19,15 @@ typedef struct tm_loader {
     tm_classifier *classifier;
     tm_step_names *step_names;
     tm_exports exports;
-    tm_entry *entries; /* [n] one for each input or, if an input has several units, for each unit;
-                          the same on every process */
+    tm_entry *entries; /* [n] an entry for each input, or for each unit of an input with several
+                          units; the same on every process */
     size_t n;
     tm_vec parts;         /* of tm_mpi_part: parts of traces read by several processes */
     tm_share_item *items; /* [n + parts.n] reader of each entry, then of each part */
     tm_trace **traces;    /* [n] traces read on this process, NULL for others */
     size_t last;          /* index of the entry that this process read last */
-    tm_vec moves;         /* of tm_rank_move: rank in a trace, and rank of the job */
+    tm_vec moves; /* of tm_rank_move: the rank that a trace records, and the rank that the trace got
+                     in the job */
     tm_loaded *out;
 } tm_loader;
 
@@ -43,8 +44,8 @@ const uint64_t *tm_loader_seen(const tm_loader *l, size_t input);
 /**
  * Handles an unusable file: fails or, if --skip-bad allows it, adds a row to left_out. If the file
  * is an export, the message names the report. Collective: no.
- * @param status  not TM_OK, with @p err: the failure
- * @return        TM_OK: the entry is now marked bad; else the failure
+ * @param status  the failure, not TM_OK; described in @p err
+ * @return        TM_OK if the entry is now marked bad; otherwise the failure
  */
 tm_status tm_loader_bad_input(const tm_loader *l, tm_entry *entry, tm_status status,
                               tm_error *err) TM_MUST_CHECK;
@@ -53,17 +54,18 @@ tm_status tm_loader_bad_input(const tm_loader *l, tm_entry *entry, tm_status sta
 void tm_loader_drop_trace(tm_loader *l, size_t i);
 
 /** Lists the inputs: one process examines each input. Sets the entries and n_traces on every
- * process. Collective: over l->comm. TM_OK; TM_ERR_INPUT, also if there is no trace; TM_ERR_USAGE;
- * TM_ERR_FAULT; the same on every process. */
+ * process. Collective: over l->comm. Returns TM_OK; TM_ERR_INPUT, also if there is no trace;
+ * TM_ERR_USAGE; TM_ERR_FAULT; the same on every process. */
 tm_status tm_mpi_list_entries(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 
 /** Appends an entry for each unit of an input that was read as one trace and turned out to have
- * units (is_fused). Collective: no. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+ * units (is_fused). Collective: no. Returns TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_loader_list_units(tm_loader *l, size_t input, tm_vec *found,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Gives every process what each process found in the traces that it read, and which traces are
- * bad. Collective: over l->comm. TM_OK; TM_ERR_USAGE (too many); TM_ERR_FAULT. */
+/** Shares what each process found in the traces that it read, and which of these traces are bad.
+ * Then every process knows this about all traces. Collective: over l->comm. Returns TM_OK;
+ * TM_ERR_USAGE (too many); TM_ERR_FAULT. */
 tm_status tm_loader_spread(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 
 /**
@@ -85,19 +87,19 @@ tm_status tm_mpi_list_fused(tm_loader *l, bool *any, tm_error *err) TM_MUST_CHEC
 tm_status tm_loader_decide_ranks(tm_loader *l, bool were_read, tm_error *err) TM_MUST_CHECK;
 
 /** Splits traces that are too large for one process: sets `parts`, the same on every process.
- * Collective: no. TM_OK; TM_ERR_FAULT. */
+ * Collective: no. Returns TM_OK or TM_ERR_FAULT. */
 tm_status tm_loader_cut(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 
 /** Assigns traces to processes by the ranks known so far: sets `items` and the readers of parts,
  * the same on every process. The reader of a trace's first part owns the trace; any process may
- * read the other parts. Collective: no. TM_OK; TM_ERR_FAULT. */
+ * read the other parts. Collective: no. Returns TM_OK or TM_ERR_FAULT. */
 tm_status tm_loader_plan(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 
-/** Returns the bytes of the file that a part covers. Collective: no. */
+/** Returns the number of bytes of the file that a part covers. Collective: no. */
 int64_t tm_loader_part_size(const tm_loader *l, const tm_mpi_part *part);
 
 /** Reads the traces that are assigned to this process and not yet read. Frees traces that are now
- * assigned to others. Then joins all parts of traces. Collective: over l->comm. TM_OK;
+ * assigned to others. Then joins all parts of traces. Collective: over l->comm. Returns TM_OK;
  * TM_ERR_INPUT; TM_ERR_FAULT; the same on every process. */
 tm_status tm_mpi_read_traces(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 
@@ -114,12 +116,12 @@ void tm_loader_drop_parts(tm_loader *l);
 tm_status tm_mpi_find_ranks(tm_loader *l, bool *split, tm_error *err) TM_MUST_CHECK;
 
 /** Lists the ranks of the traces that could be read; all processes find the same list. Collective:
- * no. TM_OK; TM_ERR_INPUT if there are none; TM_ERR_FAULT. */
+ * no. Returns TM_OK; TM_ERR_INPUT if there are none; TM_ERR_FAULT. */
 tm_status tm_loader_list_ranks(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 
 /** Builds the timeline of each rank on the process that holds its traces. Collective: over l->comm.
- * TM_OK; TM_ERR_INPUT (two traces cover the same time of one rank); TM_ERR_FAULT; the same on every
- * process. */
+ * Returns TM_OK; TM_ERR_INPUT (two traces cover the same time of one rank); TM_ERR_FAULT; the same
+ * on every process. */
 tm_status tm_mpi_build_timelines(tm_loader *l, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -15,14 +15,15 @@ void tm_loader_drop_trace(tm_loader *l, size_t i) {
     l->traces[i] = NULL;
 }
 
-/* What this process reads at the moment, traces or a part of a trace, and the progress reported so
- * far. */
+/* What this process reads at the moment (whole traces, or a part of a trace), and the progress that
+ * it has reported so far. */
 typedef struct reading {
     tm_progress *progress;
-    tm_trace *const *traces; /* [n] traces of the file's units; the progress counts the file's
-                                bytes n times */
+    /* [n] traces that are being read: one for each unit of the file that this process reads. The
+     * size of the file counts once for each of them in the progress. */
+    tm_trace *const *traces;
     int64_t n;
-    int64_t most; /* size of the part: of the bytes read, only this many are reported */
+    int64_t most; /* size of the part that is read; at most this many bytes are reported */
     int64_t bytes, events;
 } reading;
 
@@ -131,9 +132,9 @@ static tm_status make_batch(tm_loader *l, size_t i, bool alone, batch *b, tm_err
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Estimates a trace's number of rows, because traces of one job have about as many events per byte.
- * Returns it as a multiple of the rows of the last trace read; 0 if the files' sizes differ too
- * much for an estimate. */
+/* Estimates how many rows a trace has, as a multiple of the rows of the trace that was read last.
+ * Traces of one job have about the same number of events per byte. Returns 0 if the sizes of the
+ * files differ too much for an estimate. */
 static double times_last(const tm_loader *l, const tm_entry *e) {
     const double most = 2, slack = 1.03;
     const double size = (double)e->weight, last = (double)l->entries[l->last].weight;

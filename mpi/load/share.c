@@ -40,7 +40,7 @@ int tm_share_reader(const tm_share_readers *readers, const uint64_t *seen, size_
 typedef struct group {
     int64_t rank;
     int64_t weight;
-    size_t first;         /* first of the items in argument order; breaks ties */
+    size_t first; /* index of the group's first item; decides the order of groups of equal weight */
     const uint64_t *seen; /* hosts that can open all of the traces; NULL: all hosts */
     int owner;
 } group;
@@ -127,7 +127,7 @@ static tm_status deal_out(const dealing *d, const tm_share_readers *readers, tm_
     fair /= readers->n;
     for (size_t g = 0; g < d->n_groups; g++) {
         group *at = &d->groups[g];
-        if (!at->seen && at->weight < fair / FEW) { /* also true for all later groups */
+        if (!at->seen && at->weight < fair / FEW) { /* the groups after this one are small, too */
             deal_small(d, at, d->n_groups - g, readers->n, fair);
             break;
         }

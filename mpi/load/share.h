@@ -39,7 +39,7 @@ typedef struct tm_share_item {
 /** Processes that can read traces. */
 typedef struct tm_share_readers {
     int n;              /* number of processes */
-    int n_hosts;        /* 1: host_of is not used */
+    int n_hosts;        /* number of hosts; 1: host_of is not used */
     const int *host_of; /* [n] host of each process */
 } tm_share_readers;
 
@@ -51,10 +51,11 @@ int tm_share_n_readers(const tm_share_readers *readers, const uint64_t *seen);
 int tm_share_reader(const tm_share_readers *readers, const uint64_t *seen, size_t k);
 
 /**
- * Assigns the traces to processes. Ranks with traces that not all hosts can open come first, then
- * other ranks; each time the largest rank first. A rank goes to the least loaded process that can
- * open its traces. Ranks below a sixteenth of a process's share come last, in blocks of
- * neighbouring ranks. Collective: no.
+ * Assigns the traces to processes. Ranks with traces that some host cannot open are assigned first,
+ * then the other ranks. Within each of these two classes, larger ranks come before smaller ones. A
+ * rank goes to the process that has the least work so far and can open the rank's traces. Ranks
+ * with less than a sixteenth of a process's share come last: neighbouring ranks go to the same
+ * process. Collective: no.
  * @param items  [n] in the order of the arguments
  * @return       TM_OK; TM_ERR_INPUT (no host sees all traces of a rank); TM_ERR_FAULT
  */

@@ -8,11 +8,13 @@
 
 enum { TAG_PARTS = 14, PIECE_BYTES = 4 << 20 };
 
-/* Tables of a trace: the attributes, then the events. */
+/* Indices of the tables of a trace: first a table for each kind of attribute, then the table of
+ * events. */
 enum { EVENTS = TM_N_ATTRS, N_TABLES };
 
-/* Data on a part that all processes get. Contains only numbers. They are 0 except on the part's
- * reader, so that a sum over processes gives them to all. */
+/* What a process reports about a part that it read; all processes get it. Contains only numbers. On
+ * processes that did not read the part they are 0, so that a sum over all processes gives the
+ * report to each of them. */
 typedef struct reported {
     int64_t read;
     int64_t begin, end, in_object;

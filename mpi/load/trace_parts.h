@@ -39,11 +39,11 @@ tm_status tm_mpi_part_read(tm_mpi_part *part, const tm_trace_file *file, tm_name
  * Joins the parts of each trace that are proven to form the whole trace, and frees all parts. Sends
  * parts in pieces, so that the receiver needs memory only for the whole trace and one piece.
  * Collective: over comm.
- * @param parts   [n] sets `joined` in all parts of a trace that was joined
+ * @param parts   [n] all parts; the call sets `joined` in the parts of each trace that was joined
  * @param names   this process's dictionary, which gets the texts of the traces joined on this
  *                process
- * @param traces  by entry: set if the trace was joined on this process; malloc'ed, freed by the
- *                caller
+ * @param traces  [entry] set for each trace that was joined on this process; malloc'ed, freed by
+ *                the caller
  * @return        TM_OK; TM_ERR_FAULT; the same on every process
  */
 tm_status tm_mpi_parts_join(MPI_Comm comm, tm_mpi_part *parts, size_t n, tm_names *names,

@@ -7,9 +7,9 @@
 #include "mpi/exchange/shuffle.h"
 #include "replay/job/replay_job.h"
 
-/* Changes are evaluated in batches of at least LEAST. Batches are larger as long as the estimated
- * size of the reduced job is below JOB_BYTES. LINKS: estimated number of links for each operation
- * of a rank and each end of a step. */
+/* A batch has at least LEAST changes. It has more as long as the estimated size of the reduced job
+ * stays below JOB_BYTES. LINKS is an estimate of the number of links that a rank has for each of
+ * its operations and for each end of a step. */
 enum { LEAST = 8, LINKS = 4 };
 static const int64_t JOB_BYTES = INT64_C(32) << 20;
 
@@ -84,7 +84,8 @@ tm_replay_weigh tm_mpi_changes_weigh(tm_trying *trying) {
                              &trying->sets, &trying->sets,         &trying->words};
 }
 
-/* Makes the reduced job from the words of all processes. */
+/* Makes the reduced job. Collects the reduced ranks of all processes, which are lists of numbers,
+ * in @p all. */
 static tm_status make_job(tm_trying *t, tm_vec *all, tm_replay *job, tm_error *err) {
     tm_status status = tm_replay_share(t->r->comm, &t->words, all, err);
     if (status == TM_OK)
@@ -95,9 +96,10 @@ static tm_status make_job(tm_trying *t, tm_vec *all, tm_replay *job, tm_error *e
 /* A job, and memory for evaluating it with one set of weights after another. */
 typedef struct sweep {
     const tm_replay *job;
-    int64_t *all;  /* owned; [operations + steps][sets] times */
+    int64_t *all;  /* owned; [operations + steps][sets] times of operations and ends of steps with
+                      each set of weights */
     uint8_t *sets; /* owned; [ranks] */
-    int64_t *ns;   /* owned; [operations + steps] times with one set */
+    int64_t *ns;   /* owned; [operations + steps] times with the set that is evaluated */
 } sweep;
 
 /* Returns the job's time T with set @p set of weights. */
@@ -108,7 +110,8 @@ static int64_t total_with(const sweep *s, size_t set) {
     return tm_replay_total(job, s->ns);
 }
 
-/* Evaluates a change, which has the sets of weights @p set and @p set + 1. */
+/* Evaluates a change. The weights of set @p set show what the change saves; the weights of @p set +
+ * 1 show what it saves at most. */
 static tm_status try_change(const sweep *s, uint8_t set, int64_t total_ns, tm_whatif_item *item,
                             tm_error *err) {
     item->saved_most_ns = total_ns - total_with(s, (size_t)set + 1);

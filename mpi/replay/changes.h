@@ -19,8 +19,9 @@ typedef struct tm_change_more {
 
 /** The changes that are evaluated in addition to those chosen from the critical path. */
 typedef struct tm_changes_more {
-    tm_vec changes;       /* of tm_change_more; the same on every process, except for factors */
-    const uint8_t *pairs; /* by name id: 1 for kernels that send or receive; NULL: not needed */
+    tm_vec changes;       /* of tm_change_more; the same on every process except for the factors */
+    const uint8_t *pairs; /* [name id] 1 for names of kernels that send or receive; NULL: no change
+                             needs them */
 } tm_changes_more;
 
 /** All changes to evaluate, and the weights of the current batch of changes. */
@@ -29,8 +30,8 @@ typedef struct tm_trying {
     const tm_changes *chosen;
     const tm_changes_more *more; /* evaluated, too */
     size_t next_more;
-    const tm_scenario *scenario; /* NULL if there is none, or after its change was picked */
-    uint8_t *marks;              /* owned; by name id: marks of the chosen kernels */
+    const tm_scenario *scenario; /* scenario that still has to be picked for a batch, or NULL */
+    uint8_t *marks;              /* owned; [name id] marks of the kernels of chosen changes */
     tm_change changes[TM_CHANGES_AT_ONCE];
     tm_whatif_item items[TM_CHANGES_AT_ONCE];
     size_t n, most;
@@ -46,7 +47,7 @@ typedef struct tm_trying {
  * Collective: over the ranks' comm.
  * @param chosen    the same on every process
  * @param scenario  scenario whose edges are marked, or NULL
- * @param out       to be freed in either case
+ * @param out       the caller frees it even if the call fails
  * @return          TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_changes_open(const tm_replay_ranks *ranks, const tm_changes *chosen,

@@ -50,7 +50,8 @@ static bool is_below(const void *element, const void *key) {
     return ((const tm_split_stage *)element)->stage < *(const int64_t *)key;
 }
 
-/* Sets the factors of this process's ranks to those of their stages. */
+/* Sets the factors of each rank of this process to the factors of its stage; 1 if the rank has no
+ * stage. */
 static bool set_factors(const tm_replay_ranks *r, tm_split *out) {
     const tm_split_stage *v = out->stages.data;
     out->of_rank = malloc((2 * r->n + 1) * sizeof *out->of_rank);
@@ -64,8 +65,8 @@ static bool set_factors(const tm_replay_ranks *r, tm_split *out) {
     return out->of_rank != NULL;
 }
 
-/* Returns, by name id, 1 for kernels of this process's ranks that send or receive, else 0; NULL
- * when out of memory. */
+/* Returns an array by name id: 1 for names of this process's kernels that send or receive,
+ * otherwise 0. Returns NULL when out of memory. */
 static uint8_t *mark_pairs(const tm_replay_ranks *r) {
     uint8_t *pairs = calloc(tm_names_count(r->names) + 1, 1);
     for (size_t i = 0; i < r->n && pairs; i++) {

@@ -166,8 +166,12 @@ static int by_index(const void *a, const void *b) {
     return tm_order_u64(x->index, y->index);
 }
 
-/* Sets the factors of ranks and the flags of their places.
- * @param sums  of tm_extra_sums, in the order of ranks */
+/*
+ * Compares the sums of this process's ranks with those of their peers. Sets the factors of the
+ * ranks and the flags of the places.
+ * @param sums    of tm_extra_sums, in the order of the ranks
+ * @param others  of tm_peer_others: what the peers did
+ */
 static bool compare(tm_replay_ranks *r, const tm_vec *ranks, const tm_vec *sums,
                     const tm_vec *others) {
     const tm_extra_ranks *of = ranks->data;
@@ -201,8 +205,8 @@ static bool compare(tm_replay_ranks *r, const tm_vec *ranks, const tm_vec *sums,
     return ok;
 }
 
-/* Appends a row for each step with the tag of row @p of. Several steps can have the same tag: each
- * of them gets an equal share of the row's values. */
+/* Divides the values of row @p of equally among the steps of the timeline with the row's tag, and
+ * appends a row for each of them. Several steps may have the same tag. */
 static bool add_steps(const tm_timeline *t, const tm_extra_row *of, tm_vec *out) {
     int64_t n = 0;
     for (size_t k = 0; k < t->n_steps; k++)

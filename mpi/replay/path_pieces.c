@@ -7,11 +7,12 @@
 #include "mpi/exchange/agree.h"
 #include "mpi/exchange/shuffle.h"
 
-/* Results of tm_path_decide: of the last graph, and in `kept` of all graphs. */
+/* Results of tm_path_decide. `edges` and `boundaries` belong to the graph that was decided last. */
 typedef struct decided {
     uint32_t *edges, *boundaries; /* owned; [n] */
     size_t n;
-    uint32_t **kept; /* owned; [ranks] `edges` of each rank; unused for ranks in batches */
+    uint32_t **kept; /* owned; [ranks] the `edges` of each rank that has its own graph; not set for
+                        ranks in batches */
 } decided;
 
 static void decided_free(decided *d) {

@@ -6,12 +6,14 @@
 #include "replay/job/path.h"
 
 /**
- * Finds the path to the end of each step, and the whole path.
+ * Finds the critical path to the end of each step, and the critical path of the whole job.
  *
  * Collective: over the ranks' comm.
  * @param steps   of tm_path_step, the same on every process
- * @param pieces  of tm_path_piece, only on process 0: sorted by step, then by time
- * @param whole   of tm_path_piece, only on process 0: the path from the root to the last end
+ * @param pieces  of tm_path_piece: the pieces of the steps' paths, sorted by step and then by time;
+ *                only on process 0
+ * @param whole   of tm_path_piece: the path from the root to the end of the last step; only on
+ *                process 0
  * @return        TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_replay_path(const tm_replay_ranks *ranks, tm_vec *steps, tm_vec *pieces,

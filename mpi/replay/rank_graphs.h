@@ -24,14 +24,16 @@ typedef struct tm_replay_ranks {
     const tm_list *steps; /* steps that the results cover; NULL: all */
     tm_timebase base;     /* origin of times */
     int64_t n_ranks;      /* number of ranks in the job that have GPU events */
-    int64_t comm_ns;      /* duration of this process's kernels of communication */
-    int64_t work_ns;      /* duration of other GPU events in steps, on own ranks with a graph */
-    bool is_ops;          /* the traces contain operations instead of kernels */
-    bool warm_up;         /* graphs start with TM_STEP_LEAD_IN, the warm-up */
-    tm_vec visits;        /* of tm_replay_visit: participations of this process's ranks, sorted by
-                             rank */
+    int64_t comm_ns;      /* sum of the durations of this process's communication kernels */
+    int64_t work_ns; /* sum of the durations of other GPU events in steps, over this process's ranks
+                        that have a graph */
+    bool is_ops;     /* the traces contain operations instead of kernels */
+    bool warm_up;    /* graphs start with TM_STEP_LEAD_IN, the warm-up */
+    tm_vec visits;   /* of tm_replay_visit: participations of this process's ranks, sorted by
+                        rank */
     tm_drafts drafts;     /* owned; recorded events, only while graphs are built */
-    tm_peer_items *items; /* owned; [n] compared weights, only while graphs are built */
+    tm_peer_items *items; /* owned; [n] weights that are compared with those of other ranks; only
+                             while graphs are built */
     tm_graph *graphs;     /* owned; [n] graphs; empty for ranks in batches */
     bool packs; /* the events are packed once graphs are made (timeline/packed_events.h) */
     bool alone; /* no rank is in a batch */
@@ -41,8 +43,8 @@ typedef struct tm_replay_ranks {
     tm_vec facts;                  /* of tm_replay_fact, ascending in rank: all ranks of the job
                                       that have a graph */
     tm_vec host_times;             /* of tm_host_time; empty if hosts cannot be compared */
-    tm_works works;                /* of all ranks; only on process 0 */
-    tm_vec extras;                 /* of tm_extra_row: of all ranks; only on process 0 */
+    tm_works works;                /* own work of all ranks of the job; only on process 0 */
+    tm_vec extras; /* of tm_extra_row: extra work of all ranks of the job; only on process 0 */
 } tm_replay_ranks;
 
 /** Returns whether rank @p i has a graph: its own, or that of a batch. */
@@ -56,8 +58,8 @@ static inline tm_batch *tm_replay_batches(const tm_replay_ranks *ranks, size_t *
     return ranks->models.batches.data;
 }
 
-/** Sends the numbers in @p own of all processes to every process, into @p all. Empties @p own.
- * Collective: over comm. TM_OK; TM_ERR_FAULT. */
+/** Appends the numbers that each process has in @p own to @p all on every process. Empties @p own.
+ * Collective: over comm. Returns TM_OK or TM_ERR_FAULT. */
 tm_status tm_replay_share(MPI_Comm comm, tm_vec *own, tm_vec *all, tm_error *err) TM_MUST_CHECK;
 
 /** Returns how many ranks in the job have this stage and a graph. */
@@ -78,7 +80,7 @@ typedef struct tm_replay_weigh {
     tm_weigh *graph;
     tm_weigh_batch *batch;
     const void *context;
-    /* same as context, if the functions need the rank and its names; else NULL */
+    /* if the functions need the rank and its names: the same object as context; otherwise NULL */
     tm_sets *sets;
     tm_vec *words; /* of int64_t: reduced ranks are appended */
 } tm_replay_weigh;
@@ -93,8 +95,8 @@ tm_status tm_replay_reduce(const tm_replay_ranks *ranks, const tm_replay_weigh *
  * Builds the graphs.
  *
  * Collective: over comm.
- * @param ranks  comm, base, timelines, n, collectives, names, steps and alone must be set, and all
- *               else 0; to be freed in either case
+ * @param ranks  comm, base, timelines, n, collectives, names, steps and alone must be set; all
+ *               other members must be 0. The caller frees it even if the call fails.
  * @return       TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) TM_MUST_CHECK;

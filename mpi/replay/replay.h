@@ -21,12 +21,13 @@ typedef struct tm_replay_plan {
 /**
  * Replays the job. Does nothing if the clocks of its ranks are not aligned.
  *
- * Collective: over comm. Memory: 40 bytes (15 in batches) for each edge of this process's ranks,
- * which have 1.3 edges for each event and call; and on every process 70 bytes for each link of the
- * job (from one operation of a rank to the next).
- * @param collectives  matched, aligned and with waits
- * @param result       initialised; filled on process 0, partly on others; to be freed in either
- *                     case
+ * Collective: over comm. Memory: each process needs 40 bytes for each edge of its ranks, or 15
+ * bytes if the rank is in a batch. A rank has about 1.3 edges for each event and call. In addition,
+ * each process needs 70 bytes for each link of the job. A link leads from one operation of a rank
+ * to the next.
+ * @param collectives  operations that were matched and aligned, with their waits
+ * @param result       initialised by the caller. Process 0 gets the whole result, other processes
+ *                     only a part. The caller frees it even if the call fails.
  * @return             TM_OK; TM_ERR_USAGE if a part of the scenario matches nothing in the job, or
  *                     the job has none of the steps; TM_ERR_FAULT; the same on every process
  */

@@ -1,5 +1,6 @@
-/* Builds the graphs of a job whose traces contain operations of the training loop instead of
- * kernels, and computes the figures of an OSDI 2025 paper on stragglers (ops_figures.h). */
+/* Replays a job whose traces contain operations of the training loop instead of kernels: builds the
+ * graphs of its ranks, and computes the figures of the paper that introduced such traces
+ * (ops_figures.h). */
 #ifndef TMERGE_MPI_REPLAY_REPLAY_OPS_H
 #define TMERGE_MPI_REPLAY_REPLAY_OPS_H
 
@@ -21,11 +22,11 @@ bool tm_mpi_ops_is(const tm_replay_ranks *ranks);
 tm_status tm_mpi_ops_graphs(tm_replay_ranks *ranks, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Replaces figures of the result by those of tm_ops_figures_find: the times that slowdowns and
- * shares refer to, for the job, ranks, stages and steps.
+ * Replaces the times to which slowdowns and shares refer by the times that tm_ops_figures_find
+ * computes, for the job and for each rank, stage and step.
  *
  * Collective: over ranks->comm.
- * @param result  of tm_mpi_whatif
+ * @param result  result of tm_mpi_whatif
  * @return        TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_ops_figures(const tm_replay_ranks *ranks, tm_replay_result *result,

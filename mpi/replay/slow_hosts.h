@@ -10,8 +10,8 @@
  * hosts.
  *
  * Collective: over the ranks' comm.
- * @param network  out; the same on every process
- * @param scaled   out; factors for the operations of this process's ranks
+ * @param network  set by the call; the same on every process
+ * @param scaled   set by the call: factors for the operations of this process's ranks
  * @return         TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_links(const tm_replay_ranks *ranks, tm_links *network, tm_scaled *scaled,
@@ -19,7 +19,7 @@ tm_status tm_mpi_links(const tm_replay_ranks *ranks, tm_links *network, tm_scale
 
 /**
  * Appends a change that makes the transfers of slow hosts as fast as those of other hosts, if there
- * are such hosts. False when out of memory.
+ * are such hosts. Returns false when out of memory.
  * @param more  of tm_change_more
  */
 bool tm_mpi_links_change(const tm_replay_ranks *ranks, const tm_links *network,

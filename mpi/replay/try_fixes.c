@@ -18,7 +18,8 @@
 #include "slow_hosts.h"
 #include "waits/stages.h"
 
-/* Share of a job's ranks that count as the worst: they have the largest S_x (see `without`). */
+/* This share of the job's ranks is called the worst ranks. They are the ranks with the largest S_x:
+ * the time T of the job if every rank except x had the weights of its peers. */
 static const double WORST_SHARE = 0.03;
 
 /* A fix to evaluate: which ranks are fixed, and with which weights. */
@@ -41,14 +42,14 @@ typedef struct whatif {
     tm_trying trying; /* of the changes */
     tm_vec trials;    /* of trial */
     tm_vec members;   /* of uint32_t: indices of the trials' ranks */
-    tm_vec best;      /* of tm_whatif_step: for each step, the best fix of a rank among this
-                         process's trials */
-    int64_t *ideal;   /* owned; [operations + steps] times if all ranks have the IDEAL weights */
-    uint8_t *sets;    /* owned; [n_ranks] */
+    tm_vec best; /* of tm_whatif_step: the best fix for each step among the fixes of a single rank
+                    that this process tried */
+    int64_t *ideal; /* owned; [operations + steps] times if all ranks have the IDEAL weights */
+    uint8_t *sets;  /* owned; [n_ranks] */
     int self, n_processes;
 } whatif;
 
-/* S_x of a rank: T if all other ranks have their peers' weights. */
+/* S_x of a rank x: the time T of the job if every rank except x had the weights of its peers. */
 typedef struct without {
     int64_t ideal_ns;
     uint32_t place;
@@ -71,8 +72,8 @@ static tm_status choose_changes(whatif *w, tm_error *err) {
     return TM_OK;
 }
 
-/* Reduces this process's ranks, once with the sets from which trials choose one for each rank, and
- * once with the first batch of changes. */
+/* Reduces this process's ranks twice: with the sets of weights that trials use, and with the sets
+ * of the first batch of changes. */
 static tm_status reduce_ranks(whatif *w, tm_vec *words, tm_error *err) {
     const tm_replay_weigh weighs[2] = {
         {TM_N_RANK_SETS, tm_sets_weigh, tm_sets_weigh_batch(), NULL, NULL, words},
@@ -115,9 +116,12 @@ static bool is_named(const tm_replay_fact *f, tm_whatif_what what) {
            (what == TM_WHATIF_HOST ? f->host != TM_NO_NAME : f->stage >= 0);
 }
 
-/* Adds the members of all trials from index @p first on, in the order of ranks. The trials' n must
- * be set.
- * @param of  [ranks] 1 + (index of the rank's trial - @p first); 0: no trial */
+/*
+ * Adds the members of the trials from index @p first on, in the order of ranks. The n of each of
+ * these trials must be set.
+ * @param of  [ranks] 1 + the index of the rank's trial, counted from @p first; 0: the rank is in
+ *            none
+ */
 static bool add_members(whatif *w, size_t first, const uint32_t *of) {
     trial *trials = (trial *)w->trials.data + first;
     size_t n = w->members.n;
@@ -136,9 +140,12 @@ static bool add_members(whatif *w, size_t first, const uint32_t *of) {
     return true;
 }
 
-/* Numbers the trials of ranks, hosts or stages in the order of their first ranks.
- * @param of   [ranks] all 0 before the call; set as add_members reads it
- * @param ids  empty before the call; set to the ids of the trials */
+/*
+ * Numbers the trials of ranks, hosts or stages in the order of their first ranks.
+ * @param of   [ranks] set to 1 + the number of the rank's trial; 0 before the call and for ranks in
+ *             none
+ * @param ids  empty before the call; gets the id of each trial
+ */
 static bool number_trials(const whatif *w, tm_whatif_what what, uint32_t *of, tm_keys *ids) {
     bool ok = true, several = false;
     for (size_t i = 1; i < w->r->facts.n; i++)
@@ -228,7 +235,7 @@ static tm_status try_one(whatif *w, trial *t, tm_error *err) {
  * TM_EACH_LANES. */
 typedef struct batch {
     size_t first, behind;
-    size_t sort; /* index of the first trial of this kind */
+    size_t sort; /* index of the first trial of the same kind as these trials */
 } batch;
 
 static tm_status try_some(whatif *w, const tm_each *each, const batch *some, tm_vec *items,
@@ -237,7 +244,7 @@ static tm_status try_some(whatif *w, const tm_each *each, const batch *some, tm_
     int64_t ideals[TM_EACH_LANES];
     tm_each_totals(each, some->first - some->sort, some->behind - some->first, ideals);
     for (size_t i = some->first; i < some->behind; i++) {
-        /* S_x: T if all ranks outside of the trial have their peers' weights */
+        /* S_x: the time T if all ranks that are not in the trial had the weights of their peers */
         trials[i].item.ideal_ns = ideals[i - some->first];
         TM_TRY(try_one(w, &trials[i], err));
         if (!tm_vec_append(items, &trials[i].item, 1))
@@ -267,7 +274,7 @@ static tm_status try_sort(whatif *w, size_t first, size_t behind, tm_vec *items,
     const size_t apart = (size_t)w->n_processes * TM_EACH_LANES;
     const size_t own = first + (size_t)w->self * TM_EACH_LANES;
     tm_each each = {0};
-    if (own >= behind) /* the processes before this one evaluate all trials */
+    if (own >= behind) /* there are so few trials that other processes evaluate all of them */
         return TM_OK;
     uint32_t *groups = group_ranks(w, first, behind);
     tm_status status =

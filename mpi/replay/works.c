@@ -39,8 +39,8 @@ static bool add_batch(const tm_replay_ranks *r, const tm_batch *batch, tm_works_
     return !of->calls || tm_works_batch_calls(of, batch, sums);
 }
 
-/* Sums the own work of this process's ranks. The work at places that not all ranks have is added to
- * @p apart_ns. */
+/* Sums the own work of each rank of this process. Adds the work at places that some ranks do not
+ * have to @p apart_ns. */
 static bool sum_ranks(const tm_replay_ranks *r, const tm_works_shape *shape, tm_vec *own,
                       int64_t *apart_ns) {
     tm_works_of of = {

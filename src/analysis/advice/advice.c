@@ -91,20 +91,21 @@ enum { N_SEVERITIES = sizeof severities / sizeof *severities };
 
 #define NEVER HUGE_VAL
 
-/* Thresholds marked * are from the guides of PyTorch, TensorBoard and the vendors; those marked +
- * are from XProf. For jobs with XProf's traces, XProf's rules replace those of the guides. A rule's
- * measure is a share of the job's GPU time, unless a comment says otherwise. */
+/* The rules. The comment at the name of a rule says what its measure is. Without such a comment,
+ * the measure is a share of the job's GPU time. A * in the comment means that the thresholds are
+ * from the guides of PyTorch, TensorBoard and the vendors; a + means that they are from XProf. In
+ * jobs with XProf's traces, XProf's rules replace those of the guides. */
 static const struct {
     const char *name;
     /* NEVER disables a severity */
     double at[N_SEVERITIES]; /* minimum of the measure [%] for a note, a warning, a critical item */
     tm_rule_look *look;
     const char *look_at;
-    /* the saving is in the row of whatif.item with this `what` and `name`; NULL: unknown */
+    /* `what` and `name` of the row of whatif.item that has the saving; NULL: unknown */
     const char *item, *of;
     tm_whose whose;
 } rules[TM_N_RULES] = {
-    [TM_RULE_RECORDING] = {"recording", /* possible error of the figures */
+    [TM_RULE_RECORDING] = {"recording", /* possible error of the figures, as a share */
                            {NEVER, 5, 100},
                            tm_look_recording,
                            "job.integrity, job.remark",
@@ -287,14 +288,15 @@ static const struct {
                                        "limit",
                                        "transfer",
                                        TM_OF_OTHERS},
-    [TM_RULE_COMMUNICATION] = {"communication", /* * of the GPU time */
+    [TM_RULE_COMMUNICATION] = {"communication", /* * share of GPU time */
                                {NEVER, 10, 25},
                                tm_look_communication,
                                "overlap.kind, collectives.kind",
                                "limit",
                                "transfer",
                                TM_OF_OTHERS},
-    /* share of idle time; the guides' thresholds are 80, 70, 50 % of time in use */
+    /* share of GPU time in which the GPU is idle; the guides give the thresholds as shares in use:
+       80, 70 and 50 % */
     [TM_RULE_GPU_UTILIZATION] = {"gpu_utilization",
                                  {20, 30, 50},
                                  tm_look_gpu_utilization,
@@ -462,17 +464,20 @@ static int64_t cost_by_rank(const tm_facts *facts, const tm_advice *advice) {
     return cost > facts->job_ns ? facts->job_ns : cost;
 }
 
-/* Minimum saving [% of a step] for a note, a warning, a critical item. A finding below the first is
- * dropped: its fix shortens waits, but steps then wait for other work. */
+/* Minimum saving [% of a step] for a note, a warning, a critical item. A finding that would save
+ * less than the first value is dropped: its fix would shorten waits, but the steps would then wait
+ * for other work. */
 static const double worth[N_SEVERITIES] = {0.05, 2, 10};
 
-/* Returns whether an item names ranks and has a known saving. */
+/* Returns whether an item concerns only some ranks, and whether the saving of fixing them is known.
+ */
 static bool is_of_some(const item *i) {
     return (i->rule == TM_RULE_STRAGGLER || i->rule == TM_RULE_IMBALANCE) &&
            strcmp(i->advice.ranks, "all") != 0 && !i->saving.share.null;
 }
 
-/* Subtracts from the plan's saving what the item on named ranks already saves. */
+/* Returns the saving of a plan minus the saving of an item on named ranks, which the plan contains.
+ */
 static tm_facts_saving besides_named(const tm_facts_saving *named, tm_facts_saving plan) {
     if (plan.share.null)
         return plan;
@@ -483,7 +488,7 @@ static tm_facts_saving besides_named(const tm_facts_saving *named, tm_facts_savi
     return plan;
 }
 
-/* Returns the `what` of the row of whatif.item that has the saving. */
+/* Returns the `what` of the row of whatif.item that gives the saving of a finding. */
 static const char *item_of(const tm_advice *advice, tm_rule_id rule) {
     return advice->item ? advice->item : rules[rule].item;
 }
@@ -512,8 +517,8 @@ static tm_facts_saving saving_of(const tm_facts *facts, const tm_advice *advice,
     return found;
 }
 
-/* Returns the severity for a saving. If the saving is a bound, it can only lower the severity that
- * follows from the cost. */
+/* Returns the severity that follows from the saving of an item. If the saving is only an upper
+ * bound, the result is not higher than the severity that follows from the cost. */
 static int by_saving(const item *i) {
     if (is_bound(i) && i->saving.share.value.r < TM_FIX_LEAST_PCT)
         return -1;
@@ -603,7 +608,8 @@ static int worst_first(const void *a, const void *b) {
     if (class_of(x) != class_of(y))
         return class_of(x) - class_of(y);
     if (class_of(x) == 2 && (x->rule == TM_RULE_STRAGGLER) != (y->rule == TM_RULE_STRAGGLER))
-        return x->rule == TM_RULE_STRAGGLER ? -1 : 1; /* straggler first, as in the summary */
+        /* the straggler comes first, as in the summary */
+        return x->rule == TM_RULE_STRAGGLER ? -1 : 1;
     if (removable(x) != removable(y))
         return removable(x) > removable(y) ? -1 : 1;
     return (int)x->rule - (int)y->rule; /* rules are numbered with causes before their effects */

@@ -1,4 +1,4 @@
-/* What more micro-batches would save in a pipeline. */
+/* Computes what a pipeline would save with more micro-batches. */
 #include "advice_rules.h"
 
 #include <inttypes.h>

@@ -120,8 +120,8 @@ tm_facts_saving tm_facts_saved(const tm_facts *facts, const char *what, const ch
     const tm_table *job = tm_tables_find(facts->tables, "whatif.job");
     if (job->n_rows == 0 || tm_facts_int(facts, "whatif.job", 0, "sure") == 0)
         return (tm_facts_saving){none, none};
-    /* The replay does not know how much of unmatched communication is transfer, so it cannot remove
-     * the transfers. */
+    /* If much communication is unmatched, the replay does not know how much of its time is
+     * transfer. It then cannot show what faster transfers would save. */
     const tm_cell *unmatched = tm_table_cell(job, 0, "unmatched_pct");
     if (strcmp(name, "transfer") == 0 && !unmatched->null && unmatched->value.r > UNMATCHED_PCT)
         return (tm_facts_saving){none, none};

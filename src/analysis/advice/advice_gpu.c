@@ -87,13 +87,16 @@ typedef struct host_copies {
     int64_t n, bytes;
     int64_t union_ns;                   /* sum over kinds and ranks */
     int64_t alone_ns, alone_to_host_ns; /* sums without concurrent computation */
-    int64_t exposed_ns;                 /* alone_ns, limited by at_most() for each rank */
+    int64_t exposed_ns; /* alone_ns after at_most() has limited the value of each rank */
 } host_copies;
 
-/* Returns the time of a rank's copies without concurrent computation: own->alone_ns, with an upper
- * limit, because it counts concurrent copies of several kinds more than once. The limit is the time
- * in which any copy runs, minus @p overlap_ns, the longest time in which copies of one kind overlap
- * computation. */
+/*
+ * Returns the time in which copies of a rank run without concurrent computation. If copies of
+ * several kinds run at the same time, own->alone_ns counts that time more than once. So the result
+ * is limited to the time in which any copy runs, minus the time in which copies certainly overlap
+ * computation.
+ * @param overlap_ns  longest time in which copies of a single kind overlap computation
+ */
 static int64_t at_most(const tm_facts *f, const host_copies *own, int64_t rank,
                        int64_t overlap_ns) {
     const tm_table *ranks = tm_tables_find(f->tables, "overlap.rank");
@@ -153,7 +156,7 @@ static host_copies sum_host_copies(const tm_facts *f, bool pageable) {
 static void advise_copies(const tm_facts *f, const host_copies *sum, const char *what,
                           tm_advice *out) {
     char time[TM_ADVICE_TIME];
-    int64_t reported = f->costs[TM_RULE_XLA_OUTPUT]; /* already the cost of another finding */
+    int64_t reported = f->costs[TM_RULE_XLA_OUTPUT]; /* cost that another finding already reports */
     out->cost_ns = sum->exposed_ns > reported ? sum->exposed_ns - reported : 0;
     out->measure = tm_facts_percent(out->cost_ns, f->window_ns);
     tm_facts_by_rank(f, out->cost_ns, time);
@@ -253,8 +256,8 @@ static const struct {
     const char *column, *what, *text;
     const char *torch;  /* advice if the program runs PyTorch; NULL: the general text */
     const char *serves; /* advice for inference engines; NULL: the general text */
-    const char *limit;  /* `name` of the row of whatif.item with the saving: the kind of work that
-                           takes no time */
+    const char *limit;  /* `name` of the row of whatif.item that gives the saving: the kind of work
+                           that takes no time there */
 } idle_causes[] = {
     {"host_work_ns", "the host launches too late",
      "Let the host run ahead of the GPU: CUDA or HIP graphs, less work between launches, more work "
@@ -388,9 +391,9 @@ static void say_gaps(const tm_facts *f, char *out, size_t size) {
                  f->torch ? ": record with with_stack=True to see the line" : "");
 }
 
-/* Returns the kernel that ends most of the longest gaps of a cause: gaps before it have at least
- * half of the time of all these gaps. NULL if there is none. Sets *one if a single gap has more
- * than half of the time. */
+/* Looks for a kernel that ends most of the longest gaps with a cause: the gaps before it must have
+ * at least half of the time of all these gaps. Returns its name, or NULL if there is none. Sets
+ * *one if a single gap has more than half of the time. */
 static const char *held_kernel(const tm_facts *f, const char *cause, bool *one) {
     const tm_table *gaps = tm_tables_find(f->tables, "idle.gap");
     int64_t all_ns = 0, most_ns = 0, longest_ns = 0;

@@ -30,7 +30,7 @@ void tm_look_input(const tm_facts *f, tm_advice *out) {
              "preprocessing ahead of the run.");
     char longest[48] = "", odd[96] = "", step[32];
     tm_shown_duration(most, step, sizeof step);
-    if (most > 2 * mean) /* only a few steps wait long */
+    if (most > 2 * mean) /* the mean is misleading, because only a few steps wait long */
         snprintf(odd, sizeof odd, " on average, %s in the slowest step", step);
     if (f->job->n_ranks > 1)
         snprintf(longest, sizeof longest, "; rank %" PRId64 " waits longest", slowest);

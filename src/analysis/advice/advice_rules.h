@@ -50,9 +50,9 @@ typedef enum tm_rule_id {
     TM_N_RULES
 } tm_rule_id;
 
-/** Jobs to which a rule or a box of the checklist applies. XLA: all traces are XSpaces, so XProf's
- * thresholds apply, some of them only to TPUs or only to other devices. OTHERS: all other jobs; the
- * guides' thresholds apply. */
+/** Jobs to which a rule or a box of the checklist applies. XLA: jobs whose traces are all XSpaces;
+ * the thresholds are XProf's. XLA_TPU and XLA_GPU: XLA jobs on TPUs, and on other devices. OTHERS:
+ * all other jobs; the thresholds are those of the guides. */
 typedef enum tm_whose { TM_OF_ANY, TM_OF_OTHERS, TM_OF_XLA, TM_OF_XLA_TPU, TM_OF_XLA_GPU } tm_whose;
 
 /** Input of the rules. All pointers are borrowed. */
@@ -65,7 +65,7 @@ typedef struct tm_facts {
     int64_t window_ns;       /* GPU time of the job: sum of the windows of overlap.rank */
     int64_t job_ns;          /* wall time of the job */
     int64_t n_gpu;           /* number of ranks with GPU events */
-    bool trains, torch, jax; /* known to train, to run PyTorch, to run JAX; false if unknown */
+    bool trains, torch, jax; /* whether the job is known to train, to run PyTorch, to run JAX */
     bool serves;             /* an inference engine marks prefills or decodes */
     bool captures; /* an inference engine marks only graph captures, which run no kernels */
     int64_t least_exposed_ns;  /* exposed communication if no rank waited: for each step, the
@@ -79,17 +79,18 @@ enum { TM_ADVICE_TEXT = 640, TM_ADVICE_RANKS = 96, TM_ADVICE_EVIDENCE = 1024, TM
 
 /** The finding of a rule. */
 typedef struct tm_advice {
-    double measure;  /* compared with the rule's thresholds; negative: nothing found */
+    double measure; /* value that is compared with the rule's thresholds; negative if the rule found
+                       nothing */
     int64_t cost_ns; /* GPU time lost, over all ranks; -1 if the finding does not cost time */
     int64_t n_lost;  /* number of ranks that lose cost_ns; 0: all ranks */
     bool exact;      /* true: only this cause costs the time; false: cost_ns is an upper bound */
-    bool apart;      /* the saving is unknown, because the rule's row of whatif.item also removes
-                        other causes */
-    /* columns `what` and `name` of the row of whatif.item that has the saving; NULL: as in the
-     * table of rules */
+    bool apart;      /* the saving is unknown, because the replay in the rule's row of whatif.item
+                        removes this cause together with others */
+    /* `what` of the row of whatif.item that gives the saving; NULL: the `item` of the rule */
     const char *item;
+    /* `name` of that row, such as a kind of work; NULL: the `of` of the rule */
     const char *limit;
-    const char *look_at; /* tables with details; NULL: as in the table of rules */
+    const char *look_at; /* names of tables with details; NULL: the `look_at` of the rule */
     int64_t at_most_ns;  /* upper bound of the saving of a step, known without a replay; 0: use
                             whatif.item */
     char ranks[TM_ADVICE_RANKS];
@@ -140,16 +141,17 @@ int64_t tm_facts_sum_pod(const tm_facts *facts, const char *column);
 /** Returns whether any row of pod.rank has a value in the column. */
 bool tm_facts_pod_has(const tm_facts *facts, const char *column);
 
-/** Returns the time in which XLA's operations (-done) wait for asynchronous ones [ns]. Sets @p all
- * to the time of all operations; to 0 if no categories are known. */
+/** Returns the time in which operations of XLA that end in -done wait for asynchronous operations
+ * [ns]. Sets @p all to the time of all operations, or to 0 if the categories of operations are
+ * unknown. */
 int64_t tm_facts_sum_async(const tm_facts *facts, int64_t *all);
 
 /** Returns the share of computation in types of at most 16 bits [%], among computation whose type
  * is known; NaN if most types are unknown. */
 double tm_facts_bits(const tm_facts *facts);
 
-/** Returns a column of classes.work over all ranks: of a class, or, if @p work is NULL, the sum
- * over all classes. */
+/** Returns the sum of a column of classes.work over all ranks, for the class @p work; NULL: over
+ * all classes. */
 int64_t tm_facts_of_class(const tm_facts *facts, const char *work, const char *column);
 
 /** Sums over compute kernels. Communication kernels are left out: their duration depends on other
@@ -175,8 +177,9 @@ bool tm_facts_is_whole(const tm_facts *facts, int64_t step);
  * count. If none does, each rank counts, and the recording is its only step. */
 bool tm_facts_has_steps(const tm_facts *facts, int64_t rank);
 
-/** How much the durations of whole steps vary, without each rank's first step. If steps are of
- * several kinds: for the kind with the most time above its mean. */
+/** How much the durations of whole steps vary. The first step of each rank is left out. If the
+ * steps are of several kinds, these are the figures of the kind whose steps exceed their mean
+ * duration by the most time in total. */
 typedef struct tm_facts_variation {
     const char *kind; /* name of the kind; NULL if all steps are of one kind */
     double percent;   /* standard deviation / mean */
@@ -184,16 +187,17 @@ typedef struct tm_facts_variation {
     int64_t shortest_ns, longest_ns, longest_step;
 } tm_facts_variation;
 
-/** Durations to compare: of all steps; of all steps, minus the time by which the busiest rank
- * computes longer than the mean; or only of steps outside of the episodes in stragglers.finding. */
+/** Which durations tm_facts_vary compares. ALL: the durations of all steps. BALANCED: the same,
+ * minus the time by which the busiest rank of the step computes longer than the mean. CALM: only
+ * the durations of steps that are in no episode of stragglers.finding. */
 typedef enum tm_facts_steps { TM_STEPS_ALL, TM_STEPS_BALANCED, TM_STEPS_CALM } tm_facts_steps;
 
 /** Sets @p out. Returns false if there are fewer than three steps. */
 bool tm_facts_vary(const tm_facts *facts, tm_facts_steps which, tm_facts_variation *out);
 
-/** By how much a step gets shorter, from the last row of whatif.item with this `what` and `name`.
- * For the `what` "named", all ranks in stragglers.finding are fixed. Both cells are null if
- * unknown. */
+/** By how much a fix shortens a step; both cells are null if unknown. tm_facts_saved takes it from
+ * the last row of whatif.item with this `what` and `name`. For the `what` "named", it is the saving
+ * of fixing all ranks in stragglers.finding. */
 typedef struct tm_facts_saving {
     tm_cell time, share; /* saved_ns and saved_pct */
 } tm_facts_saving;
@@ -206,10 +210,11 @@ bool tm_facts_marks_steps(const tm_facts *facts);
 bool tm_facts_verdict_is(const tm_facts *facts, const char *word);
 
 /**
- * Returns the call in which hosts spend at least half of the time of a cause's longest gaps
- * (idle.gap). Returns "" if hosts spend at least half of it in no recorded call; otherwise NULL.
- * Borrowed.
- * @param plan  row of whatif.item whose ranks count; if there is no such row, all ranks count
+ * Finds out where hosts are during the longest gaps with a cause (idle.gap). If they spend at least
+ * half of the time in calls of one name, returns the name, which is borrowed. If they spend at
+ * least half of the time outside of recorded calls, returns "". Otherwise returns NULL.
+ * @param plan  row of whatif.item; only its ranks count. If the row does not exist, all ranks
+ *              count.
  */
 const char *tm_facts_host_in_gaps(const tm_facts *facts, const char *cause, size_t plan);
 

@@ -18,8 +18,8 @@ static int64_t gap_after(const tm_table *steps, size_t i) {
     return gap > 0 && gap / 10 < window ? gap : 0;
 }
 
-/* Finds the scheduler's time between steps. GPUs are idle meanwhile, unless it schedules the next
- * step while they work. */
+/* Finds the time that the scheduler takes between steps. The GPUs are idle meanwhile, unless the
+ * scheduler prepares the next step while they work. */
 void tm_look_scheduler_gaps(const tm_facts *f, tm_advice *out) {
     const tm_table *steps = tm_tables_find(f->tables, "overlap.step");
     int64_t sum = 0, n = 0, idle = tm_facts_sum(f, "idle.rank", "idle_ns");

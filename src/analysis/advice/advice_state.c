@@ -216,7 +216,8 @@ static void write_memory(const tm_facts *f, size_t row, tm_advice *out) {
         back);
 }
 
-/* Judges the peak, because a step would run out of memory there. */
+/* Compares the peak of memory in use with the memory of the device, because a step runs out of
+ * memory at its peak. */
 void tm_look_memory(const tm_facts *f, tm_advice *out) {
     /* The rule warns and names ranks from this percentage on. The percentage is higher for
      * inference engines, which fill a configured share of the device with the KV cache. */
@@ -424,7 +425,7 @@ static int64_t worst_clock(const tm_facts *f, bool *set, bool *several) {
 }
 
 void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
-    /* used for problems that cannot be counted in collectives; gives a warning */
+    /* measure for problems that do not show as a share of collectives; it gives a warning */
     const double poor = 1.0;
     const int64_t noise_ns = 10000; /* even with good clocks, a rank may seem to end a collective
                                        this long before another rank starts it */
@@ -440,7 +441,8 @@ void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
     }
     if (lead >= noise_ns)
         out->measure = tm_facts_percent(broken, matched);
-    /* Ranks arrive so close together that the uncertainty of two clocks hides their order. */
+    /* The differences between arrivals are smaller than the uncertainty of the difference of two
+     * clocks, so it is unknown which rank came last. */
     bool blind = several && skew >= 0 && 2.0 * sqrt(2.0) * (double)worst > (double)skew;
     if (set || blind)
         out->measure = fmax(out->measure, poor);

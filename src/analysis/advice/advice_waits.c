@@ -210,7 +210,8 @@ void tm_look_straggler(const tm_facts *f, tm_advice *out) {
     tm_rank_text names = tm_rank_text_begin(out->ranks);
     name_ranks(f, &names);
     tm_rank_text_end(&names, SIZE_MAX);
-    /* Only ranks that are not named wait. A fix shortens the job at most by the largest excess. */
+    /* Only ranks that are not named lose time by waiting. A fix saves at most the largest excess of
+     * a named rank. */
     int64_t late = (int64_t)names.n;
     out->n_lost = f->n_gpu > late ? f->n_gpu - late : 1;
     double exposed = (double)tm_facts_sum(f, "overlap.rank", "exposed_wait_ns");
@@ -568,7 +569,7 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
  * transfers between two ranks. So a transfer wins if it has more exposed time than the worst
  * collective without these waits. Leaves out transfers of a bubble, which have their own item. */
 static const char *worst_kind(const tm_facts *f, int64_t waiting_ns, int64_t *exposed_ns) {
-    /* more than there are kinds */
+    /* larger than the number of kinds */
     enum { KINDS = 24 };
     const tm_table *table = tm_tables_find(f->tables, "overlap.kind");
     const char *kinds[KINDS];
@@ -597,10 +598,10 @@ static const char *worst_kind(const tm_facts *f, int64_t waiting_ns, int64_t *ex
     return n > 0 ? kinds[worst] : "none";
 }
 
-/* Finds larger operations of the same kind and group that are far faster than the operations of a
- * row of collectives.kind. Returns by how much longer the operations of the row take, summed over
- * operations and ranks [ns]; 0 if there are no such larger operations. Sets @p larger to their row.
- * Rows of a group are adjacent. */
+/* Compares the operations of a row of collectives.kind with larger operations of the same kind and
+ * group. If the larger ones are far faster, returns by how much longer the operations of the row
+ * take [ns], summed over operations and ranks, and sets @p larger to the row of the larger
+ * operations. Otherwise returns 0. The rows of a group are adjacent. */
 static int64_t find_excess(const tm_facts *f, size_t row, size_t *larger) {
     const tm_table *kinds = tm_tables_find(f->tables, "collectives.kind");
     const char *kind = tm_table_cell(kinds, row, "kind")->value.text;
@@ -709,9 +710,9 @@ static void add_doubt(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
                  share, least);
 }
 
-/* Sets cost, measure and evidence for one of two rules: poorly hidden communication (@p well_hidden
- * is false) or too much communication. Returns the kind with the most exposed time; NULL if the
- * rule does not apply. */
+/* Sets cost, measure and evidence of one of two rules. If @p well_hidden is false, the rule is that
+ * communication is poorly hidden; otherwise, that there is too much of it. Returns the kind of
+ * communication with the most exposed time; NULL if the rule does not apply. */
 static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm_advice *out) {
     int64_t waiting =
         f->costs[TM_RULE_STRAGGLER] + tm_facts_uneven(f) + f->costs[TM_RULE_LATE_RANKS];
@@ -749,8 +750,9 @@ static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm
     return kind;
 }
 
-/* Returns the start of advice on communication: that traces should be added first, if ranks lack a
- * trace and at least half of the communication is unmatched; otherwise "". */
+/* Returns the first words of the advice on communication. If the job has ranks without a trace, and
+ * at least half of the communication is unmatched, they advise to add these traces first. Otherwise
+ * returns "". */
 static const char *ranks_first(const tm_facts *f, const tm_advice *out) {
     const int64_t unmatched = tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns");
     const int64_t rest = out->cost_ns;

@@ -98,7 +98,8 @@ typedef struct spent {
     const char *whole;
 } spent;
 
-/* Sets cost and measure from @p ns, a sum over the rows of pod.rank that count. */
+/* Sets cost and measure to the time @p ns, which is a sum over the counted rows of pod.rank
+ * (tm_facts_is_pod_row). */
 static spent spend(const tm_facts *f, int64_t ns, tm_advice *out) {
     const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
     tm_rank_text text = tm_rank_text_begin(out->ranks);
@@ -126,8 +127,8 @@ static spent spend(const tm_facts *f, int64_t ns, tm_advice *out) {
 /* Last sentences of the evidence: XProf's bounds, which differ from those of the guides. */
 #define BOUNDS_5_20 " XProf calls 5 %% and more moderate, 20 %% and more high."
 
-/* Returns the sentence with XProf's bounds for GPUs, or @p of_tpus for TPUs, where one bound covers
- * all idle time except waits for input. */
+/* Returns the sentence on XProf's bounds. For TPUs, this is @p of_tpus, because XProf has a single
+ * bound for all idle time of a TPU except waits for input. */
 static const char *bounds_3_15(const tm_facts *f, const char *of_tpus) {
     return is_tpu(f) ? of_tpus : " XProf calls 3 % and more moderate, 15 % and more high.";
 }

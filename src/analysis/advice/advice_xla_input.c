@@ -94,8 +94,8 @@ void tm_look_xla_input(const tm_facts *f, tm_advice *out) {
         return;
     out->measure = tm_facts_percent(worst.input_ns, worst.step_ns);
     double rest = tm_facts_percent(all.input_ns - worst.input_ns, all.step_ns - worst.step_ns);
-    bool alone = all.n == worst.n ||
-                 2 * rest < out->measure; /* otherwise input must become faster on all hosts */
+    bool alone =
+        all.n == worst.n || 2 * rest < out->measure; /* otherwise all hosts need faster input */
     const share *slow = alone ? &worst : &all;
     out->cost_ns = slow->input_ns;
     out->n_lost = slow->n < f->n_gpu ? slow->n : 0;

@@ -133,7 +133,7 @@ static double memory_growth(const tm_facts *f) {
     return jobs->n_rows > 0 ? (double)tm_facts_sum(f, "memory.job", "growing_devices") : UNKNOWN;
 }
 
-/* Returns a phase's share of step time without waits for data [%]. */
+/* Returns a phase as a share of the step time [%]. Waits for data do not count as step time. */
 static double phase(const tm_facts *f, const char *column) {
     return share(tm_facts_sum(f, "phases.step", column),
                  tm_facts_sum(f, "phases.step", "step_ns") -
@@ -205,7 +205,7 @@ static double balance(const tm_facts *f) {
     return mean > 0.0 ? 100.0 * above / mean : UNKNOWN;
 }
 
-/* Returns gpu_utilization as if no GPU waited for data. */
+/* Returns the gpu_utilization that the job would have if no GPU waited for data. */
 static double utilization_fed(const tm_facts *f) {
     double step_ns = (double)tm_facts_sum(f, "input.rank", "step_ns");
     double stall_ns = (double)tm_facts_sum(f, "input.rank", "stall_ns");

@@ -1,4 +1,4 @@
-/* Part tables of `bubble`. */
+/* Internal tables of analysis `bubble`, from which the job's tables are computed. */
 #ifndef TMERGE_BUBBLE_H
 #define TMERGE_BUBBLE_H
 
@@ -35,10 +35,10 @@ enum {
 extern const tm_table_def tm_bubble_part_def, tm_bubble_place_def, tm_bubble_pair_def,
     tm_bubble_pair_part_def, tm_bubble_stage_def, tm_bubble_step_def, tm_bubble_pass_def;
 
-/** Adds a rank's passes, if the rank sends or receives. Returns TM_OK; TM_ERR_FAULT. */
+/** Adds a rank's passes, if the rank sends or receives. Returns TM_OK or TM_ERR_FAULT. */
 tm_status tm_bubble_passes(const tm_rank_view *view, tm_table *part, tm_error *err) TM_MUST_CHECK;
 
-/** Adds the job's pairs, steps, stages and passes. Returns TM_OK; TM_ERR_FAULT. */
+/** Adds the job's pairs, steps, stages and passes. Returns TM_OK or TM_ERR_FAULT. */
 tm_status tm_bubble_rows(tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 #endif

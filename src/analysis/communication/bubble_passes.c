@@ -15,7 +15,7 @@ enum { PART_OF_LONGEST = 10 };
 
 typedef enum what { FORWARD, BACKWARD, EITHER, BORDER, N_WHAT } what;
 
-/* A kernel; sorted by launch. */
+/* A kernel. Items are sorted by the time of the launch (asked_ns). */
 typedef struct item {
     int64_t asked_ns, begin_ns, end_ns;
     uint32_t row;

@@ -126,7 +126,7 @@ typedef struct run {
     int64_t span_ns; /* duration of the pipeline's step [ns]; 0 if a rank lacks the step */
 } run;
 
-/* A pass, for medians of durations. */
+/* Duration of a pass. */
 typedef struct length {
     int64_t stage, backward, ns;
 } length;
@@ -134,7 +134,8 @@ typedef struct length {
 typedef struct survey {
     tm_tables *tables;
     const tm_table *places, *parts;
-    int64_t *pipeline; /* [rows of places] number of the rank's pipeline; owned */
+    int64_t *pipeline; /* owned; [rows of places] number of the pipeline that the row's rank belongs
+                          to */
     tm_vec runs;       /* of run */
 } survey;
 
@@ -386,7 +387,8 @@ static void set_received(const survey *s, int64_t stage, tm_cell *row) {
     }
 }
 
-/* Sums over the runs of a stage. `scratch` has room for an int64_t per run. */
+/* Sets the columns of a stage's row that follow from its runs: sums, and the median number of
+ * passes. `scratch` has room for an int64_t for each run. */
 static void set_sums(const survey *s, int64_t stage, int64_t *scratch, tm_cell *row) {
     const run *r = s->runs.data;
     int64_t span = 0, busy = 0, ranks = 0;

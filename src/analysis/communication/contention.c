@@ -12,7 +12,8 @@
 #include "base/median.h"
 #include "base/sums.h"
 
-/* Minimum number of kernels alone, and of kernels beside communication, for a median. */
+/* A median needs at least this number of kernels that ran alone, and at least this number that ran
+ * beside communication. */
 enum { ENOUGH = 5 };
 
 enum {
@@ -96,8 +97,9 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     {"extra_ns", TM_INT, "ns", "Time that the rank lost to the slowdown."},
 };
 
-/* A row for each rank and kernel shape; the merge joins rows with equal names and shapes. Medians
- * are of one rank, because some ranks may be slower. */
+/* A row for each rank, kernel name and shape. The merge combines the rows of all ranks with equal
+ * names and shapes. Medians are taken within a rank, because some ranks may be slower than others.
+ */
 static const tm_table_def part_def =
     TM_PART_TABLE("contention.kernel_part",
                   "A row for each kernel, shape and rank: its part of contention.kernel.",
@@ -105,11 +107,11 @@ static const tm_table_def part_def =
 
 static const tm_table_def *const defs[] = {&kernel_def, &part_def};
 
-/* Kernels of one name and shape: how many ran alone and how many beside communication, and where
- * `durations` has them. */
+/* Kernels of one name and shape. The first element of each array is about kernels that ran alone,
+ * the second about kernels that ran beside communication. */
 typedef struct shape {
     size_t n[2];     /* alone, beside communication */
-    size_t first[2]; /* index of the first duration alone, and of the first beside communication */
+    size_t first[2]; /* for each of the two: index in `durations` of its first kernel */
 } shape;
 
 typedef struct sample {
@@ -146,8 +148,9 @@ static int64_t beside_ns(survey *s, int64_t begin, int64_t end) {
     return sum;
 }
 
-/* Adds a compute kernel to its shape. A kernel is alone if it overlaps no communication, and beside
- * communication if at least half of it does. Leaves out other kernels. */
+/* Adds a compute kernel to its shape. A kernel that overlaps no communication ran alone. A kernel
+ * ran beside communication if at least half of its duration overlaps communication. Leaves out
+ * other kernels. */
 static bool look_at(survey *s, const tm_kernel_attr *k) {
     const tm_timeline *timeline = s->view->timeline;
     int64_t begin = timeline->begin_ns[k->event], duration = timeline->duration_ns[k->event];
@@ -249,7 +252,8 @@ static tm_status contention_rank(const tm_rank_view *view, tm_tables *out, tm_er
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* a ratio per rank: ranks that are always slow do not change it */
+/* Sets the cell to the median, over the ranks, of the ratio of the rank's two medians. A rank that
+ * is always slow has a normal ratio, so it does not change the result. */
 static tm_status set_slowdown(tm_cell *cell, const tm_rank_rows *rows, tm_error *err) {
     const size_t n = rows->end - rows->first;
     double *ratios = malloc(n * sizeof *ratios);

@@ -84,8 +84,9 @@ const tm_table_def tm_group_link_def = {
     .top = L_SLOWER,
 };
 
-/* A link needs two peers: of two links, either may be the unusual one. It needs three operations:
- * one slow operation does not make a slow link. */
+/* A link is compared only if it has at least two peers: of two links, it would be unknown which is
+ * the unusual one. It also needs at least three operations, because a single slow operation does
+ * not make a link slow. */
 enum { PEERS_MIN = 2, COUNT_MIN = 3 };
 
 /* A link: operations of one kind and size class, in one group or between one pair of ranks. */

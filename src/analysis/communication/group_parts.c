@@ -65,10 +65,10 @@ typedef struct portrait {
     bool pairs_only;
     tm_transfer_line line;
     int64_t n_slow;
-    double busbw; /* [GB/s]; 0 if no operation is large */
+    double busbw; /* median bandwidth of large operations [GB/s]; 0 if there are none */
 } portrait;
 
-/* Sorts by group. Within a group, complete operations come first, by class. */
+/* Sorts by group. Within a group, complete operations come first and are sorted by class. */
 static int by_class(const void *a, const void *b) {
     const tm_instance_value *x = a, *y = b;
     int found = tm_order_u64(x->process_group, y->process_group);
@@ -83,8 +83,8 @@ static bool is_pair(const tm_instance_value *v) {
     return v->from >= 0 && v->to >= 0;
 }
 
-/* Returns the time that a complete operation takes after all ranks have arrived [ns]; -1 if
- * unknown. For a transfer between two ranks, the duration of the shorter kernel, because it does
+/* Returns the time that a complete operation takes after its last rank has arrived [ns]; -1 if
+ * unknown. For a transfer between two ranks, this is the duration of the shorter kernel, which does
  * not wait. */
 static int64_t time_of(const tm_instance_value *v) {
     return is_pair(v) ? v->shortest_ns : v->transfer_ns;
@@ -199,7 +199,7 @@ static tm_status add_class(const portrait *p, const tm_instance_value *v, size_t
         n_timed += time_of(&v[i]) >= 0;
     if (v->bytes <= 0 || n_timed == 0)
         return TM_OK;
-    int64_t *times = malloc(2 * n * sizeof *times); /* one allocation for two arrays */
+    int64_t *times = malloc(2 * n * sizeof *times); /* room for two arrays: `times` and `bytes` */
     tm_cell *row = times ? tm_table_add_row(table) : NULL;
     if (!row) {
         free(times);

@@ -182,7 +182,8 @@ static const struct {
     {G_LATENCY, TM_GP_LATENCY}, {G_BANDWIDTH, TM_GP_BANDWIDTH}, {G_SLOW, TM_GP_SLOW},
 };
 
-/* Copies columns: numbers as cells, texts by value because their table owns them. */
+/* Copies columns. Numbers are copied as cells. Texts are copied into the new table, because each
+ * table owns its texts. */
 static tm_status add_groups(const tm_group_survey *s, int64_t all_ns, tm_error *err) {
     tm_table *table = tm_tables_find(s->tables, tm_group_group_def.name);
     for (size_t g = 0; g < s->n_groups; g++) {

@@ -10,7 +10,7 @@ extern const tm_table_def tm_group_dimension_def;
 /** Internal table: communication time of each rank. */
 extern const tm_table_def tm_group_rank_def;
 
-/** Adds all rows. The internal tables must be sorted. Returns TM_OK; TM_ERR_FAULT. */
+/** Adds all rows. The internal tables must be sorted. Returns TM_OK or TM_ERR_FAULT. */
 tm_status tm_group_rows_add(tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 #endif

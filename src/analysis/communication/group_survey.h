@@ -15,7 +15,7 @@ typedef struct tm_group_whole {
     const tm_cell *part; /* row of groups.part; borrowed */
     /* [n_ranks] ascending: ranks with kernels in operations of the group; borrowed */
     const int64_t *ranks;
-    const char *dimension; /* NULL if unknown; borrowed */
+    const char *dimension; /* parallel dimension, borrowed; NULL if unknown */
     size_t n_ranks;
     int64_t n_hosts; /* number of hosts of these ranks; 0 if any host is unknown */
     int64_t n_links; /* rows of groups.link */

@@ -9,8 +9,9 @@
 #include "base/sums.h"
 #include "timeline/metadata.h"
 
-/* PyTorch cuts lists after 30 ranks. For traces whose lists are not cut, these limits bound the
- * number of rows. */
+/* Maximum number of pairs that are shown, and maximum number of ranks of a group whose pairs are
+ * counted. PyTorch's lists end after 30 ranks, so the limits matter only for traces with longer
+ * lists. */
 enum { PAIRS_MOST = 5000, GROUP_MOST = 64 };
 
 enum { FROM, TO, COUNT, EVEN, UNKNOWN, BYTES, EXPECTED, SHARE, TIMES_EVEN, N_COLUMNS };
@@ -103,18 +104,20 @@ typedef struct pair_record {
 /* What one rank's trace records about all pairs. */
 typedef struct rank_records {
     const tm_rank_view *view;
-    tm_keys lists;  /* of uint32_t: name ids of lists of ranks */
+    tm_keys lists;  /* of uint32_t: name ids of texts that are lists of ranks */
     tm_vec groups;  /* of tm_rank_list: one per list */
     tm_keys pairs;  /* of pair */
     tm_vec records; /* of pair_record: one per pair */
 } rank_records;
 
-/* The operation on one rank: what it sends to, or receives from, the ranks of its group. */
+/* One side of an operation on one rank: what the rank sends to the ranks of its group, or what it
+ * receives from them. */
 typedef struct side {
     bool sends, known, even;
     int64_t bytes; /* bytes to or from all ranks together */
-    size_t n;      /* ranks of the group */
-    /* sum of the split sizes [rows], and bytes per row; 0 rows: no data */
+    size_t n;      /* number of ranks of the group */
+    /* The split sizes count rows of a tensor. `rows` is their sum; it is 0 if there are no data.
+     * row_bytes is the size of a row. */
     int64_t rows, row_bytes;
     int64_t split[GROUP_MOST]; /* [n] */
 } side;

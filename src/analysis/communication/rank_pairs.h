@@ -10,10 +10,10 @@ extern const tm_table_def tm_pair_def;
 /** Internal table: what a rank's trace records about a pair of ranks. */
 extern const tm_table_def tm_pair_part_def;
 
-/** Adds the rows of a rank. Returns TM_OK; TM_ERR_FAULT. */
+/** Adds the rows of a rank. Returns TM_OK or TM_ERR_FAULT. */
 tm_status tm_pairs_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
-/** Merges the records of each pair's sender and receiver. Returns TM_OK; TM_ERR_FAULT. */
+/** Merges the records of each pair's sender and receiver. Returns TM_OK or TM_ERR_FAULT. */
 tm_status tm_pairs_merge(const tm_names *names, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 /** Sets the shares. Keeps only the pairs with the most bytes. */

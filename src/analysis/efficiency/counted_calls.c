@@ -25,7 +25,7 @@ static tm_text text_of(const finding *f, uint32_t id) {
     return tm_names_text(f->view->names, id);
 }
 
-/* Returns the index into f->works of the work of a signature; TM_NO_KEY if the inputs do not
+/* Returns the index of a signature's work in f->works. Returns TM_NO_KEY if the inputs do not
  * determine the work, or if out of memory (*ok is then false). */
 static uint32_t find_work(finding *f, const signature *s, bool *ok) {
     uint32_t known = tm_keys_find(&f->signatures, s);

@@ -16,26 +16,27 @@
 typedef struct tm_counted_call {
     const tm_work *work;   /* borrowed from tm_counted_calls.works */
     uint32_t name, shapes; /* name ids */
-    uint8_t number; /* tm_number: of the inputs, or the more exact type that kernel names show (tf32
-                       or fp32) */
-    bool forward;   /* only the forward pass runs this operator or the operator around it (such as
-                       linear); false for matmuls that either pass may run */
-    bool recomputed;    /* a forward operator that the backward pass runs again */
-    uint32_t first;     /* event row of its first kernel; TM_NO_EVENT: no kernel */
-    int64_t kernel_ns;  /* duration of all its kernels */
+    uint8_t number;    /* tm_number of the inputs; but if the names of the kernels show whether they
+                          compute in TF32 or FP32, that type */
+    bool forward;      /* the operator, or the operator around it (such as linear), runs only in the
+                          forward pass; false for operators such as matmul, which both passes run */
+    bool recomputed;   /* a forward operator that the backward pass runs again */
+    uint32_t first;    /* event row of its first kernel; TM_NO_EVENT: no kernel */
+    int64_t kernel_ns; /* duration of all its kernels */
     int64_t product_ns; /* duration of its kernels that multiply; for XLA, of all its kernels */
 } tm_counted_call;
 
 typedef struct tm_counted_calls {
     tm_counted_call *list; /* [n] ascending by row; owned */
     size_t n;
-    uint32_t *of_operator; /* [operator calls] for each, the index in `list` of the counted call
-                              that owns its kernels; TM_NOT_COUNTED: none; NULL for XLA; owned */
-    tm_work *works;        /* one for each distinct set of inputs; owned */
+    uint32_t *of_operator; /* owned; [operator calls] index in `list` of the counted call that owns
+                              the kernels of the operator call; TM_NOT_COUNTED if there is none.
+                              NULL for XLA. */
+    tm_work *works;        /* owned; the work of each distinct set of inputs */
 } tm_counted_calls;
 
 /** Finds the counted calls of a rank. The caller frees them with tm_counted_calls_free, also on
- * failure. Returns TM_OK; TM_ERR_FAULT. */
+ * failure. Returns TM_OK or TM_ERR_FAULT. */
 tm_status tm_counted_calls_find(const tm_rank_view *view, tm_counted_calls *out,
                                 tm_error *err) TM_MUST_CHECK;
 

@@ -94,8 +94,9 @@ static bool is_known(const tm_work *work) {
     return work->flop >= 0 && work->causal_flop >= 0;
 }
 
-/* Sets the work of a product of inputs a and a + 1, each with @p n_dims dimensions: [B,] M x K and
- * [B,] K x N. Inputs before `a` are added to the product. */
+/* Sets the work of a matrix product. Inputs a and a + 1 are multiplied; they have @p n_dims
+ * dimensions: [B,] M x K and [B,] K x N. Inputs before `a`, such as a bias, are added to the
+ * product. */
 static bool matrices(const call *c, int a, int n_dims, tm_work *out) {
     const tm_dims *x = &c->d[a], *y = &c->d[a + 1];
     int last = n_dims - 1;
@@ -132,8 +133,9 @@ static bool int_matrices(const call *c, tm_work *out) {
     return true;
 }
 
-/* A linear layer. x has any number of dimensions, the last of which is K; the weight is [N,] K.
- * Products of aiter and vLLM start with the same inputs. */
+/* Sets the work of a linear layer. The last dimension of input x is K; x may have any number of
+ * other dimensions. The weight has the dimensions [N,] K. Also used for matrix products of aiter
+ * and vLLM, whose first inputs are the same. */
 static bool linear(const call *c, tm_work *out) {
     const tm_dims *x = &c->d[0], *weight = &c->d[1];
     if (x->n < 1 || weight->n < 1 || weight->n > 2 || x->at[x->n - 1] != weight->at[weight->n - 1])
@@ -231,9 +233,10 @@ static int causal_at(tm_counted op) {
     }
 }
 
-/* Two matrix products forward (q k and scores v), five backward, because scores are recomputed. q,
- * k and v are consecutive inputs with dimensions [batch, heads, length, head size]; for flash_attn
- * [batch, length, heads, head size]. */
+/* Sets the work of attention. The forward pass runs two matrix products (q k and scores v). The
+ * backward pass runs five, because it computes the scores again. q, k and v are three successive
+ * inputs with dimensions [batch, heads, length, head size]; flash_attn has [batch, length, heads,
+ * head size]. */
 static bool attention(const call *c, tm_counted op, bool backward, tm_work *out) {
     int first = backward ? 1 : 0;
     int length = op == TM_COUNTED_FLASH_2 || op == TM_COUNTED_FLASH_2_BACKWARD ? 1 : 2;
@@ -272,8 +275,8 @@ static bool packed_values(tm_text list, bool dropout, tm_text out[N_VALUES]) {
     return n == N_VALUES && (*out[CAUSAL].bytes == 'T' || *out[CAUSAL].bytes == 'F');
 }
 
-/* Returns the maximum number of tokens that a token attends to: back + ahead + 1 if a window limits
- * both sides (-1: no limit), otherwise all tokens. */
+/* Returns the maximum number of tokens that a token attends to. If a window limits both sides, this
+ * is back + ahead + 1; otherwise all tokens. A recorded window of -1 does not limit its side. */
 static int64_t seen_tokens(const tm_text values[N_VALUES]) {
     tm_dims longest, back, ahead;
     if (!tm_inputs_ints(values[LONGEST_K], &longest) || !tm_inputs_ints(values[BACK], &back) ||

@@ -7,8 +7,8 @@
 #include "timeline/counted.h"
 #include "tmerge/names.h"
 
-/* Number types of multiplications: id and word. FP32 may be multiplied as TF32, which only kernel
- * names show. `mixed` is for XLA, whose profile has no types. */
+/* Number types of multiplications. Each has an id and a word. FP32 may be multiplied as TF32; only
+ * the names of kernels show this. `mixed` is for XLA, whose profile has no types. */
 #define TM_NUMBER_LIST(X)                                                                          \
     X(TM_NUMBER_UNKNOWN, "unknown")                                                                \
     X(TM_NUMBER_SINGLE, "fp32 or tf32")                                                            \
@@ -32,8 +32,8 @@ typedef enum tm_number {
 const char *tm_number_word(tm_number number);
 
 typedef struct tm_work {
-    int64_t flop; /* a multiply-add counts as two; attention counts all pairs of tokens, also masked
-                     ones */
+    int64_t flop; /* number of operations. A multiply-add counts as two operations. Attention counts
+                     all pairs of tokens, also masked ones. */
     int64_t causal_flop; /* like flop, but causal attention counts half of the pairs */
     int64_t bytes; /* size of inputs and output [bytes], the minimum memory traffic; -1: unknown */
     tm_number number;

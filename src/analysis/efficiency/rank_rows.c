@@ -50,7 +50,8 @@ const tm_table_def tm_efficiency_number_part =
     TM_INTERNAL_TABLE("efficiency.number", "A row for each rank, step and type of numbers.",
                       number_columns, N_COLUMNS, 3);
 
-/* Columns that the tables by rank and by step share. They follow the keys. */
+/* Columns that the table of ranks and the table of steps have in common. They come after the keys.
+ */
 enum {
     E_STEP,
     E_WINDOW,
@@ -404,7 +405,7 @@ static bool is_ahead(const figures *f) {
 }
 
 static void set_figures(const figures *f, int64_t devices, tm_cell *row) {
-    /* / 100 gives ratios in percent */
+    /* dividing by all / 100 gives percent */
     double all = (double)f->step_ns * (double)devices / 100.0;
     tm_cell_set_int(&row[E_STEP], f->step_ns);
     tm_cell_set_int(&row[E_WINDOW], f->window_ns);
@@ -481,8 +482,8 @@ static void find_common(const tm_table *part, const tm_peaks *given, tm_peaks *c
     }
 }
 
-/* The part table and both result tables are sorted by rank; the part table and the table of steps
- * then by step. */
+/* All tables are sorted by rank. Within a rank, the part table and the table of steps are sorted by
+ * step. */
 tm_status tm_efficiency_complete(const tm_peaks *given, tm_tables *out, tm_peaks *common,
                                  tm_error *err) {
     const tm_table *part = tm_tables_find(out, tm_efficiency_number_part.name);

@@ -13,7 +13,8 @@
 /* Maximum number of rows of a level. */
 enum { LISTED = 1000 };
 
-/* added to the number type in the key if flop is only an upper bound */
+/* added to the number type in the key if flop is only an upper bound, so that such work has its own
+ * rows */
 enum { AT_MOST = 32 };
 _Static_assert((int)TM_N_NUMBERS <= (int)AT_MOST, "a bit behind the types");
 
@@ -249,7 +250,7 @@ static tm_status set_row(const tm_names *names, const tm_rank_rows *rows, tm_tab
     tm_cell_set_int(&row[S_TOTAL], total.sum);
     tm_cell_set_real(&row[S_FLOP], flop);
     tm_cell_set_bool(&row[S_AT_MOST], number >= AT_MOST);
-    /* operations/ns to 10^12 operations/s; null if total_ns is 0 */
+    /* flop / ns is in 10^9 operations/s, so this gives 10^12 operations/s; null if total_ns is 0 */
     tm_cell_set_real(&row[S_RATE], flop / ns / 1e3);
     if (known) {
         tm_cell_set_real(&row[S_BYTES], bytes);

@@ -6,10 +6,10 @@
 
 extern const tm_table_def tm_api_table, tm_api_part_table;
 
-/** Adds a rank's rows to the part table. Returns TM_OK; TM_ERR_FAULT. */
+/** Adds a rank's rows to the part table. Returns TM_OK or TM_ERR_FAULT. */
 tm_status tm_api_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
-/** Combines the rows of one name on all ranks. Returns TM_OK; TM_ERR_FAULT. */
+/** Combines the rows of one name on all ranks. Returns TM_OK or TM_ERR_FAULT. */
 tm_status tm_api_merge(const tm_names *names, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 #endif

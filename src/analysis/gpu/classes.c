@@ -197,7 +197,8 @@ static void set_sums(tm_cell *cells, const int64_t *sums) {
         tm_cell_set_int(&cells[s], sums[s]);
 }
 
-/* Sets the columns of a row of either level (class or rank) that follow from its sums. */
+/* Sets the columns of a row that follow from its sums. The row is of a class or of a rank's class,
+ * depending on @p level. */
 static tm_status set_class(tm_table *table, tm_cell *row, const char *level, tm_class work,
                            tm_error *err) {
     const tm_cell *sums = row + W_SUMS;
@@ -286,7 +287,7 @@ static tm_status classes_job(const tm_job *job, tm_tables *out, tm_error *err) {
     int64_t total = 0;
     (void)job;
     tm_table_level(table, "class", &n);
-    table->n_rows = n; /* hides the rows of level rank, which come last */
+    table->n_rows = n; /* rows of level "rank" come last and are left out until the end */
     for (size_t i = 0; i < table->n_rows; i++)
         total = tm_sum(total, tm_table_row(table, i)[W_SUMS + TOTAL].value.i);
     for (size_t i = 0; i < table->n_rows; i++) {

@@ -12,7 +12,7 @@ typedef struct open_call {
     uint32_t name;
 } open_call;
 
-/* Key: a name's calls in a gap. */
+/* Key of a sum of times: a gap, and a name of calls in it. */
 typedef struct part_key {
     uint32_t gap, name;
 } part_key;
@@ -21,7 +21,8 @@ typedef struct part_key {
 typedef struct walk {
     const tm_gap *gaps; /* [n] */
     const bool *wanted; /* [n] whether this thread kept the GPU idle in the gap (thread_of) */
-    size_t n, gap;      /* number of gaps; index of the first gap that ends after at_ns */
+    /* Number of gaps, and index of the first gap that ends after at_ns. */
+    size_t n, gap;
     int64_t at_ns;
     tm_vec open;   /* of open_call, innermost last */
     tm_keys parts; /* of part_key */
@@ -36,7 +37,8 @@ static bool add_part(walk *w, uint32_t gap, uint32_t name, int64_t time_ns) {
     return sum != NULL;
 }
 
-/* Adds the time from at_ns until until_ns to @p name, in each gap that it overlaps. */
+/* Adds the time from at_ns until until_ns to @p name, separately for each gap of this thread in
+ * that time. */
 static bool stay(walk *w, uint32_t name, int64_t until_ns) {
     bool ok = true;
     while (w->gap < w->n && w->gaps[w->gap].end_ns <= w->at_ns)
@@ -53,8 +55,8 @@ static bool stay(walk *w, uint32_t name, int64_t until_ns) {
     return ok;
 }
 
-/* Closes the calls that end by until_ns. Adds the time until then to the innermost open calls, and
- * sets at_ns to until_ns. */
+/* Moves on to until_ns. Closes the calls that end until then. Adds the time that has passed to the
+ * call in which the thread was, which is always the innermost open call. */
 static bool advance(walk *w, int64_t until_ns) {
     bool ok = true;
     while (ok && w->open.n > 0) {

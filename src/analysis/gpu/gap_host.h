@@ -4,7 +4,8 @@
 
 #include "analysis/shared/gaps.h"
 
-/** What a host thread did during a gap: the thread that launched the event after the gap. */
+/** What the host did during a gap. Only the thread that kept the GPU idle counts: the thread that
+ * enqueued or launched the event after the gap. */
 typedef struct tm_gap_host {
     int64_t longest_ns; /* time in calls named `longest`; 0 if the thread was in no recorded call */
     int64_t unrecorded_ns; /* time outside of recorded calls */
@@ -23,7 +24,8 @@ typedef struct tm_gap_host {
 tm_status tm_gap_hosts(const tm_rank_view *view, const tm_gap *gaps, size_t n, tm_gap_host *out,
                        tm_error *err) TM_MUST_CHECK;
 
-/** Returns a GPU event that ends where the gap starts (row); TM_NO_EVENT if there is none. */
+/** Returns the row of a GPU event that ends at the start of the gap; TM_NO_EVENT if there is none.
+ */
 uint32_t tm_gap_last_event(const tm_timeline *timeline, const tm_gap *gap);
 
 #endif

@@ -375,15 +375,15 @@ static tm_status add_gaps(const tm_rank_view *view, const tm_gaps *gaps, tm_tabl
     for (size_t i = 0; i < n; i++)
         TM_TRY(add_gap(view, gaps, &longest[i], &hosts[i], table, err));
     if (table->n_rows >= LISTED) {
-        tm_table_sort(table); /* sorts by rank and time, so that of equally long gaps the first
-                                 stay, as in the job's table */
+        tm_table_sort(table); /* sorts by rank and time first. So if gaps are equally long, the
+                                 earlier ones stay, as in the job's table. */
         tm_table_top(table, LISTED);
     }
     return TM_OK;
 }
 
-/* If several devices of the rank work: sets their mean idle time minus the idle time of the rank.
- */
+/* If several devices of the rank do work, sets the cell to their mean idle time minus the idle time
+ * of the rank. */
 static void set_turns(const tm_rank_view *view, tm_cell *cell) {
     const tm_device_busy *v = view->devices->data;
     int64_t sum = 0, n = 0;

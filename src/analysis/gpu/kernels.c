@@ -20,7 +20,8 @@
 /* Profiling guides advise to fuse kernels that take less than this. */
 #define SHORT_NS 100000
 
-/* Columns on the runs of a kernel, relative to the first such column of a part or table. */
+/* Columns that several tables have, counted from the first of them: figures of all runs of a
+ * kernel. */
 enum { CALLS, TOTAL, MEAN, MIN, MAX, BLOCKS, OCCUPANCY, N_CALL_COLUMNS };
 
 #define CALL_COLUMNS                                                                               \
@@ -192,7 +193,8 @@ static const tm_column shape_part_columns[] = {
     PART_COLUMNS,
 };
 
-/* Merged by name, grid, block, registers and shared memory; -1: not recorded. */
+/* Rows with the same name, grid, block, registers and shared memory are merged; -1 means that a
+ * value was not recorded. */
 static const tm_table_def shape_part_def = TM_PART_TABLE(
     "kernels.shape_part", "A row for each launch shape and rank: its part of kernels.launch_shape.",
     shape_part_columns, SP_PARTS + N_PARTS, SP_RANK);
@@ -259,8 +261,11 @@ static tally tally_of(const tm_timeline *timeline, const tm_kernel_attr *kernel)
     return t;
 }
 
-/* @param alike [launch shapes] number that shapes share if their grid, block, registers and shared
- * memory are equal */
+/*
+ * Sums the kernels of each name and shape.
+ * @param alike  [launch shapes] a number that is the same for shapes with equal grid, block,
+ *               registers and shared memory
+ */
 static bool count_shapes(const tm_timeline *timeline, const uint32_t *alike, tm_keys *keys,
                          tm_vec *tallies) {
     const tm_kernel_attr *kernels = timeline->attrs[TM_ATTR_KERNEL];

@@ -76,8 +76,8 @@ typedef struct line_key {
 } line_key;
 
 typedef struct line {
-    const tm_ncu_metric *metric; /* of the first launch */
-    const tm_ncu_rule *rule;     /* of the launch with the largest estimated speedup */
+    const tm_ncu_metric *metric; /* the metric in the first launch that has it */
+    const tm_ncu_rule *rule; /* the message with the largest estimated speedup of all launches */
     double sum;
     int64_t numbers, launches;
 } line;

@@ -16,9 +16,8 @@ typedef struct tm_measured_kernel {
 
 /**
  * Adds the metrics of the sections, as means over a kernel's launches, and the messages of rules.
- *
- * @param kernels    by number of the kernel
- * @param of_launch  number of the kernel of each launch
+ * @param kernels    the kernels, by their numbers
+ * @param of_launch  for each launch, the number of its kernel
  * @return           TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_measured_rows(const tm_ncu *ncu, const tm_measured_kernel *kernels,

@@ -154,8 +154,9 @@ static const char *text_of(const tm_cell *cell) {
     return cell->null ? "" : cell->value.text;
 }
 
-/* Adds the calls of a shape to the group of this shape, and to the group of this name without
- * shape. A key that was not measured has no group: its id is above the number of groups. */
+/* Adds the calls of a shape to two groups: the group of its name and shape, and the group of its
+ * name without a shape. A group exists only if it was measured. Ids of other keys are above the
+ * number of groups. */
 static bool add_calls(groups *g, const tm_table *shapes, size_t row) {
     const char *text = text_of(tm_table_cell(shapes, row, "name"));
     const char *grid = text_of(tm_table_cell(shapes, row, "grid"));

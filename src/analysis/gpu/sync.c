@@ -97,7 +97,7 @@ static const tm_table_def *const defs[] = {&sync_def, &part_def};
 typedef struct waiting {
     int64_t begin_ns, end_ns, lost_ns;
     uint32_t row;
-    bool waits; /* whether it waits; false if its name says that it returns at once */
+    bool waits; /* whether the call waits; false if its name says that it returns at once */
 } waiting;
 
 typedef struct place_key {
@@ -141,7 +141,7 @@ static bool find_calls(const tm_rank_view *view, tm_vec *out) {
     return true;
 }
 
-/* Marks a copy's call as waiting if it returned late, as for pageable memory. */
+/* Marks the call of a copy as waiting if it returned late, as it does for pageable memory. */
 static void mark_late_copies(const tm_timeline *timeline, tm_vec *calls) {
     const tm_copy_attr *copies = timeline->attrs[TM_ATTR_COPY];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COPY]; i++) {
@@ -155,9 +155,12 @@ static void mark_late_copies(const tm_timeline *timeline, tm_vec *calls) {
     }
 }
 
-/* Returns the call that caused a gap. Of the calls that were running when the gap started, this is
- * the call on the thread that launched the next work; without one, the call that started last. NULL
- * if none was running. @p open: indices into @p calls. */
+/*
+ * Finds the call that caused a gap. Only calls that were running when the gap started count. Of
+ * these, returns the call on the thread that launched the next work. If there is none, returns the
+ * call that started last; NULL if no call was running.
+ * @param open  indices into @p calls of the running calls
+ */
 static waiting *open_call(const tm_timeline *timeline, const tm_gap *gap, waiting *calls,
                           tm_vec *open) {
     const tm_track *thread = tm_timeline_track(timeline, timeline->launch[gap->next]);

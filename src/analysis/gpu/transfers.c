@@ -216,7 +216,7 @@ static int memory_of(tm_text name, int kind) {
     return holds(name, "Pageable") ? PAGEABLE : holds(name, "Pinned") ? PINNED : UNKNOWN;
 }
 
-/* Totals of one kind of copies and memory. */
+/* Totals of the copies of one kind, from or to one kind of memory. */
 typedef struct tally {
     int64_t count, bytes, total_ns, sync_count, sync_ns;
     int64_t n_sized, sized_ns; /* copies of known size: number and total duration */

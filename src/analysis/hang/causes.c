@@ -92,9 +92,10 @@ static size_t front_that_misses(const tm_hang_world *w, const tm_vec *ranks) {
     return w->fronts.n;
 }
 
-/* Returns the front where more than half of @p n_waiting ranks wait; fronts.n if there is none. If
- * ranks call the operations of two groups in different orders, most ranks wait at one group's
- * front; the others wait at the other group's front, which most ranks have not reached. */
+/* Returns the front where more than half of all waiting ranks wait; fronts.n if there is none. Such
+ * a front exists if ranks called the operations of two groups in different orders: most ranks then
+ * wait for one group, and the others wait for the other group, whose operation most ranks have not
+ * reached. */
 static size_t front_of_most(const tm_hang_world *w, size_t n_waiting) {
     const tm_hang_front *f = w->fronts.data;
     size_t most = 0;
@@ -139,7 +140,7 @@ static bool mark_circle(const tm_hang_world *w, unsigned char *roles) {
     return left > 0;
 }
 
-/* Returns whether a rank is missing at front @p most, and waits at another front for a rank that
+/* Returns whether the rank has not reached front @p most and waits at another front for a rank that
  * waits at front @p most. */
 static bool is_crosswise(const tm_hang_world *w, size_t most, int64_t rank) {
     const tm_hang_front *f = w->fronts.data;
@@ -252,8 +253,9 @@ static bool find(const tm_hang_world *w, unsigned char *roles, tm_hang_causes *o
     return true;
 }
 
-/* Returns the time from the first arrival at fronts [from, to) to the last write of a dump's file
- * [ns], an upper bound of ranks' waits. -1 if a time is unknown. */
+/* Returns an upper bound of the time that ranks have waited at fronts [from, to) [ns]: the time
+ * from the first arrival at these fronts to the last write of a dump. Returns -1 if one of the
+ * times is unknown. */
 static int64_t longest_wait(const tm_hang_world *w, size_t from, size_t to) {
     const tm_hang_front *f = w->fronts.data;
     int64_t first = INT64_MAX, last = 0;

@@ -8,8 +8,8 @@
 typedef enum tm_hang_reason {
     TM_HANG_NOTHING,    /* there is no front, so no rank waits */
     TM_HANG_DIFFERS,    /* the named ranks issued another operation, size or type than most ranks */
-    TM_HANG_NOT_ISSUED, /* others wait for the named ranks, which wait for nobody */
-    TM_HANG_LOST,       /* others wait for the named ranks, which left no dump */
+    TM_HANG_NOT_ISSUED, /* other ranks wait for the named ranks, which wait for nobody */
+    TM_HANG_LOST,       /* other ranks wait for the named ranks, which left no dump */
     TM_HANG_CIRCLE,     /* the named ranks wait for one another, in a circle */
     /* Reasons to name no rank: */
     TM_HANG_OPEN,       /* no rank is missing */
@@ -23,8 +23,8 @@ typedef struct tm_hang_causes {
     tm_hang_reason reason;
     tm_vec culprits; /* of int64_t, ascending: the named ranks */
     tm_vec also;     /* of int64_t, ascending: ranks without a dump, which may also be missing */
-    tm_vec besides; /* of int64_t, ascending, only with TM_HANG_DIFFERS: ranks that issued the right
-                       operations and wait for nobody, although others wait for them */
+    tm_vec besides; /* of int64_t, ascending. Only with TM_HANG_DIFFERS: ranks that issued the right
+                       operations and do not wait, although other ranks wait for them. */
     bool sure;      /* the named ranks are the only explanation of the hang */
     int64_t longest_ns; /* upper bound of a rank's wait [ns]; -1: unknown */
     size_t front; /* first front that named ranks have not reached, or where they differ; fronts.n:

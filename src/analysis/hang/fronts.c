@@ -217,8 +217,8 @@ static void sort_ranks(tm_hang_front *f) {
 typedef struct reach {
     int64_t key, low, top, first;
     int64_t open;   /* lowest operation that has not ended on some rank; INT64_MAX: none */
-    int64_t behind; /* lowest operation above `done` that has not ended on some rank whose last
-                       operation is below `top` */
+    int64_t behind; /* Like `open`, but only for operations above `done`, and only for ranks that
+                       have not reached `top`. */
     int64_t done;   /* last operation that all ranks have certainly reached; -1: none */
     bool never;     /* some member has a complete dump without any operation of the group */
 } reach;
@@ -233,7 +233,8 @@ static bool is_cut(const tm_hang_world *w, int64_t rank) {
     return tm_hang_int(w->dumps, w->dump_of[rank], HD_CUT, 0) != 0;
 }
 
-/* Returns the lowest operation that has not ended on a rank whose last operation is below `top`. */
+/* Returns the lowest operation above `done` that has not ended on some rank whose last operation is
+ * below `top`; INT64_MAX if there is none. */
 static int64_t open_behind(const tm_hang_world *w, const reach *r) {
     int64_t found = INT64_MAX;
     for (size_t i = first_of(w->lanes, r->key, INT64_MIN); is_of(w->lanes, i, r->key); i++) {
@@ -280,7 +281,8 @@ static bool find_mismatch(const tm_hang_world *w, const reach *r, int64_t *found
     *found = INT64_MAX;
     bool ok = true;
     const size_t first = first_of(w->calls, r->key, INT64_MIN);
-    /* pairs (number of an operation, form on the lowest rank that called it); few numbers occur */
+    /* pairs of numbers: an operation, and its form on the lowest rank that called it. There are few
+     * operations. */
     tm_vec seen = TM_VEC(int64_t);
     for (size_t i = first; ok && is_of(w->calls, i, r->key); i++) {
         const int64_t seq = tm_hang_int(w->calls, i, HC_SEQ, 0);
@@ -329,8 +331,8 @@ static void describe(const tm_hang_world *w, tm_hang_front *f, int64_t key) {
     }
 }
 
-/* Returns whether a rank may be held up at a front. False if the operation has ended on all ranks
- * that came and its kind does not make ranks wait. */
+/* Returns whether a rank may wait at a front. It does not if the operation has ended on all ranks
+ * that came, and if operations of its kind do not wait for all ranks. */
 static bool holds_up(const tm_hang_world *w, const tm_hang_front *f) {
     return f->waiting.n > 0 || (f->call != TM_HANG_NO_ROW &&
                                 tm_hang_synchronises(tm_hang_text(w->calls, f->call, HC_OP)));
@@ -398,8 +400,8 @@ static bool add_front(tm_hang_world *w, size_t group, const members *m, const re
         ok = fill_front(w, &f, m, r);
         if (ok && f.waiting.n == 0 && mismatch == INT64_MAX && r->open < INT64_MAX &&
             f.seq < r->open) {
-            /* no rank waits in the first operation, such as a broadcast from a root that has left
-             */
+            /* No rank waits in this operation. For example, the root of a broadcast sends and
+             * continues. So take the first operation that has not ended. */
             f.seq = r->open;
             ok = fill_front(w, &f, m, r);
         }

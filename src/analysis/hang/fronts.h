@@ -1,5 +1,5 @@
-/* Finds where a job is stuck: for each group, the first operation that some ranks have not reached,
- * in which ranks differ, or that does not end. */
+/* Finds where a job is stuck. For each group, this is the first operation that some rank has not
+ * reached, for which ranks issued different operations, sizes or types, or that does not end. */
 #ifndef TMERGE_HANG_FRONTS_H
 #define TMERGE_HANG_FRONTS_H
 
@@ -20,9 +20,10 @@ typedef enum tm_hang_problem {
                             contain it */
     TM_HANG_MISMATCH,    /* ranks issued different operations, sizes or types */
     TM_HANG_MISSING,     /* the dumps show that some ranks have not come */
-    TM_HANG_PERHAPS,     /* the dumps do not show whether some ranks came, or are members */
-    TM_HANG_NO_DUMP,     /* all ranks with a dump came; other members have no dump */
-    TM_HANG_ALL_CAME,    /* all ranks came, but the operation does not end */
+    TM_HANG_PERHAPS,  /* the dumps do not show whether some ranks have come, or do not show whether
+                         they are members */
+    TM_HANG_NO_DUMP,  /* all ranks with a dump came; other members have no dump */
+    TM_HANG_ALL_CAME, /* all ranks came, but the operation does not end */
     TM_HANG_N_PROBLEMS
 } tm_hang_problem;
 
@@ -48,12 +49,14 @@ typedef struct tm_hang_front {
 typedef struct tm_hang_world {
     const tm_table *dumps, *groups, *lanes, *calls, *seen;
     int64_t n_ranks;
-    int64_t most_ranks; /* limit of n_ranks if only lists and sizes of groups show it */
+    int64_t most_ranks; /* upper limit of n_ranks, for jobs in which only the lists and sizes of
+                           groups show n_ranks */
     bool any_open;      /* whether an operation has not ended */
     bool reported;      /* whether a dump or the user gives n_ranks */
     size_t *dump_of;    /* [n_ranks] row in dumps; TM_HANG_NO_ROW: no readable dump; owned */
     tm_hang_ras ras;
-    /* [n_ranks] from the answer of RAS; NULL: no answer for these ranks; owned */
+    /* owned; [n_ranks] the process of each rank, from the answer of RAS; NULL: there is no answer
+     * for these ranks */
     tm_hang_process *processes;
     tm_vec unreadable; /* of int64_t, ascending: ranks with an unreadable dump */
     tm_vec fronts;     /* of tm_hang_front */

@@ -106,13 +106,14 @@ static bool is_less(const tm_ras_member *before, const tm_ras_member *after) {
     return false;
 }
 
-/* number of launches that is unknown, because only one answer has the counts */
+/* value that stands for an unknown number of launches: only one answer has the counts */
 enum { UNKNOWN = -1 };
 
 /* Adds the GPU of a member that only one answer has. Returns false if out of memory. */
 static bool add_lone(const tm_ras_member *m, bool later, tm_vec *gpus) {
     const tm_hang_gpu of = tm_hang_gpu_of(m, UNKNOWN);
-    /* launched nothing at all, so nothing between the answers */
+    /* the member launched nothing until the later answer, so it launched nothing between the
+     * answers */
     const bool idle = later && tm_hang_launched(m) == 0;
     return m->pid < 0 || m->n_counts == 0 || idle || tm_vec_append(gpus, &of, 1);
 }

@@ -5,7 +5,8 @@
 #include "base/vec.h"
 #include "tmerge/ras.h"
 
-/** The GPU of a process (a rank of the job), with a number. Texts are borrowed. */
+/** The GPU that a process (a rank of the job) uses, and a number whose meaning depends on the use.
+ * Texts are borrowed. */
 typedef struct tm_hang_gpu {
     const char *host;
     int64_t pid, gpu;
@@ -42,9 +43,11 @@ int64_t tm_hang_launched(const tm_ras_member *member);
 
 /**
  * Finds how many collectives each GPU launched between two answers, over the communicators that
- * both answers have. Omits a GPU that launched nothing in these communicators, but may have
- * launched some in a communicator that only one answer has.
- * @param gpus  of tm_hang_gpu, sorted; `number` counts collectives; empty if not compared
+ * both answers have. If a GPU launched nothing in these communicators, but may have launched
+ * collectives in a communicator that only one answer has, it is left out, because its number is
+ * unknown.
+ * @param gpus  vector of tm_hang_gpu, sorted, whose `number` is the number of collectives; empty if
+ *              the answers cannot be compared
  * @return      false if out of memory
  */
 bool tm_hang_find_moves(const tm_ras *before, const tm_ras *after, tm_vec *gpus,

@@ -12,7 +12,7 @@
 
 enum { KEPT_OPEN = 4, TEXT = 512, FORM_TEXT = 160 };
 
-/* Texts of a form, from the first call with the form. */
+/* Texts that describe a form. They are taken from the first call that has the form. */
 typedef struct form_text {
     uint64_t form;
     uint32_t op, backend, inputs, outputs;
@@ -21,16 +21,19 @@ typedef struct form_text {
 typedef struct lane {
     uint64_t group;
     int64_t rank;
-    int64_t first, last; /* numbers of operations; if the ring buffer lost some, `first` is the
-                            first complete operation */
+    int64_t first, last; /* numbers of the first and the last operation; if the ring buffer lost
+                            some operations, `first` is the first complete operation */
     int64_t open;        /* first operation that has not ended; INT64_MAX: none */
-    int64_t doubt;       /* like `open`; for gloo at most `last`, because `last` may have failed */
-    int64_t done;        /* last operation whose end proves that all ranks came; -1: none */
+    int64_t doubt; /* first operation that may have failed or not ended. For NCCL this is `open`.
+                      For gloo it is at most `last`, because a gloo operation that failed looks like
+                      one that ended. */
+    int64_t done;  /* last operation whose end proves that all ranks came; -1: none */
     size_t from; /* index of the first call that counts; earlier calls belong to a previous group */
     bool cut;
     int64_t size; /* number of ranks of the group, derived from sizes of operations; 0: unknown */
-    size_t forms; /* index in tm_hang_notes.forms of operation `first`; the next operations follow.
-                     An element is 1 + an index into form_texts; 0: no record */
+    size_t forms; /* index in tm_hang_notes.forms of the element of operation `first`; the elements
+                     of the next operations follow. An element is 1 + an index into form_texts; 0:
+                     the operation has no record. */
 } lane;
 
 typedef struct kept {
@@ -64,7 +67,8 @@ struct tm_hang_notes {
     tm_vec dumps, lanes, kept, groups, forms, form_texts;
     tm_keys form_keys, group_keys; /* of uint64_t */
     tm_vec lane_of;    /* [groups of the current dump] of size_t: index of the lane, or NO_LANE */
-    tm_keys p2p_keys;  /* of uint64_t: hash of group and operation, in the current dump */
+    tm_keys p2p_keys;  /* of uint64_t: a key for each group and operation of sends and receives in
+                          the current dump */
     tm_vec p2p_counts; /* [p2p_keys] of int64_t: number of calls so far */
 };
 
@@ -265,8 +269,8 @@ static bool make_lanes(reading *r) {
     return of != NULL || r->n_groups == 0;
 }
 
-/* Finds the last operation of each group whose end proves that all ranks came. Searches backwards,
- * because it is usually near the end. */
+/* Finds, for each group, the last operation whose end proves that all ranks came. Searches
+ * backwards, because that operation is usually near the end. */
 static void find_done(const reading *r) {
     for (size_t i = r->n_calls; i-- > 0;) {
         const tm_flight_call *c = &r->calls[i];
@@ -364,7 +368,7 @@ static bool keep_calls(const reading *r, dump *d) {
         d->last = made;
         d->any = last;
     }
-    /* The first of several coalesced calls represents all. */
+    /* The first of several coalesced calls represents all of them. */
     kept *v = n->kept.data;
     size_t w = first;
     for (size_t i = first; i < n->kept.n; i++) {
@@ -596,7 +600,8 @@ static tm_status add_call(const tm_hang_notes *n, const kept *k, tm_table *t, tm
     return tm_table_set_text(t, &row[HC_FRAMES], tm_hang_or_null(text_of(n, k->frames)), err);
 }
 
-/* Adds a call from its form, if the form is known: the full call was not kept. */
+/* Adds a call whose full data were not kept, with the texts of its form. Adds nothing if the form
+ * is unknown. */
 static tm_status add_formed(const tm_hang_notes *n, const lane *l, int64_t seq, tm_table *t,
                             tm_error *err) {
     const uint64_t form = form_at(n, l, seq);

@@ -42,7 +42,8 @@ bool tm_hang_notes_spans(const tm_hang_notes *notes, tm_vec *spans);
 /** Sorts by group, and merges the spans of each group into one. */
 void tm_hang_spans_join(tm_vec *spans);
 
-/** An operation and its form, over the ranks whose dumps this process read, or over all ranks. */
+/** An operation and its form. Either only ranks whose dumps this process read are considered, or
+ * all ranks. */
 typedef struct tm_hang_form {
     uint64_t group;
     int64_t seq;
@@ -51,9 +52,11 @@ typedef struct tm_hang_form {
 
 enum { TM_HANG_MIXED = 1 };
 
-/** Appends the forms of operations at which a group may be stuck: from the first operation
- * that has not ended to the last operation that all ranks reached. Returns false if out of memory.
- * @param spans  of all ranks, merged */
+/**
+ * Appends the forms of operations at which a group may be stuck: from the first operation that has
+ * not ended to the last operation that all ranks reached. Returns false if out of memory.
+ * @param spans  merged spans of all ranks
+ */
 bool tm_hang_notes_forms(const tm_hang_notes *notes, const tm_vec *spans, tm_vec *forms);
 
 /** Keeps only the first operation of each group in which ranks differ. The order of @p forms does
@@ -62,8 +65,9 @@ void tm_hang_forms_keep_mixed(tm_vec *forms);
 
 /**
  * Adds the rows that the job part reads (tables.h).
- * @param spans  of all ranks, merged
- * @param mixed of all groups, from tm_hang_forms_keep_mixed */
+ * @param spans  merged spans of all ranks
+ * @param mixed  the forms of all groups that tm_hang_forms_keep_mixed has kept
+ */
 tm_status tm_hang_notes_rows(const tm_hang_notes *notes, const tm_vec *spans, const tm_vec *mixed,
                              tm_tables *out, tm_error *err) TM_MUST_CHECK;
 

@@ -116,8 +116,8 @@ static bool take_gpus(const tm_ras_comm *c, tm_vec *out) {
     return true;
 }
 
-/* Returns whether @p world contains the GPUs of all communicators, and all communicators of the
- * same size as @p world give the GPUs the same ranks. */
+/* Returns whether @p world has the GPUs of all communicators, and whether every communicator with
+ * as many ranks as @p world numbers them in the same way as @p world. */
 static bool is_world(const tm_vec *world, const tm_ras_comm *comms, size_t n) {
     for (size_t c = 0; c < n; c++)
         for (size_t i = 0; i < comms[c].n_members; i++) {
