@@ -214,8 +214,8 @@ static tm_status put_arrivals(const tm_operation *o, const tm_operation_member *
     return status;
 }
 
-/* Writes totals over all participations of an operation. Needed if some participations are on ranks
- * without lanes, because those are not written one by one. */
+/* Writes totals over all participations of an operation. The page needs these totals if some of the
+ * ranks have no lanes, because participations of such ranks are not written one by one. */
 static void put_whole(const tm_operation *o, const tm_operation_member *members, tm_bytes *out) {
     int64_t end = 0, last = 0;
     for (size_t i = 0; i < o->n; i++) {
