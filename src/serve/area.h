@@ -1,5 +1,5 @@
-/* Sums of what ran on ranks in a time range. To limit its time, a call sums only some of the ranks.
- */
+/* Sums of what ran on ranks in a time range. A call has a time limit, so it may sum only some of
+ * the ranks. */
 #ifndef TMERGE_SERVE_AREA_H
 #define TMERGE_SERVE_AREA_H
 
@@ -27,8 +27,10 @@ typedef struct tm_area_sum {
 } tm_area_sum;
 
 /** Sums the events of the requested ranks.
- * @param sums  empty, of tm_area_sum; appended rank by rank, each in the order of its events
- * @param next  index of the rank to continue with; the number of ranks at the end
+ * @param sums  a vector of tm_area_sum that is empty before the call. The sums of a rank follow
+ *              those of the previous rank, in the order of the rank's events
+ * @param next  set to the index of the rank at which the next call continues, or to the number of
+ *              ranks when all ranks are done
  * @param seen  number of requested ranks summed by this call
  * @return      TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
 tm_status tm_serve_area(tm_serve_reader *reader, const tm_area_wish *wish, tm_vec *sums,

@@ -39,8 +39,8 @@ typedef struct tm_counter_wish {
                           is */
 } tm_counter_wish;
 
-/** The counter's maximum in each column from `column` to just before `column` of the rank's next
- * entry. A rank's first entry has column 0. */
+/** The maximum of the counter on a rank. It is the maximum of each column from `column` up to the
+ * column before the rank's next entry. A rank's first entry has column 0. */
 typedef struct tm_counter_step {
     int64_t rank;
     uint32_t column;

@@ -13,7 +13,7 @@ struct tm_meetings {
 
 /* One participation in the operation. */
 typedef struct kernel {
-    size_t at;        /* index of its rank in the store */
+    size_t at;        /* index of the kernel's rank in the store */
     int64_t drawn_ns; /* start on the job's clock, as drawn */
     int64_t begin_ns, duration_ns;
     int32_t step;
