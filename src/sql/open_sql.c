@@ -23,7 +23,7 @@ tm_status tm_sql_run(tm_sql *sql, const char *text, tm_error *err) {
     return code == SQLITE_OK ? TM_OK : tm_sql_failed(sql, code, err);
 }
 
-/* Adds the virtual table of a result table, unless the store does not have it. */
+/* Creates the SQLite table that shows a result table, if the store has the result table. */
 static tm_status add_table(tm_sql *sql, const char *schema, size_t t, tm_error *err) {
     char plain[128], *text;
     const char *name = sql->source.tables.tables[t].def->name;

@@ -245,7 +245,8 @@ static int is_at_end(sqlite3_vtab_cursor *base) {
 
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *out, int at) {
     const cursor *c = (const cursor *)base;
-    if (at >= c->rows->def->n_columns) /* a hidden column: the former name of another column */
+    /* A hidden column is a column under its former name. */
+    if (at >= c->rows->def->n_columns)
         at = tm_table_column(
             c->rows->def, tm_former_column_of(c->rows->def, at - c->rows->def->n_columns)->column);
     const tm_cell *cell = &tm_table_row(c->rows, row_of(c))[at];

@@ -16,9 +16,10 @@ typedef struct tm_sql tm_sql;
 void tm_sql_plain_name(const char *name, char *out, size_t size);
 
 /**
- * Rewrites the table names in a statement: FROM overlap.rank, which in SQL means table "rank" of
- * database "overlap", becomes FROM overlap_rank. Changes only dots, and only in table names: after
- * FROM, JOIN or a comma, or before a column.
+ * Replaces the dot in each table name of a statement by an underscore. For example, FROM
+ * overlap.rank becomes FROM overlap_rank, because in SQL overlap.rank would be table "rank" of a
+ * database "overlap". A table name is recognised after FROM, JOIN or a comma, and in front of the
+ * dot and name of a column.
  * @return  whether anything changed
  */
 bool tm_sql_write_names(char *statement, const tm_tables *tables);
@@ -41,7 +42,7 @@ void tm_sql_close(tm_sql *sql);
 tm_status tm_sql_add_renamed(tm_sql *sql, const tm_renamed *renamed, tm_error *err) TM_MUST_CHECK;
 
 typedef struct tm_sql_limits {
-    int64_t memory_bytes; /* memory of SQLite, for sorting and grouping */
+    int64_t memory_bytes; /* maximum memory [B] that SQLite uses, for example to sort and group */
     int64_t seconds;
 } tm_sql_limits;
 
@@ -65,11 +66,12 @@ tm_rows tm_sql_rows(const tm_sql_query *query);
 
 /** The part of the events to export; result tables are exported completely. */
 typedef struct tm_sql_export {
-    const bool *ranks;      /* [number of the store's ranks] whether each is exported */
-    int64_t from_ns, to_ns; /* since the epoch: exports events that end after from_ns and start
-                               before to_ns */
+    const bool *ranks;      /* [number of the store's ranks] true for the ranks that are exported */
+    int64_t from_ns, to_ns; /* Time range [ns since the epoch]. Events that end after from_ns and
+                               start before to_ns are exported. */
     const char *path;       /* for errors */
-    int fd;                 /* open for reading and writing, empty; the caller closes it */
+    int fd;                 /* descriptor of an empty file that is open for reading and writing; the
+                               caller closes it */
 } tm_sql_export;
 
 /**

@@ -3,7 +3,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define ZSTD_STATIC_LINKING_ONLY /* for ZSTD_c_blockSplitterLevel, in zstd since 1.5.7 */
+/* for ZSTD_c_blockSplitterLevel, which zstd has had since 1.5.7 */
+#define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
 #include "tmerge/store.h"

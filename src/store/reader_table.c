@@ -256,7 +256,7 @@ static tm_status fetch(const reading *r, size_t first, size_t n, tm_error *err) 
 }
 
 typedef struct reader {
-    tm_table *table; /* gets the rows; NULL: rows are read, but not kept */
+    tm_table *table; /* table to which the rows are added; NULL: the rows are read but not kept */
     tm_store_slice_visitor *visitor;
     void *context;
     size_t first, end; /* rows to read */

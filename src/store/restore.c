@@ -17,7 +17,7 @@ typedef struct restorer {
     const tm_store *store;
     tm_timeline *ranks;
     size_t n;
-    const bool *wanted; /* [n] ranks whose rows are read; NULL: all */
+    const bool *wanted; /* [n] true for the ranks whose rows are read; NULL: all ranks */
     tm_row_base *bases; /* owned; [n + 1] first rows of each rank */
     char *rows;         /* owned; buffer for a piece of a column */
     tm_error *err;

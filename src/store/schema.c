@@ -92,16 +92,16 @@ static const tm_word_list lanes = WORDS(lane_list);
         COLUMN(#member, "", doc, TM_I64, NULL, event), IN_ARRAY(array, type, member),              \
             .refers = TM_REFERS_EVENT                                                              \
     }
-/* As EVENT, but the rows need not ascend, and -1 means none. */
+/* Like EVENT, but the rows may be in any order, and -1 means that there is no event. */
 #define CALL(array, type, member, doc)                                                             \
     {                                                                                              \
         COLUMN(#member, "", doc, TM_I64, NULL, event), IN_ARRAY(array, type, member),              \
             .refers = TM_REFERS_LAUNCH                                                             \
     }
-/* Has the rank in every row, so that the table can be read without /ranks. */
+/* A column that has the rank's number in every row. So the table can be read without /ranks. */
 #define RANK(doc)                                                                                  \
     { COLUMN("rank", "", doc, TM_I64, NULL, rank) }
-/* A member of the timeline itself, for tables with one row per rank. */
+/* A column of a table that has one row per rank. The value is a member of the timeline itself. */
 #define OWN_AS(name, member, doc, words_, refers_)                                                 \
     {                                                                                              \
         COLUMN(name, "", doc, ELEMENT_OF(MEMBER(tm_timeline, member)), words_, own),               \
@@ -113,7 +113,8 @@ static const tm_word_list lanes = WORDS(lane_list);
             .field_at = offsetof(tm_timeline, clock) + offsetof(tm_rank_clock, member)             \
     }
 #define OWN(member, doc, words, refers) OWN_AS(#member, member, doc, words, refers)
-/* The number of a rank's rows in another table. Readers find the rows by it. */
+/* A column with the number of a rank's rows in another table. Readers add up these numbers to find
+ * the rank's first row. */
 #define N_ROWS(table, member)                                                                      \
     OWN_AS("n_" table, member, "number of the rank's rows in /" table, NULL, TM_REFERS_NOTHING)
 
