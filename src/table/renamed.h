@@ -9,7 +9,8 @@
 
 typedef struct tm_renamed {
     const char *was, *now; /* former and present name of a table or an analysis */
-    const char *level; /* level of the table `now` that the table `was` became; NULL: not a level */
+    const char *level; /* If the former table is now a level of the table `now`: name of this level.
+                          Else NULL. */
     const char *name_was; /* former name of the column `name`; NULL: it was `name`, too */
 } tm_renamed;
 

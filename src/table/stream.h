@@ -26,15 +26,16 @@ typedef struct tm_sink_out {
 /** Layout of rows for a terminal. */
 typedef struct tm_text_style {
     int width;         /* columns of the terminal; 0: no limit */
-    bool bars;         /* draw bars after shares, unless that needs more blocks of columns */
+    bool bars;         /* draw a bar after each share, unless the table then needs more blocks of
+                          columns */
     int64_t origin_ns; /* times since the epoch are shown relative to this; 0: unchanged */
 } tm_text_style;
 
 /** Provides the rows of a table in memory. The table must outlive the result. */
 tm_rows tm_rows_of(const tm_table *table);
 
-/* Streaming versions of the functions in tmerge/table.h that render into memory.
- * @return TM_OK; the status of the rows or the sink; TM_ERR_FAULT if out of memory */
+/* These functions render like the functions of tmerge/table.h, but pass the output to a sink in
+ * pieces. They do not hold all of it in memory. */
 
 tm_status tm_stream_text(const tm_rows *rows, const tm_text_style *style, const tm_sink_out *sink,
                          tm_error *err) TM_MUST_CHECK;
