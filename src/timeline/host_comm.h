@@ -34,15 +34,17 @@ static inline bool tm_host_comm_is_operation(tm_host_comm kind) {
 /** Returns whether the rank's device is the CPU. */
 bool tm_timeline_is_of_cpu(const tm_timeline *timeline);
 
-/** Sets the roles of the events of a rank whose device is the CPU. Operations are communication.
- * Outermost operators are computation if they neither request communication nor are inside one that
- * does. For MPI, the intervals between calls (TM_CAT_HOST_WORK) are computation instead. Each of
- * these events is its own launch. tm_timeline_find_roles calls this function. */
+/** Sets the roles of the events of a rank whose device is the CPU. Operations are communication. An
+ * operator is computation if its thread neither requests communication nor waits for it inside the
+ * operator. Operators inside such an operator, inside a request or inside a wait have no role. If
+ * there are events of the work between MPI calls (TM_CAT_HOST_WORK), these are computation, and
+ * operators are not. Each event that is computation is its own launch. tm_timeline_find_roles calls
+ * this function. */
 tm_status tm_timeline_find_cpu_roles(tm_timeline *timeline, const tm_names *names,
                                      tm_error *err) TM_MUST_CHECK;
 
-/** Returns the first row after all events with a role: the end of the last GPU stream or, if the
- * device is the CPU, of all rows. */
+/** Returns the row after the last event that can have a role. If the device is the CPU, this is the
+ * number of rows. Otherwise it is the end of the last GPU stream. */
 uint32_t tm_timeline_work_end(const tm_timeline *timeline);
 
 /**

@@ -1,5 +1,6 @@
-/* Metadata of a trace as JSON. Lists are the same on many ranks, so they are stored once, as names.
- * The rest, a rank's own metadata, is stored for each rank. */
+/* Metadata of a trace as JSON. It is stored in two parts. Lists are the same on many ranks, so each
+ * list is stored once, as a name. All other metadata is the rank's own metadata, and is stored for
+ * each rank. */
 #ifndef TMERGE_METADATA_H
 #define TMERGE_METADATA_H
 

@@ -38,8 +38,8 @@ static inline void merge(const void *all, in_order_of *in_order, const uint32_t 
     memcpy(to + k, from + j, (bounds[2] - j) * sizeof *to);
 }
 
-/* Natural merge sort: profilers write long ascending runs, so that few passes are needed. Inline,
- * so that each order gets its own copy with an inlined comparison. */
+/* Sorts with a natural merge sort. Profilers write long ascending runs, so few passes are needed.
+ * The function is inline, so that each order gets its own copy with an inlined comparison. */
 static inline bool sort(const void *all, in_order_of *in_order, uint32_t *order, size_t n,
                         uint32_t *scratch) {
     tm_vec runs = TM_VEC(size_t); /* starts of the ascending runs, then n */

@@ -27,8 +27,8 @@ bool tm_trace_holds_transfers_alone(tm_text metadata);
 #define TM_DEVICE_KIND "\"device_kind\":\""
 #define TM_OTHER_CATEGORIES "\"other_categories\":\""
 
-/** Another of these entries: the profiler's own program that prints summaries of calls, kernels and
- * ranges by name. */
+/** Entry that a reader adds to a rank's metadata: the profiler's own program that prints summaries
+ * of calls, kernels and ranges by name. Its name and a quote follow. */
 #define TM_REPORTED_BY "\"reported_by\":\""
 
 /** Suffix of the `tid` of a thread's additional track, which shows the CPUs on which the thread
@@ -60,8 +60,8 @@ _Static_assert(sizeof(tm_raw_event) == 32, "an event in the making takes 32 byte
 
 /** A call that one thread queued and another thread made. */
 typedef struct tm_handover {
-    /* indices of events: the call, and the call that queued it, which becomes the launch of
-     * `call` */
+    /* Indices of two events: `by` is the call that queued the call `call`. `by` becomes the launch
+     * of `call`. */
     uint32_t call, by;
 } tm_handover;
 
@@ -76,16 +76,17 @@ typedef struct tm_trace {
     int64_t rank;       /* -1: not in the trace */
     int64_t world_size; /* -1: not in the trace */
     int64_t base_ns;    /* base time, already added to the times; -1: not in the trace */
-    const char *device_categories; /* while reading, borrowed from tm_trace_file */
+    const char *device_categories; /* borrowed from tm_trace_file; used only during reading */
     bool truncated;
-    bool is_fused; /* the end of the file showed that the file has several ranks: no events were
-                      kept; list_units lists the ranks */
+    bool is_fused; /* The file has several ranks, but only its end showed this. No events were kept.
+                      list_units lists the ranks of such a file. */
     bool left_out; /* set by tm_timeline_build: the trace overlaps an earlier trace of its rank and
                       was left out */
     int64_t counts[TM_N_COUNTS];
     tm_vec events; /* of tm_raw_event */
     tm_vec tracks; /* of tm_track, without first and count */
-    /* of uint32_t: hash table for tm_trace_track, 1 + index of a track; 0: free */
+    /* of uint32_t: hash table for tm_trace_track. A slot contains 1 + the index of a track, or 0 if
+     * it is free. */
     tm_vec track_slots;
     size_t n_slotted;         /* tracks in track_slots */
     tm_vec attrs[TM_N_ATTRS]; /* of tm_launch_attr, ... */
@@ -146,11 +147,13 @@ uint32_t tm_trace_track(tm_trace *trace, tm_track_kind kind, uint32_t pid, uint3
 uint32_t tm_trace_find_track(tm_trace *trace, tm_track_kind kind, uint32_t pid, uint32_t tid);
 
 /**
- * Finds the call that launched each GPU event: the runtime or driver call with the same correlation
- * id; of several, the earliest. Finds the call of each wait, and the call that recorded the wait's
- * CUDA event. Links a call made for another thread to the call that queued it, and a backward
- * operator to its forward operator. Ids are unique only within a trace, so link traces before
- * joining them.
+ * Links the events of a trace:
+ * - a GPU event to the call that launched it. This is the runtime or driver call with the same
+ *   correlation id. If there are several, it is the earliest one;
+ * - a wait to the call that waits, and to the call that recorded the CUDA event for which it waits;
+ * - a call made for another thread to the call that queued it;
+ * - a backward operator to its forward operator.
+ * Ids are unique only within a trace, so link traces before you join them.
  * @return  TM_OK; TM_ERR_FAULT
  */
 tm_status tm_trace_link(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
