@@ -4,7 +4,7 @@
 
 #include "timeline/collectives.h"
 
-/** An answer, as sent to the process that holds the rank. Sent as bytes. */
+/** The answer for a kernel. It is sent, as bytes, to the process that holds the kernel's rank. */
 typedef struct tm_answer_reply {
     tm_comm_answer answer;
     int64_t rank;
@@ -25,8 +25,8 @@ typedef struct tm_answer_reply {
 tm_status tm_answers_find(const tm_collectives *collectives, bool wants_pairs, tm_vec *replies,
                           tm_vec *pairs, tm_error *err) TM_MUST_CHECK;
 
-/** Sets the answers of all communication kernels of a timeline to: belongs to no operation. TM_OK;
- * TM_ERR_FAULT when out of memory. */
+/** Marks all communication kernels of a timeline as belonging to no operation. TM_OK; TM_ERR_FAULT
+ * when out of memory. */
 tm_status tm_answers_clear(tm_timeline *timeline, tm_error *err) TM_MUST_CHECK;
 
 /** Stores an answer in its rank's timeline.

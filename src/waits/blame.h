@@ -9,7 +9,7 @@
  * rounded down by less than 2^-40 ns. */
 typedef struct tm_share {
     int64_t whole_ns;
-    uint64_t fraction; /* further fraction, in units of 2^-40 ns, below 2^40 */
+    uint64_t fraction; /* fraction of a nanosecond, in units of 2^-40 ns; below 2^40 */
 } tm_share;
 
 void tm_share_add(tm_share *sum, tm_share share);

@@ -38,8 +38,8 @@ tm_status tm_delay_visits(const tm_collectives *collectives, int owner, tm_vec *
                 .rank = records[k].rank,
                 .wait_ns = tm_member_wait(&records[k], instance->last_ns),
                 .event = records[k].event,
-                .member = (uint32_t)k, /* fits, because tm_mpi_shuffle allows at most 2^31 records
-                                          per process */
+                .member = (uint32_t)k, /* 32 bits suffice: tm_mpi_shuffle allows at most 2^31
+                                          records per process */
                 .owner = owner,
                 .origin = records[k].origin,
                 .transfer = !instance->waits,
@@ -149,8 +149,9 @@ static void layer(meeting *m, double *late) {
     }
 }
 
-/* Computes the cost of each late rank, and the sums `waited` and `begun`: divided by the cost, they
- * are the means W and s of delay.h. Here s counts from the first arrival. */
+/* Computes the cost of each late rank, and the sums `waited` and `begun`. A sum divided by the cost
+ * is a mean of delay.h: `waited` gives W, and `begun` gives s. Here, s counts from the first
+ * arrival. */
 static void set_means(meeting *m, const tm_visit *visits) {
     for (size_t i = 0; i < m->n; i++)
         m->weight[i] = 1.0;
@@ -194,8 +195,8 @@ static bool begin_instance(const tm_comm_record *members, const tm_instance *ins
     for (size_t i = 0; i < m.n && ok; i++) {
         const tm_comm_record *member = &members[m.arrivals[i].member];
         double fraction = fraction_of(&m, i, visits);
-        /* The part of the cost to pass on, rounded down so that it is not more than was caused. A
-         * transfer has no caused wait to pass on. */
+        /* The part of the cost that is passed on. It is rounded down, so that it is not more than
+         * the rank has caused. A transfer passes nothing on here, because it has no caused wait. */
         int64_t passed = instance->waits ? (int64_t)floor(fraction * m.cost[i]) : 0;
         fractions[m.arrivals[i].member] = fraction;
         ok = add_pending_cost(flow, member, members->step, passed) &&
@@ -286,8 +287,9 @@ static int64_t weigh_shares(meeting *m, const tm_comm_record *members, const sha
     return total;
 }
 
-/* Splits the shares of one operation and step into whole nanoseconds: each part is the growth of
- * the rounded sum of the parts so far. */
+/* Splits the shares of one operation and step into whole nanoseconds. The exact parts are added up,
+ * and each sum is rounded. A part in whole nanoseconds is the difference of two successive rounded
+ * sums. So the parts add up exactly. */
 static bool split_shares(const tm_comm_record *members, const share *shares, size_t n,
                          const double *fractions, tm_delay_flow *flow) {
     meeting m;

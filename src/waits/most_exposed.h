@@ -9,13 +9,14 @@
 typedef struct tm_exposed_key {
     int64_t exposed_ns; /* sum of the members' exposed times; -1: unknown */
     int64_t longest_ns; /* largest exposed time of a member */
-    /* start of the operation's first kernel; with rank and event, the order of operations with
-     * equal times */
+    /* begin_ns is the start of the operation's first kernel. begin_ns, rank and event decide the
+     * order of operations that have equal exposed times. */
     int64_t begin_ns, rank, event;
     int64_t kind; /* tm_collective_kind */
 } tm_exposed_key;
 
-/** Number of operations listed for each kind and measure: the sum, and the largest exposed time. */
+/** Maximum number of operations that are listed for each kind and measure. The measures are the sum
+ * of the members' exposed times, and the largest exposed time. */
 enum { TM_EXPOSED_MAX = 50 };
 
 /** Returns the kind under which an operation is listed. Send and receive are one kind. */

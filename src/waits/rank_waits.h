@@ -15,9 +15,9 @@ tm_rank_waits tm_rank_waits_open(void);
 void tm_rank_waits_free(tm_rank_waits *held);
 
 /**
- * Adds a rank: sets `released` of its participations, and finds how long each of its waits kept the
- * rank from computing. Ranks must be added in ascending order.
- * @param visits  [n] of this rank, sorted by tm_rank_waits_sort
+ * Adds a rank. Sets `released` of the rank's participations. Finds how long each wait kept the rank
+ * from computing. Ranks must be added in ascending order.
+ * @param visits  [n] participations of this rank, sorted by tm_rank_waits_sort
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_rank_waits_add(tm_rank_waits *held, const tm_timeline *timeline, tm_visit *visits,
@@ -51,8 +51,8 @@ tm_status tm_rank_waits_pass(const tm_rank_waits *held, tm_vec *pending_costs, t
  * computing. */
 int64_t tm_rank_waits_kept(const tm_rank_waits *held);
 
-/** Appends a tm_group_member for each group with waits and each of its ranks that this process
- * holds. */
+/** Appends a tm_group_member for each rank that this process holds, and for each group of the rank
+ * in which waits are known. */
 tm_status tm_rank_waits_members(const tm_rank_waits *held, tm_vec *members,
                                 tm_error *err) TM_MUST_CHECK;
 
