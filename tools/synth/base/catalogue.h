@@ -18,7 +18,8 @@ typedef enum tms_shape {
     TMS_SHAPE_COUNT
 } tms_shape;
 
-/* Which end of a flow arrow an event has. The end is written after the event. */
+/* Says whether an event has the start or the end of a flow arrow. The arrow's start or end is
+ * written after the event. */
 typedef enum tms_flow {
     TMS_FLOW_NONE,
     TMS_FLOW_OUT, /* "s": a launch, or a forward operator */

@@ -79,7 +79,7 @@ typedef struct tms_events {
     size_t count;
     size_t capacity;
     unsigned sections;     /* the sections whose events are kept */
-    bool out_of_memory;    /* is never cleared; checked once per step */
+    bool out_of_memory;    /* never becomes false again; checked once per step */
     int64_t step;          /* number of the step whose events are in the list */
     int64_t step_begin_ns; /* times of the step's ProfilerStep annotation, set even if its section
                               is not kept */

@@ -50,8 +50,8 @@ typedef struct tms_channel {
     const char *description; /* description of the group; static */
     int64_t n_instances;     /* collectives per step */
     int64_t first_instance;  /* index of the channel's first collective within the step */
-    int64_t base; /* index of the first part of the channel's first collective among all parts of a
-                     step */
+    int64_t base; /* index among all parts of a step: that of the first part of the channel's first
+                     collective */
 } tms_channel;
 
 /* The communicators of a job. A part is one rank's participation in one collective. The parts of a

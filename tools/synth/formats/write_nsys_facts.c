@@ -38,8 +38,8 @@ static void session_facts(tms_db *db, const tms_nsys_session *session) {
             TMS_INT(uptime_ns(session)));
 }
 
-/* Writes a variable to the table and to the list, which both have the environment. Returns the end
- * of the list. */
+/* Writes an environment variable in two places: to the table, and to the list that has all
+ * variables. Returns the end of the list. */
 static char *write_variable(tms_db *db, const variable *entry, char *list) {
     char text[128];
 
@@ -57,7 +57,7 @@ static void environment(tms_db *db, const tms_config *config, const tms_nsys_ses
         {"LOCAL_RANK", ""},
         {"WORLD_SIZE", ""},
         {"HF_TOKEN", SECRET "-2"},
-        {"RANK_SERVICE_PASSWORD", SECRET "-3"}, /* readers use RANK, but not this */
+        {"RANK_SERVICE_PASSWORD", SECRET "-3"}, /* readers use RANK, but must not use this */
         {"CUDA_HOME", "/usr/local/cuda"},
     };
     /* A file with several ranks has the environment of their launcher, without the three variables

@@ -1,6 +1,6 @@
-/* What an Nsight Systems export may contain in addition (--host-tables): calls of the OS,
- * scheduling, libraries, memory, page faults, metrics. Follows the documented schema; public
- * exports have rows only of the first two. */
+/* Tables that an Nsight Systems export may contain in addition (--host-tables): calls of the OS,
+ * scheduling, libraries, memory, page faults and metrics. They follow the documented schema. In
+ * public exports, only the first two have rows. */
 #ifndef TMERGE_SYNTH_WRITE_NSYS_HOST_H
 #define TMERGE_SYNTH_WRITE_NSYS_HOST_H
 

@@ -63,7 +63,7 @@ void tms_nccl_schemas(tms_db *db) {
         while (n < FIELDS_MAX && function->fields[n].name != NULL) {
             const struct field *field = &function->fields[n];
 
-            /* As in real exports: NULL for offset 0. */
+            /* Real exports have NULL in place of the offset 0. */
             TMS_ROW(db, TMS_TABLE_PAYLOAD_ENTRY, TMS_INT(TMS_NCCL_DOMAIN), TMS_INT(schema_id(i)),
                     TMS_INT(n), TMS_INT(field->type), TMS_TEXT(field->name),
                     field->offset != 0 ? TMS_INT(field->offset) : TMS_NULL);

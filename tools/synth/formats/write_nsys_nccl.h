@@ -33,7 +33,7 @@ void tms_nccl_schemas(tms_db *db);
 size_t tms_nccl_call(uint8_t *bytes, const tms_groups *groups, const tms_channel *channel,
                      const tms_comm *comm);
 
-/* As tms_nccl_call, for the call in which a rank creates a communicator on a device. */
+/* Like tms_nccl_call, but for the call in which a rank creates a communicator on a device. */
 size_t tms_nccl_init(uint8_t *bytes, const tms_groups *groups, const tms_channel *channel,
                      const tms_placement *placement);
 
