@@ -23,7 +23,7 @@ void tm_dictionary_free(tm_dictionary *dictionary);
  * a new name, returns 0, the number of the empty text. */
 uint32_t tm_dictionary_number(tm_dictionary *dictionary, uint32_t id);
 
-/** Appends the number of the texts, then the texts. */
+/** Appends the number of texts, and then the texts themselves. */
 void tm_dictionary_put(const tm_dictionary *dictionary, tm_bytes *out);
 
 #endif

@@ -12,8 +12,9 @@ enum { ARRIVED_BEFORE = 0, ARRIVED_TIED = 1, ARRIVED_LAST = 2 };
 
 typedef struct tm_operation_member {
     int64_t begin_ns, duration_ns, wait_ns; /* begin_ns: on the job's clock, since the epoch */
-    uint32_t number;                        /* number of its operation */
-    uint32_t at;                            /* index of its rank */
+    uint32_t number;                        /* number of the operation in which the rank
+                                               participates */
+    uint32_t at;                            /* index of the participating rank */
 } tm_operation_member;
 
 void tm_operations_init(tm_operations *operations) {

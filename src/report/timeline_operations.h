@@ -52,7 +52,8 @@ tm_status tm_operations_join(tm_operations *operations, const tm_operation *othe
 tm_status tm_operations_choose(tm_operations *operations, size_t n_members,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Identifies an operation in the store: its lowest rank, and the row of its kernel there. */
+/** Identifies an operation in the store. `rank` is the operation's lowest rank. `event` is the row
+ * of the kernel on this rank. */
 typedef struct tm_operation_name {
     int32_t rank;
     uint32_t event;

@@ -51,7 +51,8 @@ tm_status tm_survey_add(tm_survey *survey, const tm_page_frame *frame, const tm_
                            : status;
 }
 
-/* Index of the next rank in one of the surveys that are joined. */
+/* Position in one of the surveys that are joined: the index of the next rank in each of its
+ * lists. */
 typedef struct cursor {
     size_t card, shown;
 } cursor;

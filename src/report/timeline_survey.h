@@ -35,7 +35,7 @@ tm_status tm_survey_add(tm_survey *survey, const tm_page_frame *frame, const tm_
                         tm_error *err) TM_MUST_CHECK;
 
 /** Joins surveys of different ranks into one survey of all these ranks.
- * @param parts [n] each ascending by rank
+ * @param parts [n] the surveys; in each of them, ranks are in ascending order
  * @param out a survey that was just started
  * @return TM_OK; TM_ERR_FAULT */
 tm_status tm_survey_join(const tm_page_frame *frame, const tm_survey *parts, size_t n,

@@ -10,7 +10,8 @@
 
 enum {
     SMALL_ROWS = 512,       /* tables with no more rows than this are kept whole */
-    RANK_ROWS_MAX = 1 << 15 /* maximum number of rows of tables by rank and another key */
+    RANK_ROWS_MAX = 1 << 15 /* maximum number of rows of a table that has a row for each rank and
+                               another key */
 };
 
 /* Number of arrivals kept for each operation: all if there are at most 16, else the first 4, the

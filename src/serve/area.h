@@ -9,12 +9,12 @@
 
 typedef struct tm_area_wish {
     int64_t from, to;            /* [from, to) [ns] from the job's start */
-    const tm_serve_range *ranks; /* [n_ranks]; all ranks if n_ranks is 0 */
+    const tm_serve_range *ranks; /* [n_ranks] the ranks to sum; if n_ranks is 0, all ranks */
     size_t n_ranks;
     bool host;         /* true: operators on host threads; false: kernels and copies on GPUs */
     int64_t at;        /* index of the rank to start with */
-    int64_t budget_ns; /* time limit [ns]: no further rank is started after it, but the first always
-                          is */
+    int64_t budget_ns; /* Time limit [ns]. When it is reached, no further rank is started. But the
+                          first rank is always processed. */
 } tm_area_wish;
 
 /** Sum of a rank's events of one name and kind. Only their parts within the time range count. */

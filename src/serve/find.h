@@ -39,7 +39,7 @@ typedef struct tm_find_wish {
     int64_t above, below; /* exclusive limits of the duration [ns] */
     int64_t longer;       /* only longer events are listed [ns] */
     tm_find_place from;
-    int64_t budget_ns; /* time limit [ns]: the search starts no further block after it */
+    int64_t budget_ns; /* time limit [ns], after which the search starts no further block */
 } tm_find_wish;
 
 typedef struct tm_found_event {
@@ -57,11 +57,11 @@ typedef struct tm_found {
     /* Time that the events cover. Time in which several events are nested counts once. once_ns[0]
      * is for GPU annotations, once_ns[1] for host events. */
     int64_t once_ns[2];
-    tm_vec events; /* of tm_found_event: the TM_FIND_MOST longest, sorted by descending duration;
-                      equal ones in the store's order */
+    tm_vec events; /* of tm_found_event: the TM_FIND_MOST longest events, in descending order of
+                      duration. Events of equal duration are in the order of the store. */
     tm_find_place next;
-    int64_t blocks; /* number of blocks in the store; the search is complete when next.block reaches
-                       it */
+    int64_t blocks; /* number of blocks in the store. The search is complete when next.block has
+                       this value */
 } tm_found;
 
 /** Continues a search.

@@ -18,13 +18,14 @@ typedef struct list {
 /* A step in the cache: the durations of its events, and how far the comparison has come. */
 typedef struct compared {
     int64_t step;
-    uint64_t used;  /* number of the last use, counted over all uses; 0: this entry is free */
-    size_t seen;    /* number of ranks whose events have been read */
-    size_t next;    /* next list to compare */
-    tm_vec lists;   /* of list: in the order of the ranks; when the comparison starts, they are
-                       sorted by `name` and `n` */
-    tm_vec values;  /* of float: durations [ns]. The comparison replaces each duration by the ratio
-                       of tm_slow_event, or by 0 if there is no ratio. */
+    uint64_t used; /* When the entry was last used: the number of this use, counted over the uses of
+                      all entries. 0: the entry is free. */
+    size_t seen;   /* number of ranks whose events have been read */
+    size_t next;   /* index of the list that is compared next */
+    tm_vec lists;  /* of list: in the order of the ranks; when the comparison starts, they are
+                      sorted by `name` and `n` */
+    tm_vec values; /* of float: durations [ns]. The comparison replaces each duration by the ratio
+                      of tm_slow_event, or by 0 if there is no ratio. */
     size_t *firsts; /* owned; [n]: index of each rank's first value */
 } compared;
 

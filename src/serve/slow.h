@@ -24,17 +24,18 @@ typedef struct tm_slow_wish {
     size_t n_ranks;    /* 0: all ranks */
     int64_t at;        /* where to start: 0 in the first call, then tm_slow_answer.next of the
                           previous call */
-    int64_t budget_ns; /* time limit [ns]: no further piece of work starts after it, but the first
-                          always does */
+    int64_t budget_ns; /* Time limit [ns]. When it is reached, no further piece of work starts. But
+                          the first piece is always done. */
 } tm_slow_wish;
 
 typedef struct tm_slow_event {
     int64_t rank, begin_ns, duration_ns;
-    double ratio; /* duration / median duration on the other ranks */
+    double ratio; /* the event's duration, divided by the median duration on the other ranks */
 } tm_slow_event;
 
 typedef struct tm_slow_answer {
-    tm_vec events; /* of tm_slow_event: events with a ratio, by step, rank, name and begin */
+    tm_vec events; /* of tm_slow_event: the events that have a ratio, sorted by step, rank, name and
+                      begin */
     int64_t next;  /* value of `at` for the next call; -1 if the answer is complete */
     int64_t step, seen, of; /* progress: `seen` of the `of` ranks in the current step `step` were
                                read */

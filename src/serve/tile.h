@@ -6,7 +6,7 @@
 #include "serve/event_index.h"
 #include "serve/serve_levels.h"
 
-/** What tiles are made from; all borrowed. */
+/** What tiles are made from. All pointers are borrowed. */
 typedef struct tm_tiler {
     tm_serve_events *events;
     tm_serve_levels *levels; /* NULL if the store has no levels */
@@ -22,7 +22,8 @@ typedef struct tm_tile_wish {
     int64_t from, to;     /* [ns] from the job's start, from < to, both below 2^53 */
     const int64_t *ranks; /* [n_ranks] ascending */
     size_t n_ranks;
-    const int64_t *hosts; /* [n_hosts] ascending: ranks whose host events are requested, too */
+    const int64_t *hosts; /* [n_hosts] ascending; ranks for which host events are requested, in
+                             addition to GPU events */
     size_t n_hosts;
     bool shares; /* Write only shares, no events. Maps and folded hosts need no events. */
 } tm_tile_wish;

@@ -10,7 +10,7 @@ typedef struct tm_trace_job {
     const char *const *hosts; /* [number of the store's ranks] name of each rank's host; "" if
                                  unknown */
     const char *version;      /* of the tool */
-    int64_t budget_ns;        /* no rank is started after this time */
+    int64_t budget_ns;        /* time limit [ns]: when it is reached, no further rank is started */
 } tm_trace_job;
 
 /** Writes the same trace as `tmerge export` writes for the window.

@@ -284,7 +284,7 @@ static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *out) {
     return SQLITE_OK;
 }
 
-/* Passes a value; null if it is negative, which means unknown. */
+/* Passes a value to SQLite. A negative value means unknown, and becomes null. */
 static void put_known(sqlite3_context *out, int64_t value) {
     if (value >= 0)
         sqlite3_result_int64(out, value);

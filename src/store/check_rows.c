@@ -45,7 +45,7 @@ static size_t first_outside(const void *rows, tm_element element, size_t n, int6
     }
 }
 
-/* What must hold for the rows of a column, and how far they are checked. */
+/* A rule for the numbers in a column, and the state of the check. */
 typedef struct rule {
     const tm_record_column *column;
     /* bounded: numbers are in [low, end); ascends: numbers never decrease */

@@ -29,12 +29,12 @@ struct tm_store_pieces {
     size_t n_ranks, n_names, most;
     size_t *first_start; /* owned; [n_ranks + 1] index in `starts` of each rank's first piece; NULL
                             if not indexed */
-    tm_row_base *bases;  /* owned; [n_ranks + 1] first rows of each rank */
+    tm_row_base *bases;  /* owned; [n_ranks + 1] first row of each rank, in each table */
     piece_table tables[TM_N_RECORDS];
     tm_vec rows;       /* of char: buffer for rows of a column */
     tm_timeline piece; /* the arrays of this timeline are owned */
-    tm_timeline shown; /* what the caller sees: `piece` with only the columns that were read for it;
-                          arrays are borrowed from `piece` */
+    tm_timeline shown; /* The timeline that the caller sees. It has only those columns of `piece`
+                          that were read for it. Its arrays are borrowed from `piece`. */
     int64_t begin_before_ns; /* start of the last event that was read */
 };
 

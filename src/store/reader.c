@@ -218,8 +218,8 @@ static tm_status check_version(const tm_store *store, tm_error *err) {
     return TM_OK;
 }
 
-/* Appends PREFIX + name for each member of a group, sorted. TM_ERR_INPUT if the group is damaged,
- * TM_ERR_FAULT when out of memory. */
+/* Appends PREFIX + name for each member of a group, in the order of the names. Returns TM_ERR_INPUT
+ * if the group is damaged, and TM_ERR_FAULT when out of memory. */
 static tm_status list_members(hid_t file, const char *path, const char *prefix, tm_arena *arena,
                               tm_vec *out) {
     hid_t group = H5Gopen2(file, path, H5P_DEFAULT);

@@ -18,7 +18,7 @@ typedef struct restorer {
     tm_timeline *ranks;
     size_t n;
     const bool *wanted; /* [n] true for the ranks whose rows are read; NULL: all ranks */
-    tm_row_base *bases; /* owned; [n + 1] first rows of each rank */
+    tm_row_base *bases; /* owned; [n + 1] first row of each rank, in each table */
     char *rows;         /* owned; buffer for a piece of a column */
     tm_error *err;
 } restorer;

@@ -73,8 +73,11 @@ static const tm_word_list lanes = WORDS(lane_list);
     .array_at = offsetof(tm_timeline, array), .stride = sizeof(type),                              \
     .field_at = offsetof(type, member)
 
-/* FIELD: a number in each element of an array of the timeline; WORD: a number that stands for a
- * word; NAME: an id in /names; EVENT: a row of the rank, stored as a job-wide row of 64 bits. */
+/* Kinds of columns:
+ * - FIELD: a number that is in each element of an array of the timeline;
+ * - WORD: a number that stands for a word;
+ * - NAME: an id in /names;
+ * - EVENT: a row of the rank, stored as a job-wide row of 64 bits. */
 #define FIELD(array, type, member, name, unit, doc)                                                \
     {                                                                                              \
         COLUMN(name, unit, doc, ELEMENT_OF(MEMBER(type, member)), NULL, field),                    \
@@ -118,7 +121,7 @@ static const tm_word_list lanes = WORDS(lane_list);
 #define N_ROWS(table, member)                                                                      \
     OWN_AS("n_" table, member, "number of the rank's rows in /" table, NULL, TM_REFERS_NOTHING)
 
-/* A column that is computed from others: it is written, but not read back. */
+/* A column that is computed from other columns. It is written, but not read back. */
 #define MADE(name_, unit_, doc_, element_, fill_)                                                  \
     { .name = name_, .unit = unit_, .doc = doc_, .element = element_, .fill = fill_ }
 
@@ -219,8 +222,8 @@ static const tm_record_column track_columns[] = {
     NAME(tracks, tm_track, tid, "id in /names of the thread id as written in the trace"),
     NAME(tracks, tm_track, process_name, "id in /names of the process's name"),
     NAME(tracks, tm_track, thread_name, "id in /names of the thread's name"),
-    /* Not an EVENT: an empty track may start after the last event, where there is no row.
-       tm_check_tracks checks this column instead. */
+    /* This column is not an EVENT, because an empty track may start after the last event, where
+     * there is no row. tm_check_tracks checks the column instead. */
     {COLUMN("first", "", "row in /events of the track's first event", TM_I64, NULL, event),
      IN_ARRAY(tracks, tm_track, first)},
     TRACK(count, "", "number of the track's rows in /events"),

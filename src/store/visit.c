@@ -8,8 +8,8 @@
  * they share would be unpacked again and again. */
 enum { BATCH_EVENTS = 1 << 19 };
 
-/* Frees a rank's arrays. Restores its numbers of rows, from which the rows of other ranks are
- * found. */
+/* Frees the arrays of a rank. Restores the rank's numbers of rows, because the first rows of other
+ * ranks are computed from them. */
 static void drop(tm_timeline *timeline, const tm_timeline *bare) {
     tm_timeline_destroy(timeline);
     *timeline = *bare;

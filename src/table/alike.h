@@ -18,7 +18,7 @@ typedef struct tm_alike {
 tm_alike tm_alike_begin(size_t points);
 void tm_alike_free(tm_alike *alike);
 
-/** Adds a text of the column. False if out of memory. */
+/** Adds a text of the column. Returns false if out of memory. */
 bool tm_alike_add(tm_alike *alike, const char *text);
 
 /** Call after the last text. */

@@ -39,7 +39,7 @@ __extension__ typedef unsigned __int128 wide;
  * is the remainder. */
 typedef struct decimal {
     uint64_t mantissa, power, digits;
-    wide scaled, rest; /* scaled = mantissa * power, below 2^53 * 10^19 */
+    wide scaled, rest; /* `scaled` is mantissa * power, and below 2^53 * 10^19 */
     int shift, places; /* power = 10^places */
 } decimal;
 

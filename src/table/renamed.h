@@ -17,8 +17,8 @@ typedef struct tm_renamed {
 extern const tm_renamed tm_renames[];
 extern const size_t tm_n_renames;
 
-/** Returns the entry of a former name, which may have a '_' in place of its '.', as in SQL; NULL if
- * there is none. */
+/** Returns the entry of a former name. The name may have a '_' in place of its '.', as it has in
+ * SQL. Returns NULL if there is no such entry. */
 const tm_renamed *tm_renamed_find(const char *text);
 
 /** Returns the name that a column of the present table had in the former table. */

@@ -103,7 +103,8 @@ tm_shown_unit tm_shown_since(tm_shown_unit unit) {
     return unit;
 }
 
-/* Units, and the suffix of a column's name that stands for each. */
+/* Units. For each unit: its name, and the suffix that stands for it at the end of a column's
+ * name. */
 static const char *const suffixes[][2] = {
     {"ns", "_ns"},   {"%", "_pct"},          {"B", "_bytes"},       {"GB/s", "_gbps"},
     {"ppb", "_ppb"}, {"GFLOP/s", "_gflops"}, {"TFLOP/s", "_tflops"}};

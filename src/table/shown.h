@@ -78,7 +78,7 @@ const char *tm_shown_unit_of_name(const char *name);
 void tm_shown_cell(const tm_column *column, tm_shown_unit unit, const tm_cell *cell,
                    char out[TM_SHOWN_MAX]);
 
-/** Whether a text is longer than @p points code points. */
+/** Returns whether a text is longer than @p points code points. */
 bool tm_shown_is_cut(const char *text, size_t points);
 
 /** Formats a text with at most @p points code points, up to TM_SHOWN_POINTS. The cut contains @p

@@ -5,7 +5,7 @@
 #include "table/out.h"
 #include "tmerge/table.h"
 
-/** Called with a slice of rows; must not keep any of it. */
+/** Function that is called with a slice of rows. It must not keep anything of the slice. */
 typedef tm_status tm_rows_visitor(void *context, const tm_table *slice, tm_error *err);
 
 /** The rows of a table. They can be read several times, with the same result. */
@@ -19,8 +19,9 @@ typedef struct tm_rows {
 /** Destination of text. */
 typedef struct tm_sink_out {
     tm_out *out;
-    tm_status (*spill)(tm_out *out, tm_error *err); /* called after each slice to write the text and
-                                                       empty it; NULL: the text stays in memory */
+    /* Called after each slice. It writes the text and empties it. NULL: the text stays in
+     * memory. */
+    tm_status (*spill)(tm_out *out, tm_error *err);
 } tm_sink_out;
 
 /** Layout of rows for a terminal. */

@@ -7,7 +7,8 @@
 #include "table/levels.h"
 #include "table/rows.h"
 
-/* Sort order: by columns [first, end). Nulls are last in either direction. */
+/* Sort order: rows are compared by the columns [first, end). Nulls come last, also in descending
+ * order. */
 typedef struct order {
     const tm_table_def *def;
     int first;
@@ -143,8 +144,8 @@ static void sort_by_insertion(const tm_table *table, const order *by) {
  * compared. */
 #define UNREPORTED INT64_MAX
 
-/* A row during sorting. Its first key is copied here, because it usually decides, without access to
- * the row. */
+/* A row during sorting. `first` is a copy of the row's first key. Usually this key decides the
+ * order, so the row itself need not be read. */
 typedef struct entry {
     /* The first key, if it is an int or a bool. It is complemented to sort in descending order. For
      * other types, it is UNREPORTED. During a counting sort by all keys, it is the current key. */

@@ -250,8 +250,8 @@ static void cut_texts(printer *p) {
         p->points--;
 }
 
-/* Whether most blocks have only one column next to the keys, and row numbers would save a third of
- * the blocks. */
+/* Returns whether two conditions hold: most blocks have only one column next to the keys, and row
+ * numbers in place of the keys would save a third of the blocks. */
 static bool is_long(const printer *p) {
     printer cut = *p, numbered = *p;
     number_rows(&numbered);
@@ -298,7 +298,8 @@ static void add_bars(const printer *p) {
     }
 }
 
-/* Prints the bar after a share, rounded to a mark; returns the remaining blanks. */
+/* Prints the bar after a share. Its length is rounded to whole marks. Returns the number of blanks
+ * that remain to the column's full width. */
 static size_t put_bar(const printer *p, double full, const tm_cell *cell) {
     size_t marks = cell && !cell->null ? (size_t)lround(cell->value.r * BAR / full) : 0;
     tm_out_string(p->out, marks > 0 ? " " : "");
@@ -307,8 +308,8 @@ static size_t put_bar(const printer *p, double full, const tm_cell *cell) {
     return BAR - marks + (marks == 0);
 }
 
-/* Prints one cell; @p pending is the number of spaces before it, deferred so that no line ends in
- * spaces. */
+/* Prints one cell. @p pending is the number of spaces before the cell. These spaces are printed
+ * only when a cell follows, so that no line ends in spaces. */
 static void put_cell(const printer *p, int column, const tm_cell *row, size_t *pending) {
     char text[TM_SHOWN_MAX];
     const shape *s = &p->shapes[column];
