@@ -14,7 +14,7 @@
 typedef struct builder {
     const tm_build_context *context;
     tm_trace *all;    /* all events of the rank in the order of the file; launches are linked */
-    uint32_t *place;  /* [tracks] index of the track after sorting */
+    uint32_t *place;  /* [tracks] place of each track after sorting */
     uint32_t *order;  /* [n] index of the event of each row; later becomes the column `launch` */
     uint32_t *row_of; /* [n] row of each event, by index of the event; later becomes the column
                          `step` */

@@ -1,4 +1,4 @@
-/* Matched collectives: output of matching, input of the clock fit and of the analyses. */
+/* Matched collectives. Matching produces them. The clock fit and the analyses read them. */
 #ifndef TMERGE_COLLECTIVES_H
 #define TMERGE_COLLECTIVES_H
 
@@ -68,7 +68,7 @@ typedef struct tm_comm_record {
      * end_ns is begin_ns + the recorded duration. */
     int64_t begin_ns, end_ns;
     int64_t gained_ns;          /* correction of the duration due to drift; 0 before alignment */
-    int64_t exposed_ns;         /* as in tm_collective_attr; set by tm_mpi_exposed */
+    int64_t exposed_ns;         /* as in tm_collective_attr; tm_mpi_exposed sets it */
     int64_t bytes;              /* size as nccl-tests defines it; -1 without metadata */
     int64_t call_bytes;         /* as in tm_collective_attr */
     int64_t step;               /* number of the kernel's step; -1 for none */
@@ -81,8 +81,8 @@ typedef struct tm_comm_record {
     int32_t process_group_size; /* ranks of process_group */
     uint32_t description;       /* id of the text that describes the group; TM_NO_NAME: none */
     uint32_t event;             /* row of the kernel in the rank's timeline */
-    int32_t group_size; /* number of ranks of the group; 2 for a transfer. For a kernel without
-                           metadata: number of the job's ranks, until it is matched */
+    int32_t group_size; /* number of ranks of the group; 2 for a transfer. While a kernel without
+                           metadata is not yet matched: number of the job's ranks */
     int32_t origin;     /* process that holds the rank and receives the answer */
     /* Clock domain of the rank. Alignment sets it, and the next two members, too. Before alignment,
      * a kernel without metadata has the number of the rank's host here. */
@@ -93,7 +93,7 @@ typedef struct tm_comm_record {
     uint8_t way;             /* tm_match_way */
     int32_t evidence_bits;   /* If the group is inferred: evidence [bits] for the weakest of the
                                 joins of ranks that made the group. */
-    bool at_least;           /* if inferred: the group may have more ranks */
+    bool at_least;           /* if the group is inferred: it may have more ranks than were found */
     bool exchange;           /* an exchange: both ranks send and receive */
     bool wrong_clock;        /* the kernel starts long before its launch: its times are wrong */
     bool transfer_alone;     /* the recorded kernel starts only when the last rank has arrived, so
@@ -127,12 +127,13 @@ typedef struct tm_instance {
     uint8_t state; /* tm_instance_state */
 } tm_instance;
 
-/** Values of an operation for the tables by kind and group, on the process that owns the group. */
+/** Values of an operation for those tables that have a row for each kind and group. They are on the
+ * process that owns the group. */
 typedef struct tm_instance_value {
     uint64_t group;
     int64_t bytes;       /* median of the members' sizes; -1 without metadata */
-    int64_t transfer_ns; /* latest end minus L; -1: waits are unknown */
-    int64_t skew_ns;     /* L minus earliest start; -1: waits are unknown */
+    int64_t transfer_ns; /* latest end minus latest start (L); -1 if waits are unknown */
+    int64_t skew_ns;     /* latest start (L) minus earliest start; -1 if waits are unknown */
     int32_t group_size;
     uint8_t kind;
     uint8_t state; /* tm_instance_state */
@@ -153,8 +154,8 @@ typedef struct tm_instance_value {
 /** An operation with one of the largest waits or exposed times of the job. */
 typedef struct tm_worst {
     size_t instance; /* index into instances */
-    int64_t place;   /* place among the job's operations sorted by wait or by exposed time; 0: the
-                        largest */
+    int64_t place;   /* index of the operation when the job's operations are sorted by wait or by
+                        exposed time, the largest first */
 } tm_worst;
 
 /** How long `for_rank` waited because `rank` was late, summed over operations. */
@@ -172,8 +173,8 @@ typedef struct tm_cost {
     int64_t passed_ns, indirect_ns;
 } tm_cost;
 
-/** Own time of a rank in the stretch that ends at an operation (waits/stretches.h), on the process
- * that owns the group. */
+/** Own time of a rank in the stretch that ends at an operation (waits/stretches.h). It is on the
+ * process that owns the operation's group. */
 typedef struct tm_own_time {
     uint64_t group;
     uint64_t key;    /* key of the operation, as in tm_comm_record */
@@ -202,26 +203,26 @@ typedef struct tm_pipeline_use {
 /** What a process knows about the matched operations. */
 typedef struct tm_collectives {
     tm_vec records;   /* of tm_comm_record; those of an instance are adjacent */
-    tm_vec instances; /* of tm_instance: matched by this process */
-    tm_vec values;    /* of tm_instance_value: of groups that this process owns */
-    tm_vec worst;     /* of tm_worst: the job's operations with the largest waits; only those that
+    tm_vec instances; /* of tm_instance: the operations that this process matched */
+    tm_vec values;    /* of tm_instance_value: operations of the groups that this process owns */
+    tm_vec worst;     /* of tm_worst: from the job's operations with the largest waits, those that
                          this process matched */
-    /* of tm_worst: the job's most exposed operations; only those that this process matched */
+    /* of tm_worst: from the job's most exposed operations, those that this process matched */
     tm_vec exposed;
-    tm_vec pairs;     /* of tm_pair: pairs whose late rank this process owns */
-    tm_vec left_out;  /* of tm_left_out: unmatched kernels that this process counted */
-    tm_vec costs;     /* of tm_cost: costs of ranks, by step */
-    tm_vec members;   /* of tm_group_member: ranks that this process holds */
+    tm_vec pairs;     /* of tm_pair: the pairs whose late rank is owned by this process */
+    tm_vec left_out;  /* of tm_left_out: numbers of unmatched kernels, as counted by this process */
+    tm_vec costs;     /* of tm_cost: the costs of ranks in each step */
+    tm_vec members;   /* of tm_group_member: the groups of the ranks that this process holds */
     tm_vec own_times; /* of tm_own_time: the own times of all members of the groups that this
                          process owns */
-    tm_vec stages;    /* of tm_stage (waits/stages.h): all ranks of a pipeline */
+    tm_vec stages;    /* of tm_stage (waits/stages.h): all ranks of the pipeline */
     int64_t n_waits;  /* number of the job's operations with known waits */
     tm_pipeline_use pipeline;
     bool first_process; /* this process reports for the whole job */
     int64_t n_compared; /* total number of members of the groups that have own times, over the whole
                            job */
-    int64_t violations_before; /* number of operations in which, on recorded clocks, one rank ended
-                                  before another had started; set by alignment */
+    int64_t violations_before; /* number of operations in which one rank ended before another had
+                                  started, by the clocks as recorded; set by alignment */
     int64_t worst_before_ns;   /* largest such lead */
     /* result of the replay (replay/whatif/result.h); borrowed. It is set only on the first process,
      * and NULL without a replay. */

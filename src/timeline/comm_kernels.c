@@ -96,8 +96,8 @@ static void add_all(words *w, const char *bytes, size_t size) {
         add(w, bytes[i], i + 1 < size ? bytes[i + 1] : '\0');
 }
 
-/* Adds the parts of a mangled name such as _ZN7deep_ep9intranode8dispatchILi8EEEvPi. False if the
- * name is not mangled. */
+/* Adds the parts of a mangled name such as _ZN7deep_ep9intranode8dispatchILi8EEEvPi. Returns false
+ * if the name is not mangled. */
 static bool add_mangled(words *w, const char *bytes, size_t size) {
     size_t i = 2;
     if (size < 3 || memcmp(bytes, "_Z", 2) != 0)

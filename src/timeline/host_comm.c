@@ -56,7 +56,8 @@ typedef struct finder {
     tm_timeline *timeline;
     uint8_t *kinds; /* [names] tm_host_comm */
     uint8_t work;   /* tm_category of work */
-    uint32_t next;  /* first row of the current track not yet searched for requests and waits */
+    uint32_t next;  /* first row of the current track that was not yet searched for requests and
+                       waits */
 } finder;
 
 static tm_host_comm kind_at(const finder *f, uint32_t row) {
@@ -218,8 +219,9 @@ static void visit_pauses(finder *f, const tm_track *track, operation *at, size_t
                          pause_visit *visit) {
     const tm_timeline *t = f->timeline;
     int64_t reach_ns = INT64_MAX;
-    size_t first = 0, behind = 0; /* operations [first, behind) started before the event; operations
-                                     before `first` had ended before the idle time */
+    /* The operations [first, behind) started before the event. The operations before `first` had
+     * ended before the thread became idle. */
+    size_t first = 0, behind = 0;
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
         const int64_t begin_ns = t->begin_ns[row], end_ns = begin_ns + t->duration_ns[row];
         if (t->role[row] != TM_ROLE_COMPUTE && kind_at(f, row) != TM_HOST_COMM_ASKS)

@@ -57,7 +57,8 @@ uint32_t tm_timeline_work_end(const tm_timeline *timeline);
 bool tm_timeline_add_hidden(const tm_timeline *timeline, const tm_intervals *communication,
                             tm_intervals *compute);
 
-/** Sets the GPU ranges of the spans of a rank whose device is the CPU to the whole recordings. */
+/** For a rank whose device is the CPU: sets the GPU range of each span to the range of the whole
+ * recording. */
 void tm_timeline_set_cpu_spans(tm_timeline *timeline);
 
 /** Maximum number of possible peers of a transfer whose group is unknown. */

@@ -26,9 +26,8 @@ typedef struct tm_join_from {
 } tm_join_from;
 
 /**
- * Adds to @p into the tracks and shapes of the source that @p into lacks.
- * @param out  free with tm_join_end in any case
- * @return     TM_OK; TM_ERR_FAULT
+ * Starts to join two traces. If the source has tracks or shapes that @p into lacks, adds them to @p
+ * into.
  */
 tm_status tm_join_begin(tm_join *out, tm_trace *into, const tm_join_from *from,
                         tm_error *err) TM_MUST_CHECK;

@@ -19,14 +19,15 @@ typedef enum tm_lane_kind {
     TM_N_LANE_KINDS
 } tm_lane_kind;
 
-/** Intervals of one rank [ns since the epoch, job's clock]; disjoint within a sub-track. */
+/** Intervals of one rank, on the job's clock [ns since the epoch]. Intervals of the same sub-track
+ * do not overlap. */
 typedef struct tm_lanes {
     tm_intervals kinds[TM_N_LANE_KINDS];
 } tm_lanes;
 
 /**
  * Computes the intervals of a rank.
- * @param timeline  with known waits
+ * @param timeline  a timeline whose waits are known
  * @param rows      the rank's events; NULL: they are in the timeline
  * @param out       free with tm_lanes_free in any case
  * @return          TM_OK; TM_ERR_FAULT

@@ -27,7 +27,7 @@ typedef struct level {
 /* The columns from which levels are computed. */
 enum { NEEDED = TM_ROWS_TIMES | TM_ROWS_KINDS | TM_ROWS_ATTRS };
 
-/* A piece of the rank's events. Its first event is row `first`. */
+/* A piece of the rank's events. `first` is the rank's row of the first event in the piece. */
 typedef struct events {
     const tm_rank_clock *clock;
     const tm_timeline *piece;

@@ -203,8 +203,8 @@ static const char *behind_space(const char *p, const char *end) {
     return p;
 }
 
-/* Appends the number at *p to the list, and moves past the comma after it. False at the end of the
- * list. *p is then at the closing bracket if the list is valid. */
+/* Appends the number at *p to the list, and moves *p past the comma after it. Returns false at the
+ * end of the list. If the list is valid, *p is then at the closing bracket. */
 static bool next_rank(const char **p, const char *end, tm_rank_list *out, bool *memory) {
     int64_t value = 0;
     const char *digits = *p = behind_space(*p, end);

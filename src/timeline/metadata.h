@@ -49,8 +49,8 @@ typedef struct tm_rank_list {
     bool read;    /* by tm_rank_list_read */
 } tm_rank_list;
 
-/** Reads "[0, 1, 2]", with or without quotes. False if out of memory. The caller frees @p
- * out->ranks. */
+/** Reads a list such as "[0, 1, 2]", with or without quotes. Returns false if out of memory. The
+ * caller frees @p out->ranks. */
 bool tm_rank_list_read(tm_text text, tm_rank_list *out);
 
 /** Returns the bytes of an element of torch's type (`dtype`); 0 if the type is unknown. */

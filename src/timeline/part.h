@@ -41,8 +41,9 @@ typedef struct tm_flow {
     uint32_t unused;
 } tm_flow;
 
-/** A part of a file. If the first part starts at the start of the file, and each part ends exactly
- * where the next one starts, the parts together equal the file read as a whole. */
+/** A part of a file. The parts together are equal to the file read as a whole if the first part
+ * starts at the start of the file, and each further part starts exactly where the previous part
+ * ends. */
 typedef struct tm_part {
     int index, n;    /* index of the part, 0 to n - 1 */
     tm_trace *trace; /* borrowed. Before tm_part_finish, the starts of its events do not include the
@@ -55,8 +56,8 @@ typedef struct tm_part {
     uint64_t flow_mask;
     int64_t base_ns; /* base time; -1 if not found so far */
     int64_t begin;   /* file offset: 0, or the start of an event */
-    int64_t end;     /* file offset at which the next part's first event starts; -1: the end of the
-                        file */
+    int64_t end;     /* file offset of the next part's first event; -1 if this part ends at the end
+                        of the file */
     bool in_object;  /* the events are inside an object; known only in the first and in the last
                         part */
 } tm_part;
@@ -75,9 +76,9 @@ bool tm_part_follows(const tm_part *first, const tm_part *before, const tm_part 
 void tm_part_finish(tm_part *whole);
 
 /**
- * Serialises a part for another process of the same program: without events and attribute rows, but
- * with all texts of its dictionary.
- * @param out  of char; appended to
+ * Serialises a part for another process of the same program. Includes all texts of the part's
+ * dictionary, but no events and no attribute rows.
+ * @param out  of char: the serialised part is appended
  * @return     TM_OK; TM_ERR_FAULT
  */
 tm_status tm_part_pack(const tm_part *part, const tm_names *names, tm_vec *out,
@@ -95,7 +96,7 @@ typedef struct tm_part_join {
  *
  * @param into   the parts before it
  * @param names  the dictionary of @p into
- * @param bytes  from tm_part_pack, aligned like memory of malloc
+ * @param bytes  the bytes that tm_part_pack made, aligned as by malloc
  * @param out    free with tm_part_join_end in any case
  * @return       TM_OK; TM_ERR_FAULT
  */

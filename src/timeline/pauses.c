@@ -61,8 +61,8 @@ static bool find_recorded(const tm_timeline *timeline, const tm_vec *times, tm_i
     return true;
 }
 
-/* Appends the gaps of @p time in which nothing was recorded and which are at least @p least_ns
- * long. False if out of memory. */
+/* Appends the gaps of @p time in which nothing was recorded, if they are at least @p least_ns long.
+ * Returns false if out of memory. */
 static bool add_gaps(tm_interval time, const tm_intervals *recorded, int64_t least_ns,
                      tm_vec *out) {
     const tm_interval *v = recorded->data;

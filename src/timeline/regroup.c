@@ -50,8 +50,8 @@ static uint32_t move_text(regrouping *r, uint32_t id) {
              : tm_names_intern_string(r->names, "[]");
 }
 
-/* Renumbers a list. Remembers the result, because events have few different lists. False if out of
- * memory. */
+/* Renumbers a list. Remembers the result, because events have few different lists. Returns false if
+ * out of memory. */
 static bool move_list(regrouping *r, uint32_t *id) {
     if (*id == TM_NO_NAME)
         return true;
@@ -67,8 +67,8 @@ static int32_t move_rank(const regrouping *r, int32_t rank) {
     return moved <= INT32_MAX ? (int32_t)moved : -1;
 }
 
-/* Returns the first rank of a group in the job; -1 if the group's ranks are unknown in the job or
- * have no constant stride there. */
+/* Returns the job's number of the first rank of a group. Returns -1 if a rank of the group is
+ * unknown in the job, or if the stride between the ranks is different there. */
 static int32_t move_start(const regrouping *r, const tm_collective_attr *attr) {
     int64_t start = attr->rank_start >= 0 ? move_rank(r, attr->rank_start) : -1;
     for (int64_t i = 1; i < attr->group_size && start >= 0; i++) {

@@ -234,7 +234,7 @@ static bool begins(tm_text text, const char *word) {
     return text.size >= strlen(word) && memcmp(text.bytes, word, strlen(word)) == 0;
 }
 
-/* Sets *body to the text between the brackets of "WORD[...]". False if the name has another
+/* Sets *body to the text between the brackets of "WORD[...]". Returns false if the name has another
  * form. */
 static bool bracketed(tm_text name, const char *word, tm_text *body) {
     size_t size = strlen(word);
@@ -319,8 +319,8 @@ static bool read_atom(tm_text name, tm_step_mark *out) {
     return true;
 }
 
-/* Returns whether a name is that of a graph capture of an inference engine. (Other programs capture
- * other things.) */
+/* Returns whether a name marks the capture of a graph by an inference engine. Captures by other
+ * programs do not count. */
 static bool is_captured(tm_text name) {
     static const char *const words[] = {"decode", "prefill", "mixed",
                                         "extend", "full",    "piecewise"};
@@ -371,8 +371,8 @@ const char *tm_step_phase_word(tm_step_phase phase) {
     return phase == TM_STEP_PHASE_NONE ? NULL : words[phase];
 }
 
-/* Converts up to 18 digits; no step number has more. -1 if the text is empty, longer, or has other
- * characters. */
+/* Converts up to 18 digits, because no step number has more. Returns -1 if the text is empty,
+ * longer, or has other characters. */
 static int64_t number_of(const char *digits, size_t n) {
     int64_t number = 0;
     if (n == 0 || n > 18)
@@ -441,8 +441,8 @@ static tm_step_name known_name(tm_text name) {
     return out;
 }
 
-/* Returns the step number after a match: the digits at the end of the match, or directly after it,
- * or at the end of the name. -1 if there are none. */
+/* Returns the step number that belongs to a match. It is at the end of the match, directly after
+ * the match, or at the end of the name. Returns -1 if there are no digits in these places. */
 static int64_t number_by(tm_text name, size_t match_end) {
     size_t n = digits_before(name.bytes, match_end), end = match_end;
     while (n == 0 && is_between(name.bytes[end]))

@@ -19,7 +19,7 @@ typedef enum tm_step_trust {
 /** What a name says about a step. */
 typedef struct tm_step_name {
     tm_step_trust trust;
-    int64_t number; /* -1: none; then steps are numbered in order */
+    int64_t number; /* step number; -1: the name has none, and steps are numbered in their order */
     uint64_t stem;  /* hash of the text before the number, equal for all steps of a loop */
     bool counted;   /* true: the number is the profiler's count of the steps; false: it may mean
                        something else */

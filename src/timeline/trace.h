@@ -17,7 +17,7 @@
 /** Returns whether the metadata has the entry TM_TRANSFERS_ALONE. */
 bool tm_trace_holds_transfers_alone(tm_text metadata);
 
-/** Metadata entry of a rank of which only communication was recorded: its computation and idle
+/** Metadata entry of a rank for which only communication was recorded. Its computation and idle
  * times are unknown. */
 #define TM_COMPUTE_UNKNOWN "\"compute\":\"not recorded\""
 
@@ -71,7 +71,8 @@ typedef struct tm_trace {
     uint32_t source;    /* name id of the path as given */
     uint32_t format;    /* name id of the reader's name */
     uint32_t host;      /* name id; TM_NO_NAME: not in the trace */
-    uint32_t metadata;  /* name id of the top-level JSON without traceEvents and without lists */
+    uint32_t metadata;  /* name id of the top-level JSON values, without traceEvents and without the
+                           lists */
     tm_vec lists;       /* of uint32_t: name ids of the lists of the metadata (metadata.h) */
     int64_t rank;       /* -1: not in the trace */
     int64_t world_size; /* -1: not in the trace */
@@ -122,12 +123,11 @@ void tm_trace_free(tm_trace *trace);
 /** Returns the size [B] of a row of an attribute table. */
 size_t tm_attr_size(tm_attr attr);
 
-/** Returns the field of an attribute row that has the index of its event. (Its offset depends on
- * the type.) */
+/** Returns a pointer to the member of an attribute row that is the index of the row's own event. */
 uint32_t *tm_attr_event(tm_attr attr, void *row);
 
-/** Returns to how many events a row of this table refers: its own event, and for some tables
- * others. */
+/** Returns the number of events to which a row of this table refers. Rows of some tables refer to
+ * other events besides their own event. */
 int tm_attr_n_refs(tm_attr attr);
 
 /** Returns reference @p i of a row: 0 is tm_attr_event; the others may be TM_NO_EVENT. */
@@ -197,8 +197,8 @@ static inline tm_launch_shape tm_launch_shape_bare(void) {
                              .occupancy_pct = NAN};
 }
 
-/** Adds a row of TM_ATTR_KERNEL for an event. False if out of memory.
- * @param shape  NULL: a shape with nothing recorded */
+/** Adds a row of TM_ATTR_KERNEL for an event. Returns false if out of memory.
+ * @param shape  launch shape of the kernel; NULL: nothing about it was recorded */
 bool tm_trace_add_kernel(tm_trace *trace, uint32_t event, int64_t correlation,
                          const tm_launch_shape *shape);
 

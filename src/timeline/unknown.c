@@ -52,9 +52,9 @@ static bool is_far(const extent *x, int64_t begin_ns) {
     return begin_ns > x->usual_ns + YEAR_NS || begin_ns < x->usual_ns - YEAR_NS;
 }
 
-/* Samples up to 127 starts after the clock's zero, evenly spread over the file. Events may have two
- * clocks: the later one, which counts from the epoch, is right if at least an eighth of the events
- * have it. False if nothing starts after zero. */
+/* Finds the usual time of the events from a sample: up to 127 starts after the clock's zero, evenly
+ * spread over the file. Events may have two clocks. The later clock counts from the epoch. It is
+ * right if at least an eighth of the events have it. Returns false if nothing starts after zero. */
 static bool find_usual(const tm_trace *trace, extent *x) {
     enum { SAMPLES = 127 };
     int64_t sample[SAMPLES];
@@ -170,8 +170,8 @@ static bool is_unknown(const tm_trace *trace, const extent *x, const tm_raw_even
            (e->begin_ns <= x->zero_ns && is_alone(trace, x, e));
 }
 
-/* Returns each event's new index; TM_NO_EVENT for an event to remove. Counts the events to remove.
- * NULL if out of memory. */
+/* Returns the new index of each event, or TM_NO_EVENT for an event that is to be removed. Counts
+ * the events to remove. Returns NULL if out of memory. */
 static uint32_t *number_kept(tm_trace *trace, const extent *x, size_t *n_kept) {
     const tm_raw_event *events = trace->events.data;
     uint32_t *row_of = malloc((trace->events.n + 1) * sizeof *row_of);

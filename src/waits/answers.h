@@ -17,9 +17,9 @@ typedef struct tm_answer_reply {
 /**
  * Splits the waits of all operations (waits/blame.h).
  *
- * @param wants_pairs  also sum the waits by pair of ranks
- * @param replies      of tm_answer_reply, appended to: one for each kernel of an operation
- * @param pairs        of tm_pair, appended to, in no order
+ * @param wants_pairs  true: also sums the waits of each pair of ranks
+ * @param replies      of tm_answer_reply: one is appended for each kernel of each operation
+ * @param pairs        of tm_pair: the sums are appended, in no particular order
  * @return             TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_answers_find(const tm_collectives *collectives, bool wants_pairs, tm_vec *replies,
@@ -29,8 +29,8 @@ tm_status tm_answers_find(const tm_collectives *collectives, bool wants_pairs, t
  * when out of memory. */
 tm_status tm_answers_clear(tm_timeline *timeline, tm_error *err) TM_MUST_CHECK;
 
-/** Stores an answer in its rank's timeline.
- * @param timelines  [n] ascending by rank, after tm_answers_clear */
+/** Stores an answer in the timeline of the kernel's rank.
+ * @param timelines  [n] ascending by rank; tm_answers_clear must have been called for each */
 void tm_answers_set(tm_timeline *timelines, size_t n, const tm_answer_reply *reply);
 
 #endif

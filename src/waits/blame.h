@@ -26,23 +26,24 @@ typedef struct tm_pair_map {
     tm_vec shares; /* of tm_share, one per pair */
 } tm_pair_map;
 
-/** Adds a share to the sum of a pair: @p rank is late, @p for_rank waits. False when out of memory.
- */
+/** Adds a share to the sum of a pair of ranks. @p rank is late, and @p for_rank waits for it.
+ * Returns false when out of memory. */
 bool tm_pair_map_add(tm_pair_map *map, int64_t rank, int64_t for_rank, tm_share share);
 
-/** Appends the pairs to a vector of tm_pair, in no order, and empties the sums. False when out of
- * memory. */
+/** Appends all pairs to a vector of tm_pair, in no particular order, and empties the map. Returns
+ * false when out of memory. */
 bool tm_pair_map_drain(tm_pair_map *map, tm_vec *out);
 void tm_pair_map_free(tm_pair_map *map);
 
 /**
- * Splits the wait of one operation in layers. In the gap between two successive arrivals, each rank
- * that has arrived waits (at most until its kernel ends), and the ranks still missing share the
- * blame for this wait equally.
+ * Splits the wait of one operation in layers, one for each gap between two successive arrivals. In
+ * a gap, each rank that has arrived waits, at most until its kernel ends. The ranks that have not
+ * arrived share the blame for this wait equally.
  *
  * @param members  [instance->n] the operation's records
  * @param answers  [instance->n] set for each member: wait, lateness, caused wait, last, tied
- * @param pairs    caused wait by late and waiting rank, added to; or NULL
+ * @param pairs    the caused wait of each late rank and each waiting rank is added; NULL: not
+ *                 needed
  * @return         TM_OK; TM_ERR_FAULT
  */
 tm_status tm_blame_instance(const tm_comm_record *members, const tm_instance *instance,

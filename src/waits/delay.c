@@ -11,12 +11,14 @@ typedef struct arrival {
     size_t member; /* index among the operation's records */
 } arrival;
 
-/* The arrivals at an operation, and working memory: arrays [n] in the order of the arrivals. */
+/* The arrivals at an operation, and working memory. All arrays have n elements, in the order of the
+ * arrivals. */
 typedef struct meeting {
     arrival *arrivals;
     size_t n;
     bool any_cut;                  /* some kernel ends before the last kernel begins */
-    double *weight, *gone, *part;  /* input and scratch of layer() */
+    double *weight, *gone, *part;  /* `weight` is the input of layer(); `gone` and `part` are its
+                                      working memory */
     double *cost, *waited, *begun; /* results */
 } meeting;
 
@@ -221,7 +223,8 @@ tm_status tm_delay_begin(const tm_collectives *collectives, const tm_visit *visi
     return TM_OK;
 }
 
-/* Cost of one step that was passed back to a rank's wait in one operation. */
+/* Cost that was passed back to one rank, because the rank waited in one operation. It belongs to
+ * one step. */
 typedef struct share {
     const tm_instance *instance;
     int64_t step, ns;
@@ -245,7 +248,7 @@ static const tm_instance *instance_of(const tm_collectives *collectives, size_t 
     return (const tm_instance *)instances->data + next - 1;
 }
 
-/* Sums the cost that was passed back, by operation, step and member. */
+/* Collects the cost that was passed back, with one sum for each operation, step and member. */
 static bool gather_shares(const tm_collectives *collectives, const tm_vec *cost_shares,
                           tm_vec *out) {
     const tm_cost_share *v = cost_shares->data;

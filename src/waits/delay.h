@@ -49,7 +49,7 @@ typedef struct tm_visit {
     int64_t all_ns, other_ns;
     int64_t done_ns; /* set by the holder: end of the rank's last computation before the kernel
                         (stretches.h) */
-    int64_t own_ns;  /* set by the holder: own time of the rank (stretches.h); -1 unknown */
+    int64_t own_ns;  /* set by the holder: own time of the rank (stretches.h); -1 if unknown */
     uint32_t event;  /* row of the kernel in the rank's timeline */
     uint32_t member; /* index of the kernel's record on the owner */
     uint32_t host;   /* set by the holder: name id of the rank's host */
@@ -93,7 +93,8 @@ typedef struct tm_cost_share {
 tm_status tm_delay_visits(const tm_collectives *collectives, int owner, tm_vec *visits,
                           tm_error *err) TM_MUST_CHECK;
 
-/** Sorts participations that came back from the holders into the order of tm_delay_visits. */
+/** Sorts participations that the holders have sent back. They are then in the order in which
+ * tm_delay_visits made them. */
 void tm_delay_sort(tm_vec *visits);
 
 /** Sets `together` in the participations that tm_delay_visits returned. `released` must be set in
@@ -110,10 +111,10 @@ typedef struct tm_delay_flow {
 #define TM_DELAY_FLOW() ((tm_delay_flow){TM_VEC(tm_pending_cost), TM_VEC(tm_cost)})
 
 /**
- * Finds the indirect fraction of every late rank. This fraction of the rank's caused wait, in whole
- * nanoseconds, is appended as tm_pending_cost, and as passed_ns of a tm_cost.
+ * Finds the indirect fraction of every late rank. Multiplies it by the rank's caused wait, in whole
+ * nanoseconds. Appends the result as a tm_pending_cost, and as passed_ns of a tm_cost.
  *
- * @param visits     from tm_delay_visits, with all_ns and other_ns set
+ * @param visits     the participations that tm_delay_visits made; all_ns and other_ns must be set
  * @param fractions  [records] set for the members of visits
  * @return           TM_OK; TM_ERR_FAULT
  */
@@ -126,7 +127,7 @@ tm_status tm_delay_begin(const tm_collectives *collectives, const tm_visit *visi
  * rank, operation and step are summed before the split, so that their order and number do not
  * matter.
  *
- * @param fractions    of tm_delay_begin
+ * @param fractions    the fractions that tm_delay_begin has set
  * @param cost_shares  of tm_cost_share; emptied
  * @return             TM_OK; TM_ERR_FAULT
  */

@@ -29,7 +29,7 @@ tm_status tm_worst_find(const tm_collectives *collectives, tm_worst_key out[TM_W
 /**
  * Finds the job's operations with the largest waits, and keeps the ones that this process matched.
  *
- * @param all          [n] of all processes, in any order; the call sorts them
+ * @param all          [n] keys of all processes, in any order; this function sorts them
  * @param collectives  operations matched by this process; `worst` gets a tm_worst for each
  * @return             TM_OK; TM_ERR_FAULT when out of memory
  */

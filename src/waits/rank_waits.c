@@ -8,7 +8,7 @@
 #include "base/sums.h"
 #include "timeline/host_comm.h"
 
-/* The kernel of a participation, with times on its rank's own clock. */
+/* The kernel of a participation. Its times are on the rank's own clock. */
 typedef struct kernel {
     int64_t rank, begin_ns, end_ns;
     int64_t idle_ns;  /* end of the rank's last computation before the kernel's end */
@@ -199,8 +199,8 @@ typedef struct rank_view {
     kernel *kernels;  /* [n] */
     tm_visit *visits; /* [n] participations of the kernels */
     size_t n;
-    const wait *waits; /* [n_waits] waits of the rank; the first of them is wait `first` of all
-                          ranks */
+    const wait *waits; /* [n_waits] the waits of this rank. Among the waits of all ranks, the first
+                          of them has the index `first`. */
     size_t n_waits, first;
     wait *by_group;       /* [n_waits] copy, sorted by group */
     const kernel **order; /* [n] kernels sorted by group, then begin */

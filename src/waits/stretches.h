@@ -39,12 +39,12 @@ tm_status tm_stretches_look(const tm_timeline *timeline, tm_visit *visits, size_
 void tm_stretches_agree(const tm_collectives *collectives, tm_visit *visits);
 
 /** Appends a tm_own_time for each member of each operation in which all members have an own time.
- * @param visits  from tm_delay_visits, with own_ns set
+ * @param visits  the participations that tm_delay_visits made; own_ns must be set
  * @return        TM_OK; TM_ERR_FAULT */
 tm_status tm_stretches_take(const tm_collectives *collectives, const tm_visit *visits, tm_vec *out,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Sorts own times by group, time and rank. Returns the number of members of all groups. */
+/** Sorts own times by group, time and rank. Returns the total number of members of all groups. */
 int64_t tm_stretches_sort(tm_vec *own_times);
 
 #endif
