@@ -148,7 +148,8 @@ typedef struct tms_kind_info {
     tms_flow flow;
     tms_number number;
     int cbid;          /* CUPTI callback number of a runtime call */
-    const char *args;  /* further JSON members of an operator, each followed by ", "; or NULL */
+    const char *args;  /* more JSON members of an operator, each with ", " after it; NULL if there
+                          are none */
     tms_launch launch; /* kernels only */
 } tms_kind_info;
 

@@ -46,7 +46,8 @@ static bool push_digit(int64_t *value, int digit) {
     return true;
 }
 
-/* Parses "12.5" as 12500 for three digits. This is exact, unlike strtod. */
+/* Parses a decimal number, and multiplies it by 10^digits. For example, "12.5" becomes 12500 if @p
+ * digits is 3. The result is exact. With strtod, it would not be. */
 static bool parse_decimal(const char *text, int64_t digits, int64_t *value) {
     const char *p = text;
     int64_t decimals = -1; /* digits after the point so far; -1 before the point */

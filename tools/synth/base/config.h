@@ -58,7 +58,8 @@ typedef struct tms_config {
     int64_t end_jitter_ns;  /* maximum time from the common end of an operation to the end on one
                                rank [ns] */
     int64_t slow_rank;      /* -1: none */
-    int64_t slow_ppm;       /* compute time of the slow rank [1e-6 of a normal rank's] */
+    int64_t slow_ppm;       /* time of the slow rank's kernels or launches [1e-6 of the time on a
+                               normal rank] */
     int64_t cpu_ops;        /* operator events per layer and direction */
     int64_t seed;
     int64_t tp; /* number of ranks of a tensor-parallel group. In the numbers of ranks, the tensor
@@ -74,7 +75,7 @@ typedef struct tms_config {
     int64_t activation_bytes; /* size of the activations of one layer and microbatch [B] */
     int64_t sizes;            /* a tms_sizes */
     int64_t slow_kind;        /* a tms_slow_kind */
-    int64_t slow_from;        /* first and last slow step, by number; -1: all steps */
+    int64_t slow_from;        /* numbers of the first and last slow step; -1: all are slow */
     int64_t slow_to;
     int64_t n_slow;
     tms_slow slow[TMS_MOST_SLOW];

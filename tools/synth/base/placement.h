@@ -30,7 +30,7 @@ typedef enum tms_track {
 /* The time from which the files count [ns since the epoch]. */
 #define TMS_BASE_NS (TMS_EPOCH_NS / TMS_BASE_GRID_NS * TMS_BASE_GRID_NS)
 
-/* A rank's place, with the trace's "pid" and "tid" of each track. */
+/* The place where a rank runs. It includes the "pid" and "tid" that each track has in a trace. */
 typedef struct tms_placement {
     int64_t rank;
     int64_t host;

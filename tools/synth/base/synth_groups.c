@@ -19,8 +19,8 @@ static grid grid_of(const tms_config *config) {
     return (grid){config->tp, tms_config_dp(config), config->pp, config->components};
 }
 
-/* Returns the number of data-parallel groups. There are no groups of one rank, unless the job has
- * only one rank: it reduces with itself. */
+/* Returns the number of data-parallel groups. Groups of a single rank are not made. But if the
+ * whole job is one rank, there is a group in which the rank reduces with itself. */
 static int64_t n_data(const tms_config *config) {
     grid g = grid_of(config);
 

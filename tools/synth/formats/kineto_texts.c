@@ -13,8 +13,8 @@
 /* Torch lists up to this many members of a group. If there are more, "..." follows. */
 #define LISTED_RANKS 30
 
-/* Address and size of the memory that torch's caching allocator has reserved. Any values would do.
- */
+/* Address and size of the memory that torch's caching allocator has reserved. The values are
+ * arbitrary. */
 #define HEAP_ADDRESS 139926520725504LL
 #define RESERVED_BYTES 75161927680LL /* 88 % of an H100's memory, a usual value */
 

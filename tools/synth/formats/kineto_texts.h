@@ -17,7 +17,7 @@
  * event of a collective then ends with the collective's members and the closing brackets. */
 typedef struct tms_kineto_text {
     char *text;  /* owned */
-    size_t head; /* lengths of the parts [bytes] */
+    size_t head; /* head, place, open, middle, tail: lengths of the five parts [B] */
     size_t place;
     size_t open;
     size_t middle;

@@ -15,7 +15,8 @@
 #include "synth/base/text_out.h"
 #include "writer.h"
 
-/* Processes of a rank besides the Python process, by index in the profiler's list. */
+/* Processes that a rank has besides the Python process. The values are indices in the profiler's
+ * list. */
 typedef enum process {
     PYTHON = -1,
     CANN = 7,

@@ -285,7 +285,7 @@ static void write_runtime(nsys *file, const tms_event *event) {
     }
 }
 
-/* Cells of the first columns, which all GPU work has. */
+/* The cells of the first columns, which are the same for all GPU work. */
 #define PLACE(file, event)                                                                         \
     TMS_INT(since(file, (event)->begin_ns)),                                                       \
         TMS_INT(since(file, (event)->begin_ns) + (event)->duration_ns),                            \

@@ -14,7 +14,7 @@
  */
 #define SECRET "not-a-real-secret"
 
-/* Nsight's numbers of properties. */
+/* Numbers by which Nsight identifies properties. */
 enum { ENVIRONMENT = 610, DRIVER = 611, HOSTNAME = 619 };
 
 typedef struct variable {
@@ -48,7 +48,8 @@ static char *write_variable(tms_db *db, const variable *entry, char *list) {
     return list + snprintf(list, 128, "%s=%s;", entry->name, entry->value);
 }
 
-/* Writes the whole environment to the table and to the list, as Nsight captures it. */
+/* Writes the environment of a process in the two places in which Nsight stores it: in the table,
+ * and in the list. */
 static void environment(tms_db *db, const tms_config *config, const tms_nsys_session *session) {
     variable entries[] = {
         {"PATH", "/usr/local/cuda/bin:/usr/bin:/bin"},

@@ -1,5 +1,6 @@
-/* Payloads as declared in NCCL's nvtx.h and stored by Nsight: a header of 32 bytes, with the
- * schema's id at offset 8 and the payload's size at 16, then the fields at their offsets. */
+/* Payloads as NCCL's nvtx.h declares them and Nsight stores them. A payload starts with a header of
+ * 32 bytes, which has the schema's id at offset 8 and the payload's size at offset 16. After the
+ * header come the fields, at their offsets. */
 #include "write_nsys_nccl.h"
 
 #include <string.h>

@@ -1,9 +1,10 @@
 /* Writes the ranks of a host as the profiler of TensorFlow and JAX does: an XSpace with a plane for
- * each GPU and a plane for all threads of the host. Each start and end is written with an error of
- * up to 499 ps; rounded to nanoseconds, they equal those of the Kineto format. Everything this
- * profiler does not record is omitted: process groups and other attributes of collectives, shapes,
- * sequence numbers, and which ranges are operators. A step is a range "train" with its number; the
- * host's first rank writes the steps of all ranks. Allocations name their allocator. */
+ * each GPU and a plane for all threads of the host. All starts and ends have an error of up to 499
+ * ps. Rounded to nanoseconds, they equal those of the Kineto format. This profiler does not record
+ * process groups and other attributes of collectives, shapes, sequence numbers, and which ranges
+ * are operators, so they are left out. A step is a range with the name "train" and the step's
+ * number. The first rank of a host writes the steps of all ranks. Allocations contain the name of
+ * their allocator. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +33,7 @@ enum {
     EVENT_STAT = 4,
     ID = 1,   /* id of a plane, line or name; in an event or stat: the id of its name */
     NAME = 2, /* name of a plane or line; in an entry of a name: its text */
-    VALUE = 2 /* value of a map's entry, whose key is an id */
+    VALUE = 2 /* value of an entry of a map; the entry's key is an id */
 };
 
 /* Fields of a stat that hold its value. */
@@ -94,8 +95,7 @@ typedef struct line {
     tms_bytes head;   /* encoded fields before the events */
     tms_bytes events; /* encoded events, not yet in order */
     tms_bytes places; /* of place: one per event */
-    int64_t begin_ns; /* the times of the line's events count from here [ns after the profile's
-                         start] */
+    int64_t begin_ns; /* origin of the times of the line's events [ns after the profile's start] */
 } line;
 
 typedef struct xplane {
@@ -292,7 +292,7 @@ static void write_events(tms_writer *writer, const tms_events *events, tms_secti
     }
 }
 
-/* Adds a name to one of a plane's two maps. */
+/* Adds a name to one of the two maps of a plane. */
 static void put_name(tms_bytes *plane, unsigned map, uint64_t id, const char *name) {
     tms_bytes value = {0};
     tms_bytes entry = {0};

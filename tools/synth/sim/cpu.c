@@ -150,7 +150,7 @@ static int64_t sequence(const tms_sim *sim, const tms_channel *channel, int64_t 
     if (channel == before || channel == behind) {
         per_step =
             (before != NULL ? before->n_instances : 0) + (behind != NULL ? behind->n_instances : 0);
-        /* - 1: the current message is already counted */
+        /* 1 is subtracted, because the current message is already counted. */
         index = counts[TMS_ROLE_PREVIOUS] + counts[TMS_ROLE_NEXT] - 1;
     }
     return steps * per_step + index + 1;
