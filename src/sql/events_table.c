@@ -68,7 +68,7 @@ enum { BY_EVENT, BY_RANK, BY_BEGIN, N_FOUND };
 static const int found_by[N_FOUND] = {AT_event, AT_rank, AT_begin_ns};
 
 typedef struct events {
-    sqlite3_vtab base; /* first, as required by SQLite */
+    sqlite3_vtab base; /* SQLite requires this member to be the first */
     tm_sql_source *source;
 } events;
 

@@ -75,7 +75,8 @@ static tm_status lock(tm_sql_query *q, tm_error *err) {
     TM_TRY(tm_sql_run(q->sql, "PRAGMA temp_store=MEMORY", err));
     (void)sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
     int code = sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
-    if (code == SQLITE_OK) /* without this, an unknown column in double quotes would be a text */
+    if (code == SQLITE_OK) /* Without this, an unknown column in double quotes would be taken for a
+                              text. */
         code = sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, (int *)NULL);
     if (code == SQLITE_OK)
         code = sqlite3_set_authorizer(db, authorize, q);

@@ -13,12 +13,12 @@ typedef struct entry {
 } entry;
 
 typedef struct table {
-    sqlite3_vtab base; /* first, as required by SQLite */
+    sqlite3_vtab base; /* SQLite requires this member to be the first */
     tm_sql_source *source;
     size_t at;      /* index among the source's tables */
     entry *by_text; /* owned; sorted by text, then by row; NULL before the first search by text */
-    size_t n_texts; /* number of entries; rows with a null text have none, because null equals
-                       nothing */
+    size_t n_texts; /* Number of entries. Rows with a null text have no entry, because null equals
+                       nothing. */
 } table;
 
 /* Ways of finding rows, which best_index chooses and filter executes. */

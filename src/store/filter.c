@@ -14,7 +14,7 @@ struct ZSTD_CCtx_s *tm_zstd_compressor(int level) {
     if (context)
         (void)ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
 #ifdef ZSTD_c_blockSplitterLevel
-    /* 1: no block is split, as in older releases */
+    /* 1 means that no block is split. Older releases never split blocks. */
     if (context)
         (void)ZSTD_CCtx_setParameter(context, ZSTD_c_blockSplitterLevel, 1);
 #endif

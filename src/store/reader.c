@@ -41,7 +41,7 @@ static bool attribute_text(hid_t attribute, char **out) {
     hid_t memory = H5Tcopy(H5T_C_S1);
     bool variable = H5Tis_variable_str(type) > 0;
     size_t size = H5Tget_size(type);
-    /* + 1, because a text of fixed length may lack the terminator. */
+    /* 1 is added, because a text of fixed length may lack the terminator. */
     if (H5Tset_size(memory, variable ? H5T_VARIABLE : size + 1) >= 0 &&
         H5Tset_cset(memory, H5Tget_cset(type)) >= 0) {
         if (variable && H5Aread(attribute, memory, &text) >= 0) {

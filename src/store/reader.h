@@ -1,4 +1,4 @@
-/* What the files of the reader share. */
+/* Declarations that the files of the reader share. */
 #ifndef TMERGE_STORE_READER_H
 #define TMERGE_STORE_READER_H
 

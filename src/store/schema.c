@@ -57,8 +57,8 @@ static const tm_word_list lanes = WORDS(lane_list);
              : TM_F32, double                                                                      \
              : TM_F64)
 
-/* Only for sizeof and _Generic. These do not evaluate the expression, so the null pointer is not
- * dereferenced. */
+/* Use this only in sizeof and _Generic. They do not evaluate the expression, so the null pointer is
+ * not dereferenced. */
 #define MEMBER(type, member) (((type *)0)->member)
 
 /* clang-format off: one line for each column */

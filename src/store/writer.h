@@ -1,4 +1,4 @@
-/* What the files of the writer share. */
+/* Declarations that the files of the writer share. */
 #ifndef TMERGE_STORE_WRITER_H
 #define TMERGE_STORE_WRITER_H
 
@@ -16,12 +16,12 @@ struct tm_store_writer {
     bool compress;
     /* Number of rows of a full chunk. If a column has fewer rows, one chunk has all of them. */
     size_t chunk_rows;
-    /* its address must not change: the driver uses it */
+    /* The address of this member must not change, because the driver uses it. */
     tm_sink sink;
     hid_t driver; /* owned; driver of the file */
     hid_t file;
 
-    /* owned; made once and reused, because HDF5 takes long to make them */
+    /* owned; the objects below are made once and reused, because making them takes long */
     hid_t text, scalar; /* type and space of text attributes */
     hid_t plain;        /* creation properties of a dataset in one piece */
     hid_t chunked;      /* creation properties of a column in chunks of chunked_rows rows */

@@ -10,7 +10,8 @@
 #include "table/shown.h"
 #include "table/stream.h"
 
-enum { GAP = 2, BAR = 10 }; /* spaces between columns; characters of a full bar */
+/* GAP: number of spaces between columns. BAR: number of characters of a full bar. */
+enum { GAP = 2, BAR = 10 };
 /* LEAST_POINTS: minimum length to which texts are cut. MANY_BLOCKS: number of blocks from which on
  * a table is long. */
 enum { LEAST_POINTS = 24, MANY_BLOCKS = 5 };

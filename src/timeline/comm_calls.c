@@ -113,7 +113,8 @@ typedef struct call {
     int64_t begin_ns, end_ns;
     int64_t reach_ns; /* latest end of this call and of all earlier calls of its thread */
     size_t track;
-    uint32_t row, n_kernels; /* row of the call; number of communication kernels that it launched */
+    uint32_t row, n_kernels; /* row of the call, and number of communication kernels that the call
+                                launched */
     uint8_t kind;
 } call;
 

@@ -115,7 +115,8 @@ static void find_work(finder *f, const tm_track *track) {
 /* An operation that a thread requested. */
 typedef struct operation {
     int64_t begin_ns, end_ns;
-    uint32_t row, track; /* row of the operation; track of the thread that requested it */
+    uint32_t row, track; /* row of the operation, and track of the thread that requested the
+                            operation */
 } operation;
 
 static int by_asker(const void *a, const void *b) {

@@ -14,15 +14,17 @@
 /** What an event of a thread is, according to its name. */
 typedef enum tm_host_comm {
     TM_HOST_COMM_NONE,
-    TM_HOST_COMM_OPERATION, /* gloo:all_reduce: an operation, from the moment when a thread begins
-                               to run it to its end */
-    TM_HOST_COMM_TRANSFER,  /* gloo:send, gloo:recv: a transfer, recorded on the calling thread from
-                               isend to the end of wait(). Events inside are not part of the
-                               transfer */
-    TM_HOST_COMM_ASKS,      /* c10d::allreduce_: requests an operation */
-    TM_HOST_COMM_WAITS,     /* _c10d_functional::wait_tensor: waits until an operation is done */
-    TM_HOST_COMM_INPUT /* fetches the next batch from the data loader; events inside do not count as
-                          work of the step */
+    /* gloo:all_reduce, for example. The event lasts from the moment at which a thread starts to run
+     * the operation until the operation's end */
+    TM_HOST_COMM_OPERATION,
+    /* gloo:send or gloo:recv. The event is recorded on the calling thread, from isend to the end of
+     * wait(). Events inside it are not part of the transfer */
+    TM_HOST_COMM_TRANSFER,
+    TM_HOST_COMM_ASKS,  /* c10d::allreduce_, for example. The event requests an operation */
+    TM_HOST_COMM_WAITS, /* _c10d_functional::wait_tensor, for example. The event waits until an
+                           operation is done */
+    TM_HOST_COMM_INPUT /* The event fetches the next batch from the data loader. Events inside it do
+                          not count as work of the step */
 } tm_host_comm;
 
 tm_host_comm tm_host_comm_of(tm_text name);

@@ -137,8 +137,8 @@ uint32_t *tm_attr_ref(tm_attr attr, void *row, int i);
  * Finds or adds the track with these keys. Readers should remember the last track, because most
  * events are on the track of the previous event.
  *
- * @param kind  needed because in containers a process id can equal a device number: GPU streams and
- *              threads never share a track
+ * @param kind  GPU streams and threads never share a track. The kind is needed, because in
+ *              containers a process id can be equal to a device number
  * @return      index of the track; UINT32_MAX if out of memory
  */
 uint32_t tm_trace_track(tm_trace *trace, tm_track_kind kind, uint32_t pid, uint32_t tid);
@@ -165,9 +165,11 @@ tm_status tm_trace_link(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
 tm_status tm_trace_link_backward(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Removes and counts events whose time the profiler did not know: events a year away from the
- * others; events at or before the clock's zero without others near them; GPU work without a
- * duration, if the clock can measure short durations. The trace must be linked.
+ * Removes and counts events whose time the profiler did not know:
+ * - events that are a year away from the others;
+ * - events at or before the clock's zero, if no other events are near;
+ * - GPU work without a duration, if the clock can measure short durations.
+ * The trace must be linked.
  * @return  TM_OK; TM_ERR_FAULT
  */
 tm_status tm_trace_drop_unknown(tm_trace *trace, tm_error *err) TM_MUST_CHECK;

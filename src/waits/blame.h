@@ -20,7 +20,7 @@ tm_share tm_share_of(int64_t numerator, int64_t denominator);
 /** Rounds to the nearest integer, halves up. */
 int64_t tm_share_round(tm_share share);
 
-/** Sums of waits, by late rank and waiting rank. Initialise with 0. */
+/** Sums of waits: one sum for each pair of a late rank and a waiting rank. Initialise it with 0. */
 typedef struct tm_pair_map {
     tm_keys pairs;
     tm_vec shares; /* of tm_share, one per pair */

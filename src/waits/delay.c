@@ -122,8 +122,7 @@ static size_t gap_of_end(const meeting *m, size_t i) {
                          &m->arrivals[i].end_ns, begins_by);
 }
 
-/* Removes the weight of each kernel that ends before the last arrival from the gaps after the
- * kernel's end. */
+/* If a kernel ends before the last arrival, removes its weight from the gaps after its end. */
 static void cut_weights(meeting *m) {
     for (size_t i = 0; i < m->n; i++)
         m->gone[i] = m->part[i] = 0.0;

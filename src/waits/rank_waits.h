@@ -28,11 +28,11 @@ void tm_rank_waits_sort(tm_vec *visits);
 
 /**
  * Sets own_ns, all_ns and other_ns of the participations. all_ns and other_ns are sums of waits
- * that ended between the end of the last operation after which the group was together, and the
- * kernel's start.
+ * that ended within a time range. This range starts at the end of the last operation after which
+ * the group was together. It ends at the kernel's start.
  *
- * @param visits  of all added ranks, sorted by tm_rank_waits_sort, with `together`, `arrival` and
- *                `meets` set
+ * @param visits  participations of all added ranks, sorted by tm_rank_waits_sort. `together`,
+ *                `arrival` and `meets` must be set
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_rank_waits_since(tm_rank_waits *held, tm_visit *visits, tm_error *err) TM_MUST_CHECK;

@@ -114,7 +114,7 @@ typedef enum tms_collective {
 
 typedef struct tms_collective_info {
     const char *name; /* torch's "Collective name" */
-    const char *kind; /* as in tmerge's tables */
+    const char *kind; /* word for the kind of operation in tmerge's tables */
     tms_kind annotation;
     tms_kind gpu_annotation;
     tms_kind kernel;

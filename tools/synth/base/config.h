@@ -16,7 +16,8 @@ typedef enum tms_compression {
     TMS_COMPRESSION_COUNT
 } tms_compression;
 
-/* Maximum number of --slow options; maximum product of their factors. */
+/* TMS_MOST_SLOW: maximum number of --slow options. TMS_SLOWEST_PPM: maximum product of their
+ * factors [1e-6]. */
 #define TMS_MOST_SLOW 16
 #define TMS_SLOWEST_PPM INT64_C(100000000)
 

@@ -53,7 +53,7 @@ typedef struct tms_comm {
     int64_t annotation_id; /* External id of the collective's nccl:... annotation */
     int64_t begin_ns;      /* of the kernel */
     int64_t end_ns;        /* 0: the end is not yet known */
-    size_t kernel_event;   /* the collective's events, as indices in the list */
+    size_t kernel_event;   /* indices of the collective's two events in the list */
     size_t annotation_event;
     size_t previous; /* index of the previous communication on the same stream, plus 1; 0 if there
                         is none in this step */

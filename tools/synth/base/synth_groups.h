@@ -44,7 +44,8 @@ static inline int64_t tms_ranks_position(const tms_ranks *ranks, int64_t rank) {
 
 /* A communicator. Its collectives run one after another, in the same order on all members. */
 typedef struct tms_channel {
-    tms_ranks ranks;         /* its members: the group, or two adjacent stages of a pipeline */
+    tms_ranks ranks;         /* members of the communicator: the whole group, or two ranks in
+                                adjacent stages of a pipeline */
     tms_ranks group;         /* the process group that the trace names */
     int64_t name;            /* name of the group: its number in torch, in order of creation */
     const char *description; /* description of the group; static */
