@@ -10,20 +10,21 @@ typedef enum tm_detail {
     TM_DETAIL_CORRELATION, /* correlation id of a GPU event */
     TM_DETAIL_SHAPE,       /* index of a kernel's launch shape */
     TM_DETAIL_BYTES,       /* size of a copy or set [B] */
-    TM_DETAIL_INPUTS,      /* name id of the shapes of an operator's inputs */
+    TM_DETAIL_INPUTS,      /* name id of the text that lists the shapes of an operator's inputs */
     TM_DETAIL_STACK,       /* name id of the call stack */
     TM_N_DETAILS
 } tm_detail;
 
-/** Appends the details of the events that tm_events_put appended last:
+/** Appends the details of the events that the last call of tm_events_put appended:
  * - place of the rank;
- * - number of launch shapes, and for each grid, block, registers, bytes of shared memory and
- * hundredths of a percent of occupancy, each + 1;
- * - for each tm_detail the number of events that have it, their indices among the rank's events
- * (relative to the previous one), and the values (relative to the previous one unless they are
- * names);
- * - the rank's counters (timeline_counters.h). If the page holds only chosen parts, it has details
- * of a GPU event only if it has the call that launched the event.
+ * - number of launch shapes. Then for each launch shape: grid, block, registers, shared memory [B]
+ *   and occupancy [0.01 %]. Each number is encoded as number + 1;
+ * - for each tm_detail: number of events that have the detail, indices of these events among the
+ *   rank's events, and their values. Each index is relative to the previous one, and so is each
+ *   value, except names;
+ * - the rank's counters (timeline_counters.h).
+ * If the page holds only chosen parts, details of a GPU event are written only if the page also
+ * holds the call that launched the event.
  *
  * @param at  the rank's index among all ranks
  * @return    TM_OK; TM_ERR_FAULT */

@@ -7,9 +7,9 @@
 
 typedef struct tm_dictionary {
     const tm_names *names; /* borrowed */
-    uint32_t *number; /* owned; [number of name ids] the number of the name + 1; 0: the page does
-                         not use it */
-    tm_vec used;      /* of uint32_t: name id by number */
+    uint32_t *number; /* owned; [number of name ids] for each name: 1 + its number in the page, or 0
+                         if the page does not use it */
+    tm_vec used;      /* of uint32_t: name id of each number */
     size_t room;      /* room that is left for further texts [B] */
     size_t cut;       /* maximum size of one text [B]; longer ones are cut */
 } tm_dictionary;
@@ -23,7 +23,7 @@ void tm_dictionary_free(tm_dictionary *dictionary);
  * a new name, returns 0, the number of the empty text. */
 uint32_t tm_dictionary_number(tm_dictionary *dictionary, uint32_t id);
 
-/** Appends the number of the texts, then the texts. */
+/** Appends the number of texts, and then the texts themselves. */
 void tm_dictionary_put(const tm_dictionary *dictionary, tm_bytes *out);
 
 #endif

@@ -109,8 +109,8 @@ static uint8_t kind_of(const tm_timeline *timeline, uint32_t row, tm_shown_track
                                                           : NULL);
 }
 
-/* Collects the chosen events of a track for the page's track of kind @p shown: annotations, or
- * other events. */
+/* Collects the chosen events of a track that belong to a page track of kind @p shown. The page
+ * shows the annotations of a stream on a separate track. */
 static bool gather(tm_event_writer *w, const tm_timeline *timeline, const tm_card *card,
                    const tm_track *track, tm_shown_track shown) {
     tm_plan_walk walk = {w->plan, card, 0};
@@ -149,7 +149,8 @@ static void put_depths(tm_event_writer *w, const tm_timeline *timeline) {
     }
 }
 
-/* Writes the column of kinds, then the columns wait and operation for the communication events. */
+/* Writes the kinds of all events. Then writes, for each communication event, its wait and the
+ * number of its operation. */
 static void put_kinds(tm_event_writer *w, const tm_timeline *timeline, tm_shown_track shown) {
     const uint32_t *rows = w->rows.data;
     tm_bytes *out = &w->out->bytes;

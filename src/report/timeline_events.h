@@ -4,9 +4,12 @@
 
 #include "timeline_operations.h"
 
-/** Kinds of events in the page, which decodes the values. The first values are the kinds of lanes:
- * compute, transfer (communication with a known wait, maybe 0), unmatched (other communication) and
- * copies. */
+/** Kinds of events in the page. The page decodes these values. Values below the first one here are
+ * the kinds of lanes (tm_lane_kind), of which events use four:
+ * - compute;
+ * - transfer: communication whose wait is known; the wait may be 0;
+ * - unmatched: other communication;
+ * - copies. */
 typedef enum tm_shown_kind {
     TM_SHOWN_GPU_ANNOTATION = TM_N_LANE_KINDS,
     TM_SHOWN_OPERATOR,
@@ -47,7 +50,7 @@ typedef struct tm_event_draft {
     tm_bytes bytes;
     tm_vec gaps;  /* of tm_event_gap */
     tm_vec names; /* of uint32_t: ids of the names of all gaps */
-    tm_vec ends;  /* of tm_event_end: for each rank, ascending */
+    tm_vec ends;  /* of tm_event_end: one for each rank, ascending by rank */
 } tm_event_draft;
 
 /** Adds a gap for @p n names. Returns where the caller writes their ids; NULL when out of memory.
@@ -57,7 +60,7 @@ uint32_t *tm_event_draft_gap(tm_event_draft *draft, size_t n);
 /** Ends a rank's part. Returns false when out of memory. */
 bool tm_event_draft_end(tm_event_draft *draft, int64_t rank, size_t n_events);
 
-/** Appends the @p i-th part of a draft, with the numbers of its names in the gaps. */
+/** Appends the @p i-th part of a draft. Fills each gap with the numbers of the gap's names. */
 void tm_event_draft_put(const tm_event_draft *draft, size_t i, tm_dictionary *dictionary,
                         tm_bytes *out);
 
@@ -83,11 +86,11 @@ typedef struct tm_event_writer {
 tm_event_writer tm_event_writer_make(void);
 void tm_event_writer_free(tm_event_writer *writer);
 
-/** Appends the tracks of the next rank on which an event is chosen. For each track:
- * - place of the rank, tm_shown_track, device and stream + 1, thread id, name, number of events;
- * - the columns begin (relative to the previous event, the first to the job's start), duration,
- * name, kind, and depth (not for streams);
- * - for its communication events the columns wait + 1 and operation + 1.
+/** Appends the tracks of the next rank, if an event of the rank is chosen. For each track:
+ * - place of the rank, tm_shown_track, device + 1, stream + 1, thread id, name, number of events;
+ * - columns of all events: begin, duration, name, depth (not for streams) and kind. Each begin is
+ *   relative to the begin of the previous event. The first one is relative to the job's start;
+ * - for each communication event: wait + 1 and operation + 1.
  *
  * @param at  the rank's index among all ranks
  * @return    TM_OK; TM_ERR_FAULT */

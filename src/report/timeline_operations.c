@@ -12,8 +12,9 @@ enum { ARRIVED_BEFORE = 0, ARRIVED_TIED = 1, ARRIVED_LAST = 2 };
 
 typedef struct tm_operation_member {
     int64_t begin_ns, duration_ns, wait_ns; /* begin_ns: on the job's clock, since the epoch */
-    uint32_t number;                        /* number of its operation */
-    uint32_t at;                            /* index of its rank */
+    uint32_t number;                        /* number of the operation in which the rank
+                                               participates */
+    uint32_t at;                            /* index of the participating rank */
 } tm_operation_member;
 
 void tm_operations_init(tm_operations *operations) {
@@ -214,8 +215,8 @@ static tm_status put_arrivals(const tm_operation *o, const tm_operation_member *
     return status;
 }
 
-/* Writes totals over all participations of an operation. Needed if some participations are on ranks
- * without lanes, because those are not written one by one. */
+/* Writes totals over all participations of an operation. The page needs these totals if some of the
+ * ranks have no lanes, because participations of such ranks are not written one by one. */
 static void put_whole(const tm_operation *o, const tm_operation_member *members, tm_bytes *out) {
     int64_t end = 0, last = 0;
     for (size_t i = 0; i < o->n; i++) {

@@ -12,7 +12,8 @@ typedef struct tm_operation {
     int64_t wait_ns;  /* sum over participations */
     int64_t bytes;    /* size on the lowest rank [B]; -1 without metadata */
     int64_t step;     /* -1: none */
-    int64_t seen;     /* lowest rank added so far; bytes, step and names come from its kernel */
+    int64_t seen;     /* lowest rank added so far; `bytes`, `step` and the names are from the kernel
+                         of this rank */
     int32_t first_rank;
     uint32_t first_event; /* row of the kernel on first_rank, the lowest rank. Rank and row identify
                              the operation in the store */
@@ -27,12 +28,12 @@ typedef struct tm_operation {
 
 typedef struct tm_operations {
     tm_keys firsts;  /* keys (tm_operation_name) of all operations */
-    tm_vec all;      /* of tm_operation, by number of the key */
-    uint32_t *shown; /* owned; [n_shown] the index into `all` of each operation of the page */
+    tm_vec all;      /* of tm_operation, in the order of the keys in `firsts` */
+    uint32_t *shown; /* owned; [n_shown] for each operation of the page: its index in `all` */
     size_t n_shown;
     tm_vec members;            /* of tm_operation_member: participations in the chosen operations,
                                   rank by rank */
-    const tm_page_kept *ranks; /* borrowed; ranks with lanes; NULL: all */
+    const tm_page_kept *ranks; /* ranks that have lanes; NULL: all ranks; borrowed */
 } tm_operations;
 
 void tm_operations_init(tm_operations *operations);
@@ -51,7 +52,8 @@ tm_status tm_operations_join(tm_operations *operations, const tm_operation *othe
 tm_status tm_operations_choose(tm_operations *operations, size_t n_members,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Identifies an operation in the store: its lowest rank, and the row of its kernel there. */
+/** Identifies an operation in the store. `rank` is the operation's lowest rank. `event` is the row
+ * of the kernel on this rank. */
 typedef struct tm_operation_name {
     int32_t rank;
     uint32_t event;

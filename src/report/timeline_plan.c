@@ -6,14 +6,15 @@
 
 enum {
     N_SLICES = 32,   /* number of slices of a job without steps */
-    EVENT_BYTES = 8, /* assumed size of an event in the page [B, in base64]; measured: 2.7 to 7.9 */
+    EVENT_BYTES = 8, /* assumed size of an event in the page [B], encoded in base64; measured sizes
+                        are 2.7 to 7.9 */
     MEMBER_BYTES = 12, /* assumed size of a participation [B]; measured: 11.4 */
     EVENTS_LEAST = 20000,
     TEXT_LEAST = 32,
     TEXTS_SHRINK = 8
 };
 
-/* Safety margin. When a budget is reduced, it is also multiplied by this, because events differ in
+/* Safety margin. A reduced budget is also multiplied by this factor, because events differ in
  * size. */
 static const double EVENTS_SHRINK = 0.8;
 
@@ -75,7 +76,8 @@ static size_t part_ending_after(const tm_plan_part *parts, size_t n, int64_t beg
     return tm_bisect(parts, n, sizeof *parts, &begin_ns, ends_by);
 }
 
-/* As part_ending_after, but starts at part @p i, the result for an earlier or equal time. */
+/* Returns the same as part_ending_after, but searches forwards from part @p i. Part @p i must be
+ * the result for an earlier or equal time. */
 static size_t next_part_ending_after(const tm_plan_part *parts, size_t n, size_t i,
                                      int64_t begin_ns) {
     while (i < n && parts[i].end_ns <= begin_ns)
@@ -240,8 +242,8 @@ static bool is_near(const tm_plan_wishes *wishes, int64_t rank) {
     return false;
 }
 
-/* Returns when a rank's turn is: 0 for the blamed rank, 1 for other ranks of its host, 2 for the
- * rest. */
+/* Returns the turn in which a rank's events are chosen: 0 for the blamed rank, 1 for the other
+ * ranks of its host, 2 for all other ranks. */
 static int turn_of(const tm_plan_wishes *wishes, int64_t rank) {
     return rank == wishes->rank ? 0 : is_near(wishes, rank) ? 1 : 2;
 }

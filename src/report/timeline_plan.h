@@ -14,10 +14,11 @@ typedef struct tm_timeline_budget {
     size_t n_events;
     size_t n_members;          /* number of participations in matched operations */
     size_t left_bytes;         /* room in the page for events and participations [B]; 0: no limit */
-    const tm_page_kept *ranks; /* borrowed; ranks with lanes; NULL: all */
-    const tm_page_kept *steps; /* borrowed; steps that get a mark in any case; NULL: all */
+    const tm_page_kept *ranks; /* ranks that have lanes; NULL: all ranks; borrowed */
+    const tm_page_kept *steps; /* steps that are marked even if none of their events is chosen;
+                                  NULL: all steps; borrowed */
     size_t text_bytes;         /* maximum size of a name [B] */
-    bool few_marks;            /* ignore `steps`, and mark only steps with chosen events */
+    bool few_marks;            /* mark only steps that have chosen events, and ignore `steps` */
 } tm_timeline_budget;
 
 /** Returns the budget for @p n_ranks ranks with lanes, if @p left_bytes are left in the page. */
@@ -26,8 +27,8 @@ tm_timeline_budget tm_timeline_budget_of(size_t n_ranks, size_t left_bytes);
 /** Limits the budget to @p left_bytes. */
 void tm_timeline_leave(tm_timeline_budget *budget, size_t left_bytes);
 
-/** Reduces the budget for texts, events and marks of steps, because blocks of @p size bytes did not
- * fit in @p room. */
+/** Reduces the budget for texts, events and marks of steps. Call it if the encoded blocks need @p
+ * size bytes, but only @p room bytes are left. */
 void tm_timeline_shrink(tm_timeline_budget *budget, size_t size, size_t room);
 
 /** Returns how many events fit if @p n_members participations are written. */
@@ -71,7 +72,7 @@ typedef struct tm_plan {
     tm_vec spans;              /* of tm_span: the spans of all ranks, on the job's clock */
     bool all;                  /* all events are chosen */
     bool steps;                /* parts are steps */
-    const tm_page_kept *ranks; /* borrowed; ranks with lanes; NULL: all */
+    const tm_page_kept *ranks; /* ranks that have lanes; NULL: all ranks; borrowed */
     size_t n_shown;            /* number of ranks with lanes */
 } tm_plan;
 
@@ -85,7 +86,7 @@ tm_status tm_plan_add(tm_plan *plan, const tm_timeline *timeline, const tm_bucke
 /** The rank and the step whose events are chosen first. */
 typedef struct tm_plan_wishes {
     int64_t rank;        /* rank to which most wait is attributed, "the blamed rank"; -1: none */
-    const int64_t *near; /* [n_near] other ranks of its host, ascending */
+    const int64_t *near; /* [n_near] the other ranks on the host of `rank`, ascending */
     size_t n_near;
     int64_t step; /* the worst step; -1: the step with the most wait */
     size_t n_events;

@@ -23,8 +23,9 @@ void tm_survey_free(tm_survey *survey) {
     survey->strip_sums = NULL;
 }
 
-/* Returns a timeline as the page draws it. If its times count from 0, it is drawn from the start of
- * the job; the page says that its clock cannot be compared with others. */
+/* Returns a copy of a timeline with the times that the page draws. If the times of a rank count
+ * from 0, the page draws them from the start of the job, and says that the rank's clock cannot be
+ * compared with other clocks. */
 static tm_timeline drawn(const tm_page_frame *frame, const tm_timeline *timeline) {
     tm_timeline copy = *timeline;
     size_t i = tm_lower_bound(frame->from_0, frame->n_from_0, timeline->rank);
@@ -50,7 +51,8 @@ tm_status tm_survey_add(tm_survey *survey, const tm_page_frame *frame, const tm_
                            : status;
 }
 
-/* Index of the next rank in one of the surveys that are joined. */
+/* Position in one of the surveys that are joined: the index of the next rank in each of its
+ * lists. */
 typedef struct cursor {
     size_t card, shown;
 } cursor;

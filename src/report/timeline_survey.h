@@ -9,9 +9,9 @@
 /** Input of the survey, the same for all ranks. */
 typedef struct tm_page_frame {
     const tm_names *names;     /* borrowed */
-    const tm_page_kept *ranks; /* borrowed; ranks with lanes; NULL: all */
-    const int64_t *from_0;     /* borrowed; [n_from_0] ascending: ranks whose times count from 0
-                                  although the job has absolute times */
+    const tm_page_kept *ranks; /* ranks that have lanes; NULL: all ranks; borrowed */
+    const int64_t *from_0;     /* [n_from_0] ascending; borrowed. The times of these ranks count
+                                  from 0, although the job has absolute times */
     size_t n_from_0;
     tm_buckets lanes, strip;
     bool steps; /* parts are steps */
@@ -35,7 +35,7 @@ tm_status tm_survey_add(tm_survey *survey, const tm_page_frame *frame, const tm_
                         tm_error *err) TM_MUST_CHECK;
 
 /** Joins surveys of different ranks into one survey of all these ranks.
- * @param parts [n] each ascending by rank
+ * @param parts [n] the surveys; in each of them, ranks are in ascending order
  * @param out a survey that was just started
  * @return TM_OK; TM_ERR_FAULT */
 tm_status tm_survey_join(const tm_page_frame *frame, const tm_survey *parts, size_t n,
@@ -55,8 +55,9 @@ typedef struct tm_page_source {
     void *context;
     /* Surveys all ranks. */
     tm_status (*survey)(void *context, const tm_page_frame *frame, tm_survey *out, tm_error *err);
-    /* Collects the chosen parts of all ranks: adds participations to the operations, and appends
-     * drafts (of tm_page_draft, owned by the caller). Each rank is in exactly one draft. */
+    /* Collects the chosen parts of all ranks. Adds participations to the operations. Appends a
+     * tm_page_draft to @p drafts for each group of ranks, so that each rank is in exactly one
+     * draft. The caller owns the drafts. */
     tm_status (*collect)(void *context, const tm_page_frame *frame, tm_survey *chosen,
                          tm_vec *drafts, tm_error *err);
 } tm_page_source;

@@ -10,14 +10,15 @@
 
 enum {
     SMALL_ROWS = 512,       /* tables with no more rows than this are kept whole */
-    RANK_ROWS_MAX = 1 << 15 /* maximum number of rows of tables by rank and another key */
+    RANK_ROWS_MAX = 1 << 15 /* maximum number of rows of a table that has a row for each rank and
+                               another key */
 };
 
 /* Number of arrivals kept for each operation: all if there are at most 16, else the first 4, the
  * last 8 and the one whose kernel ends last. */
 enum { ARRIVALS_WHOLE = 16, ARRIVALS_FIRST = 4, ARRIVALS_LAST = 8 };
 
-/* The rows of a table. kept: whether each row stays. */
+/* The rows of a table. kept[i] is true if row i stays. */
 typedef struct rows {
     const tm_table *table;
     bool *kept; /* [n_rows] */
@@ -28,8 +29,8 @@ static bool is_table(const tm_table *table, const char *name) {
     return strcmp(table->def->name, name) == 0;
 }
 
-/* Returns the index of a key column; -1 if the column is no key. Ranks and steps in other columns
- * do not decide which rows stay. */
+/* Returns the index of the column with this name if it is a key column, else -1. Only key columns
+ * decide which ranks and steps stay. */
 static int key_of(const tm_table_def *def, const char *column) {
     int at = tm_table_column(def, column);
     return at < def->n_keys ? at : -1;
@@ -64,8 +65,9 @@ static double measure_of(const tm_table *table, size_t row, int column) {
     return cell->null ? -1e300 : real ? cell->value.r : (double)cell->value.i;
 }
 
-/* Returns the column that decides which rows stay. In trees, this is the total time with children,
- * so that all parents of a kept node stay, too. */
+/* Returns the column that decides which rows stay: rows with large values do. In a table that is a
+ * tree, this column is the total time of a node and its children. A parent has at least the time of
+ * its children, so the parents of a kept node stay, too. */
 static int measured_by(const tm_table_def *def) {
     int total = tm_table_column(def, "host_total_ns");
     return tm_table_column(def, "parent") >= 0 && total >= 0 ? total : def->top;
@@ -76,8 +78,9 @@ static bool begins_level(const tm_table *table, size_t row) {
            !tm_row_has_level(tm_table_row(table, row), tm_table_row(table, row - 1)->value.text);
 }
 
-/* Keeps the rows with the largest values in the column of measured_by; without such a column, the
- * first rows. If the table has levels, keeps equally many rows of each level. */
+/* Keeps the rows with the largest values in the column of measured_by. If there is no such column,
+ * keeps the first rows. If the table has levels, keeps the first rows of each level, equally many
+ * for each. */
 static bool keep_top(rows *r, size_t most) {
     int top = measured_by(r->table->def);
     const bool levels = tm_table_has_levels(r->table->def) && top == r->table->def->top;
@@ -190,8 +193,9 @@ tm_status tm_top_rows_put(tm_table *table, const tm_page_choice *choice, size_t 
     memset(r.kept, true, before);
     bool chosen = choose_rows(&r, choice);
     if (chosen && r.n > most && is_table(table, "criticalpath.slack")) {
-        memset(r.kept, false, before); /* each row applies until the next one, so some rows would be
-                                          wrong without the others: removes all */
+        /* A row is valid until the next row. If some rows were removed, the rows before them would
+         * be wrong, so all rows are removed. */
+        memset(r.kept, false, before);
         r.n = 0;
     } else if (chosen && r.n > most)
         chosen = keep_top(&r, most);

@@ -8,15 +8,17 @@
 #include "table/out.h"
 #include "tmerge/table.h"
 
-/** Shortens a table: removes the rows of ranks and steps that the page does not keep, then the rows
- * with the smallest values in the column by which the table ranks its rows. Keeps the first and
- * last arrivals of each operation, and whole steps of the critical path, longest first. Small
- * tables stay whole.
+/** Shortens a table. First removes the rows of ranks and steps that the page does not keep. If
+ * there are still too many rows, then removes the rows with the smallest values in the column by
+ * which the table ranks its rows. Some tables are shortened in another way: of the arrivals at an
+ * operation, the first and the last ones stay; of the critical path, whole steps stay, the longest
+ * steps first. Small tables are not shortened.
  *
  * @param most      maximum number of rows
- * @param all       if rows are removed, totals of the whole table as JSON: an object with "n",
- * "columns": [known, sum, minimum, median, maximum, distinct] for each column, null for texts; and
- * "groups": the sums by kind and similar columns as [values..., rows, [sums...]]
+ * @param all       If rows are removed, totals of the whole table are appended as a JSON object.
+ *                  "n" is the number of rows. "columns" has [known, sum, minimum, median, maximum,
+ *                  distinct] for each column, and null for a column of texts. "groups" has sums for
+ *                  rows with equal kinds: [values..., rows, [sums...]]
  * @param left_out  number of rows removed; set only on TM_OK
  * @return          TM_OK; TM_ERR_FAULT when out of memory */
 tm_status tm_top_rows_put(tm_table *table, const tm_page_choice *choice, size_t most, tm_out *all,

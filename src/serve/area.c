@@ -10,7 +10,7 @@ typedef struct key {
 
 /* An open operator. Later operators may be nested in it. */
 typedef struct opened {
-    uint32_t sum; /* index of its sum among the rank's sums */
+    uint32_t sum; /* index of the operator's sum among the rank's sums */
     int64_t end_ns;
 } opened;
 
@@ -19,7 +19,8 @@ typedef struct adder {
     tm_serve_walk walk;
     tm_keys keys;
     size_t first;          /* index of the rank's first sum */
-    tm_vec *sums, open;    /* sums: of tm_area_sum; open: of opened, the outermost first */
+    tm_vec *sums, open;    /* `sums`: of tm_area_sum; `open`: of opened, the outermost operator
+                              first */
     const tm_track *track; /* the track that `open` belongs to */
 } adder;
 

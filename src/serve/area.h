@@ -1,5 +1,5 @@
-/* Sums of what ran on ranks in a time range. To limit its time, a call sums only some of the ranks.
- */
+/* Sums of what ran on ranks in a time range. A call has a time limit, so it may sum only some of
+ * the ranks. */
 #ifndef TMERGE_SERVE_AREA_H
 #define TMERGE_SERVE_AREA_H
 
@@ -9,12 +9,12 @@
 
 typedef struct tm_area_wish {
     int64_t from, to;            /* [from, to) [ns] from the job's start */
-    const tm_serve_range *ranks; /* [n_ranks]; all ranks if n_ranks is 0 */
+    const tm_serve_range *ranks; /* [n_ranks] the ranks to sum; if n_ranks is 0, all ranks */
     size_t n_ranks;
     bool host;         /* true: operators on host threads; false: kernels and copies on GPUs */
     int64_t at;        /* index of the rank to start with */
-    int64_t budget_ns; /* time limit [ns]: no further rank is started after it, but the first always
-                          is */
+    int64_t budget_ns; /* Time limit [ns]. When it is reached, no further rank is started. But the
+                          first rank is always processed. */
 } tm_area_wish;
 
 /** Sum of a rank's events of one name and kind. Only their parts within the time range count. */
@@ -27,8 +27,10 @@ typedef struct tm_area_sum {
 } tm_area_sum;
 
 /** Sums the events of the requested ranks.
- * @param sums  empty, of tm_area_sum; appended rank by rank, each in the order of its events
- * @param next  index of the rank to continue with; the number of ranks at the end
+ * @param sums  a vector of tm_area_sum that is empty before the call. The sums of a rank follow
+ *              those of the previous rank, in the order of the rank's events
+ * @param next  set to the index of the rank at which the next call continues, or to the number of
+ *              ranks when all ranks are done
  * @param seen  number of requested ranks summed by this call
  * @return      TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
 tm_status tm_serve_area(tm_serve_reader *reader, const tm_area_wish *wish, tm_vec *sums,

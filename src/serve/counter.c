@@ -139,8 +139,9 @@ static tm_status find_launched(counting *s, const tm_track *track, size_t first,
     return TM_OK;
 }
 
-/* Counts the queued events of each GPU track. A stream runs events in the order of their launches,
- * so the search stops at the first block with all starts and launches after the window. */
+/* Counts the queued events of each GPU track. A stream runs events in the order of their launches.
+ * So the search of a track stops at the first block in which all events start, and all launches
+ * happen, after the window. */
 static tm_status count_queue(counting *s, tm_error *err) {
     for (size_t t = 0; t < s->rank->n_tracks; t++) {
         const tm_track *track = &s->rank->tracks[t];

@@ -35,12 +35,12 @@ typedef struct tm_counter_wish {
     const tm_serve_range *ranks;
     size_t n_ranks;    /* 0: all ranks */
     int64_t at;        /* index of the rank to start with */
-    int64_t budget_ns; /* time limit [ns]: no further rank is started after it, but the first always
-                          is */
+    int64_t budget_ns; /* Time limit [ns]. When it is reached, no further rank is started. But the
+                          first rank is always processed. */
 } tm_counter_wish;
 
-/** The counter's maximum in each column from `column` to just before `column` of the rank's next
- * entry. A rank's first entry has column 0. */
+/** The maximum of the counter on a rank. It is the maximum of each column from `column` up to the
+ * column before the rank's next entry. A rank's first entry has column 0. */
 typedef struct tm_counter_step {
     int64_t rank;
     uint32_t column;
@@ -48,8 +48,9 @@ typedef struct tm_counter_step {
 } tm_counter_step;
 
 /** Computes the counter of the requested ranks.
- * @param steps  of tm_counter_step; appended rank by rank
- * @param next   index of the rank to continue with; the number of ranks at the end
+ * @param steps  of tm_counter_step: the steps of all requested ranks are appended, rank by rank
+ * @param next   set to the index of the rank at which the next call continues, or to the number of
+ *               ranks when all ranks are done
  * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
 tm_status tm_counter_find(tm_counters *counters, const tm_counter_wish *wish, tm_vec *steps,
                           int64_t *next, tm_error *err) TM_MUST_CHECK;

@@ -20,13 +20,15 @@ struct tm_serve_events {
     const tm_store *store;
     const tm_names *names;
     tm_timeline *ranks;  /* owned; [n] */
-    tm_timeline *counts; /* owned; [n] the ranks with their numbers of rows; arrays are borrowed
-                            from `ranks` */
+    tm_timeline *counts; /* owned; [n] the same ranks with their numbers of rows; the arrays in them
+                            are borrowed from `ranks` */
     size_t n;
     tm_store_pieces *pieces,
-        *more; /* more: reads the attributes that tm_serve_events_want chose; NULL: none chosen */
-    tm_vec blocks;       /* of block, rank by rank */
-    size_t *first_block; /* owned; [n + 1] */
+        *more; /* `more` reads the attributes that tm_serve_events_want chose; NULL if it chose none
+                */
+    tm_vec blocks;       /* of block: the blocks of the first rank, then those of the second, and so
+                            on */
+    size_t *first_block; /* owned; [n + 1] number of each rank's first block */
 };
 
 static bool add_block(tm_serve_events *e, const tm_timeline *rank, const tm_timeline *piece) {
@@ -91,8 +93,9 @@ tm_status tm_serve_events_want(tm_serve_events *e, unsigned attrs, tm_error *err
     return records ? tm_serve_events_pieces(e, &plan, TM_SERVE_BLOCK_ROWS, &e->more, err) : TM_OK;
 }
 
-/* Gives `counts` the tracks and steps that were read. Only `counts` still has the ranks' numbers of
- * rows, from which each rank's first row follows: reading has set these numbers in `ranks` to 0. */
+/* Copies the tracks and steps that were read to `counts`. Each rank's first row is found from the
+ * numbers of rows of the ranks before it. Only `counts` still has these numbers, because reading
+ * the timelines has set them to 0 in `ranks`. */
 static void keep_counts(tm_serve_events *e) {
     for (size_t i = 0; i < e->n; i++) {
         e->counts[i].tracks = e->ranks[i].tracks;
@@ -187,12 +190,14 @@ typedef struct reader {
     const tm_serve_wish *wish;
     const tm_timeline *rank;
     tm_timeline *out;
-    int64_t from_ns; /* start of the window; earlier for host events if they include launches */
+    int64_t from_ns; /* start of the window. If launches are requested, the window of the host
+                        events starts earlier, at the first launch */
     size_t gpu_rows; /* number of leading rows on GPU tracks */
     size_t room;     /* number of events that fit into the arrays of `out` */
     size_t next;     /* end of the rows that were read last; 0: none read */
     tm_vec rows;     /* of uint32_t: the rank's rows that were taken, ascending */
-    tm_vec attrs[TM_N_ATTRS]; /* attributes of the taken rows; they refer to rows of the rank */
+    tm_vec attrs[TM_N_ATTRS]; /* attributes of the taken rows. Until renumber() runs, they contain
+                                 the row numbers of the whole rank */
     tm_vec shapes;            /* of tm_launch_shape: launch shapes of the taken kernels */
 } reader;
 
@@ -270,7 +275,8 @@ static bool take_shape(reader *r, const tm_timeline *piece) {
     return tm_vec_append(&r->shapes, shape, 1) != NULL;
 }
 
-/* Copies the attributes of the rows taken from a piece. They still refer to rows of the rank. */
+/* Copies the attributes of those rows of a piece that were taken. The copies still contain the row
+ * numbers of the whole rank. */
 static tm_status take_attrs(reader *r, const tm_timeline *piece, size_t first_taken,
                             tm_error *err) {
     const uint32_t *rows = r->rows.data;

@@ -21,9 +21,10 @@ tm_status tm_serve_events_open(const tm_store *store, const tm_names *names, tm_
 void tm_serve_events_close(tm_serve_events *events);
 
 /** Opens the store's rows for the caller to read.
- * @param plan the caller sets `records` and `takes`; the function sets the rest
+ * @param plan what to read: the caller sets only `records` and `takes`, and the function sets the
+ *             other members
  * @param most maximum number of rows of a piece
- * @param out closed by the caller, before @p events */
+ * @param out closed by the caller before @p events is closed */
 tm_status tm_serve_events_pieces(const tm_serve_events *events, const tm_store_visit_plan *plan,
                                  size_t most, tm_store_pieces **out, tm_error *err) TM_MUST_CHECK;
 
@@ -44,9 +45,8 @@ size_t tm_serve_gpu_rows(const tm_timeline *rank);
 tm_status tm_serve_find_rank(const tm_serve_events *events, int64_t rank, size_t *at,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Makes later reads return these attributes instead of the attributes that a timeline shows. They
- * take memory, so pass 0 after the answer that needs them.
- * @param attrs bits 1 << tm_attr; 0: the attributes that a timeline shows */
+/** Makes later reads return the attributes @p attrs instead of the attributes that a timeline
+ * shows. Reading attributes takes memory, so pass 0 again after the answer that needs them. */
 tm_status tm_serve_events_want(tm_serve_events *events, unsigned attrs,
                                tm_error *err) TM_MUST_CHECK;
 
@@ -57,16 +57,18 @@ typedef struct tm_serve_wish {
     int64_t from_ns, to_ns; /* on the job's clock, since the epoch; half open */
     size_t gpu_most, host_most;
     bool host;
-    bool launches; /* host events start at the first call that launched one of the GPU events */
+    bool launches; /* host events start at the first call that launched one of the GPU events of the
+                      window, even if this call is before the window */
 } tm_serve_wish;
 
 /** Reads the events that overlap a window, with the selected attributes.
  *
- * @param out   a timeline of only these events: rows are renumbered, and references to rows outside
- * the window become TM_NO_EVENT; destroyed by the caller, also after a failure
- * @param gpu set to whether @p out has the GPU events; false if there were too many
- * @param host set to whether @p out has the host events; false if there were too many or they were
- * not requested */
+ * @param out   a timeline that contains only these events. Its rows are renumbered. References to
+ *              rows outside the window become TM_NO_EVENT. The caller destroys it, also after a
+ *              failure
+ * @param gpu set to true if @p out has the GPU events, and to false if there were too many
+ * @param host set to true if @p out has the host events, and to false if there were too many or if
+ *             they were not requested */
 tm_status tm_serve_events_read(tm_serve_events *events, const tm_serve_wish *wish, tm_timeline *out,
                                bool *gpu, bool *host, tm_error *err) TM_MUST_CHECK;
 

@@ -13,7 +13,7 @@ struct tm_finder {
     size_t n;
     size_t *first_block; /* owned; [n + 1] number of each rank's first block */
     uint32_t *counts;    /* owned; [n_names] */
-    bool *wanted;        /* owned; [n_names]: names of the current search */
+    bool *wanted;        /* owned; [n_names] true for the names that the current search looks for */
     size_t n_names;
 };
 
@@ -82,11 +82,14 @@ typedef struct search {
     tm_finder *f;
     const tm_find_wish *wish;
     tm_found *out;
-    int64_t longer; /* only events longer than this [ns] are listed; rises when the list is full */
+    int64_t longer; /* Only events longer than this [ns] are listed. The value rises when the list
+                       is full. */
     const tm_track *track;    /* the track to which from.reach applies */
-    size_t at, first;         /* the current block: index of its rank, its first row */
-    int64_t clock_ns;         /* is added to a time on the job's clock to get the drawn time */
-    const tm_timeline *piece; /* has the rows of the block */
+    size_t at, first;         /* the current block: index of the block's rank, and number of the
+                                 block's first row */
+    int64_t clock_ns;         /* offset [ns] from a time on the job's clock to the time that is
+                                 drawn */
+    const tm_timeline *piece; /* the rows of the current block */
     size_t attr;              /* index of the next collective attribute */
 } search;
 
@@ -119,8 +122,8 @@ static bool list(search *s, const tm_found_event *event) {
     return event->duration_ns <= s->longer || tm_vec_append(events, event, 1);
 }
 
-/* Returns the length [ns] of an event's part after @p reach, the latest end of earlier events.
- * Moves @p reach to the event's end. */
+/* Returns how much of an event [ns] is after @p reach, the latest end of the events before it. Then
+ * moves @p reach to the event's end if this is later. */
 static int64_t once(int64_t *reach, const tm_found_event *event) {
     int64_t end = event->begin_ns + event->duration_ns;
     int64_t from = event->begin_ns > *reach ? event->begin_ns : *reach;
@@ -220,7 +223,7 @@ static tm_status look_on(search *s, tm_error *err) {
             s->out->next.block = (int64_t)block;
             s->first = (block - f->first_block[s->at]) * TM_SERVE_BLOCK_ROWS;
             const tm_track *track = tm_timeline_track(&f->ranks[s->at], (uint32_t)s->first);
-            bool begins = !s->track; /* the first block of this call */
+            bool begins = !s->track; /* true for the first block of this call */
             if (begins)
                 s->track = track;
             enter_track(s, track);

@@ -24,20 +24,22 @@ const uint32_t *tm_finder_counts(const tm_finder *finder);
 /** Where a search continues: always at the start of a block. */
 typedef struct tm_find_place {
     int64_t block; /* number of the block (of 1024 rows), counted over all ranks */
-    /* if a track continues in this block: latest end [ns from the job's start] of the track's
-     * events before the block; [0] of GPU annotations, [1] of host events */
+    /* Used if a track continues in this block: the latest end, among the track's events before the
+     * block [ns from the job's start]. reach[0] is for GPU annotations, reach[1] for host events.
+     */
     int64_t reach[2];
 } tm_find_place;
 
 typedef struct tm_find_wish {
     const tm_serve_range *names; /* [n_names] to find */
-    const tm_serve_range *ranks; /* [n_ranks] to search; n_ranks 0: all ranks */
+    const tm_serve_range *ranks; /* [n_ranks] the ranks to search; if n_ranks is 0, all ranks are
+                                    searched */
     size_t n_names, n_ranks;
-    unsigned kinds;       /* bits 1 << tm_shown_kind */
+    unsigned kinds;       /* the kinds to find: a set of bits 1 << tm_shown_kind */
     int64_t above, below; /* exclusive limits of the duration [ns] */
     int64_t longer;       /* only longer events are listed [ns] */
     tm_find_place from;
-    int64_t budget_ns; /* time limit [ns]: the search starts no further block after it */
+    int64_t budget_ns; /* time limit [ns], after which the search starts no further block */
 } tm_find_wish;
 
 typedef struct tm_found_event {
@@ -52,13 +54,15 @@ typedef struct tm_found_sum {
 
 typedef struct tm_found {
     tm_found_sum kinds[TM_N_SHOWN_KINDS];
-    int64_t once_ns[2]; /* time covered by the events, nested events counted once; [0], [1] as in
-                           tm_find_place.reach */
-    tm_vec events; /* of tm_found_event: the TM_FIND_MOST longest, by descending duration; equal
-                      ones by ascending rank, begin_ns, name and kind */
+    /* Time that the events cover. Time in which several events are nested counts once. once_ns[0]
+     * is for GPU annotations, once_ns[1] for host events. */
+    int64_t once_ns[2];
+    tm_vec events; /* of tm_found_event: the TM_FIND_MOST longest events, in descending order of
+                      duration. Events of equal duration are in ascending order of rank, begin_ns,
+                       name and kind. */
     tm_find_place next;
-    int64_t blocks; /* number of blocks in the store; the search is complete when next.block reaches
-                       it */
+    int64_t blocks; /* number of blocks in the store. The search is complete when next.block has
+                       this value */
 } tm_found;
 
 /** Continues a search.

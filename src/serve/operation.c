@@ -13,7 +13,7 @@ struct tm_meetings {
 
 /* One participation in the operation. */
 typedef struct kernel {
-    size_t at;        /* index of its rank in the store */
+    size_t at;        /* index of the kernel's rank in the store */
     int64_t drawn_ns; /* start on the job's clock, as drawn */
     int64_t begin_ns, duration_ns;
     int32_t step;
@@ -23,7 +23,8 @@ typedef struct kernel {
 typedef struct search {
     tm_meetings *m;
     tm_operation_name name; /* the operation to find, if `named` */
-    bool named;             /* false: find the operation of the kernel at begin_ns */
+    bool named;             /* true: find the operation `name`; false: find the operation of the
+                               kernel that starts at begin_ns */
     int64_t begin_ns;
     int64_t from_ns, to_ns;
     tm_vec kernels; /* of kernel, ascending by rank */

@@ -39,7 +39,7 @@ typedef enum tm_serve_route {
 /** Head of a request. Absent headers are NULL. */
 typedef struct tm_serve_request {
     const char *method;
-    const char *path;   /* not decoded, without the query */
+    const char *path;   /* path of the request, as sent (not decoded) and without the query */
     const char *host;   /* header Host */
     size_t n_hosts;     /* number of Host headers */
     const char *origin; /* header Origin */

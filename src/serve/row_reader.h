@@ -21,9 +21,9 @@ const tm_timeline *tm_serve_reader_ranks(const tm_serve_reader *reader, size_t *
 tm_status tm_serve_reader_find(const tm_serve_reader *reader, int64_t rank, size_t *at,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Reads a block of a rank's rows, valid until the next read.
+/** Reads a block of a rank's rows. The rows are valid until the next read.
  * @param first  first row of the block, a multiple of TM_SERVE_BLOCK_ROWS
- * @param what   tm_rows_part, without attributes
+ * @param what   the columns to read: bits of tm_rows_part, but not the attributes
  * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
 tm_status tm_serve_reader_rows(const tm_serve_reader *reader, size_t at, size_t first,
                                unsigned what, const tm_timeline **out, tm_error *err) TM_MUST_CHECK;
@@ -36,7 +36,7 @@ typedef struct tm_serve_stretch {
     int64_t from_ns, to_ns;
 } tm_serve_stretch;
 
-/** Passed instead of a step's number: the whole rank. */
+/** Stands in place of a step's number, and means the whole rank. */
 #define TM_SERVE_NO_STEP INT64_MIN
 
 /** Finds the time range of a step on a rank. Returns false if the rank does not have the step. */
@@ -47,10 +47,11 @@ bool tm_serve_reader_step(const tm_serve_reader *reader, size_t at, int64_t step
 typedef struct tm_serve_walk {
     tm_serve_reader *reader;
     size_t at;                /* index of the rank */
-    bool host;                /* true: threads; false: streams */
+    bool host;                /* true: events of host threads; false: events of GPU streams */
     int64_t from_ns, to_ns;   /* [from, to) from the job's start */
     size_t next;              /* next row to read; 0 at first */
-    const tm_timeline *piece; /* the rows read last; `first` is the number of their first row */
+    const tm_timeline *piece; /* the rows that were read last. `first` is the rank's number of the
+                                 first of these rows */
     size_t first;
     size_t i;              /* index of the next row in the piece */
     const tm_track *track; /* track of the current event */
@@ -60,7 +61,8 @@ typedef struct tm_serve_walk {
 typedef struct tm_serve_event {
     int64_t begin_ns, duration_ns;
     uint32_t name;
-    uint8_t kind; /* tm_shown_kind or tm_lane_kind; TM_LANE_UNMATCHED for all communication */
+    uint8_t kind; /* a tm_shown_kind or a tm_lane_kind; TM_LANE_UNMATCHED for every communication
+                     event */
 } tm_serve_event;
 
 /** Returns the next event, track by track, ascending by begin.

@@ -8,10 +8,11 @@
 
 typedef struct tm_same_wish {
     int64_t rank, begin_ns, duration_ns; /* the event, with its begin from the job's start */
-    bool host;                           /* true: on a thread; false: on a stream */
+    bool host;                           /* true: the event is on a host thread; false: it is on a
+                                            GPU stream */
     int64_t at;                          /* index of the rank to start with */
-    int64_t budget_ns; /* time limit [ns]: no further rank is started after it, but the first always
-                          is */
+    int64_t budget_ns; /* Time limit [ns]. When it is reached, no further rank is started. But the
+                          first rank is always processed. */
 } tm_same_wish;
 
 /** The same event on another rank: it has the same name, step and occurrence index. */
@@ -23,8 +24,8 @@ typedef struct tm_same_peer {
 
 typedef struct tm_same {
     tm_serve_event event; /* the requested event */
-    int64_t step;  /* the event's step. TM_SERVE_NO_STEP: the event is outside of all steps, so the
-                      whole ranks are compared */
+    int64_t step;  /* the event's step; TM_SERVE_NO_STEP if the event is outside of all steps. In
+                      that case whole ranks are compared, not steps */
     int64_t place; /* occurrence index (0-based) in the step */
     int64_t times; /* number of occurrences of the name in the step; 0: the event was not found */
     int64_t index, all; /* occurrence index, and number of occurrences, on the whole rank */
@@ -32,8 +33,8 @@ typedef struct tm_same {
     tm_serve_event before, behind; /* the previous and the next event of the name; duration_ns is -1
                                       if there is none */
     tm_vec peers;                  /* of tm_same_peer: the other ranks compared so far */
-    tm_same_peer longest; /* longest occurrence in the step, on the event's rank and on the ranks
-                             compared so far */
+    tm_same_peer longest; /* longest event of this name in the step, among the event's own rank and
+                             the ranks compared so far */
     int64_t next, ranks;  /* next: index of the rank to continue with; ranks: number of ranks */
 } tm_same;
 

@@ -17,8 +17,8 @@ typedef struct run {
 
 struct tm_serve_levels {
     tm_store_column *begin, *busy;
-    tm_vec runs;           /* of run, ascending by rank */
-    size_t *first_run;     /* owned; [n_ranks + 1] */
+    tm_vec runs;           /* of run: the runs of all ranks, ascending by rank */
+    size_t *first_run;     /* owned; [n_ranks + 1] index of each rank's first run */
     tm_vec marks;          /* of int64_t: start of every MARK_ROWS-th row */
     tm_vec begins, busies; /* of int64_t: scratch */
 };
@@ -151,7 +151,8 @@ static size_t count_buckets(const tm_serve_shares *s, int exponent) {
     return (size_t)(last - first) + 1;
 }
 
-/* Chooses the finest level of a rank whose buckets fit; 0 buckets if no level fits. */
+/* Chooses the finest level of a rank that has at most s->most buckets in the window. Sets s->n to 0
+ * if every level has more. */
 static void choose(const tm_serve_levels *l, tm_serve_shares *s) {
     const run *runs = l->runs.data;
     size_t i = l->first_run[s->at], end = l->first_run[s->at + 1];

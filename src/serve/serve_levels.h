@@ -15,8 +15,8 @@ typedef struct tm_serve_levels tm_serve_levels;
 /** Opens the levels and indexes them.
  *
  * @param store  must outlive the levels
- * @param out closed by the caller; set only on TM_OK; NULL if an older tmerge wrote the store,
- * without levels
+ * @param out closed by the caller; set only on TM_OK. Set to NULL if the store has no levels,
+ *            because an older tmerge wrote it
  * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
 tm_status tm_serve_levels_open(const tm_store *store, tm_serve_levels **out,
                                tm_error *err) TM_MUST_CHECK;
@@ -33,9 +33,9 @@ typedef struct tm_serve_shares {
 } tm_serve_shares;
 
 /**
- * Appends one byte per bucket, lane by lane: the share times 255, rounded, and at least 1 if the
- * lane was busy at all. The buckets cover the window, at the finest level with at most shares->most
- * buckets.
+ * Appends one byte per bucket, lane by lane. The byte is the lane's busy share of the bucket times
+ * 255, rounded. It is at least 1 if the lane was busy at all. The buckets cover the window. They
+ * are of the finest level that needs at most shares->most buckets.
  *
  * @param bytes  of uint8_t: TM_SERVE_LANES * shares->n are appended
  * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT

@@ -18,12 +18,14 @@ typedef struct list {
 /* A step in the cache: the durations of its events, and how far the comparison has come. */
 typedef struct compared {
     int64_t step;
-    uint64_t used; /* number of the last use, counted over all uses; 0: this entry is free */
+    uint64_t used; /* When the entry was last used: the number of this use, counted over the uses of
+                      all entries. 0: the entry is free. */
     size_t seen;   /* number of ranks whose events have been read */
-    size_t next;   /* next list to compare */
-    tm_vec lists;  /* of list, ascending by rank; sorted by name and n when the comparison starts */
-    tm_vec values; /* of float: durations [ns]; after the comparison the ratios of tm_slow_event, 0
-                      for no ratio */
+    size_t next;   /* index of the list that is compared next */
+    tm_vec lists;  /* of list: in the order of the ranks; when the comparison starts, they are
+                      sorted by `name` and `n` */
+    tm_vec values; /* of float: durations [ns]. The comparison replaces each duration by the ratio
+                      of tm_slow_event, or by 0 if there is no ratio. */
     size_t *firsts; /* owned; [n]: index of each rank's first value */
 } compared;
 
@@ -146,8 +148,8 @@ static int by_times(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->first, y->first);
 }
 
-/* Returns element @p place of a sorted array [n >= 2], as if @p own, one of its values, were
- * removed. */
+/* Removes @p own, which is one of the values, from a sorted array, and returns the value that is
+ * then at index @p place. The array is not changed. It must have at least 2 values. */
 static double without(const double *sorted, size_t place, double own) {
     return own > sorted[place] ? sorted[place] : sorted[place + 1];
 }
@@ -262,8 +264,9 @@ static tm_status find_steps(const tm_slow *s, const tm_slow_wish *wish, tm_vec *
     return TM_OK;
 }
 
-/* Continues at out->next, which is step index * number of ranks + rank index. For each step: reads
- * the events of all ranks, compares them, and appends the events of the requested ranks. */
+/* Continues at the work item out->next. The number of an item is (index of the step) * (number of
+ * ranks) + (index of the rank). For each step, reads the events of all ranks, compares them, and
+ * then appends the events of the requested ranks. */
 static tm_status find(tm_slow *s, const tm_slow_wish *wish, const tm_vec *steps,
                       tm_slow_answer *out, tm_error *err) {
     const int64_t end_ns = tm_now_ns() + wish->budget_ns;

@@ -22,30 +22,34 @@ typedef struct tm_slow_wish {
     int64_t from, to; /* [from, to) [ns] from the job's start */
     const tm_serve_range *ranks;
     size_t n_ranks;    /* 0: all ranks */
-    int64_t at;        /* tm_slow_answer.next of the previous call; 0 at first */
-    int64_t budget_ns; /* time limit [ns]: no further piece of work starts after it, but the first
-                          always does */
+    int64_t at;        /* where to start: 0 in the first call, then tm_slow_answer.next of the
+                          previous call */
+    int64_t budget_ns; /* Time limit [ns]. When it is reached, no further piece of work starts. But
+                          the first piece is always done. */
 } tm_slow_wish;
 
 typedef struct tm_slow_event {
     int64_t rank, begin_ns, duration_ns;
-    double ratio; /* duration / median duration on the other ranks */
+    double ratio; /* the event's duration, divided by the median duration on the other ranks */
 } tm_slow_event;
 
 typedef struct tm_slow_answer {
-    tm_vec events; /* of tm_slow_event: events with a ratio, by step, rank, name and begin */
-    int64_t next;  /* value of `at` for the next call; -1: complete */
-    int64_t step, seen, of; /* the current step; of its `of` ranks, `seen` were read */
+    tm_vec events; /* of tm_slow_event: the events that have a ratio, sorted by step, rank, name and
+                      begin */
+    int64_t next;  /* value of `at` for the next call; -1 if the answer is complete */
+    int64_t step, seen, of; /* progress: `seen` of the `of` ranks in the current step `step` were
+                               read */
 } tm_slow_answer;
 
-/** Finds the kernels and copies of a window, and divides each duration by the median duration on
- * other ranks. In each step, compares the k-th event of a name, by start, with the k-th event of
- * that name on the other ranks. Compares only ranks that have equally many events of the name in
- * the step, and no events that start outside of steps.
+/** Finds the kernels and copies of a window, and divides the duration of each by the median
+ * duration on other ranks. Events are compared step by step: the k-th event of a name on a rank is
+ * compared with the k-th event of the same name on the other ranks. Ranks that have different
+ * numbers of events of the name in the step are not compared. Events that start outside of steps
+ * are left out.
  *
  * @param out  its events are owned by the caller, also after a failure
  * @return     TM_OK; TM_ERR_USAGE: a step has more kernels and copies than can be held;
- * TM_ERR_INPUT; TM_ERR_FAULT */
+ *             TM_ERR_INPUT; TM_ERR_FAULT */
 tm_status tm_slow_find(tm_slow *slow, const tm_slow_wish *wish, tm_slow_answer *out,
                        tm_error *err) TM_MUST_CHECK;
 

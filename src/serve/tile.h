@@ -1,4 +1,4 @@
-/* A window of the timeline, encoded, in more detail than the page has. */
+/* A tile: an encoded window of the timeline, which has more detail than the page. */
 #ifndef TMERGE_SERVE_TILE_H
 #define TMERGE_SERVE_TILE_H
 
@@ -6,10 +6,10 @@
 #include "serve/event_index.h"
 #include "serve/serve_levels.h"
 
-/** What tiles are made from; all borrowed. */
+/** What tiles are made from. All pointers are borrowed. */
 typedef struct tm_tiler {
     tm_serve_events *events;
-    tm_serve_levels *levels; /* NULL: the store has none */
+    tm_serve_levels *levels; /* NULL if the store has no levels */
     const tm_names *names;
     int64_t begin_ns; /* start of the job, since the epoch */
 } tm_tiler;
@@ -22,20 +22,23 @@ typedef struct tm_tile_wish {
     int64_t from, to;     /* [ns] from the job's start, from < to, both below 2^53 */
     const int64_t *ranks; /* [n_ranks] ascending */
     size_t n_ranks;
-    const int64_t *hosts; /* [n_hosts] ascending: ranks whose host events are requested, too */
+    const int64_t *hosts; /* [n_hosts] ascending; ranks for which host events are requested, in
+                             addition to GPU events */
     size_t n_hosts;
-    bool shares; /* write only shares and no events, as maps and folded hosts need */
+    bool shares; /* Write only shares, no events. Maps and folded hosts need no events. */
 } tm_tile_wish;
 
 /** Makes a tile, which tools/web/src/timeline/tile.ts reads:
  * - version, number of ranks;
- * - for each rank: whether its GPU events and its host events are included, number of buckets and,
- * if not 0, log2 of their width, start of the first one, and shares (serve_levels.h);
+ * - for each rank: whether the tile has its GPU events, whether the tile has its host events, and
+ *   its number of buckets. If this number is not 0, log2 of the bucket width, start of the first
+ *   bucket, and the shares (serve_levels.h) follow;
  * - names;
  * - number of events;
- * - size [B] of the events, then the events in the page's encoding (report/timeline_events.h), in
- * which a rank's place is its index in the tile, and no operation has a number;
- * - size [B] of the events' details, then the details (report/timeline_details.h).
+ * - size [B] of the encoded events, then the events, encoded as in the page
+ *   (report/timeline_events.h). The place of a rank is its index in the tile. No event has the
+ *   number of an operation;
+ * - size [B] of the encoded details of the events, then the details (report/timeline_details.h).
  *
  * Host events include the earlier calls that launched the window's GPU events, unless there are too
  * many.

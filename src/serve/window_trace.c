@@ -15,7 +15,7 @@ typedef struct maker {
     const tm_timeline *ranks;
     size_t n_ranks;
     bool *wanted;   /* owned; [n_ranks] */
-    int64_t end_ns; /* time limit: no further rank is started after it */
+    int64_t end_ns; /* time at which the limit is reached; no further rank is started after it */
     int64_t budget_ns;
     tm_export *x;
 } maker;

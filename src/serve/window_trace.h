@@ -7,17 +7,19 @@
 
 /** Inputs of an export besides the tiler. */
 typedef struct tm_trace_job {
-    const char *const *hosts; /* [ranks of the store] "" if unknown */
+    const char *const *hosts; /* [number of the store's ranks] name of each rank's host; "" if
+                                 unknown */
     const char *version;      /* of the tool */
-    int64_t budget_ns;        /* no rank is started after this time */
+    int64_t budget_ns;        /* time limit [ns]: when it is reached, no further rank is started */
 } tm_trace_job;
 
-/** Writes the trace that tmerge export writes for the window.
+/** Writes the same trace as `tmerge export` writes for the window.
  *
- * @param wish  its hosts are ignored: host threads are always written
- * @param out   of char; the trace is appended; it is incomplete after a failure
+ * @param wish  the window and the ranks. Its `hosts` are ignored, because host threads are always
+ *              written
+ * @param out   of char: the trace is appended. After a failure, only a part of it is there
  * @return      TM_OK; TM_ERR_USAGE: too many events for one answer, time is up, or no such rank;
- * TM_ERR_INPUT; TM_ERR_FAULT */
+ *              TM_ERR_INPUT; TM_ERR_FAULT */
 tm_status tm_serve_trace(const tm_tiler *tiler, const tm_trace_job *job, const tm_tile_wish *wish,
                          tm_vec *out, tm_error *err) TM_MUST_CHECK;
 

@@ -68,7 +68,7 @@ enum { BY_EVENT, BY_RANK, BY_BEGIN, N_FOUND };
 static const int found_by[N_FOUND] = {AT_event, AT_rank, AT_begin_ns};
 
 typedef struct events {
-    sqlite3_vtab base; /* first, as required by SQLite */
+    sqlite3_vtab base; /* SQLite requires this member to be the first */
     tm_sql_source *source;
 } events;
 
@@ -80,7 +80,8 @@ struct cursor {
     size_t first_read, end; /* ranks that are in memory: [first_read, end) */
     const tm_table *hosts;
     tm_sql_range ranges[N_FOUND];
-    size_t at, track; /* current rank and track; the track's events [row, last) are still to come */
+    size_t at, track; /* The current rank and track. Rows [row, last) of the track are not returned
+                         yet. */
     size_t row, last;
 };
 
@@ -199,7 +200,8 @@ static size_t row_from(const tm_timeline *timeline, const tm_track *track, int64
                                     sizeof *timeline->begin_ns, &key, begins_before);
 }
 
-/* Selects the rows of the current track that the query can need: events ascend by begin. */
+/* Selects the rows of the current track that the query can need. They are adjacent, because the
+ * events of a track are sorted by begin. */
 static void enter_track(cursor *c) {
     const tm_timeline *timeline = &c->ranks[c->at];
     const tm_track *track = &timeline->tracks[c->track];
@@ -282,7 +284,7 @@ static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *out) {
     return SQLITE_OK;
 }
 
-/* Passes a value; null if it is negative, which means unknown. */
+/* Passes a value to SQLite. A negative value means unknown, and becomes null. */
 static void put_known(sqlite3_context *out, int64_t value) {
     if (value >= 0)
         sqlite3_result_int64(out, value);

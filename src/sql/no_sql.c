@@ -1,4 +1,4 @@
-/* Stands in for this folder if TMERGE_SQLITE is OFF. */
+/* Replaces the other files of this folder if TMERGE_SQLITE is OFF. */
 #include "sql/sql.h"
 
 static tm_status refuse(tm_error *err) {

@@ -23,7 +23,7 @@ tm_status tm_sql_run(tm_sql *sql, const char *text, tm_error *err) {
     return code == SQLITE_OK ? TM_OK : tm_sql_failed(sql, code, err);
 }
 
-/* Adds the virtual table of a result table, unless the store does not have it. */
+/* Creates the SQLite table that shows a result table, if the store has the result table. */
 static tm_status add_table(tm_sql *sql, const char *schema, size_t t, tm_error *err) {
     char plain[128], *text;
     const char *name = sql->source.tables.tables[t].def->name;
@@ -47,7 +47,7 @@ static tm_status add_tables(tm_sql *sql, const char *schema, tm_error *err) {
         code = sqlite3_create_module(sql->db, "tm_events", &tm_sql_events_module, &sql->source);
     if (code != SQLITE_OK)
         return tm_sql_failed(sql, code, err);
-    TM_TRY(tm_sql_run(sql, "BEGIN", err)); /* one transaction for all tables, which is faster */
+    TM_TRY(tm_sql_run(sql, "BEGIN", err)); /* A single transaction for all tables is faster. */
     for (size_t t = 0; t < sql->source.tables.n_tables; t++)
         TM_TRY(add_table(sql, schema, t, err));
     snprintf(text, sizeof text, "CREATE VIRTUAL TABLE %s.events USING tm_events; COMMIT", schema);

@@ -19,7 +19,7 @@ enum { HELD_CELLS = 1 << 18, SLICE_ROWS = 4096 };
 
 /* What the first run of a query shows about a column. */
 typedef struct seen {
-    bool has[6]; /* [SQLITE_INTEGER to SQLITE_NULL] whether a value of this type was seen */
+    bool has[6]; /* whether the column has a value of this type; [SQLITE_INTEGER to SQLITE_NULL] */
     int64_t largest;
 } seen;
 
@@ -33,7 +33,7 @@ struct tm_sql_query {
     const char *denied; /* what the refused statement would have done; NULL: not refused */
     seen *seen;         /* owned; [def.n_columns] */
     tm_vec values;      /* of sqlite3_value *, owned: the cells, if they are held */
-    tm_column *columns; /* owned, with the names in them: the columns of `def` */
+    tm_column *columns; /* owned; the columns of `def`. Their names are owned, too */
     tm_table_def def;
     tm_tables held;
     bool is_held;
@@ -42,7 +42,7 @@ struct tm_sql_query {
 static int64_t processor_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID,
-                  &t); /* processor time: waiting for a slow reader of the output does not count */
+                  &t); /* Processor time: waiting for a slow reader of the output must not count. */
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
@@ -82,11 +82,12 @@ static int authorize(void *context, int action, const char *first, const char *s
 /* Restricts the database so that statements can only read its own content. */
 static tm_status lock(tm_sql_query *q, tm_error *err) {
     sqlite3 *db = q->sql->db;
-    /* so that sorting writes no file */
+    /* Sorting must not write a temporary file. */
     TM_TRY(tm_sql_run(q->sql, "PRAGMA temp_store=MEMORY", err));
     (void)sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
     int code = sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
-    if (code == SQLITE_OK) /* without this, an unknown column in double quotes would be a text */
+    if (code == SQLITE_OK) /* Without this, an unknown column in double quotes would be taken for a
+                              text. */
         code = sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, (int *)NULL);
     if (code == SQLITE_OK)
         code = sqlite3_set_authorizer(db, authorize, q);
@@ -104,7 +105,7 @@ static tm_status fail_statement(const tm_sql_query *q, const char *text, tm_erro
     sqlite3 *db = q->sql->db;
     int at = sqlite3_error_offset(db);
     if (strcmp(sqlite3_errmsg(db), "integer overflow") ==
-        0) /* for example, sum() over times since the epoch */
+        0) /* This happens, for example, in sum() over times since the epoch. */
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                        "a sum exceeds 64 bits: use total(), which sums as reals, or sum(begin_ns - "
                        "T) with a point in time T");

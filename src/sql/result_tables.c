@@ -13,12 +13,12 @@ typedef struct entry {
 } entry;
 
 typedef struct table {
-    sqlite3_vtab base; /* first, as required by SQLite */
+    sqlite3_vtab base; /* SQLite requires this member to be the first */
     tm_sql_source *source;
     size_t at;      /* index among the source's tables */
-    entry *by_text; /* owned; ascending by text, then row; NULL until requested */
-    size_t n_texts; /* number of entries; rows with a null text have none, because null equals
-                       nothing */
+    entry *by_text; /* owned; sorted by text, then by row; NULL before the first search by text */
+    size_t n_texts; /* Number of entries. Rows with a null text have no entry, because null equals
+                       nothing. */
 } table;
 
 /* Ways of finding rows, which best_index chooses and filter executes. */
@@ -67,7 +67,8 @@ static int keys_of(const tm_table_def *def, int columns[TM_SQL_KEYS_MAX]) {
     return n;
 }
 
-/* Returns the first text column, in most tables a name; -1 if none. */
+/* Returns the index of the first text column, or -1 if there is none. In most tables, this column
+ * is a name. */
 static int text_of(const tm_table_def *def) {
     int c = 0;
     while (c < def->n_columns && def->columns[c].type != TM_TEXT)
@@ -186,7 +187,8 @@ static int sort_texts(table *t, const tm_table *rows) {
     return SQLITE_OK;
 }
 
-/* Finds the rows of a text by bisection; all rows if SQLite may have to convert the value. */
+/* Finds the rows that have a text, by bisection. If SQLite may have to convert the value first,
+ * selects all rows, because SQLite checks them again. */
 static int find_text(cursor *c, table *t, sqlite3_value *value) {
     c->row = 0;
     c->end = c->rows->n_rows;
@@ -245,7 +247,8 @@ static int is_at_end(sqlite3_vtab_cursor *base) {
 
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *out, int at) {
     const cursor *c = (const cursor *)base;
-    if (at >= c->rows->def->n_columns) /* a hidden column: the former name of another column */
+    /* A hidden column is a column under its former name. */
+    if (at >= c->rows->def->n_columns)
         at = tm_table_column(
             c->rows->def, tm_former_column_of(c->rows->def, at - c->rows->def->n_columns)->column);
     const tm_cell *cell = &tm_table_row(c->rows, row_of(c))[at];

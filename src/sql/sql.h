@@ -16,9 +16,10 @@ typedef struct tm_sql tm_sql;
 void tm_sql_plain_name(const char *name, char *out, size_t size);
 
 /**
- * Rewrites the table names in a statement: FROM overlap.rank, which in SQL means table "rank" of
- * database "overlap", becomes FROM overlap_rank. Changes only dots, and only in table names: after
- * FROM, JOIN or a comma, or before a column.
+ * Replaces the dot in each table name of a statement by an underscore. For example, FROM
+ * overlap.rank becomes FROM overlap_rank, because in SQL overlap.rank would be table "rank" of a
+ * database "overlap". A table name is recognised after FROM, JOIN or a comma, and in front of the
+ * dot and name of a column.
  * @return  whether anything changed
  */
 bool tm_sql_write_names(char *statement, const tm_tables *tables);
@@ -72,7 +73,8 @@ typedef struct tm_sql_export {
     int64_t from_ns, to_ns; /* since the epoch: exports events that start before to_ns, and end
                                after from_ns or, if they have no duration, are at or after it */
     const char *path;       /* for errors */
-    int fd;                 /* open for reading and writing, empty; the caller closes it */
+    int fd;                 /* descriptor of an empty file that is open for reading and writing; the
+                               caller closes it */
 } tm_sql_export;
 
 /**

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 typedef struct file {
-    sqlite3_file base; /* first, as required by SQLite */
+    sqlite3_file base; /* SQLite requires this member to be the first */
     tm_sql_output *output;
 } file;
 

@@ -8,8 +8,9 @@
 #include "table/renamed.h"
 #include "tmerge/analysis.h"
 
-/* Returns the first column in which a row differs from the previous one; @p n if there is none; a
- * negative number if the row is smaller there. Null is larger than any value. */
+/* Compares a row with the row before it. Returns the first column c in which they differ, or @p n
+ * if they are equal. If the later row is smaller in column c, returns -c - 1 instead. Null is
+ * larger than any value. */
 static int differs_at(const tm_cell *before, const tm_cell *row, int n) {
     for (int c = 0; c < n; c++) {
         bool both = !before[c].null && !row[c].null;
@@ -22,7 +23,7 @@ static int differs_at(const tm_cell *before, const tm_cell *row, int n) {
 }
 
 /* Returns the number of leading integer keys by which the rows are sorted. Most tables are sorted
- * by all, but some are ordered by importance. */
+ * by all of their integer keys, but some tables are sorted by importance. */
 static int count_sorted(const tm_table *table) {
     int n = 0;
     while (n < table->def->n_keys && n < TM_SQL_KEYS_MAX && table->def->columns[n].type == TM_INT)

@@ -29,8 +29,8 @@ extern const sqlite3_module tm_sql_table_module;
 /** The module of events. */
 extern const sqlite3_module tm_sql_events_module;
 
-/** Completes a database whose db is open: sets the source, and adds the virtual tables to the
- * schema of this name. */
+/** Completes @p sql, whose `db` is already open: sets the source, and adds the virtual tables to
+ * the schema @p schema. */
 tm_status tm_sql_attach(tm_sql *sql, const tm_store *store, const char *schema,
                         tm_error *err) TM_MUST_CHECK;
 
@@ -55,7 +55,8 @@ void tm_sql_result_text(sqlite3_context *out, tm_text text);
 /** Runs a statement to its end. */
 tm_status tm_sql_run(tm_sql *sql, const char *text, tm_error *err) TM_MUST_CHECK;
 
-/** Reports the failure of an SQLite call: the store's error, otherwise SQLite's message. */
+/** Reports that an SQLite call failed. The error is that of the store if there is one, otherwise
+ * SQLite's message. */
 tm_status tm_sql_failed(const tm_sql *sql, int code, tm_error *err);
 
 /* The values that a query allows in an integer column. */
@@ -64,12 +65,13 @@ typedef struct tm_sql_range {
 } tm_sql_range;
 
 /**
- * Requests the constraints on some integer columns from SQLite, and encodes them in the text of the
- * plan: a letter for the index in @p columns, and one for the operator.
+ * Chooses the constraints on some integer columns that SQLite shall pass to the query. The text of
+ * the plan gets two letters for each constraint: the first stands for the index of the column in @p
+ * columns, the second for the operator.
  *
  * @param columns  [n] at most 8
- * @param n_equal  [n] number of = constraints on each
- * @param n_other  [n] number of other constraints on each
+ * @param n_equal  [n] set to the number of = constraints on each column
+ * @param n_other  [n] set to the number of other constraints on each column
  * @return         an SQLite code
  */
 int tm_sql_plan(sqlite3_index_info *info, const int *columns, int n, int *n_equal, int *n_other);

@@ -6,16 +6,16 @@
 #include "sql/sql_output.h"
 #include "sql/sql_source.h"
 
-/* Settings of the database: an application id ("TMrg") and a version, by which such a file is
- * recognised, and no journal or syncing, because the file gets its name only when it is
- * complete. */
+/* Settings of the database. The application id ("TMrg") and the version identify such a file. There
+ * is no journal and no syncing, because an incomplete file never gets its name. */
 static const char settings[] = "PRAGMA main.journal_mode = OFF;"
                                "PRAGMA main.synchronous = OFF;"
                                "PRAGMA main.locking_mode = EXCLUSIVE;"
                                "PRAGMA main.user_version = 1;"
                                "PRAGMA main.application_id = 1414361703;";
 
-/* Fails with the error of the file, if that is why writing failed; else returns SQLite's error. */
+/* Fails with the error of the file if the file could not be written. Otherwise returns the status
+ * of SQLite's error. */
 static tm_status failed(const tm_sql *sql, const tm_sql_output *output, const tm_sql_export *what,
                         tm_error *err) {
     if (sql->source.failed.status == TM_OK && output->error != 0)

@@ -154,7 +154,8 @@ static void check_all(tm_check *check, const tm_tables *known) {
     uint64_t bad = 0;
     const char *const *tables = tm_store_tables(check->store, &n_tables);
     bool columns = check_columns(check), names = check_names(check);
-    if (columns && names) { /* else, references may be to rows that are not valid */
+    if (columns && names) { /* If columns or names are damaged, references to rows cannot be
+                               checked. */
         check_rows(check);
         tm_check_levels(check);
     }

@@ -25,12 +25,12 @@ static tm_status read_piece(void *context, size_t first, unsigned what, const tm
     return tm_store_read_piece(v->pieces, v->at, first, what, out, err);
 }
 
-/* Stored levels of a rank. same: number of rows, from the first on, that are equal to the computed
- * ones. */
+/* The levels of a rank that are in the store. The first `same` rows are equal to the computed
+ * rows. */
 typedef struct stored_levels {
     const tm_level *rows;
     size_t n, same;
-    bool differs; /* row number `same` is not equal to the computed one */
+    bool differs; /* the stored row after these differs from the computed row, or is missing */
 } stored_levels;
 
 static tm_status compare(void *context, const tm_level *rows, size_t n, tm_error *err) {

@@ -7,7 +7,8 @@
 
 #include "h5.h"
 
-/* Is inlined with a constant element, so that loops contain no switch. */
+/* This function is inlined with a constant @p element, so that the callers' loops contain no
+ * switch. */
 static inline int64_t number_at(const void *rows, tm_element element, size_t i) {
     switch (element) {
     case TM_U8:
@@ -44,7 +45,7 @@ static size_t first_outside(const void *rows, tm_element element, size_t n, int6
     }
 }
 
-/* What must hold for the rows of a column, and how far they are checked. */
+/* A rule for the numbers in a column, and the state of the check. */
 typedef struct rule {
     const tm_record_column *column;
     /* bounded: numbers are in [low, end); ascends: numbers never decrease */
@@ -158,7 +159,8 @@ void tm_check_column_rows(tm_check *check, tm_record table, const tm_record_colu
     tm_store_close_column(open);
 }
 
-/* Columns of /ranks, [n_ranks], and of /tracks, [n_tracks]. */
+/* Columns of two tables: of /ranks in the first line, [n_ranks], and of /tracks in the others,
+ * [n_tracks]. */
 typedef struct owners {
     int64_t *rank, *first_event, *n_events;
     int64_t *track_rank, *first;
@@ -198,8 +200,8 @@ static void free_owners(owners *o) {
     free(o->count);
 }
 
-/* Checks that a rank's tracks start at track *track and event *row. Moves these to where the next
- * rank has to start. */
+/* Checks that the tracks of a rank start at track *track, and their events at row *row. Then moves
+ * *track and *row to where the next rank must start. */
 static bool check_rank(tm_check *check, const owners *o, size_t rank, size_t *track, size_t *row) {
     size_t begin = *row, n_events = check->n_rows[TM_RECORD_EVENTS];
     for (; *track < check->n_tracks && o->track_rank[*track] == o->rank[rank]; ++*track) {

@@ -4,7 +4,8 @@
 
 #include "check_faults.h"
 
-/* Number of rows read at once; maximum size of a row [B]. */
+/* TM_CHECK_ROWS: number of rows that are read at once. TM_CHECK_ELEMENT_MAX: maximum size of a row
+ * [B]. */
 enum { TM_CHECK_ROWS = 65536, TM_CHECK_ELEMENT_MAX = 8 };
 
 /** Checks that ranks and tracks are in order and cover all events. Sets check->track_ends. */

@@ -116,7 +116,7 @@ static int read_structure(int fd, tm_checksum *checksum) {
     checksum->structure = malloc(checksum->content_bytes - data + 1);
     if (!checksum->data_before || !checksum->structure)
         return ENOMEM;
-    /* Reads before each extent, and after the last one. */
+    /* Reads the bytes before each extent, and the bytes after the last extent. */
     for (size_t i = 0; i <= n; i++) {
         uint64_t end = i < n ? e[i].offset : checksum->content_bytes;
         if (!tm_checksum_read_at(fd, at, checksum->structure + at - checksum->data_before[i],

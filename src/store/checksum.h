@@ -1,12 +1,14 @@
 /* The checksums of a store. They are at the end of the file, where no HDF5 program reads, and cover
- * every byte. A reader verifies all bytes before HDF5 reads them, because some damage makes
- * HDF5 1.10 crash.
+ * every byte. A reader verifies all bytes before HDF5 reads them, because some damage makes HDF5
+ * 1.10 crash. A store has three parts:
+ * - content: the HDF5 file. Each of its bytes is either data (of a dataset) or structure (all other
+ *   bytes);
+ * - extents: a list of n pieces of data, in the order of the file. For each piece: offset, size and
+ *   checksum. A piece has at most TM_EXTENT_MAX bytes;
+ * - footer: magic number, size of the content, n, checksum of the structure, and checksum of the
+ *   extents and the footer.
  *
- * content     the HDF5 file; each byte is data (of datasets) or structure (the rest, with gaps)
- * extents     [n] {offset, size, sum} of the data, ascending, in pieces of at most TM_EXTENT_MAX
- * footer      magic, size of the content, n, sum of the structure, sum of extents and footer
- *
- * All numbers are little-endian, 8 bytes; a sum is CRC-64/XZ (ECMA-182, reflected). */
+ * All numbers have 8 bytes and are little-endian. A checksum is CRC-64/XZ (ECMA-182, reflected). */
 #ifndef TMERGE_STORE_CHECKSUM_H
 #define TMERGE_STORE_CHECKSUM_H
 
@@ -27,9 +29,9 @@ typedef struct tm_extent {
 
 typedef struct tm_checksum {
     uint64_t content_bytes;
-    tm_vec extents;        /* of tm_extent */
-    uint64_t *data_before; /* owned; [extents.n + 1] size of the data before each extent; the last
-                              element: of all data */
+    tm_vec extents;           /* of tm_extent */
+    uint64_t *data_before;    /* owned; [extents.n + 1] number of data bytes before each extent. The
+                                 last element is the number of all data bytes */
     unsigned char *structure; /* owned; the bytes that are not data, concatenated */
 } tm_checksum;
 

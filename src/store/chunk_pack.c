@@ -43,7 +43,8 @@ size_t tm_pack_bound(size_t raw) {
     return ZSTD_compressBound(raw);
 }
 
-/* Returns the kept buffer, enlarged if it is smaller than @p size: its content is then lost. */
+/* Returns the buffer. If it is smaller than @p size, it is first replaced by a larger one, which
+ * does not have the old content. */
 static void *room(buffer *kept, size_t size) {
     if (kept->size < size) {
         free(kept->bytes);

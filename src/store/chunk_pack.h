@@ -9,7 +9,8 @@
  */
 typedef struct tm_packer tm_packer;
 
-/** Creates a packer; NULL when out of memory. @param compress false: chunks are raw bytes */
+/** Creates a packer. Returns NULL when out of memory.
+ * @param compress  false: the packed chunks are raw bytes */
 tm_packer *tm_packer_create(bool compress);
 void tm_packer_destroy(tm_packer *packer);
 

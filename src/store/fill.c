@@ -52,7 +52,8 @@ void tm_fill_shape(const tm_record_column *column, const tm_timeline *timeline,
     }
 }
 
-/* If a column has numbers in place of words, returns whether each number has a word; else true. */
+/* Returns whether every number of a column has a word. Also returns true if the column has no
+ * words. */
 static bool has_words(const tm_record_column *column, const void *rows, size_t n) {
     const uint8_t *numbers = rows;
     for (size_t i = 0; column->words && i < n; i++)
@@ -134,8 +135,8 @@ bool tm_take_event(const tm_record_column *column, tm_timeline *timeline, const 
     for (size_t i = 0; i < n; i++) {
         int64_t row;
         memcpy(&row, (const char *)rows + i * sizeof row, sizeof row);
-        /* unsigned, so that a row before the rank's first event becomes a large number, which is
-         * refused */
+        /* The subtraction is unsigned. So a row before the rank's first event becomes a large
+         * number, which is refused. */
         uint64_t local = (uint64_t)row - (uint64_t)base->first[TM_RECORD_EVENTS];
         if (row != -1 && (row < 0 || local > timeline->n_events))
             return false;

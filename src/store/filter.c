@@ -3,7 +3,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define ZSTD_STATIC_LINKING_ONLY /* for ZSTD_c_blockSplitterLevel, in zstd since 1.5.7 */
+/* for ZSTD_c_blockSplitterLevel, which zstd has had since 1.5.7 */
+#define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
 #include "tmerge/store.h"
@@ -13,7 +14,7 @@ struct ZSTD_CCtx_s *tm_zstd_compressor(int level) {
     if (context)
         (void)ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
 #ifdef ZSTD_c_blockSplitterLevel
-    /* 1: no block is split, as in older releases */
+    /* 1 means that no block is split. Older releases never split blocks. */
     if (context)
         (void)ZSTD_CCtx_setParameter(context, ZSTD_c_blockSplitterLevel, 1);
 #endif

@@ -12,27 +12,29 @@ enum { AHEAD_ROWS = 4096 };
 enum { PIECE_ELEMENT = sizeof(int64_t) };
 
 typedef struct piece_table {
-    tm_store_column **columns; /* owned; [n_columns]; NULL: the column is not read */
-    int event;                 /* in an attribute table: index of the column with the event rows */
-    size_t *starts; /* owned; for each piece: index of its first row among the rank's rows in this
-                       table; NULL: not indexed */
+    tm_store_column **columns; /* owned; [n_columns] NULL for a column that is not read */
+    int event;                 /* index of the column that contains the row of each attribute's
+                                  event; only in attribute tables */
+    size_t *starts; /* owned. For each piece: index of the piece's first row in this table, counted
+                       from the rank's first row. NULL if the table is not indexed. */
     size_t done;    /* number of the rank's rows read so far */
     size_t room;    /* number of rows for which the array has room */
-    tm_vec ahead;   /* of int64_t: event rows of the attribute rows from `done` on */
+    tm_vec ahead;   /* of int64_t: the rows of the events of the attribute rows after the first
+                       `done` ones, as far as they were read */
 } piece_table;
 
 struct tm_store_pieces {
     const tm_store *store;
     const tm_timeline *ranks;
     size_t n_ranks, n_names, most;
-    size_t *first_start; /* owned; [n_ranks + 1] index of each rank's first piece in `starts`; only
-                            if indexed */
-    tm_row_base *bases;  /* owned; [n_ranks + 1] first rows of each rank */
+    size_t *first_start; /* owned; [n_ranks + 1] index in `starts` of each rank's first piece; NULL
+                            if not indexed */
+    tm_row_base *bases;  /* owned; [n_ranks + 1] first row of each rank, in each table */
     piece_table tables[TM_N_RECORDS];
     tm_vec rows;       /* of char: buffer for rows of a column */
-    tm_timeline piece; /* its arrays are owned */
-    tm_timeline shown; /* what the caller sees: `piece` with only the columns that were read for it;
-                          arrays are borrowed from `piece` */
+    tm_timeline piece; /* the arrays of this timeline are owned */
+    tm_timeline shown; /* The timeline that the caller sees. It has only those columns of `piece`
+                          that were read for it. Its arrays are borrowed from `piece`. */
     int64_t begin_before_ns; /* start of the last event that was read */
 };
 
@@ -76,7 +78,8 @@ static tm_status make_room(tm_store_pieces *p, int table, size_t n, tm_error *er
     return TM_OK;
 }
 
-/* Returns whether a column is read. Event rows of attributes are always read. */
+/* Returns whether a column is read. The column with the rows of the attributes' events is always
+ * read. */
 static bool is_taken(const tm_store_visit_plan *plan, int table, const tm_record_column *column) {
     return column->take && !tm_store_is_later(plan->store, table, column) &&
            (!plan->takes || column->refers == TM_REFERS_EVENT || plan->takes(table, column));
@@ -199,7 +202,7 @@ static tm_status take_attrs(tm_store_pieces *p, int table, const range *r, tm_er
     const piece_table *t = &p->tables[table];
     const tm_record_column *event = &record->columns[t->event];
     TM_TRY(make_room(p, table, r->n, err));
-    if (r->n > 0) /* sets columns to 0 that the store lacks or that were not requested */
+    if (r->n > 0) /* Columns that the store lacks, or that were not requested, are 0. */
         memset(array_of(event, &p->piece), 0, r->n * event->stride);
     for (int c = 0; c < record->n_columns && r->n > 0; c++)
         if (t->columns[c])

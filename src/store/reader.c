@@ -41,7 +41,7 @@ static bool attribute_text(hid_t attribute, char **out) {
     hid_t memory = H5Tcopy(H5T_C_S1);
     bool variable = H5Tis_variable_str(type) > 0;
     size_t size = H5Tget_size(type);
-    /* + 1, because a text of fixed length may lack the terminator. */
+    /* 1 is added, because a text of fixed length may lack the terminator. */
     if (H5Tset_size(memory, variable ? H5T_VARIABLE : size + 1) >= 0 &&
         H5Tset_cset(memory, H5Tget_cset(type)) >= 0) {
         if (variable && H5Aread(attribute, memory, &text) >= 0) {
@@ -218,8 +218,8 @@ static tm_status check_version(const tm_store *store, tm_error *err) {
     return TM_OK;
 }
 
-/* Appends PREFIX + name for each member of a group, sorted. TM_ERR_INPUT if the group is damaged,
- * TM_ERR_FAULT when out of memory. */
+/* Appends PREFIX + name for each member of a group, in the order of the names. Returns TM_ERR_INPUT
+ * if the group is damaged, and TM_ERR_FAULT when out of memory. */
 static tm_status list_members(hid_t file, const char *path, const char *prefix, tm_arena *arena,
                               tm_vec *out) {
     hid_t group = H5Gopen2(file, path, H5P_DEFAULT);

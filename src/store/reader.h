@@ -1,4 +1,4 @@
-/* What the files of the reader share. */
+/* Declarations that the files of the reader share. */
 #ifndef TMERGE_STORE_READER_H
 #define TMERGE_STORE_READER_H
 
@@ -18,7 +18,8 @@ struct tm_store {
     tm_vec tables; /* of const char *, in the arena */
 };
 
-/** Fails with TM_ERR_INPUT, "the store is damaged: WHAT", or TM_ERR_FAULT when out of memory. */
+/** Fails with TM_ERR_INPUT and the message "the store is damaged: WHAT". If memory ran out, fails
+ * with TM_ERR_FAULT instead. */
 tm_status tm_store_damaged(const tm_store *store, const char *what, tm_error *err);
 
 /** Opens a one-dimensional dataset and sets its number of rows. Returns H5I_INVALID_HID if there is

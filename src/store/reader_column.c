@@ -15,7 +15,7 @@ struct tm_store_column {
     size_t n_rows;
     tm_chunk_shape shape;    /* chunk_rows is 0 if HDF5 unpacks this column's chunks */
     size_t packed_bytes;     /* maximum size of a packed chunk */
-    char *packed, *shuffled; /* owned; one chunk each */
+    char *packed, *shuffled; /* owned; each has room for one chunk */
     size_t chunk;            /* index of the chunk that `shuffled` holds; SIZE_MAX: none */
 };
 
@@ -132,8 +132,8 @@ static bool read_own(tm_store_column *column, size_t first, size_t n, char *out)
     return true;
 }
 
-/* Reads a column that own_chunk_rows leaves to HDF5: without chunks, empty, or packed by another
- * program. */
+/* Reads a column for which own_chunk_rows returns 0: it has no chunks, has no rows, or was packed
+ * by another program. */
 static bool read_with_hdf5(const tm_store_column *column, size_t first, size_t n, void *out) {
     hsize_t at = first, rows = n;
     hid_t file_space = H5Dget_space(column->dataset), space = H5Screate_simple(1, &rows, NULL);

@@ -7,7 +7,8 @@
 #include "reader.h"
 #include "table/rows.h"
 
-/* Layout of a record in memory: those columns of the definition that the store has. */
+/* Layout of a record in memory. It contains the columns of the definition, except those that the
+ * store lacks. */
 typedef struct record {
     size_t *at; /* owned; [n_columns] offset of each column; SIZE_MAX: the store does not have it */
     size_t *size; /* owned; [n_columns] bytes */
@@ -128,7 +129,7 @@ static tm_status get_text(tm_table *table, tm_cell *cell, const char *from, size
     return tm_table_set_bytes(table, cell, from, size, err);
 }
 
-/* Sets a cell, which is null so far. If the stored value is null, the cell stays null. */
+/* Sets a cell, which must be null. If the stored value is null, the cell stays null. */
 static tm_status get_cell(tm_table *table, tm_cell *cell, tm_type type, const char *from,
                           size_t size, tm_error *err) {
     int64_t number;
@@ -256,7 +257,7 @@ static tm_status fetch(const reading *r, size_t first, size_t n, tm_error *err) 
 }
 
 typedef struct reader {
-    tm_table *table; /* gets the rows; NULL: rows are read, but not kept */
+    tm_table *table; /* table to which the rows are added; NULL: the rows are read but not kept */
     tm_store_slice_visitor *visitor;
     void *context;
     size_t first, end; /* rows to read */

@@ -17,8 +17,8 @@ typedef struct restorer {
     const tm_store *store;
     tm_timeline *ranks;
     size_t n;
-    const bool *wanted; /* [n] ranks whose rows are read; NULL: all */
-    tm_row_base *bases; /* owned; [n + 1] first rows of each rank */
+    const bool *wanted; /* [n] true for the ranks whose rows are read; NULL: all ranks */
+    tm_row_base *bases; /* owned; [n + 1] first row of each rank, in each table */
     char *rows;         /* owned; buffer for a piece of a column */
     tm_error *err;
 } restorer;

@@ -57,8 +57,8 @@ static const tm_word_list lanes = WORDS(lane_list);
              : TM_F32, double                                                                      \
              : TM_F64)
 
-/* Only for sizeof and _Generic. These do not evaluate the expression, so the null pointer is not
- * dereferenced. */
+/* Use this only in sizeof and _Generic. They do not evaluate the expression, so the null pointer is
+ * not dereferenced. */
 #define MEMBER(type, member) (((type *)0)->member)
 
 /* clang-format off: one line for each column */
@@ -73,8 +73,11 @@ static const tm_word_list lanes = WORDS(lane_list);
     .array_at = offsetof(tm_timeline, array), .stride = sizeof(type),                              \
     .field_at = offsetof(type, member)
 
-/* FIELD: a number in each element of an array of the timeline; WORD: a number that stands for a
- * word; NAME: an id in /names; EVENT: a row of the rank, stored as a job-wide row of 64 bits. */
+/* Kinds of columns:
+ * - FIELD: a number that is in each element of an array of the timeline;
+ * - WORD: a number that stands for a word;
+ * - NAME: an id in /names;
+ * - EVENT: a row of the rank, stored as a job-wide row of 64 bits. */
 #define FIELD(array, type, member, name, unit, doc)                                                \
     {                                                                                              \
         COLUMN(name, unit, doc, ELEMENT_OF(MEMBER(type, member)), NULL, field),                    \
@@ -92,16 +95,16 @@ static const tm_word_list lanes = WORDS(lane_list);
         COLUMN(#member, "", doc, TM_I64, NULL, event), IN_ARRAY(array, type, member),              \
             .refers = TM_REFERS_EVENT                                                              \
     }
-/* As EVENT, but the rows need not ascend, and -1 means none. */
+/* Like EVENT, but the rows may be in any order, and -1 means that there is no event. */
 #define CALL(array, type, member, doc)                                                             \
     {                                                                                              \
         COLUMN(#member, "", doc, TM_I64, NULL, event), IN_ARRAY(array, type, member),              \
             .refers = TM_REFERS_LAUNCH                                                             \
     }
-/* Has the rank in every row, so that the table can be read without /ranks. */
+/* A column that has the rank's number in every row. So the table can be read without /ranks. */
 #define RANK(doc)                                                                                  \
     { COLUMN("rank", "", doc, TM_I64, NULL, rank) }
-/* A member of the timeline itself, for tables with one row per rank. */
+/* A column of a table that has one row per rank. The value is a member of the timeline itself. */
 #define OWN_AS(name, member, doc, words_, refers_)                                                 \
     {                                                                                              \
         COLUMN(name, "", doc, ELEMENT_OF(MEMBER(tm_timeline, member)), words_, own),               \
@@ -113,11 +116,12 @@ static const tm_word_list lanes = WORDS(lane_list);
             .field_at = offsetof(tm_timeline, clock) + offsetof(tm_rank_clock, member)             \
     }
 #define OWN(member, doc, words, refers) OWN_AS(#member, member, doc, words, refers)
-/* The number of a rank's rows in another table. Readers find the rows by it. */
+/* A column with the number of a rank's rows in another table. Readers add up these numbers to find
+ * the rank's first row. */
 #define N_ROWS(table, member)                                                                      \
     OWN_AS("n_" table, member, "number of the rank's rows in /" table, NULL, TM_REFERS_NOTHING)
 
-/* A column that is computed from others: it is written, but not read back. */
+/* A column that is computed from other columns. It is written, but not read back. */
 #define MADE(name_, unit_, doc_, element_, fill_)                                                  \
     { .name = name_, .unit = unit_, .doc = doc_, .element = element_, .fill = fill_ }
 
@@ -218,8 +222,8 @@ static const tm_record_column track_columns[] = {
     NAME(tracks, tm_track, tid, "id in /names of the thread id as written in the trace"),
     NAME(tracks, tm_track, process_name, "id in /names of the process's name"),
     NAME(tracks, tm_track, thread_name, "id in /names of the thread's name"),
-    /* Not an EVENT: an empty track may start after the last event, where there is no row.
-       tm_check_tracks checks this column instead. */
+    /* This column is not an EVENT, because an empty track may start after the last event, where
+     * there is no row. tm_check_tracks checks the column instead. */
     {COLUMN("first", "", "row in /events of the track's first event", TM_I64, NULL, event),
      IN_ARRAY(tracks, tm_track, first)},
     TRACK(count, "", "number of the track's rows in /events"),

@@ -43,8 +43,8 @@ static H5FD_t *sink_open(const char *name, unsigned flags, hid_t access, haddr_t
     return &file->base;
 }
 
-/* Appends the checksums after HDF5 has written everything. HDF5 sees no failure: sink->error has
- * it, as after failed writes. */
+/* Appends the checksums after HDF5 has written everything. If this fails, only sink->error shows
+ * it: HDF5 always gets success, as after a failed write. */
 static herr_t sink_close(H5FD_t *base) {
     sink_file *file = (sink_file *)base;
     if (file->sink->error == 0)
@@ -91,7 +91,7 @@ static herr_t sink_read(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t a
             continue;
         if (n < 0)
             return -1;
-        if (n == 0) { /* after the end, bytes are read as zeros, as by HDF5's own driver */
+        if (n == 0) { /* Like HDF5's own driver, reads bytes after the end of the file as zeros. */
             memset(at, 0, size);
             return 0;
         }
@@ -129,8 +129,8 @@ static herr_t sink_write(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t 
         address += (haddr_t)n;
         size -= (size_t)n;
     }
-    /* Moves the end even if a write failed: later writes are not done, but HDF5 must take them as
-     * done. */
+    /* The end moves even if a write has failed. Later writes are then skipped, but HDF5 must
+     * believe that they were done. */
     if (address + size > file->end)
         file->end = address + size;
     return 0;

@@ -11,9 +11,9 @@ typedef struct tm_sink {
     int error; /* errno of the first failure, 0 if there is none */
 } tm_sink;
 
-/** Registers the driver with HDF5; negative on failure. After all files of the driver are closed,
- * pass the result to H5FDunregister: HDF5 itself would release the driver before it closes the last
- * file. */
+/** Registers the driver with HDF5. Returns the driver's id, or a negative value on failure. After
+ * all files of the driver are closed, pass the id to H5FDunregister. HDF5 itself would release the
+ * driver before it closes the last file. */
 hid_t tm_sink_driver(void);
 
 /** Returns a property list for H5Fcreate, whose file name is then ignored. After a failed write,

@@ -18,7 +18,7 @@ struct tm_verified_file {
     tm_checksum checksum;
     bool *seen;           /* owned; [number of extents] whether the extent was ever verified */
     unsigned char *piece; /* owned; [TM_EXTENT_MAX] the extent that was last read in part */
-    size_t piece_at;      /* index of the extent in `piece`; SIZE_MAX: none */
+    size_t piece_at;      /* index of the extent that is in `piece`; SIZE_MAX if there is none */
     bool memory_out; /* a read failed because memory ran out, not because the file is damaged */
 };
 

@@ -20,7 +20,7 @@ tm_status tm_verified_file_open(const char *path, tm_verified_file **out,
 /** Frees the driver and @p verified, which may be NULL. Call it after H5Fclose of the file. */
 void tm_verified_file_close(tm_verified_file *verified);
 
-/** Opens the HDF5 file; negative if HDF5 fails. */
+/** Opens the HDF5 file. Returns its id, or a negative value if HDF5 fails. */
 hid_t tm_verified_file_h5(tm_verified_file *verified, const char *path);
 
 /** Returns whether a read of HDF5 failed because memory ran out. */

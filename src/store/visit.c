@@ -8,8 +8,8 @@
  * they share would be unpacked again and again. */
 enum { BATCH_EVENTS = 1 << 19 };
 
-/* Frees a rank's arrays. Restores its numbers of rows, from which the rows of other ranks are
- * found. */
+/* Frees the arrays of a rank. Restores the rank's numbers of rows, because the first rows of other
+ * ranks are computed from them. */
 static void drop(tm_timeline *timeline, const tm_timeline *bare) {
     tm_timeline_destroy(timeline);
     *timeline = *bare;
@@ -20,7 +20,8 @@ static bool is_wanted(const tm_store_visit_plan *plan, size_t i) {
 }
 
 static size_t cost_of(const tm_store_visit_plan *plan, size_t i) {
-    /* If events are not read, the rank's other rows count as a quarter of its events. */
+    /* If the events of a rank are not read, its other rows still have to be. They are counted as a
+     * quarter of the number of events. */
     size_t share = plan->no_events ? 4 : 1;
     return is_wanted(plan, i) && !plan->spans_alone ? plan->ranks[i].n_events / share : 0;
 }

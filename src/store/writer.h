@@ -1,4 +1,4 @@
-/* What the files of the writer share. */
+/* Declarations that the files of the writer share. */
 #ifndef TMERGE_STORE_WRITER_H
 #define TMERGE_STORE_WRITER_H
 
@@ -14,15 +14,14 @@ struct tm_store_writer {
     /* the file, which has no name until it is complete */
     tm_draft draft;
     bool compress;
-    /* number of rows of a full chunk. A column with fewer rows has a single chunk with all of them
-     */
+    /* Number of rows of a full chunk. If a column has fewer rows, one chunk has all of them. */
     size_t chunk_rows;
-    /* its address must not change: the driver uses it */
+    /* The address of this member must not change, because the driver uses it. */
     tm_sink sink;
     hid_t driver; /* owned; driver of the file */
     hid_t file;
 
-    /* owned; made once and reused, because HDF5 takes long to make them */
+    /* owned; the objects below are made once and reused, because making them takes long */
     hid_t text, scalar; /* type and space of text attributes */
     hid_t plain;        /* creation properties of a dataset in one piece */
     hid_t chunked;      /* creation properties of a column in chunks of chunked_rows rows */
@@ -35,10 +34,10 @@ struct tm_store_writer {
     /* number of rows that the caller announced for the column */
     size_t n_rows;
     size_t next_row; /* first row of the next chunk */
-    /* shape of the column's chunks; chunk_rows is 0 if it has no rows */
+    /* shape of the column's chunks; `chunk_rows` is 0 if the column has no rows */
     tm_chunk_shape shape;
 
-    /* for rows that the writer packs */
+    /* used for rows that the writer packs itself */
     tm_packer *packer; /* owned; NULL until needed */
     char *pending;     /* owned; buffer for the rows of the next chunk */
     size_t n_pending;  /* number of rows in `pending` */
@@ -52,7 +51,8 @@ tm_status tm_store_done(const tm_store_writer *writer, bool done, const char *wh
 bool tm_store_put_text(const tm_store_writer *writer, hid_t object, const char *name,
                        const char *text);
 
-/** Keeps @p group, which the writer then owns, open. Closes the group that was open before. */
+/** Keeps @p group open, and closes the group that was open before. The writer owns @p group from
+ * then on. */
 bool tm_store_use_group(tm_store_writer *writer, const char *path, hid_t group);
 
 /** Returns whether the open group is the group at @p path. */

@@ -86,7 +86,7 @@ tm_status tm_store_put_chunk(tm_store_writer *writer, const void *packed, size_t
     hsize_t at = writer->next_row;
     if (at >= writer->n_rows)
         return tm_fail(err, TM_ERR_FAULT, writer->draft.path, -1, "a column got too many chunks");
-    /* may exceed n_rows, because the last chunk is padded */
+    /* The last chunk is padded, so next_row may become larger than n_rows. */
     writer->next_row += writer->shape.chunk_rows;
     /* mask 0: all filters were applied to the chunk */
     bool done = H5Dwrite_chunk(writer->column, H5P_DEFAULT, 0, &at, size, packed) >= 0;
@@ -101,7 +101,8 @@ static tm_status put_pending(tm_store_writer *writer, tm_error *err) {
     return packed ? tm_store_put_chunk(writer, packed, size, err) : tm_fail_memory(err);
 }
 
-/* Makes the packer and the buffer for pending rows: chunk_rows elements of at most 8 bytes. */
+/* Makes the packer, and the buffer for pending rows. The buffer has room for chunk_rows elements of
+ * up to 8 bytes. */
 static bool make_room(tm_store_writer *writer) {
     enum { ELEMENT_MAX = 8 };
     assert(writer->chunk_rows > 0);

@@ -10,10 +10,11 @@
 #include "writer.h"
 
 typedef struct record {
-    size_t *at; /* owned; [n_columns + 1] offset of each column in a record; the last element: size
-                   of a record */
+    size_t *at; /* owned; [n_columns + 1] offset of each column in a record; the last element is the
+                   size of a record */
     hid_t type;
-    size_t in_chunk; /* number of records of a chunk; 0: small table, stored in one piece */
+    size_t in_chunk; /* number of records of a chunk; 0 if the table is small and therefore stored
+                        in one piece */
     char *rows;      /* owned; buffer for the records of a chunk, or of the single piece */
 } record;
 
@@ -112,12 +113,13 @@ static bool make_record(const tm_table *table, record *made) {
     for (int i = 0; i < n; i++)
         made->at[i + 1] = made->at[i] + cell_size(table, i);
     made->in_chunk = chunk_rows(made->at[n], table->n_rows);
-    /* + 1, so that NULL means out of memory, even for an empty table. */
+    /* 1 is added so that malloc returns NULL only when out of memory, even for an empty table. */
     made->rows = malloc((made->in_chunk > 0 ? made->in_chunk : table->n_rows) * made->at[n] + 1);
     return made->rows != NULL;
 }
 
-/* Writes an attribute with one line per column: units or docs. */
+/* Writes an attribute that has one line per column: the docs of the columns if @p docs is set,
+ * otherwise their units. */
 static bool put_lines(const tm_store_writer *writer, hid_t dataset, const tm_table_def *def,
                       bool docs, bool *no_memory) {
     tm_vec lines = TM_VEC(char);

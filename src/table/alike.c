@@ -66,8 +66,8 @@ static uint64_t tag_of(uint64_t whole, int digits) {
     return whole >> (64 - 4 * digits);
 }
 
-/* Returns whether all texts that are shown alike have different tags. The pairs of such texts are
- * adjacent and ascend by hash, and so by tag. */
+/* Returns whether any two different texts that look the same when shown have different tags. Such
+ * texts are adjacent in @p seen, in the order of their hashes, and therefore also of their tags. */
 static bool tags_differ(const tm_vec *seen, int digits) {
     const pair *v = seen->data;
     for (size_t i = 1; i < seen->n; i++)

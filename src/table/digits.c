@@ -34,11 +34,12 @@ static bool print_whole(double value, char out[TM_DIGITS_MAX]) {
 #ifdef __SIZEOF_INT128__
 __extension__ typedef unsigned __int128 wide;
 
-/* A real as an exact ratio of integers, mantissa / 2^shift, and the power of ten that yields 17
- * digits: digits = floor(mantissa * power / 2^shift), rest = remainder. */
+/* A real number as an exact ratio of integers: mantissa / 2^shift. It is multiplied by a power of
+ * ten that gives 17 digits before the point: digits = floor(mantissa * power / 2^shift), and rest
+ * is the remainder. */
 typedef struct decimal {
     uint64_t mantissa, power, digits;
-    wide scaled, rest; /* scaled = mantissa * power, below 2^53 * 10^19 */
+    wide scaled, rest; /* `scaled` is mantissa * power, and below 2^53 * 10^19 */
     int shift, places; /* power = 10^places */
 } decimal;
 
@@ -64,8 +65,9 @@ static uint64_t round_digits(const decimal *d, uint64_t unit) {
     return (whole + (twice > one || (twice == one && whole % 2))) * unit;
 }
 
-/* Whether strtod reads back the same double: the digits are less than half the distance to the next
- * double (half as far below a power of two), or a tie goes to the even mantissa. */
+/* Returns whether strtod reads @p digits as the same double. It does if the digits differ from the
+ * double by less than half the distance to the next double. (Just below a power of two, doubles are
+ * half as far apart.) In a tie, strtod chooses the double with the even mantissa. */
 static bool reads_back(const decimal *d, uint64_t digits) {
     const wide read = (wide)digits << d->shift;
     const bool below = read < d->scaled, narrow = d->mantissa == (uint64_t)1 << (DBL_MANT_DIG - 1);
@@ -106,8 +108,8 @@ static bool print_usual(double value, char out[TM_DIGITS_MAX]) {
 void tm_digits_real(double value, char out[TM_DIGITS_MAX]) {
     if (print_whole(value, out) || print_usual(value, out))
         return;
-    /* Tries 15 digits first: %g drops trailing zeros, so shorter numbers are printed exactly.
-     * Subnormals may have fewer digits. */
+    /* 15 digits are tried first. They are enough for numbers that have fewer digits, because %g
+     * drops trailing zeros. Only subnormals may need fewer. */
     for (int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG; digits <= DBL_DECIMAL_DIG; digits++) {
         snprintf(out, TM_DIGITS_MAX, "%.*g", digits, value);
         if (digits == DBL_DECIMAL_DIG || strtod(out, NULL) == value)

@@ -5,8 +5,8 @@
 
 #include "tmerge/table.h"
 
-/** Definition of the column `level`. @p words  the levels, as in a sentence: "operator or
- * module" */
+/** Definition of the column `level`. @p words lists the levels as in a sentence, for example
+ * "operator or module". */
 #define TM_LEVEL_COLUMN(words)                                                                     \
     {                                                                                              \
         "level", TM_TEXT, "",                                                                      \

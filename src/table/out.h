@@ -28,10 +28,11 @@ void tm_out_char(tm_out *out, char c);
 void tm_out_spaces(tm_out *out, size_t n);
 
 /**
- * Wraps the words of @p text, starting on a line that has reached column @p indent and indenting
- * further lines equally; ends the line. Never breaks a word; prints control characters as "?".
+ * Prints the words of @p text on lines of limited width. The current line must have reached column
+ * @p indent. All further lines are indented to that column. Ends the last line. Never breaks a
+ * word. Prints control characters as "?".
  *
- * @param width  maximum columns of a line
+ * @param width  maximum width of a line, in columns
  */
 void tm_out_wrapped(tm_out *out, const char *text, size_t indent, size_t width);
 

@@ -9,11 +9,14 @@
 #include "base/vec.h"
 #include "table/rows.h"
 
-/* Format of packed rows, in the sender's byte order, without padding: packs one after another, each
- * a header and its rows. A row starts with one bit per column, lowest first, set if the value is
- * null, padded to whole bytes. The other values follow: an int as a varint (small magnitudes take
- * one byte), a real as 8 bytes, a bool as one byte, a text as a varint of its size and its bytes.
- * Packed rows take a fifth of the memory of cells. */
+/* Format of packed rows. Packs follow one another without padding. A pack is a header and the rows.
+ * A row starts with one bit per column, lowest bit first, padded to whole bytes. The bit is set if
+ * the value is null. Then follow the values that are not null:
+ * - an int as a varint, so that small magnitudes take one byte;
+ * - a real as 8 bytes;
+ * - a bool as one byte;
+ * - a text as a varint of its size, and the bytes.
+ * Numbers have the sender's byte order. Packed rows take a fifth of the memory of cells. */
 typedef struct header {
     uint64_t signature; /* of the definition */
     uint64_t n_rows;
@@ -151,8 +154,9 @@ static tm_status take_text(reader *in, tm_table *table, tm_cell *cell) {
         return refuse(in, begin, "a text that is longer than the remaining bytes");
     const char *text = in->bytes + in->at;
     TM_TRY(tm_table_set_bytes(table, cell, text, (size_t)size, in->err));
-    /* Checks both size and bytes: a text that ends in EF BF, part of a character, is the start of
-     * its repaired form, which ends in EF BF BD. */
+    /* The bytes alone do not show every repair. A text may end in EF BF, which is part of a
+     * character. The repaired form ends in EF BF BD, so it starts with the same bytes. Only the
+     * sizes differ. */
     if (strlen(cell->value.text) != size || memcmp(cell->value.text, text, (size_t)size) != 0)
         return refuse(in, in->at, "a text that is not UTF-8");
     in->at += (size_t)size;

@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* Former names. Former tables that are now levels of one table are in the order of its levels. */
+/* The former names. If several former tables are now levels of one table, their entries are in the
+ * order of these levels. */
 const tm_renamed tm_renames[] = {
     {"modules", "calls", NULL, NULL},
     {"operators", "calls", NULL, NULL},

@@ -9,15 +9,16 @@
 
 typedef struct tm_renamed {
     const char *was, *now; /* former and present name of a table or an analysis */
-    const char *level; /* level of the table `now` that the table `was` became; NULL: not a level */
+    const char *level; /* If the former table is now a level of the table `now`: name of this level.
+                          Else NULL. */
     const char *name_was; /* former name of the column `name`; NULL: it was `name`, too */
 } tm_renamed;
 
 extern const tm_renamed tm_renames[];
 extern const size_t tm_n_renames;
 
-/** Returns the entry of a former name, which may have a '_' in place of its '.', as in SQL; NULL if
- * there is none. */
+/** Returns the entry of a former name. The name may have a '_' in place of its '.', as it has in
+ * SQL. Returns NULL if there is no such entry. */
 const tm_renamed *tm_renamed_find(const char *text);
 
 /** Returns the name that a column of the present table had in the former table. */

@@ -13,7 +13,7 @@ static const tm_shown_unit time_units[] = {
     {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
 enum { N_TIME_UNITS = sizeof time_units / sizeof *time_units };
 
-/* Returns the absolute value, also of INT64_MIN, whose negation would overflow. */
+/* Returns the absolute value. Also works for INT64_MIN, for which -value would overflow. */
 static uint64_t magnitude(int64_t value) {
     return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 }
@@ -36,7 +36,8 @@ tm_shown_unit tm_shown_choose(const tm_column *column, tm_shown_range range) {
                                            : (tm_shown_unit){column->unit, 0};
 }
 
-/* Whether a column's values are single events, not sums ("max_rank_ns" is the sum of one rank). */
+/* Returns whether the values of a column are of single events. ("max_rank_ns" is no such column:
+ * its value is the sum of one rank.) */
 static bool is_of_events(const tm_column *column) {
     static const char *const words[] = {"mean_", "median_", "min_", "max_", "p95_", "stddev_"};
     bool of_events = false;
@@ -45,15 +46,17 @@ static bool is_of_events(const tm_column *column) {
     return of_events && !strstr(column->name, "_rank_");
 }
 
-/* Returns the range of a group (a) and one more column (b) together. It also includes a tenth of
- * the column's largest value: a unit that suits the range then shows this value as 0.1 or more. */
+/* Returns the range of the values of a group (@p a) together with those of one more column (@p b).
+ * A tenth of the column's largest value is also included. So a unit that suits the range shows this
+ * value as 0.1 or more. */
 static tm_shown_range join(tm_shown_range a, tm_shown_range b) {
     const double least = fmin(b.least, b.most > 0.0 ? b.most / 10.0 : HUGE_VAL);
     return (tm_shown_range){fmax(a.most, b.most), fmin(a.least, least)};
 }
 
-/* Returns the column with the largest values among the columns of single events, or of sums, that
- * have no unit yet; n if there is none. */
+/* Looks only at columns that have no unit yet: columns of single events if @p of_events is set,
+ * otherwise columns of sums. Returns the column with the largest value, or n if there is no such
+ * column. */
 static size_t next_largest(const tm_column *columns, size_t n, const tm_shown_range *ranges,
                            const tm_shown_unit *units, bool of_events) {
     size_t found = n;
@@ -100,7 +103,8 @@ tm_shown_unit tm_shown_since(tm_shown_unit unit) {
     return unit;
 }
 
-/* Units, and the suffix of a column's name that stands for each. */
+/* Units. For each unit: its name, and the suffix that stands for it at the end of a column's
+ * name. */
 static const char *const suffixes[][2] = {
     {"ns", "_ns"},   {"%", "_pct"},          {"B", "_bytes"},       {"GB/s", "_gbps"},
     {"ppb", "_ppb"}, {"GFLOP/s", "_gflops"}, {"TFLOP/s", "_tflops"}};
@@ -125,8 +129,9 @@ void tm_shown_header(const tm_column *column, tm_shown_unit unit, char out[TM_SH
              unit.name);
 }
 
-/* Prints whole nanoseconds, or thousandths of the unit rounded half away from zero. In integers,
- * because a time since the epoch has more digits than a double. */
+/* Prints a time as whole nanoseconds if the unit is 1 ns. Otherwise prints it with three decimals,
+ * rounded half away from zero. Computes with integers, because a time since the epoch has more
+ * digits than a double. */
 static void show_time(int64_t value, int64_t unit_ns, char out[TM_SHOWN_MAX]) {
     if (unit_ns == 1) {
         snprintf(out, TM_SHOWN_MAX, "%" PRId64, value);
@@ -144,8 +149,9 @@ static void drop_sign_of_zero(char *digits) {
         memmove(digits, digits + 1, strlen(digits));
 }
 
-/* Prints the decimals that the unit requires; -1: four significant digits. From 1e15 on a double
- * has no meaningful decimals, and the longest would not fit, so exponents are used. */
+/* Prints a real with the decimals of its unit, or with four significant digits if the unit has no
+ * fixed decimals. Values from 1e15 on are printed with an exponent, because a double of that size
+ * has no decimals, and the digits of the largest values would not fit. */
 static void show_real(const tm_column *column, tm_shown_unit unit, double value,
                       char out[TM_SHOWN_MAX]) {
     double scaled = unit.ns > 1 ? value / (double)unit.ns : value;
@@ -187,8 +193,8 @@ bool tm_shown_is_cut(const char *text, size_t points) {
     return size > points && tm_utf8_length(text, size) > points;
 }
 
-/* Returns the code points of a C++ function's name, without the < > or ( ) after it; 0 if neither
- * follows. */
+/* Returns the length [code points] of the function's name at the start of a C++ signature: the part
+ * before the first "<" or "(". Returns 0 if there is neither. */
 static size_t function_points(const char *text) {
     static const char anonymous[] = "(anonymous namespace)";
     size_t end = strcspn(text, "<(");
@@ -215,8 +221,8 @@ void tm_shown_tagged(const char *text, size_t points, const char *tag, char out[
     *copy_points(text, length - tail, length, out + gap) = '\0';
 }
 
-/* Returns whether a time that is not 0 would be shown as 0. False for a point in time, for which
- * this is no loss. */
+/* Returns whether a time that is not 0 would be shown as 0. Always false for points in time, where
+ * a rounded 0 loses nothing. */
 static bool vanishes(const tm_column *column, tm_shown_unit unit, const tm_cell *cell) {
     if (unit.ns <= 1 || unit.name[0] == '+')
         return false;
@@ -301,8 +307,8 @@ void tm_shown_durations(const int64_t *ns, size_t n, tm_shown_text *out) {
     tm_shown_range range = TM_SHOWN_RANGE;
     for (size_t i = 0; i < n; i++)
         tm_shown_widen(&range, (double)ns[i]);
-    /* Times under a thousandth of the largest do not make the unit finer, because a sentence need
-     * not show their digits. */
+    /* Times below a thousandth of the largest time do not lead to a finer unit. A sentence need not
+     * show their digits. */
     range.least = fmax(range.least, range.most / 1000);
     for (size_t i = 0; i < n; i++)
         tm_shown_in(ns[i], tm_shown_unit_of(range), out[i].text, sizeof out[i].text);

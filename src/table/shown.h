@@ -18,7 +18,8 @@ typedef struct tm_shown_unit {
     int64_t ns;       /* nanoseconds per unit; 0 for columns that are not times */
 } tm_shown_unit;
 
-/** Range of times [ns] by absolute value. most: the largest; least: the smallest that is not 0. */
+/** Range of times [ns], by absolute value. `most` is the largest value, `least` the smallest value
+ * that is not 0. */
 typedef struct tm_shown_range {
     double most, least;
 } tm_shown_range;
@@ -27,9 +28,9 @@ typedef struct tm_shown_range {
 #define TM_SHOWN_RANGE ((tm_shown_range){0.0, HUGE_VAL})
 
 /**
- * Returns the common unit of numbers that are compared: the unit of the largest; or a finer one if
- * the smallest would otherwise show fewer than two digits, and the largest then has at most five
- * digits before the point.
+ * Returns the unit in which numbers that are compared with each other are shown. Usually this is
+ * the unit of the largest number. If the smallest number would then show fewer than two digits, a
+ * finer unit is chosen, as long as the largest number has at most five digits before the point.
  */
 tm_shown_unit tm_shown_unit_of(tm_shown_range range);
 
@@ -38,13 +39,14 @@ tm_shown_unit tm_shown_unit_of(tm_shown_range range);
 tm_shown_unit tm_shown_choose(const tm_column *column, tm_shown_range range);
 
 /**
- * Chooses the units of a table's time columns. All sums share one unit, and all means, medians and
- * extremes of single events (recognised by the prefix of the name) share another. A column gets its
- * own unit if it would show no digit before the second decimal.
+ * Chooses the units of a table's time columns. All columns of sums have the same unit. All columns
+ * of means, medians and extremes of single events have the same unit, too. The prefix of a column's
+ * name shows which kind it is. A column has a unit of its own if its largest value would otherwise
+ * be below 0.1.
  *
  * @param ranges  [n] ranges of the columns' values
- * @param units   [n] set by the caller for columns that are not times, and for points in time; this
- *                function sets the others, which have no name yet
+ * @param units   [n] The caller sets the units of columns that are not times, and of points in
+ *                time. The other units must have no name yet. This function sets them
  */
 void tm_shown_choose_all(const tm_column *columns, size_t n, const tm_shown_range *ranges,
                          tm_shown_unit *units);
@@ -64,18 +66,19 @@ void tm_shown_header(const tm_column *column, tm_shown_unit unit, char out[TM_SH
 const char *tm_shown_unit_of_name(const char *name);
 
 /**
- * Formats one value. Null is "-", bools are yes and no. Times have three decimals (none in ns),
- * percentages one, other reals four significant digits, and all digits before the point from 10000
- * on, because engineers do not read exponents. A time that would round to 0 is TM_SHOWN_LITTLE.
- * Control characters in texts become "?", so that a trace cannot control a terminal.
+ * Formats one value. Null is "-", bools are "yes" and "no". Times have three decimals, but none in
+ * ns. A time that would round to 0 is TM_SHOWN_LITTLE. Percentages have one decimal. Other reals
+ * have four significant digits. From 10000 on, they have all digits before the point, because
+ * engineers do not read exponents. Control characters in texts become "?", so that a trace cannot
+ * control a terminal.
  *
- * @param unit  from tm_shown_choose for the cell's column
+ * @param unit  the unit that tm_shown_choose returned for the cell's column
  * @param out   terminated
  */
 void tm_shown_cell(const tm_column *column, tm_shown_unit unit, const tm_cell *cell,
                    char out[TM_SHOWN_MAX]);
 
-/** Whether a text is longer than @p points code points. */
+/** Returns whether a text is longer than @p points code points. */
 bool tm_shown_is_cut(const char *text, size_t points);
 
 /** Formats a text with at most @p points code points, up to TM_SHOWN_POINTS. The cut contains @p
@@ -95,7 +98,8 @@ typedef struct tm_shown_text {
  */
 tm_shown_text tm_shown_percent(double percent, int decimals);
 
-/** Formats a time for prose: "37.4 ms"; two decimals below 10, one below 1,000, after rounding. */
+/** Formats a time for prose, for example "37.4 ms". The rounded number has two decimals if it is
+ * below 10, one if it is below 1,000, and no decimals otherwise. */
 void tm_shown_duration(int64_t ns, char *out, size_t size);
 
 /** Formats a time for prose in a given unit; a time that is too small for it is "< 0.01 ms". */

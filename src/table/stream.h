@@ -5,7 +5,7 @@
 #include "table/out.h"
 #include "tmerge/table.h"
 
-/** Called with a slice of rows; must not keep any of it. */
+/** Function that is called with a slice of rows. It must not keep anything of the slice. */
 typedef tm_status tm_rows_visitor(void *context, const tm_table *slice, tm_error *err);
 
 /** The rows of a table. They can be read several times, with the same result. */
@@ -19,22 +19,24 @@ typedef struct tm_rows {
 /** Destination of text. */
 typedef struct tm_sink_out {
     tm_out *out;
-    tm_status (*spill)(tm_out *out, tm_error *err); /* called after each slice to write the text and
-                                                       empty it; NULL: the text stays in memory */
+    /* Called after each slice. It writes the text and empties it. NULL: the text stays in
+     * memory. */
+    tm_status (*spill)(tm_out *out, tm_error *err);
 } tm_sink_out;
 
 /** Layout of rows for a terminal. */
 typedef struct tm_text_style {
     int width;         /* columns of the terminal; 0: no limit */
-    bool bars;         /* draw bars after shares, unless that needs more blocks of columns */
+    bool bars;         /* draw a bar after each share, unless the table then needs more blocks of
+                          columns */
     int64_t origin_ns; /* times since the epoch are shown relative to this; 0: unchanged */
 } tm_text_style;
 
 /** Provides the rows of a table in memory. The table must outlive the result. */
 tm_rows tm_rows_of(const tm_table *table);
 
-/* Streaming versions of the functions in tmerge/table.h that render into memory.
- * @return TM_OK; the status of the rows or the sink; TM_ERR_FAULT if out of memory */
+/* These functions render like the functions of tmerge/table.h, but pass the output to a sink in
+ * pieces. They do not hold all of it in memory. */
 
 tm_status tm_stream_text(const tm_rows *rows, const tm_text_style *style, const tm_sink_out *sink,
                          tm_error *err) TM_MUST_CHECK;

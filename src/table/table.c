@@ -115,8 +115,9 @@ tm_table *tm_tables_look_up(const tm_tables *tables, const char *name) {
     return NULL;
 }
 
-/* Compares the addresses of names first, which is fast and usually succeeds, because callers pass
- * the definition's name; each rank looks up about a hundred tables. */
+/* First compares only the addresses of the names. This is fast and usually succeeds, because
+ * callers pass the name in the definition. Speed matters, because about a hundred tables are looked
+ * up for each rank. */
 tm_table *tm_tables_find(const tm_tables *tables, const char *table) {
     size_t t = 0;
     while (t < tables->n_tables && tables->names[t] != table)
@@ -232,8 +233,8 @@ tm_status tm_table_set_text(tm_table *table, tm_cell *cell, const char *text, tm
     return TM_OK;
 }
 
-/* Returns the cache slot of a text. A text that is in the slot moves to the neighbouring one when
- * this text is stored. */
+/* Returns the slot of a text in the cache. If the slot has another text, that text moves to the
+ * neighbouring slot when this text is stored. */
 static size_t place_of(const char *bytes, size_t size) {
     uint64_t words[3] = {size, 0, 0};
     size_t n = size < sizeof *words ? size : sizeof *words;
@@ -271,8 +272,8 @@ tm_status tm_table_set_bytes(tm_table *table, tm_cell *cell, const char *bytes, 
         tm_utf8_repair(bytes, size, copy);
         texts->recent[at ^ 1] = texts->recent[at];
         texts->recent[at].text = copy;
-        texts->recent[at].size = repaired; /* not the size of the given bytes, so a text that needs
-                                              repair is never found here */
+        texts->recent[at].size = repaired; /* Size of the stored text, not of the given bytes. So
+                                              bytes that need repair are never found here. */
     }
     *cell = (tm_cell){.value.text = texts->recent[at].text};
     return TM_OK;

@@ -7,7 +7,8 @@
 #include "table/levels.h"
 #include "table/rows.h"
 
-/* Sort order: by columns [first, end). Nulls are last in either direction. */
+/* Sort order: rows are compared by the columns [first, end). Nulls come last, also in descending
+ * order. */
 typedef struct order {
     const tm_table_def *def;
     int first;
@@ -29,7 +30,7 @@ typedef struct word {
     size_t letters; /* number of letters at the start */
     size_t number;  /* start of the trailing number, without leading zeros */
     size_t size;
-    bool counts; /* whether the word is letters only, or letters and then digits only */
+    bool counts; /* true if the word has only letters, or letters followed by digits */
 } word;
 
 static word word_at(const unsigned char *text) {
@@ -47,8 +48,9 @@ static word word_at(const unsigned char *text) {
     return w;
 }
 
-/* Compares two words: by their letters; then words that are letters or letters and a number by the
- * number; then all others (hashes, addresses) by bytes. */
+/* Compares two words by the letters at their start. If these are equal, words that are only
+ * letters, or letters and a number, come before all other words, and are compared by their numbers.
+ * Two other words (hashes, addresses) are equal here: the caller compares them by bytes. */
 static int compare_words(const word *a, const word *b) {
     const size_t least = a->letters < b->letters ? a->letters : b->letters;
     int result = memcmp(a->bytes, b->bytes, least);
@@ -127,7 +129,8 @@ static void swap_rows(const tm_table *table, size_t a, size_t b) {
     }
 }
 
-/* Insertion sort, for short tables, or if memory runs out: slow, but needs no memory. */
+/* Sorts the rows by insertion. This is slow but needs no memory. It is used for short tables, and
+ * when memory runs out. */
 static void sort_by_insertion(const tm_table *table, const order *by) {
     for (size_t end = 1; end < table->n_rows; end++)
         for (size_t r = end; r > 0; r--) {
@@ -137,13 +140,16 @@ static void sort_by_insertion(const tm_table *table, const order *by) {
         }
 }
 
-#define UNREPORTED INT64_MAX /* entry.first if it decides nothing: compare the whole rows */
+/* Value of entry.first if the first key cannot be reported as a number. The whole rows must then be
+ * compared. */
+#define UNREPORTED INT64_MAX
 
-/* A row during sorting. Its first key is copied here, because it usually decides, without access to
- * the row. */
+/* A row during sorting. `first` is a copy of the row's first key. Usually this key decides the
+ * order, so the row itself need not be read. */
 typedef struct entry {
-    int64_t first; /* the first key if it is an int or a bool (complemented to sort descending),
-                      else UNREPORTED; during a counting sort by all keys, the current key */
+    /* The first key, if it is an int or a bool. It is complemented to sort in descending order. For
+     * other types, it is UNREPORTED. During a counting sort by all keys, it is the current key. */
+    int64_t first;
     size_t row;
 } entry;
 
@@ -180,9 +186,9 @@ static void merge(const tm_table *table, const order *by, const entry *from, ent
  * the number of rows. */
 enum { COUNTED_LEAST = 256, COUNTED_RANGE = 4 };
 
-/* Sorts entries by their first keys with a counting sort, if the key range is small, as for names
- * and ranks. Otherwise, or if out of memory, leaves them unchanged. Returns the array with the
- * entries. */
+/* Sorts entries by their first keys with a counting sort. Does so only if the keys have a small
+ * range, as ids of names and ranks have. Otherwise, or when out of memory, leaves the entries
+ * unchanged. Returns the array that has the entries. */
 static entry *count_sort(size_t n, entry *entries, entry *spare) {
     int64_t least = INT64_MAX, most = INT64_MIN;
     for (size_t r = 0; r < n; r++) {
@@ -205,8 +211,8 @@ static entry *count_sort(size_t n, entry *entries, entry *spare) {
     return spare;
 }
 
-/* Sorts entries by all keys, from the last to the first, if all are numbers of a small range.
- * Returns the array with the result, or NULL. */
+/* Sorts entries by all keys, one key after another, from the last key to the first. Returns the
+ * array that has the result. Returns NULL if a key is not a number or has a large range. */
 static entry *count_sort_all(const tm_table *table, const order *by, entry *entries, entry *spare) {
     const size_t n = table->n_rows;
     for (size_t r = 0; r < n; r++)
@@ -233,9 +239,9 @@ static bool are_sorted(const tm_table *table, const order *by, const entry *entr
     return true;
 }
 
-/* Sorts entries by counting if possible. Otherwise sorts them by their first keys, then, if rows
- * with equal first keys are not in order yet, by bottom-up merging. Returns the array with the
- * result. */
+/* Sorts entries. If possible, sorts them by counting all keys. Otherwise sorts them by their first
+ * keys first. If rows with equal first keys are then not in order yet, merges from the bottom up.
+ * Returns the array that has the result. */
 static entry *sort_entries(const tm_table *table, const order *by, entry *entries, entry *spare) {
     size_t n = table->n_rows;
     entry *all = count_sort_all(table, by, entries, spare);
@@ -263,8 +269,8 @@ static entry *sort_entries(const tm_table *table, const order *by, entry *entrie
     return entries;
 }
 
-/* Moves row sorted[r].row to position r, for all r, in place, because a table may be most of a
- * process's memory. @p kept: buffer for a row; afterwards sorted[r].row is r. */
+/* Moves row sorted[r].row to position r, for all r. Works in place, because a table may take most
+ * of a process's memory. Afterwards, sorted[r].row is r. @p kept is a buffer for one row. */
 static void move_rows(const tm_table *table, entry *sorted, tm_cell *kept) {
     size_t row_bytes = tm_rows_width(table) * sizeof *kept;
     for (size_t first = 0; first < table->n_rows; first++) {
@@ -300,7 +306,8 @@ static bool sort_by_merging(tm_table *table, const order *by) {
 /* Sorts the rows. This cannot fail: if memory runs out, it is only slow. */
 static void sort_rows(tm_table *table, const order *by) {
     enum { SHORT_TABLE = 16 };
-    if (is_sorted(table, by)) /* the usual case, because rows are mostly appended in order */
+    /* This is the usual case, because rows are mostly appended in order. */
+    if (is_sorted(table, by))
         return;
     if (table->n_rows <= SHORT_TABLE || !sort_by_merging(table, by))
         sort_by_insertion(table, by);
@@ -360,7 +367,8 @@ void tm_table_top_each(tm_table *table, int column, size_t n) {
     sort_rows(table, &by);
     for (size_t r = 0; r < table->n_rows; r++) {
         const tm_cell *row = tm_table_row(table, r);
-        /* row r - 1 is unchanged or is the last row that was kept, so it can be compared */
+        /* Row r - 1 can be compared, although rows are overwritten: either it is unchanged, or it
+         * was overwritten by the last row that was kept. */
         bool same = r > 0 && compare_rows(&by, tm_table_row(table, r - 1), row) == 0;
         of_text = same ? of_text + 1 : 0;
         if (of_text < n && kept++ < r)

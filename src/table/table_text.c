@@ -10,8 +10,10 @@
 #include "table/shown.h"
 #include "table/stream.h"
 
-enum { GAP = 2, BAR = 10 }; /* spaces between columns; characters of a full bar */
-/* LEAST: minimum length of cut texts. MANY: so many blocks make a table long. */
+/* GAP: number of spaces between columns. BAR: number of characters of a full bar. */
+enum { GAP = 2, BAR = 10 };
+/* LEAST_POINTS: minimum length to which texts are cut. MANY_BLOCKS: number of blocks from which on
+ * a table is long. */
 enum { LEAST_POINTS = 24, MANY_BLOCKS = 5 };
 
 /* Header of the row numbers. If the keys take too much room to be repeated in every block of
@@ -24,15 +26,15 @@ typedef struct shape {
                              wider */
     tm_cell least, most;  /* smallest and largest value of a column of times or shares; null until a
                              value is seen */
-    tm_shown_range range; /* range of the absolute values, of a column of times */
+    tm_shown_range range; /* range of the absolute values, if the column has times */
     int64_t origin_ns;    /* times since the epoch are shown relative to this */
     double full;          /* value of a share at which the bar is full; 0: no bar */
     tm_alike alike;       /* for texts */
 } shape;
 
-/* A table being printed. A block shows the key columns, or row numbers, and columns [first, end).
- * Cells are converted to text twice, to measure and to print, because all texts together would need
- * more memory than the table. */
+/* A table that is being printed, block by block. A block shows the key columns or the row numbers,
+ * and then the columns [first, end). Each cell is converted to text twice: once to measure it and
+ * once to print it. Keeping all texts would need more memory than the table. */
 typedef struct printer {
     const tm_table_def *def;
     shape *shapes; /* [n_columns] */
@@ -46,7 +48,8 @@ typedef struct printer {
     int first, end; /* columns [first, end) of the current block */
 } printer;
 
-/* Returns the cell to show. If times of the column are since the epoch, subtracts the origin. */
+/* Returns the value that is shown for a cell. A time since the epoch is shown relative to the
+ * origin. */
 static tm_cell since(const shape *s, const tm_cell *cell) {
     tm_cell out = *cell;
     if (s->origin_ns != 0 && !cell->null)
@@ -78,7 +81,8 @@ static void widen(const printer *p, int column, const tm_cell *row) {
         p->shapes[column].width = width;
 }
 
-/* Returns the number of columns printed side by side: all but those of prose. */
+/* Returns the number of columns that are printed side by side. These are all columns except those
+ * with prose. */
 static int n_beside(const tm_table_def *def) {
     return def->n_columns - def->n_prose;
 }
@@ -103,8 +107,9 @@ static void note_extremes(shape *s, const tm_column *column, const tm_cell *cell
     tm_shown_widen(&s->range, column->type == TM_REAL ? cell->value.r : (double)cell->value.i);
 }
 
-/* Measures a cell. A time only extends the column's range: the unit depends on all times, so the
- * extremes, which are widest, are formatted later. */
+/* Measures a cell. A time is not formatted yet, because the unit depends on all times. Only the
+ * smallest and the largest time are remembered. They are formatted later, because they are the
+ * widest. */
 static bool measure_cell(const printer *p, int c, const tm_cell *row) {
     const tm_column *column = &p->def->columns[c];
     shape *s = &p->shapes[c];
@@ -246,8 +251,8 @@ static void cut_texts(printer *p) {
         p->points--;
 }
 
-/* Whether most blocks have only one column next to the keys, and row numbers would save a third of
- * the blocks. */
+/* Returns whether two conditions hold: most blocks have only one column next to the keys, and row
+ * numbers in place of the keys would save a third of the blocks. */
 static bool is_long(const printer *p) {
     printer cut = *p, numbered = *p;
     number_rows(&numbered);
@@ -283,8 +288,8 @@ static void add_bars(const printer *p) {
         if (!is_share(&p->def->columns[c]) || s->most.null || s->least.value.r < 0.0 ||
             s->most.value.r > 100.0 || s->most.value.r <= 0.0)
             continue;
-        bool of_one = strcmp(p->def->columns[c].name, "share_pct") == 0; /* shares of one whole,
-                                                                            most of them small */
+        /* true if the column has shares of one whole. Most of these shares are small. */
+        bool of_one = strcmp(p->def->columns[c].name, "share_pct") == 0;
         s->full = of_one ? s->most.value.r : 100.0;
         s->width += 1 + BAR;
         if (n_blocks(p) > n || !fits(p, p->points)) {
@@ -294,7 +299,8 @@ static void add_bars(const printer *p) {
     }
 }
 
-/* Prints the bar after a share, rounded to a mark; returns the remaining blanks. */
+/* Prints the bar after a share. Its length is rounded to whole marks. Returns the number of blanks
+ * that remain to the column's full width. */
 static size_t put_bar(const printer *p, double full, const tm_cell *cell) {
     size_t marks = cell && !cell->null ? (size_t)lround(cell->value.r * BAR / full) : 0;
     tm_out_string(p->out, marks > 0 ? " " : "");
@@ -303,8 +309,8 @@ static size_t put_bar(const printer *p, double full, const tm_cell *cell) {
     return BAR - marks + (marks == 0);
 }
 
-/* Prints one cell; @p pending is the number of spaces before it, deferred so that no line ends in
- * spaces. */
+/* Prints one cell. @p pending is the number of spaces before the cell. These spaces are printed
+ * only when a cell follows, so that no line ends in spaces. */
 static void put_cell(const printer *p, int column, const tm_cell *row, size_t *pending) {
     char text[TM_SHOWN_MAX];
     const shape *s = &p->shapes[column];

@@ -7,8 +7,8 @@
 typedef struct numbered {
     int64_t sequence, begin_ns;
     uint32_t row;   /* of the attributes */
-    uint32_t track; /* track on which the operator ran; of a backward operator: autograd's number of
-                       the thread that ran its forward operator */
+    uint32_t track; /* Forward operator: track on which it ran. Backward operator: autograd's number
+                       of the thread that ran the forward operator. */
 } numbered;
 
 /* The operators of both passes. Forward operators are listed only if their numbers are in the range
@@ -82,9 +82,10 @@ static size_t forward_from(const passes *p, size_t at, const numbered *key) {
     return at;
 }
 
-/* Returns the last operator of a track that has the backward operator's number and started before
- * it. Of nested operators this is the innermost one, which made the graph node (PyTorch's own
- * arrows start there, too). Call it for backward rows in order, because *at only advances. */
+/* Returns the forward operator of a backward operator: the last operator of @p track that has the
+ * same sequence number and started earlier. If operators are nested, this is the innermost one,
+ * which created the graph node. PyTorch's own arrows start there, too. Call this function for
+ * backward rows in order, because *at only increases. */
 static const numbered *forward_of(const passes *p, const numbered *backward, uint32_t track,
                                   size_t *at) {
     const numbered *v = p->forward.data;
@@ -94,10 +95,10 @@ static const numbered *forward_of(const passes *p, const numbered *backward, uin
     return found ? &v[i - 1] : NULL;
 }
 
-/* The backward rows [first, end) have autograd's number of their forward thread, which is not the
- * trace's number. Finds the track of this thread. Each thread has its own sequence numbers, so it
- * is the track that has most of the rows' sequence numbers; of several such tracks, the first one.
- */
+/* Finds the track of the thread that ran the forward operators of the backward rows [first, end).
+ * The rows have only autograd's number of this thread, which the trace does not use. Sequence
+ * numbers are counted per thread. So the track is the one that has most of the rows' sequence
+ * numbers. If several tracks have equally many, returns the first of them. */
 static uint32_t track_of(const passes *p, size_t first, size_t end) {
     const numbered *v = p->forward.data, *b = p->backward.data;
     uint32_t best = UINT32_MAX;

@@ -13,10 +13,11 @@
 /* State while the events of traces become the columns of a timeline. */
 typedef struct builder {
     const tm_build_context *context;
-    tm_trace *all;    /* every event of the rank, in file order; launches linked */
-    uint32_t *place;  /* [tracks] index of the track after sorting */
-    uint32_t *order;  /* [n] by row: index of the event; later becomes the column launch */
-    uint32_t *row_of; /* [n] by index of the event: its row; later becomes the column step */
+    tm_trace *all;    /* all events of the rank in the order of the file; launches are linked */
+    uint32_t *place;  /* [tracks] place of each track after sorting */
+    uint32_t *order;  /* [n] index of the event of each row; later becomes the column `launch` */
+    uint32_t *row_of; /* [n] row of each event, by index of the event; later becomes the column
+                         `step` */
     tm_timeline *out;
 } builder;
 
@@ -179,7 +180,8 @@ static tm_status take_metadata(builder *b, tm_error *err) {
 
 /* Joins all spans into the first one, which becomes b->all. */
 static tm_status join(builder *b, tm_trace *const *traces, size_t n, tm_error *err) {
-    b->all = traces[0]; /* never left out: only a later trace can overlap an earlier one */
+    b->all = traces[0]; /* The first trace is never left out, because only later traces can overlap
+                           earlier ones. */
     for (size_t i = 0; i < n; i++) {
         if (traces[i]->left_out)
             continue;
@@ -198,13 +200,14 @@ static tm_status join(builder *b, tm_trace *const *traces, size_t n, tm_error *e
     return take_metadata(b, err);
 }
 
-/* A track to sort, with the texts of its ids. */
+/* A track to sort, with the process id and the thread id as texts. */
 typedef struct placed_track {
     const tm_track *track;
     tm_text pid, tid;
 } placed_track;
 
-/* Shorter texts come first, so that numbers of equal sign are in numerical order. */
+/* Compares two ids as texts. A shorter text comes first, so that numbers of equal sign are in
+ * numerical order. */
 static int compare_key(const tm_text *a, const tm_text *b) {
     int order = tm_order_u64(a->size, b->size);
     return order || a->size == 0 ? order : memcmp(a->bytes, b->bytes, a->size);
@@ -242,8 +245,8 @@ static tm_status sort_tracks(builder *b, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Sorts the rows by track, then by begin. Events with equal begins: longer ones first, then in the
- * order of the file. */
+/* Sorts the rows by track, then by begin. If events of a track have equal begins, longer events
+ * come first. Events of equal length stay in the order of the file. */
 static tm_status order_rows(builder *b, tm_error *err) {
     size_t n = b->all->events.n;
     const tm_raw_event *events = b->all->events.data;
@@ -387,7 +390,8 @@ static bool find_only_device(tm_timeline *out) {
     return true;
 }
 
-/* Finds the device with the most busy time; of several, the lowest. */
+/* Finds the device with the most busy time. If several devices have the same busy time, takes the
+ * lowest device number. */
 static tm_status find_device(tm_timeline *out, tm_error *err) {
     int64_t most = -1;
     if (find_only_device(out))

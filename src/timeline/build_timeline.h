@@ -9,17 +9,17 @@
 typedef struct tm_build_context {
     tm_names *names;           /* the texts of the traces' name ids */
     tm_classifier *classifier; /* decides which kernels communicate */
-    bool skip_overlapping;     /* leave out a trace that overlaps an earlier trace of its rank;
-                                  false: fail */
-    /* which annotations are steps; NULL: the built-in names */
+    bool skip_overlapping;     /* true: leave out a trace that overlaps an earlier trace of its
+                                  rank; false: fail in that case */
+    /* decides which annotations are steps; NULL: uses the built-in names */
     const tm_step_names *step_names;
 } tm_build_context;
 
 /**
  * Joins the traces of one rank (its spans), in the order given.
  *
- * @param traces  [n_traces] at least one; left empty; left_out is set to whether the trace overlaps
- *                an earlier one and was left out
+ * @param traces  [n_traces] at least one; the traces are empty afterwards. `left_out` of a trace is
+ *                set to true if it overlaps an earlier trace and was left out
  * @param rank    rank of the traces
  * @param out     set only on TM_OK; destroy with tm_timeline_destroy
  * @return        TM_OK; TM_ERR_INPUT: two traces, which the message names, cover the same time;
@@ -56,7 +56,8 @@ static inline bool tm_span_counts(uint8_t kind, uint8_t category) {
            category != TM_CAT_SYSCALL && category != TM_CAT_ON_CPU;
 }
 
-/** Extends the ranges of a span to an event that counts. */
+/** Extends a span so that it includes an event. Call it only for events for which tm_span_counts is
+ * true. */
 static inline void tm_span_widen(tm_span *out, uint8_t category, int64_t begin_ns, int64_t end_ns) {
     if (out->n_durations == 0 || begin_ns < out->begin_ns)
         out->begin_ns = begin_ns;
@@ -70,7 +71,8 @@ static inline void tm_span_widen(tm_span *out, uint8_t category, int64_t begin_n
         out->gpu_end_ns = end_ns;
 }
 
-/** Sets a span's range of duration events and of GPU events from a trace. */
+/** Sets the time range of a span's duration events and that of its GPU events, from the events of a
+ * trace. */
 void tm_trace_range(const tm_trace *trace, tm_span *out);
 
 #endif

@@ -10,7 +10,7 @@
 struct tm_classifier {
     regex_t extra;
     bool has_extra;
-    tm_vec known; /* of looked_up: kind of each name, by name id */
+    tm_vec known; /* of looked_up: the kind of each name, indexed by name id */
     tm_vec text;  /* of char: terminated copy of the current name */
 };
 

@@ -27,8 +27,8 @@ static inline bool tm_kernel_communicates(tm_kernel_kind kernel) {
 /** Returns the kind of collective that a `Collective name` means. */
 tm_collective_kind tm_collective_kind_of_name(const char *bytes, size_t size);
 
-/** Returns the kind of a communication kernel by its name; if the table does not have the kernel,
- * by the words of its name. */
+/** Returns the kind of a communication kernel by its name. If the table does not have the kernel,
+ * guesses the kind from the words of the name. */
 tm_collective_kind tm_collective_kind_of_kernel(const char *bytes, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* Matched collectives: output of matching, input of the clock fit and of the analyses. */
+/* Matched collectives. Matching produces them. The clock fit and the analyses read them. */
 #ifndef TMERGE_COLLECTIVES_H
 #define TMERGE_COLLECTIVES_H
 
@@ -16,8 +16,10 @@ typedef enum tm_match_way {
     TM_MATCH_INFERRED  /* who waited for whom: the group is not recorded */
 } tm_match_way;
 
-/** Returns the word for a way: "metadata" (ids in the kernels), "order" (order within a recorded
- * group) or "inferred". */
+/** Returns the word for a way of matching:
+ * - "metadata": ids in the kernels;
+ * - "order": order of the kernels within a recorded group, or between two ranks;
+ * - "inferred": no group is recorded. */
 static inline const char *tm_match_word(uint8_t way) {
     return way == TM_MATCH_INFERRED                        ? "inferred"
            : way == TM_MATCH_PAIR || way == TM_MATCH_ORDER ? "order"
@@ -37,10 +39,9 @@ static inline const char *tm_match_word(uint8_t way) {
     X(TOKENS, "tokens differ")       /* no alignment has equal kinds, sizes and steps */           \
     X(INCOHERENT, "incoherent")      /* no alignment has a constant end difference */              \
     X(AMBIGUOUS, "ambiguous")        /* several alignments have a constant end difference */       \
-    X(ALONE, "no counterpart")       /* the kernel ends when nothing ends on the                   \
-                                        other ranks */                                             \
-    X(PLACE, "ends need not meet")   /* ranks may leave its kind early, so only its position       \
-                                        could match it; but a rank lacks kernels */
+    X(ALONE, "no counterpart")       /* no kernel ends at the same time on the other ranks */      \
+    X(PLACE, "ends need not meet")   /* Ranks may leave a kernel of this kind early, so it can be  \
+                                        matched only by its position. But a rank lacks kernels. */
 
 typedef enum tm_unmatched {
     TM_UNMATCHED_NOT, /* the kernel is matched */
@@ -63,10 +64,11 @@ typedef struct tm_comm_record {
     uint64_t group; /* id of the kernel's process group or, for a transfer, of the pair of ranks in
                        the group; equal on all ranks */
     uint64_t key;   /* id of the operation within group and way; equal on all ranks */
-    int64_t begin_ns, end_ns;   /* as recorded; after alignment, on the job's clock: the aligned
-                                   begin, and this begin + the recorded duration */
+    /* Before alignment: as recorded. After alignment: begin_ns is the start on the job's clock, and
+     * end_ns is begin_ns + the recorded duration. */
+    int64_t begin_ns, end_ns;
     int64_t gained_ns;          /* correction of the duration due to drift; 0 before alignment */
-    int64_t exposed_ns;         /* as in tm_collective_attr; set by tm_mpi_exposed */
+    int64_t exposed_ns;         /* as in tm_collective_attr; tm_mpi_exposed sets it */
     int64_t bytes;              /* size as nccl-tests defines it; -1 without metadata */
     int64_t call_bytes;         /* as in tm_collective_attr */
     int64_t step;               /* number of the kernel's step; -1 for none */
@@ -74,23 +76,24 @@ typedef struct tm_comm_record {
     int64_t rank;               /* global */
     uint64_t operation;         /* the program's id of the operation if seq is TM_SEQ_REPEATED; the
                                    tag of an MPI message if `tagged`; else 0 */
-    uint64_t process_group;     /* id of the kernel's process group, also for a transfer. For a
-                                   kernel without metadata: its token, until it is matched */
+    uint64_t process_group;     /* id of the kernel's process group, also for a transfer. While a
+                                   kernel without metadata is not yet matched: the kernel's token */
     int32_t process_group_size; /* ranks of process_group */
     uint32_t description;       /* id of the text that describes the group; TM_NO_NAME: none */
     uint32_t event;             /* row of the kernel in the rank's timeline */
-    int32_t group_size; /* number of ranks of the group; 2 for a transfer. For a kernel without
-                           metadata: number of the job's ranks, until it is matched */
+    int32_t group_size; /* number of ranks of the group; 2 for a transfer. While a kernel without
+                           metadata is not yet matched: number of the job's ranks */
     int32_t origin;     /* process that holds the rank and receives the answer */
-    int32_t domain; /* clock domain of the rank; set by alignment, like the next two. Before that,
-                       for a kernel without metadata: number of the rank's host */
+    /* Clock domain of the rank. Alignment sets it, and the next two members, too. Before alignment,
+     * a kernel without metadata has the number of the rank's host here. */
+    int32_t domain;
     uint32_t uncertainty_ns; /* uncertainty of the rank's clock against other domains */
     uint32_t spread_ns;      /* uncertainty of the rank's clock within its domain */
     uint8_t kind;            /* tm_collective_kind */
     uint8_t way;             /* tm_match_way */
-    int32_t evidence_bits;   /* if inferred: evidence [bits] for the weakest of the joins that made
-                                the group */
-    bool at_least;           /* if inferred: the group may have more ranks */
+    int32_t evidence_bits;   /* If the group is inferred: evidence [bits] for the weakest of the
+                                joins of ranks that made the group. */
+    bool at_least;           /* if the group is inferred: it may have more ranks than were found */
     bool exchange;           /* an exchange: both ranks send and receive */
     bool wrong_clock;        /* the kernel starts long before its launch: its times are wrong */
     bool transfer_alone;     /* the recorded kernel starts only when the last rank has arrived, so
@@ -113,22 +116,24 @@ typedef enum tm_instance_state {
 typedef struct tm_instance {
     size_t first, n; /* records in tm_collectives, ascending by rank */
     int64_t last_ns; /* L: the latest start */
-    bool waits;      /* the operation's waits are known. This needs several ranks; a kind that
-                        synchronises, or an exchange; and a complete operation, or a barrier whose
-                        last rank is known */
-    bool transfers;  /* the operation is a complete transfer from one rank to another. Alignment
-                        clears `waits` and `transfers` if the starts cannot be compared */
-    bool joins; /* set by alignment: members could continue only when the last one had arrived. May
-                   be true for transfers, broadcasts and incomplete operations, too */
+    /* The waits of the operation are known. All of these are required: the operation has several
+     * ranks; its kind synchronises, or it is an exchange; it is complete, or it is a barrier whose
+     * last rank is known. */
+    bool waits;
+    bool transfers; /* the operation is a complete transfer from one rank to another. Alignment
+                       clears `waits` and `transfers` if the starts cannot be compared */
+    bool joins;    /* Members could continue only when the last member had arrived. This may also be
+                      true for transfers, broadcasts and incomplete operations. Set by alignment. */
     uint8_t state; /* tm_instance_state */
 } tm_instance;
 
-/** Values of an operation for the tables by kind and group, on the process that owns the group. */
+/** Values of an operation for those tables that have a row for each kind and group. They are on the
+ * process that owns the group. */
 typedef struct tm_instance_value {
     uint64_t group;
     int64_t bytes;       /* median of the members' sizes; -1 without metadata */
-    int64_t transfer_ns; /* latest end minus L; -1: waits are unknown */
-    int64_t skew_ns;     /* L minus earliest start; -1: waits are unknown */
+    int64_t transfer_ns; /* latest end minus latest start (L); -1 if waits are unknown */
+    int64_t skew_ns;     /* latest start (L) minus earliest start; -1 if waits are unknown */
     int32_t group_size;
     uint8_t kind;
     uint8_t state; /* tm_instance_state */
@@ -136,7 +141,8 @@ typedef struct tm_instance_value {
     uint64_t process_group;     /* as in tm_comm_record */
     int32_t process_group_size; /* likewise */
     uint32_t description;       /* likewise */
-    int32_t from, to;           /* of a transfer: rank of sender and receiver; else -1 */
+    int32_t from, to;           /* ranks of the sender and the receiver of a transfer; -1 for other
+                                   operations */
     int64_t shortest_ns;        /* duration of the operation's shortest kernel */
     int64_t comm_ns;            /* sum of the durations of the operation's kernels */
     int64_t waited_ns;          /* sum of the members' waits; 0 if waits are unknown */
@@ -148,27 +154,27 @@ typedef struct tm_instance_value {
 /** An operation with one of the largest waits or exposed times of the job. */
 typedef struct tm_worst {
     size_t instance; /* index into instances */
-    int64_t place;   /* place among the job's operations sorted by wait or by exposed time; 0: the
-                        largest */
+    int64_t place;   /* index of the operation when the job's operations are sorted by wait or by
+                        exposed time, the largest first */
 } tm_worst;
 
 /** How long `for_rank` waited because `rank` was late, summed over operations. */
 typedef struct tm_pair {
     int64_t rank, for_rank;
     int64_t whole_ns;  /* whole nanoseconds */
-    uint64_t fraction; /* further fraction, in units of 2^-40 ns, below 2^40 */
+    uint64_t fraction; /* fraction of a nanosecond, in units of 2^-40 ns; below 2^40 */
 } tm_pair;
 
-/** Costs that delay propagation moved for a rank and step, in whole nanoseconds. passed_ns: the
- * part of the rank's caused wait that is passed on to the ranks that made it wait. indirect_ns: the
- * wait of others that the rank caused indirectly. */
+/** Costs of a rank in a step that delay propagation has moved, in whole nanoseconds. passed_ns is
+ * the part of the caused wait that the rank passes on to the ranks that made it wait. indirect_ns
+ * is the wait of other ranks that the rank has caused indirectly. */
 typedef struct tm_cost {
     int64_t rank, step; /* step -1: outside of all steps */
     int64_t passed_ns, indirect_ns;
 } tm_cost;
 
-/** Own time of a rank in the stretch that ends at an operation (waits/stretches.h), on the process
- * that owns the group. */
+/** Own time of a rank in the stretch that ends at an operation (waits/stretches.h). It is on the
+ * process that owns the operation's group. */
 typedef struct tm_own_time {
     uint64_t group;
     uint64_t key;    /* key of the operation, as in tm_comm_record */
@@ -179,7 +185,7 @@ typedef struct tm_own_time {
     uint32_t host; /* name id of the rank's host; TM_NO_NAME: unknown */
 } tm_own_time;
 
-/** A rank of a process group in which waits are known. */
+/** A rank of a process group that has operations with known waits. */
 typedef struct tm_group_member {
     uint64_t group;
     int64_t rank;
@@ -197,28 +203,31 @@ typedef struct tm_pipeline_use {
 /** What a process knows about the matched operations. */
 typedef struct tm_collectives {
     tm_vec records;   /* of tm_comm_record; those of an instance are adjacent */
-    tm_vec instances; /* of tm_instance: matched by this process */
-    tm_vec values;    /* of tm_instance_value: of groups that this process owns */
-    tm_vec worst;     /* of tm_worst: the job's operations with the largest waits; only those that
+    tm_vec instances; /* of tm_instance: the operations that this process matched */
+    tm_vec values;    /* of tm_instance_value: operations of the groups that this process owns */
+    tm_vec worst;     /* of tm_worst: from the job's operations with the largest waits, those that
                          this process matched */
-    /* of tm_worst: the job's most exposed operations; only those that this process matched */
+    /* of tm_worst: from the job's most exposed operations, those that this process matched */
     tm_vec exposed;
-    tm_vec pairs;     /* of tm_pair: pairs whose late rank this process owns */
-    tm_vec left_out;  /* of tm_left_out: unmatched kernels that this process counted */
-    tm_vec costs;     /* of tm_cost: costs of ranks, by step */
-    tm_vec members;   /* of tm_group_member: ranks that this process holds */
-    tm_vec own_times; /* of tm_own_time: complete for each group that this process owns */
-    tm_vec stages;    /* of tm_stage (waits/stages.h): all ranks of a pipeline */
+    tm_vec pairs;     /* of tm_pair: the pairs whose late rank is owned by this process */
+    tm_vec left_out;  /* of tm_left_out: numbers of unmatched kernels, as counted by this process */
+    tm_vec costs;     /* of tm_cost: the costs of ranks in each step */
+    tm_vec members;   /* of tm_group_member: the groups of the ranks that this process holds */
+    tm_vec own_times; /* of tm_own_time: the own times of all members of the groups that this
+                         process owns */
+    tm_vec stages;    /* of tm_stage (waits/stages.h): all ranks of the pipeline */
     int64_t n_waits;  /* number of the job's operations with known waits */
     tm_pipeline_use pipeline;
     bool first_process; /* this process reports for the whole job */
-    int64_t n_compared; /* number of members, in the whole job, of the groups with own times */
-    int64_t violations_before; /* number of operations in which, on recorded clocks, one rank ended
-                                  before another had started; set by alignment */
+    int64_t n_compared; /* total number of members of the groups that have own times, over the whole
+                           job */
+    int64_t violations_before; /* number of operations in which one rank ended before another had
+                                  started, by the clocks as recorded; set by alignment */
     int64_t worst_before_ns;   /* largest such lead */
-    /* see replay/whatif/result.h; borrowed; only on the first process; NULL without a replay */
+    /* result of the replay (replay/whatif/result.h); borrowed. It is set only on the first process,
+     * and NULL without a replay. */
     const struct tm_replay_result *replay;
-    bool has_works; /* the replay has the ranks' own work; the same on every process */
+    bool has_works; /* the replay has the ranks' own work; same on every process */
 } tm_collectives;
 
 /** Longest time from the last arrival to the end of a barrier. TPUs take 1.7 to 5.2 us. */
@@ -230,16 +239,17 @@ static inline bool tm_collective_synchronises(uint8_t kind) {
            kind == TM_COLL_REDUCESCATTER || kind == TM_COLL_ALLTOALL || kind == TM_COLL_BARRIER;
 }
 
-/** Returns whether no rank can leave a kernel's operation before all ranks have arrived. In an
- * operation without bytes, ranks do not wait, except in a barrier. */
+/** Returns whether the operation of a kernel synchronises: no rank can leave it before all ranks
+ * have arrived. An operation without bytes does not, unless it is a barrier. */
 static inline bool tm_record_synchronises(const tm_comm_record *record) {
     return tm_collective_synchronises(record->kind) &&
            (record->bytes != 0 || record->kind == TM_COLL_BARRIER);
 }
 
-/** Returns how far apart [ns] two starts must be to say for certain which was first: 2 sqrt(u^2 +
- * v^2), where u and v are the uncertainties of the two clocks (within one domain, their spreads). 0
- * if clocks are used as recorded. */
+/** Returns how far apart [ns] two starts must be so that it is certain which start was first. If
+ * the ranks are in different clock domains, this is 2 sqrt(u^2 + v^2), where u and v are the
+ * uncertainties of the two clocks. Within one domain, it is twice the spread of the rank @p a. It
+ * is 0 if clocks are used as recorded. */
 static inline int64_t tm_joint_uncertainty(const tm_comm_record *a, const tm_comm_record *b) {
     if (a->domain == b->domain)
         return 2 * (int64_t)a->spread_ns;

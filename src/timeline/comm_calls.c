@@ -29,7 +29,7 @@ tm_collective_kind tm_comm_call_kind(const char *bytes, size_t size) {
     return TM_COLL_OTHER;
 }
 
-/* Returns the bytes of an element of an operator's type; -1 if the type is unknown. */
+/* Returns the size [B] of an element if the type of an operator's input is known, else -1. */
 static int64_t type_bytes(tm_text type) {
     static const struct {
         const char *name;
@@ -57,8 +57,9 @@ static tm_text next_type(tm_text *list) {
     return (tm_text){.bytes = begin + 1, .size = (size_t)(stop - begin - 1)};
 }
 
-/* Returns the number of elements of "8, 16]", and moves *at past the bracket; -1 if invalid or
- * huge. */
+/* Reads the dimensions of a tensor at *at, for example "8, 16]". Returns the number of elements
+ * (here 128), and moves *at to the character after the bracket. Returns -1 if the text is invalid
+ * or the number is huge. */
 static int64_t next_elements(const char **at, const char *end) {
     enum { MOST_DIGITS = 15 };
     const int64_t most = INT64_C(1) << 50;
@@ -98,7 +99,7 @@ int64_t tm_comm_call_bytes(tm_text dimensions, tm_text types) {
             return -1;
         const bool scalar = at < end && *at == ']';
         const int64_t n = next_elements(&at, end), bytes = type_bytes(next_type(&types));
-        if (scalar && bytes < 0) /* a scalar is an option of the call, not a tensor */
+        if (scalar && bytes < 0) /* such a scalar is an option of the call, not a tensor */
             continue;
         if (n < 0 || bytes < 0 || sum > INT64_MAX / 2)
             return -1;
@@ -112,14 +113,15 @@ typedef struct call {
     int64_t begin_ns, end_ns;
     int64_t reach_ns; /* latest end of this call and of all earlier calls of its thread */
     size_t track;
-    uint32_t row, n_kernels; /* row of the call; number of communication kernels that it launched */
+    uint32_t row, n_kernels; /* row of the call, and number of communication kernels that the call
+                                launched */
     uint8_t kind;
 } call;
 
-/* Kinds of collective that names give, found on first use. */
+/* The kind of collective that each name gives. A kind is found when it is first needed. */
 typedef struct known {
     const tm_names *names;
-    uint8_t *kinds; /* [n] owned; by name id; UNSEEN: not yet looked up */
+    uint8_t *kinds; /* owned; [n] kind by name id; UNSEEN if the name was not looked up yet */
     size_t n;
 } known;
 

@@ -5,10 +5,10 @@
 #include "classify.h"
 #include "tmerge/timeline.h"
 
-/** Returns the kind of collective that the name of a call or range gives. Known are PyTorch's
- * operators and ranges (c10d::alltoall_base_, nccl:all_to_all) and the calls of NCCL and RCCL
- * (ncclAllToAll), which profilers record as operator, annotation, NVTX or ROCTX range.
- * TM_COLL_OTHER for any other name. */
+/** Returns the kind of collective that the name of a call or range gives, or TM_COLL_OTHER. Two
+ * groups of names are known: PyTorch's operators and ranges (c10d::alltoall_base_,
+ * nccl:all_to_all), and the calls of NCCL and RCCL (ncclAllToAll). Profilers record such calls as
+ * operators, annotations, NVTX ranges or ROCTX ranges. */
 tm_collective_kind tm_comm_call_kind(const char *bytes, size_t size);
 
 /**
@@ -18,15 +18,16 @@ tm_collective_kind tm_comm_call_kind(const char *bytes, size_t size);
 int64_t tm_comm_call_bytes(tm_text dimensions, tm_text types);
 
 /**
- * Sets the kind of communication kernels without metadata whose names leave the kind open: NCCL
- * uses the same kernel for sends and receives, all-to-alls, gathers and scatters. The kind is that
- * of the innermost call in which the kernel was launched. A kernel launched in a single send or
- * receive stays unchanged, because the call's name does not include the peer.
+ * Finds the kind of kernels that have no metadata, and whose names do not show the kind. (For
+ * example, NCCL uses the same kernel for sends and receives, all-to-alls, gathers and scatters.)
+ * Such a kernel gets the kind of the innermost call in which it was launched. If this call is a
+ * single send or receive, the kernel is not changed, because the name of the call does not include
+ * the peer.
  *
- * Also sets call_bytes of all kernels. If a kernel's size is not recorded, and its call is a
- * TM_NCCL_RANGE that has recorded inputs and launched no other kernel, call_bytes is the size of
- * these inputs; else -1.
- * @param rows  [n] all of TM_ATTR_COLLECTIVE; roles and launches are known
+ * Also sets call_bytes of all kernels. It is the size of the inputs of a kernel's call if the
+ * kernel's own size is not recorded. The call must be a TM_NCCL_RANGE, have recorded inputs, and
+ * have launched no other kernel. In all other cases call_bytes is -1.
+ * @param rows  [n] all rows of TM_ATTR_COLLECTIVE. Roles and launches of the timeline must be known
  * @return      TM_OK; TM_ERR_FAULT
  */
 tm_status tm_comm_calls_ask(const tm_timeline *timeline, const tm_names *names,

@@ -96,15 +96,15 @@ static void add_all(words *w, const char *bytes, size_t size) {
         add(w, bytes[i], i + 1 < size ? bytes[i + 1] : '\0');
 }
 
-/* Adds the parts of a mangled name such as _ZN7deep_ep9intranode8dispatchILi8EEEvPi. False if the
- * name is not mangled. */
+/* Adds the parts of a mangled name such as _ZN7deep_ep9intranode8dispatchILi8EEEvPi. Returns false
+ * if the name is not mangled. */
 static bool add_mangled(words *w, const char *bytes, size_t size) {
     size_t i = 2;
     if (size < 3 || memcmp(bytes, "_Z", 2) != 0)
         return false;
-    /* without N: a single name, followed by the types of parameters */
+    /* A name that does not start with N has a single part. The types of the parameters follow. */
     bool nested = bytes[i] == 'N';
-    while (i < size && !is_digit(bytes[i])) /* N, K, L, St: nested, const, static, std */
+    while (i < size && !is_digit(bytes[i])) /* skip N, K, L and St: nested, const, static, std */
         if (i++ > 6)
             return false;
     for (bool first = true; i < size && is_digit(bytes[i]) && (first || nested); first = false) {
@@ -114,7 +114,8 @@ static bool add_mangled(words *w, const char *bytes, size_t size) {
         if (length > size - i)
             break; /* truncated */
         bool unnamed = length >= 7 && memcmp(bytes + i, "_GLOBAL", 7) == 0;
-        if (!unnamed) { /* an anonymous namespace is named after the file: left out */
+        if (!unnamed) { /* Leave out an anonymous namespace: its mangled name contains the file's
+                           name. */
             add_all(w, bytes + i, length);
             end_part(w);
         }
@@ -130,8 +131,8 @@ static bool begins_with(const char *bytes, size_t size, const char *word) {
     return size >= n && memcmp(bytes, word, n) == 0;
 }
 
-/* Adds namespaces and function of a demangled name, without return type, template arguments and
- * parameters. */
+/* Adds the namespaces and the function of a demangled name. Leaves out return type, template
+ * arguments and parameters. */
 static void add_demangled(words *w, const char *bytes, size_t size) {
     static const char unnamed[] = "(anonymous namespace)", call[] = "operator()";
     bool typed = memchr(bytes, '(', size) != NULL || memchr(bytes, '<', size) != NULL;
@@ -219,7 +220,7 @@ void tm_letters_of(const char *bytes, size_t size, char *out) {
 }
 
 tm_collective_kind tm_collective_kind_in(const char *letters) {
-    /* The first match counts. So a word must come before the words that are parts of it. */
+    /* The first word that matches counts. So "allreduce" must come before "reduce", for example. */
     static const struct {
         const char *word;
         tm_collective_kind kind;

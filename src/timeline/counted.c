@@ -12,7 +12,7 @@ static const struct {
 #undef COUNTED
 };
 
-/* Bit n: one of these names has n characters. This excludes most names quickly. */
+/* Bit n is set if one of these names has n characters. This test excludes most names quickly. */
 #define SIZE_BIT(id, name_) | UINT64_C(1) << (sizeof(name_) - 1)
 static const uint64_t sizes = 0 TM_COUNTED_LIST(SIZE_BIT);
 #undef SIZE_BIT

@@ -12,7 +12,7 @@ typedef struct annotation {
     int64_t number, begin_ns, end_ns;
     int64_t restarts; /* number of restarts of the job before the annotation */
     int64_t reach_ns; /* latest end of this annotation and of all annotations before it */
-    uint64_t stem;    /* as in tm_step_name, like the next two */
+    uint64_t stem;    /* `stem`, `trust` and `counted` are as in tm_step_name */
     tm_step_trust trust;
     bool counted;
     uint32_t row, name;
@@ -101,8 +101,9 @@ static bool choose_engine(candidates *c) {
     return true;
 }
 
-/* Keeps the annotations that are certainly steps. If there are none, keeps those of the loop that
- * takes most time, because steps within other steps are not steps of the job. */
+/* Keeps the annotations that are certainly steps. If there are none, keeps the annotations of one
+ * loop: the loop that takes most time. Other loops run inside the steps of this loop, so their
+ * iterations are not steps of the job. */
 static void choose_annotations(tm_vec *found) {
     annotation *v = found->data;
     size_t best = 0, n_best = 0;
@@ -212,7 +213,8 @@ static bool begins_by(const void *element, const void *key) {
     return ((const annotation *)element)->begin_ns <= *(const int64_t *)key;
 }
 
-/* Returns the annotation that contains a time; of several, the one that started last. */
+/* Returns the annotation that contains a time. If several annotations contain it, returns the one
+ * that started last. */
 static int32_t step_at(const annotation *v, size_t n, int64_t time_ns) {
     size_t i = tm_bisect(v, n, sizeof *v, &time_ns, begins_by);
     while (i-- > 0 && time_ns < v[i].reach_ns)
@@ -268,11 +270,15 @@ static void set_windows(tm_timeline *timeline, const annotation *v) {
     }
 }
 
-/* Returns when a stream finished the work that was queued before a recording; INT64_MIN if there
- * was none. As a stream runs in order, this work is the events without a recorded launch before the
- * first event with one. If at least as many events without a launch follow, or if no event has one,
- * launches (of graphs, for example) are often not recorded, and the result is INT64_MIN, too. Moves
- * *row from the recording's first event to the first event of the next recording. */
+/* Returns when a stream finished the work that was queued before a recording started; INT64_MIN if
+ * there was no such work. The launches of this work are not recorded. A stream runs in order, so
+ * the work is all events before the first event with a recorded launch.
+ *
+ * Launches of other events may be missing, too, for example those of graphs. So the result is
+ * INT64_MIN if no event has a launch, or if at least as many events without a launch come after the
+ * first launched event as before it.
+ *
+ * *row is the recording's first event. It is moved to the first event of the next recording. */
 static int64_t queued_before(const tm_timeline *timeline, uint32_t *row, uint32_t behind,
                              int64_t until_ns) {
     int64_t end_ns = INT64_MIN;
@@ -310,8 +316,8 @@ static void cut_first_steps(tm_timeline *timeline, const tm_track *track) {
     }
 }
 
-/* For a trace without marked steps: the whole trace is step 0. Without duration events there are no
- * steps. */
+/* Makes the whole trace step 0, because no steps are marked. If the trace has no duration events,
+ * there are no steps. */
 static void one_step(tm_timeline *timeline) {
     tm_step *step = &timeline->steps[0];
     *step = (tm_step){.number = 0, .annotated = false};

@@ -56,7 +56,8 @@ typedef struct finder {
     tm_timeline *timeline;
     uint8_t *kinds; /* [names] tm_host_comm */
     uint8_t work;   /* tm_category of work */
-    uint32_t next;  /* first row of the current track not yet searched for requests and waits */
+    uint32_t next;  /* first row of the current track that was not yet searched for requests and
+                       waits */
 } finder;
 
 static tm_host_comm kind_at(const finder *f, uint32_t row) {
@@ -114,7 +115,8 @@ static void find_work(finder *f, const tm_track *track) {
 /* An operation that a thread requested. */
 typedef struct operation {
     int64_t begin_ns, end_ns;
-    uint32_t row, track; /* row of the operation; track of the thread that requested it */
+    uint32_t row, track; /* row of the operation, and track of the thread that requested the
+                            operation */
 } operation;
 
 static int by_asker(const void *a, const void *b) {
@@ -139,10 +141,12 @@ static bool list_operations(const finder *f, tm_vec *out) {
     return true;
 }
 
-/* Counts for the events of one name. n: how often the thread was idle before such an event while an
- * operation that it had requested was running. n_prompt: how often the event started immediately
- * after the end of an operation. n_near: how often an operation ended within a quarter of the pause
- * before or after the start of the event. */
+/* Counters for the events of one name. They count pauses before such events: times in which the
+ * thread was idle while an operation that it had requested was running.
+ * - n: number of pauses;
+ * - n_prompt: pauses after which the event started immediately after the end of an operation;
+ * - n_near: pauses for which an operation ended near the start of the event. Near means less than a
+ *   quarter of the pause before or after it. */
 typedef struct pauses {
     uint32_t n, n_prompt, n_near;
 } pauses;
@@ -150,14 +154,15 @@ typedef struct pauses {
 /* Called for each time in which a thread was idle before an event. */
 typedef void pause_visit(finder *f, operation *at, size_t n, tm_interval pause, pauses *of);
 
-/* PAUSE_NS: minimum idle time of a thread. An event is prompt if an operation ended within
- * PROMPT_NS before it. If at least PROMPT_LEAST events and one in PROMPT_TIMES are prompt, this is
- * hardly chance. */
+/* An idle time counts as a pause if it takes at least PAUSE_NS. An event is prompt if an operation
+ * ended within PROMPT_NS before it. A thread waits before events of a name if at least PROMPT_LEAST
+ * of them are prompt, and at least one in PROMPT_TIMES. This hardly happens by chance. */
 enum { PAUSE_NS = 100000, PROMPT_NS = 200000, PROMPT_LEAST = 2, PROMPT_TIMES = 8 };
 
-/* On a busy machine, both the thread that waits and the thread that records the end get their core
- * late. So ends within a quarter of the pause count, too, if there are at least NEAR_LEAST pauses:
- * the probability that 6 of 8 ends are so near by chance is 0.4 %. */
+/* On a busy machine, the thread that waits gets its core late, and so does the thread that records
+ * the end. So an operation counts, too, if its end is before or after the event by less than a
+ * quarter of the pause. There must be at least NEAR_LEAST pauses: the probability that 6 of 8 ends
+ * are so near by chance is 0.4 %. */
 enum { NEAR_LEAST = 8 };
 
 /* Returns whether the thread continued immediately after one of n operations ended. */
@@ -185,15 +190,17 @@ static void count_pause(finder *f, operation *at, size_t n, tm_interval pause, p
     of->n_near += is_near(at, n, pause);
 }
 
-/* Returns whether threads wait for operations before events of a name. */
+/* Returns whether threads wait for operations immediately before events of a name. */
 static bool waits_before(const pauses *of) {
     return (of->n_prompt >= PROMPT_LEAST && PROMPT_TIMES * of->n_prompt >= of->n) ||
            (of->n >= NEAR_LEAST && 4 * of->n_near >= 3 * of->n);
 }
 
-/* Moves the end of the first operation that had not ended to the moment at which the thread
- * continued. Changes nothing if the thread continued for another reason: another operation ended,
- * or the operation, as recorded, lasted longer after this moment than the thread had waited. */
+/* Considers the first operation that had not ended when a thread continued after a pause. Moves the
+ * operation's end to this moment. Changes nothing if the thread seems to have continued for another
+ * reason:
+ * - another operation ended just before;
+ * - as recorded, the operation lasted longer after this moment than the thread had waited. */
 static void end_first(finder *f, operation *at, size_t n, tm_interval pause, pauses *of) {
     size_t i = 0;
     while (i < n && at[i].end_ns <= pause.end_ns)
@@ -213,8 +220,9 @@ static void visit_pauses(finder *f, const tm_track *track, operation *at, size_t
                          pause_visit *visit) {
     const tm_timeline *t = f->timeline;
     int64_t reach_ns = INT64_MAX;
-    size_t first = 0, behind = 0; /* operations [first, behind) started before the event; operations
-                                     before `first` had ended before the idle time */
+    /* The operations [first, behind) started before the event. The operations before `first` had
+     * ended before the thread became idle. */
+    size_t first = 0, behind = 0;
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
         const int64_t begin_ns = t->begin_ns[row], end_ns = begin_ns + t->duration_ns[row];
         if (t->role[row] != TM_ROLE_COMPUTE && kind_at(f, row) != TM_HOST_COMM_ASKS)
@@ -231,9 +239,10 @@ static void visit_pauses(finder *f, const tm_track *track, operation *at, size_t
 }
 
 /* Corrects the ends of operations. A thread that waits for an operation continues when the
- * operation is done, but the thread that ran the operation records its end only when it gets a core
- * again. If threads often continue at ends of operations before events of a name, an operation that
- * was recorded to last beyond such an event ended when the thread continued. */
+ * operation is done. But another thread runs the operation, and records its end only when it gets a
+ * core again. So the recorded end may be too late. It is corrected if threads often wait before
+ * events of some name: if such an event starts while an operation is recorded as running, the
+ * operation ended at this start. */
 static bool end_operations(finder *f) {
     tm_vec operations = TM_VEC(operation);
     pauses *names = calloc(tm_timeline_n_names(f->timeline) + 1, sizeof *names);
@@ -251,8 +260,9 @@ static bool end_operations(finder *f) {
     return ok;
 }
 
-/* If the reader made events of the work between MPI calls, only these are work. An MPI call that
- * communicates becomes its own launch, because no operator requested it. */
+/* Finds what is work in MPI programs. Some readers make events of the work between MPI calls. If
+ * there are such events, nothing else is work. An MPI call that communicates becomes its own
+ * launch, because no operator requested it. */
 static void find_mpi(finder *f) {
     tm_timeline *t = f->timeline;
     f->work = TM_CAT_CPU_OP;
@@ -297,8 +307,8 @@ tm_status tm_timeline_find_cpu_roles(tm_timeline *timeline, const tm_names *name
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Collects operations of host communication, and the calls that requested them. None if all
- * communication is on devices. */
+/* Collects the operations of host communication, and the calls that requested them. Collects
+ * nothing if all communication is on devices. */
 static bool collect_asking(const tm_timeline *timeline, tm_intervals *operations,
                            tm_intervals *active) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
@@ -319,9 +329,9 @@ static bool collect_asking(const tm_timeline *timeline, tm_intervals *operations
     return ok;
 }
 
-/* While communication runs, everything that a thread does counts as computation, including Python.
- * If the thread is idle when communication ends, it has waited since its last work. If it continues
- * earlier, it has not waited. */
+/* Time of communication for which no thread waits counts as computation, because a thread can do
+ * anything then, for example run Python. If a thread is idle at the end of an operation, it has
+ * waited since its last work. If it works again before the operation ends, it has not waited. */
 bool tm_timeline_add_hidden(const tm_timeline *timeline, const tm_intervals *communication,
                             tm_intervals *compute) {
     tm_intervals operations = TM_VEC(tm_interval), asking = TM_INTERVALS(), active = TM_INTERVALS();

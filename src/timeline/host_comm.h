@@ -14,15 +14,17 @@
 /** What an event of a thread is, according to its name. */
 typedef enum tm_host_comm {
     TM_HOST_COMM_NONE,
-    TM_HOST_COMM_OPERATION, /* gloo:all_reduce: an operation, from the moment when a thread begins
-                               to run it to its end */
-    TM_HOST_COMM_TRANSFER,  /* gloo:send, gloo:recv: a transfer, recorded on the calling thread from
-                               isend to the end of wait(). Events inside are not part of the
-                               transfer */
-    TM_HOST_COMM_ASKS,      /* c10d::allreduce_: requests an operation */
-    TM_HOST_COMM_WAITS,     /* _c10d_functional::wait_tensor: waits until an operation is done */
-    TM_HOST_COMM_INPUT /* fetches the next batch from the data loader; events inside do not count as
-                          work of the step */
+    /* gloo:all_reduce, for example. The event lasts from the moment at which a thread starts to run
+     * the operation until the operation's end */
+    TM_HOST_COMM_OPERATION,
+    /* gloo:send or gloo:recv. The event is recorded on the calling thread, from isend to the end of
+     * wait(). Events inside it are not part of the transfer */
+    TM_HOST_COMM_TRANSFER,
+    TM_HOST_COMM_ASKS,  /* c10d::allreduce_, for example. The event requests an operation */
+    TM_HOST_COMM_WAITS, /* _c10d_functional::wait_tensor, for example. The event waits until an
+                           operation is done */
+    TM_HOST_COMM_INPUT /* The event fetches the next batch from the data loader. Events inside it do
+                          not count as work of the step */
 } tm_host_comm;
 
 tm_host_comm tm_host_comm_of(tm_text name);
@@ -34,15 +36,17 @@ static inline bool tm_host_comm_is_operation(tm_host_comm kind) {
 /** Returns whether the rank's device is the CPU. */
 bool tm_timeline_is_of_cpu(const tm_timeline *timeline);
 
-/** Sets the roles of the events of a rank whose device is the CPU. Operations are communication.
- * Outermost operators are computation if they neither request communication nor are inside one that
- * does. For MPI, the intervals between calls (TM_CAT_HOST_WORK) are computation instead. Each of
- * these events is its own launch. tm_timeline_find_roles calls this function. */
+/** Sets the roles of the events of a rank whose device is the CPU. Operations are communication. An
+ * operator is computation if its thread neither requests communication nor waits for it inside the
+ * operator. Operators inside such an operator, inside a request or inside a wait have no role. If
+ * there are events of the work between MPI calls (TM_CAT_HOST_WORK), these are computation, and
+ * operators are not. Each event that is computation is its own launch. tm_timeline_find_roles calls
+ * this function. */
 tm_status tm_timeline_find_cpu_roles(tm_timeline *timeline, const tm_names *names,
                                      tm_error *err) TM_MUST_CHECK;
 
-/** Returns the first row after all events with a role: the end of the last GPU stream or, if the
- * device is the CPU, of all rows. */
+/** Returns the row after the last event that can have a role. If the device is the CPU, this is the
+ * number of rows. Otherwise it is the end of the last GPU stream. */
 uint32_t tm_timeline_work_end(const tm_timeline *timeline);
 
 /**
@@ -55,7 +59,8 @@ uint32_t tm_timeline_work_end(const tm_timeline *timeline);
 bool tm_timeline_add_hidden(const tm_timeline *timeline, const tm_intervals *communication,
                             tm_intervals *compute);
 
-/** Sets the GPU ranges of the spans of a rank whose device is the CPU to the whole recordings. */
+/** For a rank whose device is the CPU: sets the GPU range of each span to the range of the whole
+ * recording. */
 void tm_timeline_set_cpu_spans(tm_timeline *timeline);
 
 /** Maximum number of possible peers of a transfer whose group is unknown. */

@@ -9,7 +9,7 @@
 void tm_timeline_each_name(tm_timeline *timeline, void (*visit)(void *context, uint32_t *id),
                            void *context);
 
-/** Does the same for @p n rows of an attribute table. */
+/** Calls @p visit for each field with a name id in @p n rows of an attribute table. */
 void tm_attr_each_name(tm_attr attr, void *rows, size_t n,
                        void (*visit)(void *context, uint32_t *id), void *context);
 

@@ -8,27 +8,26 @@
  * in several pieces, in order. */
 typedef struct tm_join {
     tm_trace *into; /* borrowed */
-    /* borrowed; by name id of the source: id in the target; NULL: ids are the same */
+    /* borrowed; for each name id of the source: its id in the target; NULL: the ids are the same */
     const uint32_t *name_of;
-    uint32_t *track_of; /* owned; by track of the source: index in the target */
-    uint32_t *shape_of; /* owned; by shape of the source: index in the target */
+    uint32_t *track_of; /* owned; for each track of the source: its index in the target */
+    uint32_t *shape_of; /* owned; for each shape of the source: its index in the target */
     uint32_t first;     /* index that event 0 of the source gets in the target */
 } tm_join;
 
 /** The other trace. */
 typedef struct tm_join_from {
-    const tm_track *tracks; /* [n_tracks] with name ids of the source's dictionary */
+    const tm_track *tracks; /* [n_tracks] the name ids in them are those of the source */
     size_t n_tracks;
     const tm_launch_shape *shapes; /* [n_shapes] */
     size_t n_shapes;
-    const uint32_t *name_of; /* by name id in these tracks: id in the target's dictionary; NULL:
-                                both traces have the same dictionary */
+    const uint32_t *name_of; /* for each name id of the source: its id in the target; NULL: both
+                                traces have the same dictionary */
 } tm_join_from;
 
 /**
- * Adds to @p into the tracks and shapes of the source that @p into lacks.
- * @param out  free with tm_join_end in any case
- * @return     TM_OK; TM_ERR_FAULT
+ * Starts to join two traces. If the source has tracks or shapes that @p into lacks, adds them to @p
+ * into.
  */
 tm_status tm_join_begin(tm_join *out, tm_trace *into, const tm_join_from *from,
                         tm_error *err) TM_MUST_CHECK;

@@ -9,24 +9,25 @@
 /** Kinds of work, each drawn in its own colour: compute and copies on the compute sub-track, the
  * others on the communication sub-track. */
 typedef enum tm_lane_kind {
-    TM_LANE_COMPUTE,   /* union of compute, P */
+    TM_LANE_COMPUTE,   /* P: time in which the rank computes (union of its compute events) */
     TM_LANE_TRANSFER,  /* communication after the operation's last rank arrived */
     TM_LANE_WAIT,      /* communication before the operation's last rank arrived, without times in
                           which another operation of the rank transfers */
-    TM_LANE_UNMATCHED, /* communication that may be wait or transfer, without times of known waits
-                          and transfers */
-    TM_LANE_COPIES,    /* union of copies without compute, M \ P */
+    TM_LANE_UNMATCHED, /* other communication, which may be wait or transfer; without the times of
+                          known waits and transfers */
+    TM_LANE_COPIES,    /* M \ P: time in which the rank copies but does not compute */
     TM_N_LANE_KINDS
 } tm_lane_kind;
 
-/** Intervals of one rank [ns since the epoch, job's clock]; disjoint within a sub-track. */
+/** Intervals of one rank, on the job's clock [ns since the epoch]. Intervals of the same sub-track
+ * do not overlap. */
 typedef struct tm_lanes {
     tm_intervals kinds[TM_N_LANE_KINDS];
 } tm_lanes;
 
 /**
  * Computes the intervals of a rank.
- * @param timeline  with known waits
+ * @param timeline  a timeline whose waits are known
  * @param rows      the rank's events; NULL: they are in the timeline
  * @param out       free with tm_lanes_free in any case
  * @return          TM_OK; TM_ERR_FAULT

@@ -9,16 +9,17 @@
 
 enum {
     EXPONENT_MAX = 60, /* largest exponent of a bucket's width that fits an int64 */
-    FINER_MAX = 6      /* maximum number of exponents by which a requested level is finer than the
-                          default, which depends on the number of events */
+    FINER_MAX = 6      /* A caller may request a finer level than the default, which depends on the
+                          number of events. This is the maximum difference of the exponents. */
 };
 
-/* One level, of all sub-tracks. */
+/* One level: the rows of all sub-tracks. */
 typedef struct level {
-    tm_vec rows; /* of tm_level: by sub-track, ascending by begin */
+    tm_vec rows; /* of tm_level: sorted by sub-track, then by begin */
     int exponent;
-    /* Used while events are counted. For each sub-track: range of its rows, row of its last event.
-     * Also the rows of buckets with events but without busy time. */
+    /* The members below are used while events are counted. `first`: where the rows of each
+     * sub-track start. `last`: row of the last event of each sub-track. `others`: rows of buckets
+     * that have events but no busy time. */
     size_t first[TM_N_LEVEL_LANES + 1], last[TM_N_LEVEL_LANES];
     tm_vec others;
 } level;
@@ -26,7 +27,7 @@ typedef struct level {
 /* The columns from which levels are computed. */
 enum { NEEDED = TM_ROWS_TIMES | TM_ROWS_KINDS | TM_ROWS_ATTRS };
 
-/* A piece of the rank's events. Its first event is row `first`. */
+/* A piece of the rank's events. `first` is the rank's row of the first event in the piece. */
 typedef struct events {
     const tm_rank_clock *clock;
     const tm_timeline *piece;
@@ -297,11 +298,12 @@ static bool can_join(const level *l) {
 
 static tm_status make(const tm_timeline *timeline, const tm_event_rows *rows, int finest, level *l,
                       const tm_level_sink *sink, tm_error *err) {
-    /* at least one level, even for few events */
+    /* 1 is added so that there is a level even for few events. */
     size_t most = timeline->n_events / TM_LEVEL_EVENTS + 1;
     int first = first_exponent(timeline, most);
     int least =
-        first > FINER_MAX ? first - FINER_MAX : 0; /* finer levels would need too much memory */
+        /* Even finer levels would need too much memory. */
+        first > FINER_MAX ? first - FINER_MAX : 0;
     l->exponent = finest < 0 || finest > first ? first : finest > least ? finest : least;
     TM_TRY(fill(l, timeline, rows, err));
     while ((finest >= 0 ? l->exponent < finest : l->rows.n > most) && can_join(l))

@@ -3,8 +3,8 @@
 #include "sort_events.h"
 #include "trace.h"
 
-/* The calls by correlation id. A program numbers its calls in order, so that successive searches
- * are usually close. */
+/* The calls of a trace, sorted by correlation id. A program numbers its calls in order, so a search
+ * usually ends near the result of the previous search. */
 typedef struct calls {
     const tm_launch_attr *launches; /* borrowed */
     uint32_t *order;                /* [n] owned */

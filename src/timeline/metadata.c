@@ -67,7 +67,8 @@ static const char *numbers_end(const char *p, const char *end) {
     return plain ? close + 1 : NULL;
 }
 
-/* Cuts out an array of numbers, unchanged; opens any other array. */
+/* Starts an array. If it is an array of numbers, cuts it out as it is. Otherwise remembers it as
+ * open. */
 static bool open_list(cutter *c) {
     const open_array opened = {c->own->n, c->lists->n};
     const char *begin = c->p, *close = c->cuts ? numbers_end(c->p, c->end) : NULL;
@@ -133,7 +134,7 @@ const char *tm_metadata_member(const char *object, const char *key) {
     for (int depth = 0; p < end; p++) {
         depth += (*p == '{') + (*p == '[') - (*p == '}') - (*p == ']');
         if (depth == 0)
-            return NULL; /* end of the object, or no object */
+            return NULL; /* The object ended, or the text is not an object. */
         if (*p != '"')
             continue;
         const char *text = p + 1, *behind = string_end(p, end);
@@ -202,8 +203,8 @@ static const char *behind_space(const char *p, const char *end) {
     return p;
 }
 
-/* Appends the number at *p to the list, and moves past the comma after it. False at the end of the
- * list. *p is then at the closing bracket if the list is valid. */
+/* Appends the number at *p to the list, and moves *p past the comma after it. Returns false at the
+ * end of the list. If the list is valid, *p is then at the closing bracket. */
 static bool next_rank(const char **p, const char *end, tm_rank_list *out, bool *memory) {
     int64_t value = 0;
     const char *digits = *p = behind_space(*p, end);

@@ -1,5 +1,6 @@
-/* Metadata of a trace as JSON. Lists are the same on many ranks, so they are stored once, as names.
- * The rest, a rank's own metadata, is stored for each rank. */
+/* Metadata of a trace as JSON. It is stored in two parts. Lists are the same on many ranks, so each
+ * list is stored once, as a name. All other metadata is the rank's own metadata, and is stored for
+ * each rank. */
 #ifndef TMERGE_METADATA_H
 #define TMERGE_METADATA_H
 
@@ -48,8 +49,8 @@ typedef struct tm_rank_list {
     bool read;    /* by tm_rank_list_read */
 } tm_rank_list;
 
-/** Reads "[0, 1, 2]", with or without quotes. False if out of memory. The caller frees @p
- * out->ranks. */
+/** Reads a list such as "[0, 1, 2]", with or without quotes. Returns false if out of memory. The
+ * caller frees @p out->ranks. */
 bool tm_rank_list_read(tm_text text, tm_rank_list *out);
 
 /** Returns the bytes of an element of torch's type (`dtype`); 0 if the type is unknown. */

@@ -4,9 +4,9 @@
 
 #include "tmerge/timeline.h"
 
-/** Packs times, steps, launches and most attributes of events, to about a third. Until
- * tm_timeline_unpack, these are NULL; names and kinds can be read. TM_OK; TM_ERR_FAULT when out of
- * memory, with the timeline unchanged. */
+/** Packs the times, steps and launches of events, and most of their attributes, to about a third of
+ * their size. Their arrays are NULL until tm_timeline_unpack is called. Names and kinds of events
+ * can still be read. TM_OK; TM_ERR_FAULT when out of memory: the timeline is then unchanged. */
 tm_status tm_timeline_pack(tm_timeline *timeline, tm_error *err) TM_MUST_CHECK;
 
 /** Restores what tm_timeline_pack packed; does nothing to other timelines. TM_OK; TM_ERR_FAULT when

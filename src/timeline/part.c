@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Header of a packed part. Tracks, labels, marks, flows, shapes and metadata follow as stored. Then
- * each text of the part's dictionary follows as length (uint32_t) and bytes, in the order of the
- * ids. */
+/* Header of a packed part. After it come tracks, labels, marks, flows, shapes and metadata, as they
+ * are in memory. Then come the texts of the part's dictionary, in the order of their ids. Each text
+ * is a length (uint32_t) and the bytes. */
 typedef struct head {
     size_t n_tracks, n_labels, n_marks, n_flows, n_shapes, metadata_size, n_names;
     uint64_t flow_mask;

@@ -7,7 +7,8 @@
 /** The name of a process or thread. Tracks get names only when all tracks are known. */
 typedef struct tm_label {
     uint32_t pid, tid, text; /* name ids */
-    bool process; /* the name of the process, for all of its tracks; false: of the thread */
+    bool process; /* true: name of a process, which applies to all of its tracks; false: name of a
+                     thread */
 } tm_label;
 
 typedef enum tm_mark_kind {
@@ -15,10 +16,10 @@ typedef enum tm_mark_kind {
                         bytes and stream */
     TM_MARK_LINK,    /* `event` belongs to the operator with id `value` */
     TM_MARK_STREAM,  /* `stream` belongs to a track */
-    TM_MARK_DEVICES  /* `text` is a category that shows the kind of devices */
+    TM_MARK_DEVICES  /* `text` is a category from which the kind of the devices is found */
 } tm_mark_kind;
 
-/** What a reader can interpret only when it knows the whole trace. */
+/** Something in a file that can be interpreted only when the whole trace has been read. */
 typedef struct tm_mark {
     int64_t value;           /* PENDING: correlation id; LINK: the operator's id */
     int64_t bytes;           /* PENDING: bytes of a copy; -1 unknown */
@@ -40,21 +41,23 @@ typedef struct tm_flow {
     uint32_t unused;
 } tm_flow;
 
-/** A part of a file. If the first part starts at the start of the file, and each part ends exactly
- * where the next one starts, the parts together equal the file read as a whole. */
+/** A part of a file. The parts together are equal to the file read as a whole if the first part
+ * starts at the start of the file, and each further part starts exactly where the previous part
+ * ends. */
 typedef struct tm_part {
     int index, n;    /* index of the part, 0 to n - 1 */
-    tm_trace *trace; /* borrowed. Until tm_part_finish, its starts lack the base time, and its
-                        tracks have no names */
+    tm_trace *trace; /* borrowed. Before tm_part_finish, the starts of its events do not include the
+                        base time, and its tracks have no names */
     tm_vec labels;   /* of tm_label, in file order */
     tm_vec metadata; /* of char: ,"key":value for each top-level value except the events */
     tm_vec marks;    /* of tm_mark, in file order */
-    tm_vec flows;    /* of tm_flow: a sample, namely the flows whose id has no bit of flow_mask */
+    tm_vec flows;    /* of tm_flow: a sample of the flows. It has the flows with (id & flow_mask) ==
+                        0 */
     uint64_t flow_mask;
     int64_t base_ns; /* base time; -1 if not found so far */
     int64_t begin;   /* file offset: 0, or the start of an event */
-    int64_t end;     /* file offset at which the next part's first event starts; -1: the end of the
-                        file */
+    int64_t end;     /* file offset of the next part's first event; -1 if this part ends at the end
+                        of the file */
     bool in_object;  /* the events are inside an object; known only in the first and in the last
                         part */
 } tm_part;
@@ -73,9 +76,9 @@ bool tm_part_follows(const tm_part *first, const tm_part *before, const tm_part 
 void tm_part_finish(tm_part *whole);
 
 /**
- * Serialises a part for another process of the same program: without events and attribute rows, but
- * with all texts of its dictionary.
- * @param out  of char; appended to
+ * Serialises a part for another process of the same program. Includes all texts of the part's
+ * dictionary, but no events and no attribute rows.
+ * @param out  of char: the serialised part is appended
  * @return     TM_OK; TM_ERR_FAULT
  */
 tm_status tm_part_pack(const tm_part *part, const tm_names *names, tm_vec *out,
@@ -93,7 +96,7 @@ typedef struct tm_part_join {
  *
  * @param into   the parts before it
  * @param names  the dictionary of @p into
- * @param bytes  from tm_part_pack, aligned like memory of malloc
+ * @param bytes  the bytes that tm_part_pack made, aligned as by malloc
  * @param out    free with tm_part_join_end in any case
  * @return       TM_OK; TM_ERR_FAULT
  */

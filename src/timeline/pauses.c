@@ -42,8 +42,8 @@ static bool find_recorded(const tm_timeline *timeline, const tm_vec *times, tm_i
     const tm_interval *v = times->data;
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];
-        /* index of the first of the times that ends after the row's begin; rows are sorted by
-         * begin */
+        /* `first` is the index of the first time in @p times that ends after the row's begin. It
+         * only increases, because rows are sorted by begin. */
         size_t first = 0;
         for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {
             int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
@@ -61,8 +61,8 @@ static bool find_recorded(const tm_timeline *timeline, const tm_vec *times, tm_i
     return true;
 }
 
-/* Appends the gaps of @p time in which nothing was recorded and which are at least @p least_ns
- * long. False if out of memory. */
+/* Appends the gaps of @p time in which nothing was recorded, if they are at least @p least_ns long.
+ * Returns false if out of memory. */
 static bool add_gaps(tm_interval time, const tm_intervals *recorded, int64_t least_ns,
                      tm_vec *out) {
     const tm_interval *v = recorded->data;
@@ -89,7 +89,8 @@ static bool find_pauses(const tm_timeline *timeline, const tm_vec *times, tm_vec
     return ok;
 }
 
-/* Joins the parts of spans that an earlier call, for other steps, has split. */
+/* Joins the parts of each span again. An earlier call, for other steps, may have split the
+ * spans. */
 static void join_parts(tm_timeline *timeline) {
     tm_span *v = timeline->spans;
     size_t n = 0;
@@ -106,7 +107,7 @@ static void join_parts(tm_timeline *timeline) {
     timeline->n_spans = n;
 }
 
-/* Appends the parts of a span. Their ranges are not yet known. */
+/* Appends the parts of a span. The ranges of the parts are set later. */
 static bool split(const tm_span *span, const tm_vec *pauses, tm_vec *out) {
     const tm_interval *v = pauses->data;
     tm_span part = *span;

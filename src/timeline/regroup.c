@@ -11,9 +11,10 @@ typedef struct regrouping {
     const tm_vec *moves;
     int64_t replica;
     tm_keys known; /* of uint32_t: lists */
-    tm_vec moved;  /* of uint32_t: by list in `known`: name id of the renumbered list */
+    tm_vec moved;  /* of uint32_t: name id of the renumbered list, for each list in `known` */
     tm_vec text;   /* of char */
-    /* Cache: the last group given by start and stride, with its start in the job. */
+    /* Cache for groups that are given by size, start and stride: the last such group, and its start
+     * in the job. */
     int32_t size, start, stride, moved_start;
 } regrouping;
 
@@ -30,8 +31,9 @@ static const char *move_number(regrouping *r, const char *p, bool *ok) {
     return rank >= 0 ? p : NULL;
 }
 
-/* Converts "[0, 1]" to "[2, 3]"; to "[]" if one of the ranks is unknown in the job. Keeps quotes,
- * and the dots of a truncated list. TM_NAME_FAILED if out of memory. */
+/* Renumbers the ranks of a list, for example "[0, 1]" to "[2, 3]". The result is "[]" if one of the
+ * ranks is unknown in the job. Keeps quotes, and the dots of a truncated list. Returns
+ * TM_NAME_FAILED if out of memory. */
 static uint32_t move_text(regrouping *r, uint32_t id) {
     const char *p = tm_names_text(r->names, id).bytes;
     bool ok = true;
@@ -48,8 +50,8 @@ static uint32_t move_text(regrouping *r, uint32_t id) {
              : tm_names_intern_string(r->names, "[]");
 }
 
-/* Renumbers a list. Remembers the result, because events have few different lists. False if out of
- * memory. */
+/* Renumbers a list. Remembers the result, because events have few different lists. Returns false if
+ * out of memory. */
 static bool move_list(regrouping *r, uint32_t *id) {
     if (*id == TM_NO_NAME)
         return true;
@@ -65,8 +67,8 @@ static int32_t move_rank(const regrouping *r, int32_t rank) {
     return moved <= INT32_MAX ? (int32_t)moved : -1;
 }
 
-/* Returns the first rank of a group in the job; -1 if the group's ranks are unknown in the job or
- * have no constant stride there. */
+/* Returns the job's number of the first rank of a group. Returns -1 if a rank of the group is
+ * unknown in the job, or if the stride between the ranks is different there. */
 static int32_t move_start(const regrouping *r, const tm_collective_attr *attr) {
     int64_t start = attr->rank_start >= 0 ? move_rank(r, attr->rank_start) : -1;
     for (int64_t i = 1; i < attr->group_size && start >= 0; i++) {

@@ -5,12 +5,13 @@
 #include "trace.h"
 
 /**
- * Replaces the ranks in a trace's process groups by the job's ranks: in lists of kernels and
- * metadata, in starts of groups with a stride, and in peers. A list with a rank that is unknown in
- * the job then counts as not recorded.
+ * Replaces the numbers of ranks in a trace's process groups by the job's numbers. Such numbers are
+ * in the lists of kernels and of the metadata, in the starts of groups with a stride, and in the
+ * peers of transfers. If a rank of a list is unknown in the job, the whole list counts as not
+ * recorded.
  *
  * @param moves    as in tm_ranks_decide
- * @param replica  of the trace, as in tm_claim
+ * @param replica  replica to which the trace belongs, as in tm_claim
  * @return         TM_OK; TM_ERR_FAULT
  */
 tm_status tm_trace_regroup(tm_trace *trace, tm_names *names, const tm_vec *moves, int64_t replica,

@@ -7,8 +7,8 @@
 
 /* A communication kernel with a sequence number. */
 typedef struct numbered {
-    uint64_t group; /* name id of the group x 2, + 1 for a send or receive, which are numbered
-                       separately */
+    uint64_t group; /* 2 * (name id of the group), plus 1 for a send or receive. Sends and receives
+                       have sequence numbers of their own. */
     int64_t begin_ns, seq;
 } numbered;
 

@@ -15,8 +15,8 @@ int64_t tm_timeline_restarts(const tm_timeline *timeline, int64_t recorded_ns);
 #define TM_RUN_STEPS_MAX INT64_C(1000000000)
 int64_t tm_run_steps(int64_t most);
 
-/** Records one restart before a recording; at most one per recording. @p span is of the timeline.
- */
+/** Records that the job was restarted before a recording. Does nothing if a restart before this
+ * recording is already recorded. @p span is the recording: an element of timeline->spans. */
 void tm_timeline_restart_at(tm_timeline *timeline, const tm_span *span);
 
 /**

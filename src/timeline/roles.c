@@ -5,7 +5,8 @@
 #include "comm_calls.h"
 #include "host_comm.h"
 
-/* Returns a bare row: the row of a kernel of which only the name shows that it communicates. */
+/* Returns a bare row. Such a row is for a kernel that has no metadata: only the kernel's name shows
+ * that it communicates. */
 static tm_collective_attr bare_row(const tm_timeline *timeline, const tm_names *names,
                                    tm_classifier *classifier, size_t row) {
     tm_collective_attr bare = tm_collective_bare((uint32_t)row);
@@ -22,9 +23,9 @@ static bool is_bare(const tm_collective_attr *a) {
            a->rank_stride == -1 && a->src_rank == -1 && a->dst_rank == -1;
 }
 
-/* Removes bare rows: rows that an earlier classification added, and rows of the trace with no more
- * data. add_missing adds them again where needed, so that roles depend only on what was recorded.
- * Returns the number of rows left. */
+/* Removes all bare rows: those that an earlier classification added, and those of the trace that
+ * contain nothing else. add_missing adds them again where they are needed. So roles depend only on
+ * what was recorded. Returns the number of rows left. */
 static size_t keep_recorded(tm_collective_attr *rows, size_t n, const tm_names *names) {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {

@@ -10,7 +10,8 @@
 #define BEGIN_MIN_NS (-INT64_C(1000000000000000000))
 #define BEGIN_MAX_NS INT64_C(6000000000000000000)
 
-/* Limit of counts: above those of any real trace, but small enough for sums over all ranks. */
+/* Upper limit of plausible counts. Counts of real traces are below it, and sums of such counts over
+ * all ranks do not overflow. */
 #define COUNT_MAX (INT64_C(1) << 40)
 
 static bool can_be_time(int64_t ns) {
@@ -126,7 +127,8 @@ static bool has_attrs(const tm_sanity_check_rows *piece, tm_attr attr) {
     return true;
 }
 
-/* Returns whether all other events to which attributes refer, such as launches, exist. */
+/* Attributes may refer to further events, such as launches. Returns whether all of these events
+ * exist. */
 static bool has_refs(const tm_timeline *rank, const tm_timeline *rows, tm_attr attr) {
     char *attrs = rows->attrs[attr];
     for (int r = 1; r < tm_attr_n_refs(attr); r++)

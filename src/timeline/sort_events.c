@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns whether index a may come before index b: the elements are in order, or equal and a is the
- * lower index. */
+/* Returns whether index a may come before index b. It may if the elements are in this order, or if
+ * they are equal and a is the lower index. */
 typedef bool in_order_of(const void *all, uint32_t a, uint32_t b);
 
 static bool events_in_order(const void *all, uint32_t a, uint32_t b) {
@@ -38,8 +38,8 @@ static inline void merge(const void *all, in_order_of *in_order, const uint32_t 
     memcpy(to + k, from + j, (bounds[2] - j) * sizeof *to);
 }
 
-/* Natural merge sort: profilers write long ascending runs, so that few passes are needed. Inline,
- * so that each order gets its own copy with an inlined comparison. */
+/* Sorts with a natural merge sort. Profilers write long ascending runs, so few passes are needed.
+ * The function is inline, so that each order gets its own copy with an inlined comparison. */
 static inline bool sort(const void *all, in_order_of *in_order, uint32_t *order, size_t n,
                         uint32_t *scratch) {
     tm_vec runs = TM_VEC(size_t); /* starts of the ascending runs, then n */
@@ -83,7 +83,7 @@ bool tm_sort_launches(const tm_trace *trace, uint32_t *order, size_t n, uint32_t
     return sort(trace, launches_in_order, order, n, scratch);
 }
 
-/* Returns for each event the number of attribute rows of earlier events [n_events + 1]; NULL when
+/* Returns an array [n_events + 1] with the number of attribute rows before each event, or NULL when
  * out of memory. */
 static uint32_t *count_before(tm_attr attr, const tm_vec *rows, size_t n_events) {
     char *data = rows->data;

@@ -5,10 +5,11 @@
 #include "trace.h"
 
 /**
- * Sorts indices of events by begin; of equal begins, longer events first, then by index. Fast if
+ * Sorts indices of events by the begins of the events. If begins are equal, longer events come
+ * first. If lengths are equal, too, lower indices come first. Sorting is fast if the events are
  * nearly in order.
  * @param order    [n] indices into events, sorted in place
- * @param scratch  [n] at least
+ * @param scratch  working memory: at least [n]
  * @return         false if out of memory
  */
 bool tm_sort_events(const tm_raw_event *events, uint32_t *order, size_t n, uint32_t *scratch);
@@ -16,7 +17,8 @@ bool tm_sort_events(const tm_raw_event *events, uint32_t *order, size_t n, uint3
 /** Sorts rows of TM_ATTR_LAUNCH by correlation id, the earliest call first. */
 bool tm_sort_launches(const tm_trace *trace, uint32_t *order, size_t n, uint32_t *scratch);
 
-/** Sorts attribute rows stably by event, which is below @p n_events. False if out of memory. */
+/** Sorts attribute rows by the index of their event. The sort is stable. All indices must be below
+ * @p n_events. Returns false if out of memory. */
 bool tm_sort_attrs(tm_attr attr, tm_vec *rows, size_t n_events);
 
 #endif

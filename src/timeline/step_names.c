@@ -115,7 +115,7 @@ static void add_word(word_list *w, const char *word, size_t n) {
     }
 }
 
-/* Adds the words of a text. Unless @p keys, leaves out words that a number follows. */
+/* Adds the words of a text. If @p keys is false, leaves out words that are followed by a number. */
 static void add_words(word_list *w, const char *text, size_t n, bool keys) {
     for (size_t i = 0; i < n;) {
         size_t end = word_end(text, n, i);
@@ -171,8 +171,8 @@ static bool has_form(tm_text name, const char *form, int64_t numbers[NUMBERS_MAX
     return at == end;
 }
 
-/* Returns the number in "key=12" in the text; -1 if missing. If a slash follows, sets *behind to
- * the number after it. */
+/* Returns the number in "key=12" if the text has this key, else -1. If a slash follows the number,
+ * sets *behind to the number after the slash. */
 static int64_t value_of(tm_text body, const char *key, int64_t *behind) {
     size_t size = strlen(key);
     const char *end = body.bytes + body.size;
@@ -206,9 +206,10 @@ static void set_kind(tm_step_mark *mark, const char *word) {
     snprintf(mark->kind, sizeof mark->kind, "%s", word);
 }
 
-/* Reads execute_context_2(14721)_generation_0(0): number of prefills and of their tokens, number of
- * decodes and of their tokens. The detailed form has sums of query and key lengths, of their
- * squares and products; the first of these sums is the number of tokens. */
+/* Reads vLLM's marks, for example execute_context_2(14721)_generation_0(0). The numbers are: number
+ * of prefills, number of their tokens, number of decodes, number of their tokens. In the detailed
+ * form, four sums follow each number of requests: of the query lengths, of the key lengths, and of
+ * their squares and products. The first sum is the number of tokens. */
 static bool read_vllm(tm_text name, tm_step_mark *out) {
     int64_t n[NUMBERS_MAX];
     if (has_form(name, "execute_context_#(#)_generation_#(#)", n)) {
@@ -233,7 +234,7 @@ static bool begins(tm_text text, const char *word) {
     return text.size >= strlen(word) && memcmp(text.bytes, word, strlen(word)) == 0;
 }
 
-/* Sets *body to the text between the brackets of "WORD[...]". False if the name has another
+/* Sets *body to the text between the brackets of "WORD[...]". Returns false if the name has another
  * form. */
 static bool bracketed(tm_text name, const char *word, tm_text *body) {
     size_t size = strlen(word);
@@ -263,9 +264,10 @@ static int64_t first_known(int64_t a, int64_t b) {
     return a >= 0 ? a : b;
 }
 
-/* Reads step[EXTEND bs=2 toks=14721], step[DECODE bs=64]. In the detailed form, c_sq and g_sq are
- * the tokens of prefills and of decodes. In a mixed step, c and g are the numbers of prefills and
- * of decodes. */
+/* Reads SGLang's marks, for example step[EXTEND bs=2 toks=14721] or step[DECODE bs=64]. The
+ * detailed form also has c_sq, the number of tokens of prefills, and g_sq, the number of tokens of
+ * decodes. The mark of a mixed step also has c, the number of prefills, and g, the number of
+ * decodes. */
 static bool read_sglang(tm_text name, tm_step_mark *out) {
     tm_text body;
     if (!bracketed(name, "step", &body))
@@ -292,9 +294,9 @@ static bool read_sglang(tm_text name, tm_step_mark *out) {
     return true;
 }
 
-/* Reads prefill[bs=2 tok=14721 ctx=[7803, 6918]], decode[bs=117/128 tok=117 d=117]. The number
- * after the slash is the batch size of the captured graph; p is the number of prefills among the
- * decodes. */
+/* Reads ATOM's marks, for example prefill[bs=2 tok=14721 ctx=[7803, 6918]] or decode[bs=117/128
+ * tok=117 d=117]. The number after the slash is the batch size of the captured graph. If a decode
+ * also contains prefills, p is their number. */
 static bool read_atom(tm_text name, tm_step_mark *out) {
     tm_text body;
     bool prefill = bracketed(name, "prefill", &body);
@@ -317,8 +319,8 @@ static bool read_atom(tm_text name, tm_step_mark *out) {
     return true;
 }
 
-/* Returns whether a name is that of a graph capture of an inference engine. (Other programs capture
- * other things.) */
+/* Returns whether a name marks the capture of a graph by an inference engine. Captures by other
+ * programs do not count. */
 static bool is_captured(tm_text name) {
     static const char *const words[] = {"decode", "prefill", "mixed",
                                         "extend", "full",    "piecewise"};
@@ -369,8 +371,8 @@ const char *tm_step_phase_word(tm_step_phase phase) {
     return phase == TM_STEP_PHASE_NONE ? NULL : words[phase];
 }
 
-/* Converts up to 18 digits; no step number has more. -1 if the text is empty, longer, or has other
- * characters. */
+/* Converts up to 18 digits, because no step number has more. Returns -1 if the text is empty,
+ * longer, or has other characters. */
 static int64_t number_of(const char *digits, size_t n) {
     int64_t number = 0;
     if (n == 0 || n > 18)
@@ -439,8 +441,8 @@ static tm_step_name known_name(tm_text name) {
     return out;
 }
 
-/* Returns the step number after a match: the digits at the end of the match, or directly after it,
- * or at the end of the name. -1 if there are none. */
+/* Returns the step number that belongs to a match. It is at the end of the match, directly after
+ * the match, or at the end of the name. Returns -1 if there are no digits in these places. */
 static int64_t number_by(tm_text name, size_t match_end) {
     size_t n = digits_before(name.bytes, match_end), end = match_end;
     while (n == 0 && is_between(name.bytes[end]))

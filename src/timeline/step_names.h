@@ -7,21 +7,22 @@
 
 typedef enum tm_step_trust {
     TM_STEP_NOT,
-    TM_STEP_PROFILER, /* ProfilerStep#12, if the user's pattern selects other steps: contains
-                         everything that was recorded, and is neither step nor work */
-    TM_STEP_ALIKE, /* "step 12", "train_iteration=3", "step[DECODE bs=8]": a step if the trace has
-                      no certain steps */
-    TM_STEP_SURE,  /* ProfilerStep#12, or a match of the user's pattern */
-    TM_STEP_ENGINE /* mark of an inference engine (tm_step_mark): a step even inside
-                      ProfilerStep#12, if the marks take most of the time of the profiler's steps */
+    TM_STEP_PROFILER, /* ProfilerStep#12, if the user's pattern selects other steps. It contains
+                         everything that was recorded. It is neither a step nor work */
+    TM_STEP_ALIKE,    /* For example "step 12", "train_iteration=3" or "step[DECODE bs=8]". It is a
+                         step if the trace has no certain steps */
+    TM_STEP_SURE,     /* ProfilerStep#12, or a match of the user's pattern */
+    TM_STEP_ENGINE    /* Mark of an inference engine (tm_step_mark). If such marks take most of the
+                         time of ProfilerStep#12, they are steps even inside it */
 } tm_step_trust;
 
 /** What a name says about a step. */
 typedef struct tm_step_name {
     tm_step_trust trust;
-    int64_t number; /* -1: none; then steps are numbered in order */
+    int64_t number; /* step number; -1: the name has none, and steps are numbered in their order */
     uint64_t stem;  /* hash of the text before the number, equal for all steps of a loop */
-    bool counted;   /* the profiler counted the steps; false: the number may mean something else */
+    bool counted;   /* true: the number is the profiler's count of the steps; false: it may mean
+                       something else */
 } tm_step_name;
 
 typedef struct tm_step_names tm_step_names;
@@ -41,7 +42,7 @@ tm_status tm_step_names_create(const char *pattern, tm_step_names **out,
 /** Accepts NULL. */
 void tm_step_names_destroy(tm_step_names *steps);
 
-/** Returns what a name says about a step. @p steps NULL: uses the built-in names. */
+/** Returns what a name says about a step. If @p steps is NULL, uses the built-in names. */
 tm_step_name tm_step_name_of(const tm_step_names *steps, tm_text name);
 
 enum { TM_STEP_KIND_MAX = 48 };
@@ -70,8 +71,8 @@ typedef struct tm_step_held {
 } tm_step_held;
 
 typedef struct tm_step_mark {
-    char kind[TM_STEP_KIND_MAX]; /* set for any name: the words from tm_step_kind_of; for vLLM, the
-                                    phase */
+    char kind[TM_STEP_KIND_MAX]; /* Set for any name: the words from tm_step_kind_of. For a mark of
+                                    vLLM, it is the phase instead. */
     bool engine; /* the name is the mark of an inference engine; if false, the members below are not
                     set */
     tm_step_phase phase;

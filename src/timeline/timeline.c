@@ -221,7 +221,7 @@ typedef struct column {
     size_t at;   /* offset of the column's pointer in tm_timeline */
     size_t size; /* size of an element [B] */
     size_t lanes;
-    int attr; /* tm_attr; -1: a column of all events */
+    int attr; /* tm_attr of the attribute; -1 for a column that all events have */
 } column;
 
 #define COLUMN(name, bytes)                                                                        \
@@ -263,8 +263,8 @@ static void set_data(tm_timeline *t, const column *c, char *data) {
     memcpy((char *)t + c->at, &data, sizeof data);
 }
 
-/* Packs a lane of [n] elements; returns the end of what it wrote. May overwrite up to LANE bytes
- * after that. */
+/* Packs a lane of [n] elements. Returns the end of the packed bytes. May write up to LANE bytes
+ * after this end, too. */
 static uint8_t *pack_lane(const char *lane, size_t size, size_t n, uint8_t *out) {
     const char *const end = lane + n * size;
     uint32_t least = UINT32_MAX, most = 0, value;
@@ -331,7 +331,8 @@ tm_status tm_timeline_pack(tm_timeline *timeline, tm_error *err) {
     bool ok = tm_vec_reserve(&out, USUAL * timeline->n_events);
     for (size_t c = 0; c < N_COLUMNS && ok; c++)
         ok = pack_column(timeline, &columns[c], &out);
-    if (!ok || !tm_vec_append(&out, "\0\0\0", LANE)) { /* unpack_lane may read these bytes */
+    if (!ok || !tm_vec_append(&out, "\0\0\0", LANE)) { /* padding, because unpack_lane may read LANE
+                                                          bytes too many */
         tm_vec_free(&out);
         return tm_fail_memory(err);
     }

@@ -11,8 +11,9 @@ _Static_assert(sizeof(tm_launch_shape) == 44, "without padding: shapes are told 
 static const struct {
     size_t size; /* bytes of a row */
     int n_refs;
-    size_t refs[REFS_MAX]; /* offsets of a row's indices of events: first its own event, then the
-                              other events that it refers to */
+    /* Offsets of the members of a row that are indices of events. The first one is the row's own
+     * event. The others are events to which the row refers. */
+    size_t refs[REFS_MAX];
 } layouts[TM_N_ATTRS] = {
 #define EVENT_ALONE(type)                                                                          \
     {                                                                                              \
@@ -201,7 +202,8 @@ static bool make_slots(tm_trace *trace) {
 uint32_t tm_trace_find_track(tm_trace *trace, tm_track_kind kind, uint32_t pid, uint32_t tid) {
     const tm_track *tracks = trace->tracks.data;
     if (make_slots(trace))
-        return *slot_of(trace, kind, pid, tid) - 1; /* UINT32_MAX (0 - 1) if the slot is free */
+        return *slot_of(trace, kind, pid, tid) - 1; /* if the slot is free, this is 0 - 1 =
+                                                       UINT32_MAX */
     for (size_t i = trace->tracks.n; i-- > 0;)
         if (is_track(&tracks[i], kind, pid, tid))
             return (uint32_t)i;

@@ -17,7 +17,7 @@
 /** Returns whether the metadata has the entry TM_TRANSFERS_ALONE. */
 bool tm_trace_holds_transfers_alone(tm_text metadata);
 
-/** Metadata entry of a rank of which only communication was recorded: its computation and idle
+/** Metadata entry of a rank for which only communication was recorded. Its computation and idle
  * times are unknown. */
 #define TM_COMPUTE_UNKNOWN "\"compute\":\"not recorded\""
 
@@ -27,8 +27,8 @@ bool tm_trace_holds_transfers_alone(tm_text metadata);
 #define TM_DEVICE_KIND "\"device_kind\":\""
 #define TM_OTHER_CATEGORIES "\"other_categories\":\""
 
-/** Another of these entries: the profiler's own program that prints summaries of calls, kernels and
- * ranges by name. */
+/** Entry that a reader adds to a rank's metadata: the profiler's own program that prints summaries
+ * of calls, kernels and ranges by name. Its name and a quote follow. */
 #define TM_REPORTED_BY "\"reported_by\":\""
 
 /** Suffix of the `tid` of a thread's additional track, which shows the CPUs on which the thread
@@ -60,8 +60,8 @@ _Static_assert(sizeof(tm_raw_event) == 32, "an event in the making takes 32 byte
 
 /** A call that one thread queued and another thread made. */
 typedef struct tm_handover {
-    /* indices of events: the call, and the call that queued it, which becomes the launch of
-     * `call` */
+    /* Indices of two events: `by` is the call that queued the call `call`. `by` becomes the launch
+     * of `call`. */
     uint32_t call, by;
 } tm_handover;
 
@@ -71,21 +71,23 @@ typedef struct tm_trace {
     uint32_t source;    /* name id of the path as given */
     uint32_t format;    /* name id of the reader's name */
     uint32_t host;      /* name id; TM_NO_NAME: not in the trace */
-    uint32_t metadata;  /* name id of the top-level JSON without traceEvents and without lists */
+    uint32_t metadata;  /* name id of the top-level JSON values, without traceEvents and without the
+                           lists */
     tm_vec lists;       /* of uint32_t: name ids of the lists of the metadata (metadata.h) */
     int64_t rank;       /* -1: not in the trace */
     int64_t world_size; /* -1: not in the trace */
     int64_t base_ns;    /* base time, already added to the times; -1: not in the trace */
-    const char *device_categories; /* while reading, borrowed from tm_trace_file */
+    const char *device_categories; /* borrowed from tm_trace_file; used only during reading */
     bool truncated;
-    bool is_fused; /* the end of the file showed that the file has several ranks: no events were
-                      kept; list_units lists the ranks */
+    bool is_fused; /* The file has several ranks, but only its end showed this. No events were kept.
+                      list_units lists the ranks of such a file. */
     bool left_out; /* set by tm_timeline_build: the trace overlaps an earlier trace of its rank and
                       was left out */
     int64_t counts[TM_N_COUNTS];
     tm_vec events; /* of tm_raw_event */
     tm_vec tracks; /* of tm_track, without first and count */
-    /* of uint32_t: hash table for tm_trace_track, 1 + index of a track; 0: free */
+    /* of uint32_t: hash table for tm_trace_track. A slot contains 1 + the index of a track, or 0 if
+     * it is free. */
     tm_vec track_slots;
     size_t n_slotted;         /* tracks in track_slots */
     tm_vec attrs[TM_N_ATTRS]; /* of tm_launch_attr, ... */
@@ -121,12 +123,11 @@ void tm_trace_free(tm_trace *trace);
 /** Returns the size [B] of a row of an attribute table. */
 size_t tm_attr_size(tm_attr attr);
 
-/** Returns the field of an attribute row that has the index of its event. (Its offset depends on
- * the type.) */
+/** Returns a pointer to the member of an attribute row that is the index of the row's own event. */
 uint32_t *tm_attr_event(tm_attr attr, void *row);
 
-/** Returns to how many events a row of this table refers: its own event, and for some tables
- * others. */
+/** Returns the number of events to which a row of this table refers. Rows of some tables refer to
+ * other events besides their own event. */
 int tm_attr_n_refs(tm_attr attr);
 
 /** Returns reference @p i of a row: 0 is tm_attr_event; the others may be TM_NO_EVENT. */
@@ -136,8 +137,8 @@ uint32_t *tm_attr_ref(tm_attr attr, void *row, int i);
  * Finds or adds the track with these keys. Readers should remember the last track, because most
  * events are on the track of the previous event.
  *
- * @param kind  needed because in containers a process id can equal a device number: GPU streams and
- *              threads never share a track
+ * @param kind  GPU streams and threads never share a track. The kind is needed, because in
+ *              containers a process id can be equal to a device number
  * @return      index of the track; UINT32_MAX if out of memory
  */
 uint32_t tm_trace_track(tm_trace *trace, tm_track_kind kind, uint32_t pid, uint32_t tid);
@@ -146,11 +147,13 @@ uint32_t tm_trace_track(tm_trace *trace, tm_track_kind kind, uint32_t pid, uint3
 uint32_t tm_trace_find_track(tm_trace *trace, tm_track_kind kind, uint32_t pid, uint32_t tid);
 
 /**
- * Finds the call that launched each GPU event: the runtime or driver call with the same correlation
- * id; of several, the earliest. Finds the call of each wait, and the call that recorded the wait's
- * CUDA event. Links a call made for another thread to the call that queued it, and a backward
- * operator to its forward operator. Ids are unique only within a trace, so link traces before
- * joining them.
+ * Links the events of a trace:
+ * - a GPU event to the call that launched it. This is the runtime or driver call with the same
+ *   correlation id. If there are several, it is the earliest one;
+ * - a wait to the call that waits, and to the call that recorded the CUDA event for which it waits;
+ * - a call made for another thread to the call that queued it;
+ * - a backward operator to its forward operator.
+ * Ids are unique only within a trace, so link traces before you join them.
  * @return  TM_OK; TM_ERR_FAULT
  */
 tm_status tm_trace_link(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
@@ -162,9 +165,11 @@ tm_status tm_trace_link(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
 tm_status tm_trace_link_backward(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Removes and counts events whose time the profiler did not know: events a year away from the
- * others; events at or before the clock's zero without others near them; GPU work without a
- * duration, if the clock can measure short durations. The trace must be linked.
+ * Removes and counts events whose time the profiler did not know:
+ * - events that are a year away from the others;
+ * - events at or before the clock's zero, if no other events are near;
+ * - GPU work without a duration, if the clock can measure short durations.
+ * The trace must be linked.
  * @return  TM_OK; TM_ERR_FAULT
  */
 tm_status tm_trace_drop_unknown(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
@@ -194,8 +199,8 @@ static inline tm_launch_shape tm_launch_shape_bare(void) {
                              .occupancy_pct = NAN};
 }
 
-/** Adds a row of TM_ATTR_KERNEL for an event. False if out of memory.
- * @param shape  NULL: a shape with nothing recorded */
+/** Adds a row of TM_ATTR_KERNEL for an event. Returns false if out of memory.
+ * @param shape  launch shape of the kernel; NULL: nothing about it was recorded */
 bool tm_trace_add_kernel(tm_trace *trace, uint32_t event, int64_t correlation,
                          const tm_launch_shape *shape);
 

@@ -29,8 +29,8 @@ enum { ALONE_TIMES = 10 };
  * only. */
 #define EARLY_NS INT64_C(1000000)
 
-/* TELLING: minimum number of durations from which a clock's tick is determined. FEW_TICKS: maximum
- * number of ticks of a short duration. */
+/* TELLING: minimum number of durations that is needed to determine the tick of a clock. FEW_TICKS:
+ * a duration of up to this many ticks is short. */
 enum { TELLING = 16, FEW_TICKS = 16 };
 
 /* Times of a trace's events. */
@@ -41,7 +41,7 @@ typedef struct extent {
     int64_t first_ns, last_ns; /* first and last start of events that are not in doubt */
     int64_t first_work_ns;     /* first start of GPU work that is not in doubt; INT64_MAX: there is
                                   none */
-    bool no_ends;              /* GPU work without a duration has an unknown end */
+    bool no_ends;              /* true: a duration of 0 in GPU work means that the end is unknown */
 } extent;
 
 static bool is_work(const tm_raw_event *e) {
@@ -53,9 +53,9 @@ static bool is_far(const extent *x, int64_t begin_ns) {
     return begin_ns > x->usual_ns + YEAR_NS || begin_ns < x->usual_ns - YEAR_NS;
 }
 
-/* Samples up to 127 starts after the clock's zero, evenly spread over the file. Events may have two
- * clocks: the later one, which counts from the epoch, is right if at least an eighth of the events
- * have it. False if nothing starts after zero. */
+/* Finds the usual time of the events from a sample: up to 127 starts after the clock's zero, evenly
+ * spread over the file. Events may have two clocks. The later clock counts from the epoch. It is
+ * right if at least an eighth of the events have it. Returns false if nothing starts after zero. */
 static bool find_usual(const tm_trace *trace, extent *x) {
     enum { SAMPLES = 127 };
     int64_t sample[SAMPLES];
@@ -94,12 +94,12 @@ static int64_t find_tick(const tm_trace *trace, bool of_work) {
     return n >= TELLING ? tick : 0;
 }
 
-/* Returns whether GPU work without a duration has an unknown end. (If it were short, other work
- * would have durations of a few ticks.) If hardly any work has a duration, the tick is that of host
- * events. Then the tick must be small, or so much work must lack a duration that it cannot all be
- * short. */
+/* Returns whether GPU work with a duration of 0 has an unknown end. If it were just short, other
+ * work would have durations of a few ticks. If hardly any work has a duration, the tick of host
+ * events is used. In that case, the tick must be small, or there must be so much work without a
+ * duration that it cannot all be short. */
 static bool lack_ends(const tm_trace *trace, int64_t n_zero) {
-    const int64_t shortest_ns = 500; /* every GPU kernel or copy takes longer */
+    const int64_t shortest_ns = 500; /* every GPU kernel or copy takes longer than this */
     const tm_raw_event *events = trace->events.data;
     int64_t tick = find_tick(trace, true), n_few = 0;
     if (tick == 0) {
@@ -171,8 +171,8 @@ static bool is_unknown(const tm_trace *trace, const extent *x, const tm_raw_even
            (e->begin_ns <= x->zero_ns && is_alone(trace, x, e));
 }
 
-/* Returns each event's new index; TM_NO_EVENT for an event to remove. Counts the events to remove.
- * NULL if out of memory. */
+/* Returns the new index of each event, or TM_NO_EVENT for an event that is to be removed. Counts
+ * the events to remove. Returns NULL if out of memory. */
 static uint32_t *number_kept(tm_trace *trace, const extent *x, size_t *n_kept) {
     const tm_raw_event *events = trace->events.data;
     uint32_t *row_of = malloc((trace->events.n + 1) * sizeof *row_of);

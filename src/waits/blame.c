@@ -153,9 +153,9 @@ static const tm_comm_record *last_of(const tm_comm_record *members, size_t n) {
     return last;
 }
 
-/* Returns whether members of an operation that lacks ranks have certainly waited for each other.
- * They have not if one ends before another begins: then they are of different operations, or their
- * clocks are wrong. */
+/* Returns whether the members of an incomplete operation have certainly waited for each other. If
+ * one member ends before another one begins, the answer is no: they belong to different operations,
+ * or their clocks are wrong. */
 static bool waits_at_least(const tm_comm_record *members, const tm_instance *instance) {
     bool any = instance->state == TM_INSTANCE_INCOMPLETE && !instance->waits && instance->joins &&
                tm_record_synchronises(members);

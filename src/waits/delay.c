@@ -11,12 +11,14 @@ typedef struct arrival {
     size_t member; /* index among the operation's records */
 } arrival;
 
-/* The arrivals at an operation, and working memory: arrays [n] in the order of the arrivals. */
+/* The arrivals at an operation, and working memory. All arrays have n elements, in the order of the
+ * arrivals. */
 typedef struct meeting {
     arrival *arrivals;
     size_t n;
     bool any_cut;                  /* some kernel ends before the last kernel begins */
-    double *weight, *gone, *part;  /* input and scratch of layer() */
+    double *weight, *gone, *part;  /* `weight` is the input of layer(); `gone` and `part` are its
+                                      working memory */
     double *cost, *waited, *begun; /* results */
 } meeting;
 
@@ -38,8 +40,8 @@ tm_status tm_delay_visits(const tm_collectives *collectives, int owner, tm_vec *
                 .rank = records[k].rank,
                 .wait_ns = tm_member_wait(&records[k], instance->last_ns),
                 .event = records[k].event,
-                .member = (uint32_t)k, /* fits, because tm_mpi_shuffle allows at most 2^31 records
-                                          per process */
+                .member = (uint32_t)k, /* 32 bits suffice: tm_mpi_shuffle allows at most 2^31
+                                          records per process */
                 .owner = owner,
                 .origin = records[k].origin,
                 .transfer = !instance->waits,
@@ -120,8 +122,7 @@ static size_t gap_of_end(const meeting *m, size_t i) {
                          &m->arrivals[i].end_ns, begins_by);
 }
 
-/* Removes the weight of each kernel that ends before the last arrival from the gaps after the
- * kernel's end. */
+/* If a kernel ends before the last arrival, removes its weight from the gaps after its end. */
 static void cut_weights(meeting *m) {
     for (size_t i = 0; i < m->n; i++)
         m->gone[i] = m->part[i] = 0.0;
@@ -149,8 +150,9 @@ static void layer(meeting *m, double *late) {
     }
 }
 
-/* Computes the cost of each late rank, and the sums `waited` and `begun`: divided by the cost, they
- * are the means W and s of delay.h. Here s counts from the first arrival. */
+/* Computes the cost of each late rank, and the sums `waited` and `begun`. A sum divided by the cost
+ * is a mean of delay.h: `waited` gives W, and `begun` gives s. Here, s counts from the first
+ * arrival. */
 static void set_means(meeting *m, const tm_visit *visits) {
     for (size_t i = 0; i < m->n; i++)
         m->weight[i] = 1.0;
@@ -194,8 +196,8 @@ static bool begin_instance(const tm_comm_record *members, const tm_instance *ins
     for (size_t i = 0; i < m.n && ok; i++) {
         const tm_comm_record *member = &members[m.arrivals[i].member];
         double fraction = fraction_of(&m, i, visits);
-        /* The part of the cost to pass on, rounded down so that it is not more than was caused. A
-         * transfer has no caused wait to pass on. */
+        /* The part of the cost that is passed on. It is rounded down, so that it is not more than
+         * the rank has caused. A transfer passes nothing on here, because it has no caused wait. */
         int64_t passed = instance->waits ? (int64_t)floor(fraction * m.cost[i]) : 0;
         fractions[m.arrivals[i].member] = fraction;
         ok = add_pending_cost(flow, member, members->step, passed) &&
@@ -220,7 +222,8 @@ tm_status tm_delay_begin(const tm_collectives *collectives, const tm_visit *visi
     return TM_OK;
 }
 
-/* Cost of one step that was passed back to a rank's wait in one operation. */
+/* Cost that was passed back to one rank, because the rank waited in one operation. It belongs to
+ * one step. */
 typedef struct share {
     const tm_instance *instance;
     int64_t step, ns;
@@ -244,7 +247,7 @@ static const tm_instance *instance_of(const tm_collectives *collectives, size_t 
     return (const tm_instance *)instances->data + next - 1;
 }
 
-/* Sums the cost that was passed back, by operation, step and member. */
+/* Collects the cost that was passed back, with one sum for each operation, step and member. */
 static bool gather_shares(const tm_collectives *collectives, const tm_vec *cost_shares,
                           tm_vec *out) {
     const tm_cost_share *v = cost_shares->data;
@@ -286,8 +289,9 @@ static int64_t weigh_shares(meeting *m, const tm_comm_record *members, const sha
     return total;
 }
 
-/* Splits the shares of one operation and step into whole nanoseconds: each part is the growth of
- * the rounded sum of the parts so far. */
+/* Splits the shares of one operation and step into whole nanoseconds. The exact parts are added up,
+ * and each sum is rounded. A part in whole nanoseconds is the difference of two successive rounded
+ * sums. So the parts add up exactly. */
 static bool split_shares(const tm_comm_record *members, const share *shares, size_t n,
                          const double *fractions, tm_delay_flow *flow) {
     meeting m;

@@ -1,23 +1,28 @@
-/* Delay propagation, the part for operations: finds how much of a rank's lateness was caused by its
- * own waiting, and which ranks are to blame for a wait that is passed back.
+/* Delay propagation, the part for operations. It finds how much of a rank's lateness was caused by
+ * the rank's own waits, and which ranks are to blame for a wait that is passed back.
  *
- * A late rank l of an operation may be late because it waited in operations of other groups since
- * its group was last together. If two ranks were together, the difference of their arrivals is the
- * difference of their own work plus the difference of their waits. So the fraction (W_l - W) / (s_l
- * - s) of the cost of l, clamped to 0..1, is indirect. s_l is the start of l; W_l is the sum of its
- * waits in other groups since the group was together. s and W are means over the early ranks: s of
- * their starts, W of all their waits, both weighted by the ranks' shares in the cost. Indirect cost
- * is passed back to the operations in which l waited, in proportion to these waits. There the
- * layered split (blame.h) assigns it to the late ranks, and so on. Cost that is not passed on stays
- * with its rank.
+ * A rank l may be late in an operation because it has waited in operations of other groups since
+ * its own group was last together. After two ranks were together, two things make their next
+ * arrivals differ: their own work, and their waits. So a part of the cost of l is indirect, namely
+ * the fraction (W_l - W) / (s_l - s), clamped to 0..1:
+ * - s_l is the start of l;
+ * - W_l is the sum of the waits of l in other groups since the group was together;
+ * - s is the mean start of the early ranks, weighted by their shares in the cost;
+ * - W is the mean of the sums of all waits of the early ranks, with the same weights.
  *
- * An operation releases a rank if the rank computes because the operation ended: no compute kernel
- * runs at the operation's end, and no other operation that the rank had started ends between that
- * moment and the rank's next compute kernel. A group was together at the end of an operation that
- * released all of its members. A wait counts only while it kept the rank from computing: the part
- * after the rank's last compute kernel, in an operation that released the rank. A send or receive
- * that waits for its partner counts, too, although no table lists it as a wait. It passes cost
- * back, and it brings the two ranks together. */
+ * The indirect cost is passed back to the operations in which l waited, in proportion to these
+ * waits. There, the layered split (blame.h) assigns it to the ranks that were late, and so on. Cost
+ * that is not passed on stays with its rank.
+ *
+ * An operation releases a rank if the rank computes because the operation ended. This means: no
+ * compute kernel runs at the operation's end, and before the rank's next compute kernel starts, no
+ * other operation ends that the rank had started. A group was together at the end of an operation
+ * that released all members of the group.
+ *
+ * A wait counts only while it kept the rank from computing. So only waits in operations that
+ * released the rank count, and only the part of the wait after the rank's last compute kernel. A
+ * send or receive that waits for its partner counts, too, although no table lists it as a wait. It
+ * passes cost back, and it brings the two ranks together. */
 #ifndef TMERGE_DELAY_H
 #define TMERGE_DELAY_H
 
@@ -32,18 +37,19 @@ typedef enum tm_arrival {
 } tm_arrival;
 
 /** The participation of one kernel in an operation in which ranks can wait. The process that owns
- * the operation (the owner) sends it to the process that holds the rank (the holder), which sends
- * it back. Sent as bytes. */
+ * the operation is called the owner. The process that holds the kernel's rank is called the holder.
+ * The owner sends the participation to the holder as bytes, and the holder sends it back. */
 typedef struct tm_visit {
     uint64_t group;
     int64_t rank;
-    int64_t wait_ns;          /* how long the rank waited in the operation; in a transfer: for its
-                                 partner */
-    int64_t all_ns, other_ns; /* set by the holder: the rank's waits since the group was last
-                                 together: in all operations, and in those of other groups */
+    int64_t wait_ns; /* how long the rank waited in the operation; in a transfer: for its
+                        partner */
+    /* Set by the holder: sums of the rank's waits since the group was last together. all_ns: waits
+     * in all operations. other_ns: waits in operations of other groups. */
+    int64_t all_ns, other_ns;
     int64_t done_ns; /* set by the holder: end of the rank's last computation before the kernel
                         (stretches.h) */
-    int64_t own_ns;  /* set by the holder: own time of the rank (stretches.h); -1 unknown */
+    int64_t own_ns;  /* set by the holder: own time of the rank (stretches.h); -1 if unknown */
     uint32_t event;  /* row of the kernel in the rank's timeline */
     uint32_t member; /* index of the kernel's record on the owner */
     uint32_t host;   /* set by the holder: name id of the rank's host */
@@ -53,10 +59,11 @@ typedef struct tm_visit {
     bool released;         /* set by the holder: the operation released the rank (see above) */
     bool together;         /* set by the owner: the group was together at the operation's end (see
                               above) */
-    bool follows;  /* set by the holder: the kernel started as soon as its stream was free */
-    bool computes; /* set by the holder: a compute kernel runs inside the kernel (stretches.h) */
-    bool unseen;   /* set by the holder: the rank's computation is not recorded */
-    bool meets;    /* set by the owner: no member computes inside the operation: it is a meeting */
+    bool follows;    /* set by the holder: the kernel started as soon as its stream was free */
+    bool computes;   /* set by the holder: a compute kernel runs inside the kernel (stretches.h) */
+    bool unseen;     /* set by the holder: the rank's computation is not recorded */
+    bool meets;      /* set by the owner: the operation is a meeting, that is, no member computes
+                        inside it */
     uint8_t arrival; /* set by the owner: tm_arrival */
 } tm_visit;
 
@@ -86,11 +93,13 @@ typedef struct tm_cost_share {
 tm_status tm_delay_visits(const tm_collectives *collectives, int owner, tm_vec *visits,
                           tm_error *err) TM_MUST_CHECK;
 
-/** Sorts participations that came back from the holders into the order of tm_delay_visits. */
+/** Sorts participations that the holders have sent back. They are then in the order in which
+ * tm_delay_visits made them. */
 void tm_delay_sort(tm_vec *visits);
 
-/** Sets `together` in the participations of tm_delay_visits; `released` must be set. Of a transfer,
- * only a side that waited must be released, because the other side did not block. */
+/** Sets `together` in the participations that tm_delay_visits returned. `released` must be set in
+ * them. In a transfer, only a side that waited has to be released, because the other side did not
+ * block. */
 void tm_delay_together(const tm_collectives *collectives, tm_visit *visits);
 
 /** Output of propagation. Initialise with TM_DELAY_FLOW(); the caller frees it. */
@@ -102,10 +111,10 @@ typedef struct tm_delay_flow {
 #define TM_DELAY_FLOW() ((tm_delay_flow){TM_VEC(tm_pending_cost), TM_VEC(tm_cost)})
 
 /**
- * Finds the indirect fraction of every late rank. This fraction of the rank's caused wait, in whole
- * nanoseconds, is appended as tm_pending_cost, and as passed_ns of a tm_cost.
+ * Finds the indirect fraction of every late rank. Multiplies it by the rank's caused wait, in whole
+ * nanoseconds. Appends the result as a tm_pending_cost, and as passed_ns of a tm_cost.
  *
- * @param visits     from tm_delay_visits, with all_ns and other_ns set
+ * @param visits     the participations that tm_delay_visits made; all_ns and other_ns must be set
  * @param fractions  [records] set for the members of visits
  * @return           TM_OK; TM_ERR_FAULT
  */
@@ -118,7 +127,7 @@ tm_status tm_delay_begin(const tm_collectives *collectives, const tm_visit *visi
  * rank, operation and step are summed before the split, so that their order and number do not
  * matter.
  *
- * @param fractions    of tm_delay_begin
+ * @param fractions    the fractions that tm_delay_begin has set
  * @param cost_shares  of tm_cost_share; emptied
  * @return             TM_OK; TM_ERR_FAULT
  */

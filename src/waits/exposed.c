@@ -17,7 +17,7 @@ static bool collect(const tm_timeline *timeline, tm_role role, tm_intervals *out
     return true;
 }
 
-/* Collects the compute time of the rank, as in overlap.rank. */
+/* Collects the time in which the rank computes, as the table overlap.rank defines it. */
 static bool collect_compute(const tm_timeline *timeline, tm_intervals *out) {
     tm_intervals communication = TM_INTERVALS();
     bool ok = collect(timeline, TM_ROLE_COMPUTE, out);

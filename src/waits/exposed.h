@@ -6,11 +6,12 @@
 #include "tmerge/timeline.h"
 
 /**
- * Sets exposed_ns of every communication kernel: |k \ P|. k is the kernel without the time before
- * the job's profilers had started (tm_opened). P is the time in which the rank computes on any
- * device; for a CPU rank, including what tm_timeline_add_hidden adds. Time in which several
- * communication kernels run counts for each of them (but only once in exposed_comm_ns of
- * overlap.rank). -1 for rows of other events.
+ * Sets exposed_ns of every communication kernel. It is |k \ P|, the length of k without P. k is the
+ * time of the kernel, except the time before the job's profilers had started (tm_opened). P is the
+ * time in which the rank computes on any device. For a CPU rank, P includes what
+ * tm_timeline_add_hidden adds. If several communication kernels run at the same time, this time
+ * counts for each of them. (In exposed_comm_ns of overlap.rank, it counts only once.) For rows of
+ * other events, exposed_ns is set to -1.
  *
  * @return  TM_OK; TM_ERR_FAULT when out of memory
  */

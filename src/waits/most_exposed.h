@@ -5,17 +5,19 @@
 
 #include "timeline/collectives.h"
 
-/** Values by which the most exposed operations are found. Sent as bytes. */
+/** The values by which operations are compared to find the most exposed ones. Keys are sent as
+ * bytes. */
 typedef struct tm_exposed_key {
     int64_t exposed_ns; /* sum of the members' exposed times; -1: unknown */
     int64_t longest_ns; /* largest exposed time of a member */
-    /* start of the operation's first kernel; with rank and event, the order of operations with
-     * equal times */
+    /* begin_ns is the start of the operation's first kernel. begin_ns, rank and event decide the
+     * order of operations that have equal exposed times. */
     int64_t begin_ns, rank, event;
     int64_t kind; /* tm_collective_kind */
 } tm_exposed_key;
 
-/** Number of operations listed for each kind and measure: the sum, and the largest exposed time. */
+/** Maximum number of operations that are listed for each kind and measure. The measures are the sum
+ * of the members' exposed times, and the largest exposed time. */
 enum { TM_EXPOSED_MAX = 50 };
 
 /** Returns the kind under which an operation is listed. Send and receive are one kind. */
@@ -25,7 +27,7 @@ static inline uint8_t tm_operation_kind(const tm_comm_record *members) {
 
 /**
  * Finds the most exposed operations of this process.
- * @param out  of tm_exposed_key, appended to
+ * @param out  of tm_exposed_key: the keys of these operations are appended
  * @return     TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_exposed_find(const tm_collectives *collectives, tm_vec *out,
@@ -34,8 +36,8 @@ tm_status tm_exposed_find(const tm_collectives *collectives, tm_vec *out,
 /**
  * Finds the job's most exposed operations, and keeps the ones that this process matched.
  *
- * @param all          of tm_exposed_key from all processes, in any order; reduced to the job's most
- *                     exposed operations
+ * @param all          of tm_exposed_key: the keys of all processes, in any order. Reduced to the
+ *                     job's most exposed operations
  * @param collectives  operations matched by this process; `exposed` gets a tm_worst for each
  * @return             TM_OK; TM_ERR_FAULT when out of memory
  */

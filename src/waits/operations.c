@@ -65,7 +65,7 @@ static tm_status add_value(const tm_collectives *collectives, const tm_instance 
                                .at_least = members->at_least};
     free(scratch);
     memcpy(value.group_text, members->group_text, sizeof value.group_text);
-    if (pair) /* all pairs of a group have one row */
+    if (pair) /* all pairs of ranks in a group share one row of the tables */
         value.group = tm_hash_mixed(0, value.group_text, strlen(value.group_text));
     for (size_t i = 0; i < instance->n && pair; i++)
         *(members[i].kind == TM_COLL_SEND ? &value.from : &value.to) = (int32_t)members[i].rank;

@@ -9,8 +9,8 @@
 tm_status tm_operation_values(const tm_collectives *collectives, tm_vec *values,
                               tm_error *err) TM_MUST_CHECK;
 
-/** Key of an operation in the order of the largest waits: sum over all members, then begin, then
- * first kernel. Sent as bytes. */
+/** Key by which operations are sorted: first by the sum of the members' waits, the largest first,
+ * then by begin, then by their first kernel. Keys are sent as bytes. */
 typedef struct tm_worst_key {
     int64_t wait_ns; /* -1: none */
     int64_t begin_ns, rank, event;
@@ -29,7 +29,7 @@ tm_status tm_worst_find(const tm_collectives *collectives, tm_worst_key out[TM_W
 /**
  * Finds the job's operations with the largest waits, and keeps the ones that this process matched.
  *
- * @param all          [n] of all processes, in any order; the call sorts them
+ * @param all          [n] keys of all processes, in any order; this function sorts them
  * @param collectives  operations matched by this process; `worst` gets a tm_worst for each
  * @return             TM_OK; TM_ERR_FAULT when out of memory
  */

@@ -8,12 +8,12 @@
 #include "base/sums.h"
 #include "timeline/host_comm.h"
 
-/* The kernel of a participation, with times on its rank's own clock. */
+/* The kernel of a participation. Its times are on the rank's own clock. */
 typedef struct kernel {
     int64_t rank, begin_ns, end_ns;
     int64_t idle_ns;  /* end of the rank's last computation before the kernel's end */
     int64_t since_ns; /* start of the recording that contains the kernel */
-    int64_t other_ns; /* as in its tm_visit */
+    int64_t other_ns; /* as in the tm_visit of the kernel */
     /* indices of the waits that may have delayed the kernel, including waits in its own group */
     size_t first, end;
     uint64_t group;
@@ -27,7 +27,7 @@ typedef struct wait {
     int64_t ns;
     int64_t before_ns; /* sum of `ns` of the waits before this one in the same list */
     uint64_t group;
-    uint32_t event, member; /* as in its tm_visit */
+    uint32_t event, member; /* as in the tm_visit of the wait */
     int32_t owner;
 } wait;
 
@@ -199,8 +199,8 @@ typedef struct rank_view {
     kernel *kernels;  /* [n] */
     tm_visit *visits; /* [n] participations of the kernels */
     size_t n;
-    const wait *waits; /* [n_waits] waits of the rank; the first of them is wait `first` of all
-                          ranks */
+    const wait *waits; /* [n_waits] the waits of this rank. Among the waits of all ranks, the first
+                          of them has the index `first`. */
     size_t n_waits, first;
     wait *by_group;       /* [n_waits] copy, sorted by group */
     const kernel **order; /* [n] kernels sorted by group, then begin */
@@ -213,8 +213,8 @@ static int by_group_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->event, y->event);
 }
 
-/* Sums the waits before each of n kernels of one group, which are in order. @p own are the waits in
- * the group's own operations. */
+/* Sets the sums of the waits before each of n kernels of one group. The kernels are sorted by
+ * begin. @p own are the waits in the group's own operations. */
 static void sum_group(const rank_view *v, const kernel *const *kernels, size_t n, const wait *own,
                       size_t n_own) {
     int64_t together_ns = INT64_MIN;
@@ -246,7 +246,7 @@ static int64_t length_between(const wait *waits, size_t n, int64_t from_ns, int6
     return length_of(waits, first, end) - (begun_ns < from_ns ? from_ns - begun_ns : 0);
 }
 
-/* Sets the own times (stretches.h) of n kernels of one group, which are in order. */
+/* Sets the own times (stretches.h) of n kernels of one group. The kernels are sorted by begin. */
 static void own_times(const rank_view *v, const kernel *const *kernels, size_t n, const wait *own,
                       size_t n_own) {
     int64_t from_ns = INT64_MIN;
@@ -342,9 +342,10 @@ static double rate_of(const owed *o) {
     return (double)o->ns / (double)o->kernel->other_ns;
 }
 
-/* Distributes n costs of one rank, group and step over the waits before their kernels. The ranges
- * of these waits begin and end in order, so that one pass is enough. Each wait gets the growth of
- * the rounded sum. */
+/* Distributes n costs of one rank, group and step over the waits before their kernels. The kernels
+ * are in order, so their ranges of waits begin and end in the same order, and one pass is enough.
+ * The costs are added up wait by wait, and each sum is rounded. A wait gets the difference of two
+ * successive rounded sums. */
 static bool sweep(const wait *waits, const owed *run, size_t n, tm_vec *cost_shares) {
     int64_t total = 0, given = 0;
     double rate = 0.0, sum = 0.0;
@@ -370,7 +371,7 @@ static bool sweep(const wait *waits, const owed *run, size_t n, tm_vec *cost_sha
         rate = in == out ? 0.0 : rate; /* clears rounding errors */
     }
     if (last)
-        last->ns += total - given; /* what the rounding of doubles left over */
+        last->ns += total - given; /* the rest, which rounding left over */
     return true;
 }
 

@@ -15,9 +15,9 @@ tm_rank_waits tm_rank_waits_open(void);
 void tm_rank_waits_free(tm_rank_waits *held);
 
 /**
- * Adds a rank: sets `released` of its participations, and finds how long each of its waits kept the
- * rank from computing. Ranks must be added in ascending order.
- * @param visits  [n] of this rank, sorted by tm_rank_waits_sort
+ * Adds a rank. Sets `released` of the rank's participations. Finds how long each wait kept the rank
+ * from computing. Ranks must be added in ascending order.
+ * @param visits  [n] participations of this rank, sorted by tm_rank_waits_sort
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_rank_waits_add(tm_rank_waits *held, const tm_timeline *timeline, tm_visit *visits,
@@ -28,11 +28,11 @@ void tm_rank_waits_sort(tm_vec *visits);
 
 /**
  * Sets own_ns, all_ns and other_ns of the participations. all_ns and other_ns are sums of waits
- * that ended between the end of the last operation after which the group was together, and the
- * kernel's start.
+ * that ended within a time range. This range starts at the end of the last operation after which
+ * the group was together. It ends at the kernel's start.
  *
- * @param visits  of all added ranks, sorted by tm_rank_waits_sort, with `together`, `arrival` and
- *                `meets` set
+ * @param visits  participations of all added ranks, sorted by tm_rank_waits_sort. `together`,
+ *                `arrival` and `meets` must be set
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_rank_waits_since(tm_rank_waits *held, tm_visit *visits, tm_error *err) TM_MUST_CHECK;
@@ -40,8 +40,9 @@ tm_status tm_rank_waits_since(tm_rank_waits *held, tm_visit *visits, tm_error *e
 /**
  * Splits each cost over the waits in other groups that made the rank late, in proportion to their
  * lengths. The shares add up exactly.
- * @param pending_costs  of tm_pending_cost, at most one for each event and step; emptied
- * @param cost_shares    of tm_cost_share; appended to
+ * @param pending_costs  of tm_pending_cost, at most one for each event and step; the vector is
+ *                       emptied
+ * @param cost_shares    of tm_cost_share: the shares are appended
  * @return               TM_OK; TM_ERR_FAULT
  */
 tm_status tm_rank_waits_pass(const tm_rank_waits *held, tm_vec *pending_costs, tm_vec *cost_shares,
@@ -51,8 +52,8 @@ tm_status tm_rank_waits_pass(const tm_rank_waits *held, tm_vec *pending_costs, t
  * computing. */
 int64_t tm_rank_waits_kept(const tm_rank_waits *held);
 
-/** Appends a tm_group_member for each group with waits and each of its ranks that this process
- * holds. */
+/** Appends a tm_group_member for each rank that this process holds, and for each group of the rank
+ * in which waits are known. */
 tm_status tm_rank_waits_members(const tm_rank_waits *held, tm_vec *members,
                                 tm_error *err) TM_MUST_CHECK;
 

@@ -63,8 +63,8 @@ static int by_rank(const void *a, const void *b) {
     return tm_order_i64(((const tm_stage *)a)->rank, ((const tm_stage *)b)->rank);
 }
 
-/* Lists the ranks of all edges, each rank once. `stage` is set to the rank's number of edges. False
- * when out of memory. */
+/* Lists the ranks of all edges, each rank once. Sets `stage` of each rank to its number of edges.
+ * Returns false when out of memory. */
 static bool list_ranks(const tm_stage_edge *edges, size_t n, tm_vec *stages) {
     tm_stage *v;
     size_t kept = 0;
@@ -133,8 +133,8 @@ static bool is_exchange(const tm_stage_edge *edge, const tm_stage_edge *by_sende
            by_sender[first].begin_ns < edge->end_ns;
 }
 
-/* Removes exchanges from the edges. Returns how many edges are left; SIZE_MAX when out of
- * memory. */
+/* Removes exchanges from the edges. Returns the number of edges that are left, or SIZE_MAX when out
+ * of memory. */
 static size_t drop_exchanges(tm_stage_edge *edges, size_t n) {
     size_t kept = 0;
     if (n < 2) /* a single edge is no exchange */

@@ -16,8 +16,8 @@ typedef struct tm_stage {
     int64_t rank, stage; /* stages count from 0, the stage that sends first */
 } tm_stage;
 
-/** Appends, for each pair of ranks, the first transfer in each direction that this process matched.
- * TM_OK; TM_ERR_FAULT. */
+/** Appends the first transfer from each rank to each other rank, as far as this process matched
+ * such transfers. TM_OK; TM_ERR_FAULT. */
 tm_status tm_stages_edges(const tm_collectives *collectives, tm_vec *edges,
                           tm_error *err) TM_MUST_CHECK;
 

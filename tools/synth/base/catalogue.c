@@ -1,6 +1,7 @@
-/* Names and launch shapes come from real traces (nanoGPT on eight H100), because readers classify
- * events by name and category: communication by "nccl" in a kernel's name, copies by category,
- * steps by "ProfilerStep#". A new kind needs a row here and a name in the header. */
+/* Names and launch shapes are from real traces (nanoGPT on eight H100). They must look real,
+ * because readers classify events by name and category. For example, they find communication by
+ * "nccl" in a kernel's name, copies by the category, and steps by "ProfilerStep#". A new kind needs
+ * a row here and a name in the header. */
 #include "catalogue.h"
 
 /* Shapes of a GPT-like model: 16,384 tokens, width 768. All events of a kind have the same shapes,
@@ -15,8 +16,8 @@
     "\"Input Dims\": [[16384, 768], [768, 768], [768]], "
 
 static const tms_kind_info kinds[TMS_KIND_COUNT] = {
-    /* The annotations by which readers find steps and data loading; then torch's own annotations.
-     */
+    /* The first two annotations are those by which readers find steps and data loading. The others
+     * are torch's own annotations. */
     [TMS_ANN_STEP] = {.name = "ProfilerStep#",
                       .shape = TMS_SHAPE_ANNOTATION,
                       .number = TMS_NUMBER_STEP},
@@ -209,8 +210,9 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
                           .number = TMS_NUMBER_PEER},
 };
 
-/* In tmerge's tables, only operations that synchronise have waits. A send or receive does not: NCCL
- * runs both as one kernel. Nor does a broadcast, whose root may leave early. */
+/* The last member says whether the operation synchronises, because only such operations have waits
+ * in tmerge's tables. Sends and receives do not synchronise, because NCCL runs both as one kernel.
+ * A broadcast does not synchronise, because its root may leave early. */
 static const tms_collective_info collectives[TMS_COLLECTIVE_COUNT] = {
     [TMS_ALL_REDUCE] = {"allreduce", "allreduce", TMS_ANN_ALL_REDUCE, TMS_GPU_ANN_ALL_REDUCE,
                         TMS_GPU_ALL_REDUCE, 2, true},

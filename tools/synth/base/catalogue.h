@@ -18,7 +18,8 @@ typedef enum tms_shape {
     TMS_SHAPE_COUNT
 } tms_shape;
 
-/* Which end of a flow arrow an event has. The end is written after the event. */
+/* Says whether an event has the start or the end of a flow arrow. The arrow's start or end is
+ * written after the event. */
 typedef enum tms_flow {
     TMS_FLOW_NONE,
     TMS_FLOW_OUT, /* "s": a launch, or a forward operator */
@@ -113,7 +114,7 @@ typedef enum tms_collective {
 
 typedef struct tms_collective_info {
     const char *name; /* torch's "Collective name" */
-    const char *kind; /* as in tmerge's tables */
+    const char *kind; /* word for the kind of operation in tmerge's tables */
     tms_kind annotation;
     tms_kind gpu_annotation;
     tms_kind kernel;
@@ -147,7 +148,8 @@ typedef struct tms_kind_info {
     tms_flow flow;
     tms_number number;
     int cbid;          /* CUPTI callback number of a runtime call */
-    const char *args;  /* further JSON members of an operator, each followed by ", "; or NULL */
+    const char *args;  /* more JSON members of an operator, each with ", " after it; NULL if there
+                          are none */
     tms_launch launch; /* kernels only */
 } tms_kind_info;
 

@@ -1,7 +1,8 @@
-/* Parses options by the option table, and computes values from several options. Every number is an
- * integer (microseconds become nanoseconds, percentages parts per million) and parsed digit by
- * digit, because the output must not depend on a machine's rounding. Does not use getopt_long,
- * which is not in POSIX; besides, the table also gives --help and the truth file. */
+/* Parses options by the option table, and computes values that depend on several options. Every
+ * number is stored as an integer: microseconds become nanoseconds, and percentages become parts per
+ * million. Numbers are parsed digit by digit, because the output must not depend on how a machine
+ * rounds. getopt_long is not used, because POSIX does not have it. Besides, --help and the truth
+ * file are made from the same table. */
 #include "config.h"
 
 #include <limits.h>
@@ -45,7 +46,8 @@ static bool push_digit(int64_t *value, int digit) {
     return true;
 }
 
-/* Parses "12.5" as 12500 for three digits. This is exact, unlike strtod. */
+/* Parses a decimal number, and multiplies it by 10^digits. For example, "12.5" becomes 12500 if @p
+ * digits is 3. The result is exact. With strtod, it would not be. */
 static bool parse_decimal(const char *text, int64_t digits, int64_t *value) {
     const char *p = text;
     int64_t decimals = -1; /* digits after the point so far; -1 before the point */
@@ -88,7 +90,8 @@ static tms_status parse_number(tms_config *config, const tms_option *option, con
                     option->name, low, high, (long long)option->digits, text);
 }
 
-/* Parses a word. Sets the field to its index, or adds the word to a set. */
+/* Parses a word. Sets the option's field to the index of the word. If the option accepts several
+ * words, adds the word to the set in the field instead. */
 static tms_status parse_word(tms_config *config, const tms_option *option, const char *text,
                              tms_error *err) {
     for (int64_t i = 0; option->words[i] != NULL; i++) {
@@ -425,14 +428,15 @@ void tms_config_help(FILE *to) {
     fprintf(to, "  -h, %-24s this text\n", "--help");
 }
 
-/* Divides bytes by n and computes with quotient and remainder, so that no product exceeds 2^63. */
+/* Multiplies the quotient and the remainder of bytes / n separately, so that no product exceeds
+ * 2^63. */
 int64_t tms_config_move_ns(const tms_config *config, int64_t bytes, int64_t n, int64_t passes) {
     int64_t moved = bytes;
 
     if (passes > 0) {
         moved = bytes / n * passes * (n - 1) + bytes % n * passes * (n - 1) / n;
     }
-    /* bytes / (1e6 B/s) is in microseconds */
+    /* bytes divided by bandwidth in 1e6 B/s is a time in microseconds */
     return moved * 1000 / config->bandwidth_mbps + config->latency_ns;
 }
 
@@ -452,7 +456,8 @@ int64_t tms_config_stage_buckets(const tms_config *config, int64_t stage) {
 }
 
 int64_t tms_config_scaled_bytes(const tms_config *config, int64_t bytes, int64_t index) {
-    /* Sizes in 1/64 of the size that the option gives, used in rotation. */
+    /* Message sizes in units of 1/64 of the size that the option gives. Successive messages use
+     * them in turn. */
     static const int64_t mixed[] = {1, 8, 64, 256};
     int64_t scaled = bytes;
 

@@ -16,14 +16,16 @@ typedef enum tms_compression {
     TMS_COMPRESSION_COUNT
 } tms_compression;
 
-/* Maximum number of --slow options; maximum product of their factors. */
+/* TMS_MOST_SLOW: maximum number of --slow options. TMS_SLOWEST_PPM: maximum product of their
+ * factors [1e-6]. */
 #define TMS_MOST_SLOW 16
 #define TMS_SLOWEST_PPM INT64_C(100000000)
 
 /* A --slow option: slow ranks, factor, slow steps and slow kernels. Ranges include both ends. */
 typedef struct tms_slow {
     const char *text; /* as typed; borrowed from argv */
-    int64_t ppm;      /* kernels or launches take this much of a normal rank's time [1e-6] */
+    int64_t ppm;      /* Factor [1e-6] by which the time of kernels or launches is multiplied,
+                         compared with a normal rank. */
     int64_t first_rank;
     int64_t last_rank;
     int64_t first_step; /* number of the step; -1: all */
@@ -46,10 +48,10 @@ typedef struct tms_config {
     int64_t bucket_bytes; /* [B] */
     int64_t compute_ns;   /* mean forward time of one layer on the GPU [ns] */
     int64_t jitter_ppm;   /* standard deviation of each duration [1e-6 of its mean] */
-    int64_t share_ppm;  /* standard deviation of the work of a copy of the model in a step [1e-6 of
-                           its mean] */
-    int64_t shared_ppm; /* standard deviation of the part of a kernel's duration that the ranks of a
-                           host have in common [1e-6 of its mean] */
+    int64_t share_ppm;    /* standard deviation of the work that a copy of the model has in a step
+                             [1e-6 of the mean] */
+    int64_t shared_ppm; /* Standard deviation of one part of a kernel's duration [1e-6 of its mean]:
+                           the part that is the same on all ranks of a host. */
     int64_t hiccup_ppm; /* fraction of kernels that take TMS_HICCUP times their normal time
                            [1e-6] */
     int64_t bandwidth_mbps; /* bus bandwidth [1e6 B/s] */
@@ -57,11 +59,12 @@ typedef struct tms_config {
     int64_t end_jitter_ns;  /* maximum time from the common end of an operation to the end on one
                                rank [ns] */
     int64_t slow_rank;      /* -1: none */
-    int64_t slow_ppm;       /* compute time of the slow rank [1e-6 of a normal rank's] */
+    int64_t slow_ppm;       /* time of the slow rank's kernels or launches [1e-6 of the time on a
+                               normal rank] */
     int64_t cpu_ops;        /* operator events per layer and direction */
     int64_t seed;
-    int64_t tp; /* ranks of a tensor-parallel group. Ranks are numbered with tp varying fastest,
-                   then dp, then pp */
+    int64_t tp; /* number of ranks of a tensor-parallel group. In the numbers of ranks, the tensor
+                   index changes fastest, then the data index, then the stage */
     int64_t pp; /* stages of the pipeline */
     int64_t components; /* number of equal parts of the job that share no group */
     int64_t microbatches;
@@ -73,7 +76,7 @@ typedef struct tms_config {
     int64_t activation_bytes; /* size of the activations of one layer and microbatch [B] */
     int64_t sizes;            /* a tms_sizes */
     int64_t slow_kind;        /* a tms_slow_kind */
-    int64_t slow_from;        /* first and last slow step, by number; -1: all steps */
+    int64_t slow_from;        /* numbers of the first and last slow step; -1: all are slow */
     int64_t slow_to;
     int64_t n_slow;
     tms_slow slow[TMS_MOST_SLOW];
@@ -96,8 +99,9 @@ typedef struct tms_config {
     int64_t faults; /* set of TMS_FAULT_BIT */
     int64_t no_instances;
     int64_t format;         /* a tms_format_word */
-    int64_t ranks_per_file; /* nsys only; a file of xplane has all ranks of a host */
-    int64_t host_tables;    /* nsys only: see formats/write_nsys_host.h */
+    int64_t ranks_per_file; /* used only by the format nsys. (A file of the format xplane has all
+                               ranks of a host.) */
+    int64_t host_tables;    /* used only by the format nsys; see formats/write_nsys_host.h */
     int64_t target_mb;      /* total size of all traces [1e6 B]; 0: --steps decides */
 } tms_config;
 
@@ -144,12 +148,13 @@ static inline bool tms_config_has(const tms_config *config, tms_fault fault) {
 /* The syntax of an option's value. */
 typedef enum tms_option_type {
     TMS_OPTION_NUMBER,
-    TMS_OPTION_FLAG,  /* no value, or =1 or =0 */
-    TMS_OPTION_WORD,  /* one of `words`; the field is its index */
-    TMS_OPTION_WORDS, /* any of `words`, as the option may be repeated; the field has a bit for each
-                         word */
+    TMS_OPTION_FLAG,  /* a flag: the value may be missing, or it is 1 or 0 */
+    TMS_OPTION_WORD,  /* one of `words`; the field becomes the index of the word */
+    TMS_OPTION_WORDS, /* any of `words`, because the option may be repeated; the field has one bit
+                         for each word */
     TMS_OPTION_RANGE, /* FROM-TO: sets this field and the next one */
-    TMS_OPTION_SLOW   /* appends a tms_slow; the field is the number of these */
+    TMS_OPTION_SLOW   /* the value is parsed into a new tms_slow; the field is the number of all
+                         tms_slow */
 } tms_option_type;
 
 /* An option. The table of options drives parsing, --help and the truth file. */
@@ -162,7 +167,8 @@ typedef struct tms_option {
     int64_t initial;   /* default, scaled like the field */
     int64_t low, high; /* allowed range, scaled like the field */
     tms_option_type type;
-    const char *const *words; /* the allowed words, then NULL; NULL for other types */
+    const char *const *words; /* the allowed words, and then NULL as the end; NULL if the option's
+                                 value is not a word */
 } tms_option;
 
 /**
@@ -203,10 +209,10 @@ int64_t tms_config_transfer_ns(const tms_config *config);
 
 /** Returns the time of a message at the job's bandwidth, plus the latency [ns].
  *
- * @param bytes   of the message by the convention of nccl-tests [B], at most 2^45
- * @param n       ranks in the group, at least 1
- * @param passes how often (n-1)/n of the bytes move: all-reduce 2, all-gather or reduce-scatter 1;
- * 0: all bytes move once */
+ * @param bytes   size of the message [B] by the convention of nccl-tests, at most 2^45
+ * @param n       number of ranks of the group, at least 1
+ * @param passes how often (n-1)/n of the bytes move: 2 for an all-reduce, 1 for an all-gather or
+ *               reduce-scatter. 0 means that all bytes move once */
 int64_t tms_config_move_ns(const tms_config *config, int64_t bytes, int64_t n, int64_t passes);
 
 /* Returns the number of layers of a pipeline stage. Layers are distributed evenly. */
@@ -215,8 +221,8 @@ int64_t tms_config_stage_layers(const tms_config *config, int64_t stage);
 /* Returns the number of gradient buckets of a pipeline stage: at most one per layer. */
 int64_t tms_config_stage_buckets(const tms_config *config, int64_t stage);
 
-/* Returns the size of the index-th message [B]: @p bytes, the size that the option gives, changed
- * by --sizes. */
+/* Returns the size [B] of the index-th message. @p bytes is the size that the option gives. --sizes
+ * changes it. */
 int64_t tms_config_scaled_bytes(const tms_config *config, int64_t bytes, int64_t index);
 
 /* Returns the number of data-parallel copies of the model in one component. */

@@ -42,7 +42,7 @@ typedef struct tms_comm {
     tms_dtype dtype;
     tms_role role;
     int64_t bytes;    /* size of the whole message [B], as nccl-tests counts it */
-    int64_t index;    /* index among the collectives of its channel in this step */
+    int64_t index;    /* index of the collective among those of the same channel in this step */
     int64_t instance; /* index among all collectives of the step */
     int64_t part;     /* see tms_channel_part */
     int64_t seq;      /* index in the channel since the job's start, as in torch */
@@ -53,20 +53,20 @@ typedef struct tms_comm {
     int64_t annotation_id; /* External id of the collective's nccl:... annotation */
     int64_t begin_ns;      /* of the kernel */
     int64_t end_ns;        /* 0: the end is not yet known */
-    size_t kernel_event;   /* the collective's events, as indices in the list */
+    size_t kernel_event;   /* indices of the collective's two events in the list */
     size_t annotation_event;
-    size_t previous; /* index + 1 of the previous communication on the same stream; 0: none in this
-                        step */
+    size_t previous; /* index of the previous communication on the same stream, plus 1; 0 if there
+                        is none in this step */
 } tms_comm;
 
 typedef struct tms_event {
     int64_t begin_ns; /* since the epoch */
     int64_t duration_ns;
     int64_t launch_ns;   /* for GPU work: start of the call that launched it */
-    int64_t correlation; /* equal in a launch and its GPU work; 0: none */
+    int64_t correlation; /* correlation id that a launch and its GPU work share; 0: none */
     int64_t external_id; /* External id of the operator that the event belongs to; 0: none */
-    int64_t value; /* bytes of a copy or allocation; or sequence number of an operator; or step
-                      number */
+    int64_t value; /* Depending on the kind: bytes of a copy or allocation, sequence number of an
+                      operator, or step number. */
     size_t comm;   /* index + 1 of the event's collective; 0: none */
     tms_kind kind;
     tms_track track;
@@ -79,7 +79,7 @@ typedef struct tms_events {
     size_t count;
     size_t capacity;
     unsigned sections;     /* the sections whose events are kept */
-    bool out_of_memory;    /* is never cleared; checked once per step */
+    bool out_of_memory;    /* never becomes false again; checked once per step */
     int64_t step;          /* number of the step whose events are in the list */
     int64_t step_begin_ns; /* times of the step's ProfilerStep annotation, set even if its section
                               is not kept */

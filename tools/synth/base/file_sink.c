@@ -33,7 +33,7 @@ struct tms_sink {
     struct isal_zstream *gzip;
     uint8_t *gzip_level;
     ZSTD_CCtx *zstd;
-    char *memory; /* of a memory sink: [memory_capacity], memory_size of them used */
+    char *memory; /* [memory_capacity] content of a memory sink; memory_size bytes of it are used */
     size_t memory_size;
     size_t memory_capacity;
 };
@@ -78,7 +78,7 @@ static void write_memory(tms_sink *sink, const void *data, size_t size) {
     sink->memory_size += size;
 }
 
-/* Compresses a piece. @p last: also ends the stream. */
+/* Compresses a piece. If @p last is set, also ends the stream. */
 static void write_gzip(tms_sink *sink, const void *data, size_t size, bool last) {
     struct isal_zstream *gzip = sink->gzip;
 
@@ -97,7 +97,7 @@ static void write_gzip(tms_sink *sink, const void *data, size_t size, bool last)
     } while (sink->error == 0 && gzip->avail_out == 0);
 }
 
-/* Compresses a piece. @p last: also ends the frame. */
+/* Compresses a piece. If @p last is set, also ends the frame. */
 static void write_zstd(tms_sink *sink, const void *data, size_t size, bool last) {
     ZSTD_inBuffer in = {data, size, 0};
     ZSTD_EndDirective mode = last ? ZSTD_e_end : ZSTD_e_continue;

@@ -7,10 +7,10 @@
 /* No option takes negative values, so -1 means "none", and is printed as that word. */
 #define NO_RANK (-1)
 
-/* Finds fields by offset, so that no option needs code. */
+/* Gives the offset of a field. The table has offsets, so that an option needs no code. */
 #define FIELD(name) offsetof(tms_config, name)
 
-/* The last members of most rows: type and words. */
+/* The last two members of most rows: the type of the option, and the list of its words. */
 #define NUMBER TMS_OPTION_NUMBER, NULL
 #define FLAG TMS_OPTION_FLAG, NULL
 
@@ -142,7 +142,7 @@ const tms_option *tms_config_options(size_t *count) {
 int64_t tms_config_value(const tms_config *config, const tms_option *option) {
     int64_t value;
 
-    /* memcpy, because the table knows only the field's offset */
+    /* The value is copied with memcpy, because the table has only the field's offset. */
     memcpy(&value, (const char *)config + option->offset, sizeof value);
     return value;
 }

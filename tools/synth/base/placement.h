@@ -24,13 +24,13 @@ typedef enum tms_track {
 /* Start of the simulated job on every host: 2025-12-01 00:00:00 UTC [ns since the epoch]. */
 #define TMS_EPOCH_NS INT64_C(1764547200000000000)
 
-/* Kineto's baseTimeNanoseconds is a multiple of this: three months, 7,889,238 s [ns]. */
+/* Three months (7,889,238 s) [ns]. Kineto's baseTimeNanoseconds is a multiple of this. */
 #define TMS_BASE_GRID_NS INT64_C(7889238000000000)
 
 /* The time from which the files count [ns since the epoch]. */
 #define TMS_BASE_NS (TMS_EPOCH_NS / TMS_BASE_GRID_NS * TMS_BASE_GRID_NS)
 
-/* A rank's place, with the trace's "pid" and "tid" of each track. */
+/* The place where a rank runs. It includes the "pid" and "tid" that each track has in a trace. */
 typedef struct tms_placement {
     int64_t rank;
     int64_t host;

@@ -18,8 +18,9 @@ static inline uint64_t tms_splitmix64(uint64_t *state) {
     return z ^ (z >> 31);
 }
 
-/** Starts the random numbers for (seed, a, b). Each step of each rank starts its own, so that a
- * single rank can be simulated again, and a change in one step does not affect later ones. */
+/** Starts a sequence of random numbers, chosen by (seed, a, b). Each step of each rank has its own
+ * sequence. So a single rank can be simulated again, and a change in one step does not affect later
+ * steps. */
 static inline tms_rng tms_rng_start(uint64_t seed, uint64_t a, uint64_t b) {
     tms_rng rng;
     uint64_t state = seed;

@@ -1,6 +1,7 @@
-/* Groups of a grid of ranks, in Megatron's order of creation. Ranks are numbered with the tensor
- * index fastest, then data, then pipeline stage, so that a tensor-parallel group stays on one host.
- * Each component of the job is a separate grid of consecutive ranks. */
+/* Process groups of a grid of ranks, in the order in which Megatron creates them. In the numbers of
+ * ranks, the tensor index changes fastest, then the data index, then the pipeline stage. So a
+ * tensor-parallel group stays on one host. Each component of the job is a separate grid of
+ * consecutive ranks. */
 #include "synth_groups.h"
 
 #include <stdlib.h>
@@ -18,8 +19,8 @@ static grid grid_of(const tms_config *config) {
     return (grid){config->tp, tms_config_dp(config), config->pp, config->components};
 }
 
-/* Returns the number of data-parallel groups. There are no groups of one rank, unless the job has
- * only one rank: it reduces with itself. */
+/* Returns the number of data-parallel groups. Groups of a single rank are not made. But if the
+ * whole job is one rank, there is a group in which the rank reduces with itself. */
 static int64_t n_data(const tms_config *config) {
     grid g = grid_of(config);
 
@@ -69,15 +70,16 @@ static void set_tensor(tms_channel *channel, const tms_config *config, int64_t i
         (tms_config_stage_layers(config, stage) * per_layer + batches) * config->microbatches;
 }
 
-/* Sets the communicator of two adjacent stages. Activations go to the next stage, gradients back.
- * Its process group is the whole pipeline. */
+/* Sets the communicator of two adjacent stages. Activations go from the earlier to the later stage,
+ * and gradients go in the opposite direction. The communicator's process group is the whole
+ * pipeline. */
 static void set_pair(tms_channel *channel, const tms_config *config, int64_t i) {
     grid g = grid_of(config);
     int64_t plane = g.tp * g.dp;
     int64_t component = i / (plane * (g.pp - 1));
 
-    /* A component has one plane of ranks for each stage, so the number of planes of pairs is one
-     * less. */
+    /* A component with pp stages has pp planes of ranks, but only pp - 1 planes of pairs. So the
+     * first rank of pair i is i plus one plane for each earlier component. */
     channel->group = (tms_ranks){component * plane * g.pp + i % plane, plane, g.pp};
     channel->ranks = (tms_ranks){i + component * plane, plane, 2};
     channel->name = 1 + n_data(config) + n_tensor(config) + component * plane + i % plane;

@@ -44,14 +44,15 @@ static inline int64_t tms_ranks_position(const tms_ranks *ranks, int64_t rank) {
 
 /* A communicator. Its collectives run one after another, in the same order on all members. */
 typedef struct tms_channel {
-    tms_ranks ranks;         /* its members: the group, or two adjacent stages of a pipeline */
+    tms_ranks ranks;         /* members of the communicator: the whole group, or two ranks in
+                                adjacent stages of a pipeline */
     tms_ranks group;         /* the process group that the trace names */
     int64_t name;            /* name of the group: its number in torch, in order of creation */
     const char *description; /* description of the group; static */
     int64_t n_instances;     /* collectives per step */
     int64_t first_instance;  /* index of the channel's first collective within the step */
-    int64_t base; /* index of the first part of the channel's first collective among all parts of a
-                     step */
+    int64_t base; /* index among all parts of a step: that of the first part of the channel's first
+                     collective */
 } tms_channel;
 
 /* The communicators of a job. A part is one rank's participation in one collective. The parts of a

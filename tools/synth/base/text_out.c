@@ -60,7 +60,7 @@ char *tms_out_digits(char *end, uint64_t value) {
  * necessary. */
 void tms_out_us(tms_out *out, int64_t ns) {
     uint64_t value = (uint64_t)ns;
-    char field[24]; /* 20 for the digits, 4 for ".123" */
+    char field[24]; /* 20 bytes for the digits, and 4 bytes for the point and three decimals */
     char *end = field + 20;
     char *digits = tms_out_digits(end, value / 1000);
     uint64_t rest = value % 1000;

@@ -5,9 +5,9 @@
 #include "synth/base/file_sink.h"
 #include "writer.h"
 
-/** Makes a writer to a sink that the caller owns, such as memory. End the writer with abandon;
- * until then, @p plan, @p sink and @p name must live.
- * @param name the trace's own file name
+/** Makes a writer that writes to a sink of the caller, such as a memory sink. End the writer with
+ * abandon. @p plan, @p sink and @p name must outlive it.
+ * @param name file name that the trace contains
  * @return      TMS_OK; TMS_ERR_FAULT out of memory */
 tms_status tms_kineto_file_on(tms_writer **writer, const tms_plan *plan, tms_sink *sink,
                               const char *name, tms_error *err);

@@ -1,6 +1,6 @@
-/* What a trace file has around its events, in Kineto's layout since 2025-03: baseTimeNanoseconds
- * comes before the events. Blanks and line breaks are as Kineto writes them, because some readers
- * split files at them. */
+/* Writes what a trace file has before and after its events. The layout is that of Kineto since
+ * 2025-03, in which baseTimeNanoseconds comes before the events. Blanks and line breaks are as
+ * Kineto writes them, because some readers split files at them. */
 #include "kineto_frame.h"
 
 #include <stdio.h>
@@ -47,8 +47,9 @@ static void group(tms_out *out, const tms_channel *channel, bool first) {
     tms_out_string(out, "]}");
 }
 
-/* Writes what torch adds: the rank, which nothing else in the trace states reliably, and the groups
- * of the rank. A stage has one group for the pairs with both of its neighbours. */
+/* Writes the members that torch adds: the rank, and the groups of the rank. (Nothing else in the
+ * trace states the rank reliably.) A stage has a pair with each of its neighbours, but both pairs
+ * have the same group. */
 static void distributed_info(tms_out *out, const tms_groups *groups,
                              const tms_placement *placement) {
     static const tms_role order[] = {TMS_ROLE_WORLD, TMS_ROLE_DATA, TMS_ROLE_TENSOR,
@@ -78,7 +79,7 @@ static void distributed_info(tms_out *out, const tms_groups *groups,
 
 void tms_kineto_header(tms_out *out, const tms_groups *groups, const tms_placement *placement) {
     const tms_config *config = groups->config;
-    /* UINT64_MAX - 1: no step has these random numbers. */
+    /* Random numbers that no step uses: UINT64_MAX - 1 is not the number of a step. */
     tms_rng rng = tms_rng_start((uint64_t)config->seed, (uint64_t)placement->rank, UINT64_MAX - 1);
     uint64_t high = tms_rng_next(&rng);
     uint64_t low = tms_rng_next(&rng);
@@ -103,8 +104,8 @@ void tms_kineto_header(tms_out *out, const tms_groups *groups, const tms_placeme
     tms_out_string(out, ",\n  \"traceEvents\": [\n");
 }
 
-/* Writes the start of a metadata event ("ph": "M"), up to where the value of its argument follows.
- */
+/* Writes the start of a metadata event ("ph": "M"). The caller must write the event's argument and
+ * end the event. */
 static void metadata(tms_out *out, const char *name, int64_t ts_ns, int64_t pid, int64_t tid) {
     tms_out_string(out, "  {\n    \"name\": \"");
     tms_out_string(out, name);
@@ -196,6 +197,6 @@ int64_t tms_kineto_footer(tms_out *out, const tms_config *config, const tms_plac
     tms_out_string(out, "\n  }\n  ],\n  \"traceName\": \"");
     tms_out_string(out, name);
     tms_out_string(out, "\"\n}");
-    /* the profiler's own event, "Iteration Start" and "Record Window End" */
+    /* Three events: the profiler's own event, "Iteration Start" and "Record Window End". */
     return 3;
 }

@@ -10,11 +10,11 @@
 /* Streaming multiprocessors of the card that the file's header describes. */
 #define DEVICE_SMS 132
 
-/* Torch lists this many members of a group, then "...". */
+/* Torch lists up to this many members of a group. If there are more, "..." follows. */
 #define LISTED_RANKS 30
 
-/* Address and size of the memory that torch's caching allocator has reserved. Any values would do.
- */
+/* Address and size of the memory that torch's caching allocator has reserved. The values are
+ * arbitrary. */
 #define HEAP_ADDRESS 139926520725504LL
 #define RESERVED_BYTES 75161927680LL /* 88 % of an H100's memory, a usual value */
 
@@ -76,14 +76,15 @@ static void print_launch(FILE *stream, const tms_launch *launch) {
             grid[2], block[0], block[1], block[2], launch->occupancy);
 }
 
-/* Writes where GPU work ran, up to the correlation. */
+/* Writes device and stream of GPU work. The number that the caller writes next is the
+ * correlation. */
 static void print_place(FILE *stream, const tms_placement *placement, tms_track track) {
     fprintf(stream, "\"device\": %lld, \"context\": 1,      \"stream\": %lld, \"correlation\": ",
             (long long)placement->device, (long long)placement->tid[track]);
 }
 
-/* Writes the part between the External id and the number that belongs to the event. Blanks are as
- * Kineto writes them when it appends members. */
+/* Writes the part of an event between its External id and its main number. Blanks are as Kineto
+ * writes them when it appends members. */
 static void print_middle(FILE *stream, const maker *m, const tms_kind_info *info, tms_track track) {
     /* Each case ends with the name of a member, whose value is the event's number. */
     switch (info->shape) {

@@ -11,12 +11,13 @@
 #include "synth/base/placement.h"
 #include "synth/base/synth_groups.h"
 
-/* The text of a kind on a track. Its parts are contiguous, and an event is written as head [step
- * number] place ts ["dur"] open [External id] middle number [more] tail An event of a collective
- * ends with the collective's members and the closing brackets. */
+/* The text of a kind on a track, in five parts that are stored one after another. The numbers of an
+ * event are written between the parts, in this order: head [step number] place ts ["dur"] open
+ * [External id] middle number [more] tail. What is in brackets is written only for some kinds. An
+ * event of a collective then ends with the collective's members and the closing brackets. */
 typedef struct tms_kineto_text {
     char *text;  /* owned */
-    size_t head; /* lengths of the parts [bytes] */
+    size_t head; /* head, place, open, middle, tail: lengths of the five parts [B] */
     size_t place;
     size_t open;
     size_t middle;

@@ -1,4 +1,5 @@
-/* Columns, types and order are from exports of schema 3.25, except TARGET_INFO_GPU: schema 3.13. */
+/* Columns, their types and their order are from exports of schema 3.25. Those of TARGET_INFO_GPU
+ * are from schema 3.13. */
 #include "nsys_db.h"
 
 #include <errno.h>
@@ -18,7 +19,8 @@
 #define WRITTEN_RANGE "start, end, eventClass, globalTid, nameId"
 #define WRITTEN_PLACE "start, end, deviceId, contextId, streamId, correlationId, globalPid, "
 
-/* A table: all of its columns, and the columns that its rows set. Other columns are NULL. */
+/* A table: its name, all of its columns, and the columns that are written in each row. All other
+ * columns are NULL. */
 static const struct table {
     const char *name;
     const char *columns;

@@ -56,7 +56,7 @@ typedef struct tms_cell {
     bool null;
 } tms_cell;
 
-/* Make a cell, so that a row can be written as a list. */
+/* These macros make a cell. With them, a row can be written as a list of cells. */
 #define TMS_INT(value) ((tms_cell){.number = (value)})
 #define TMS_TEXT(text) ((tms_cell){.data = (text)})
 #define TMS_BYTES(bytes, length) ((tms_cell){.data = (bytes), .size = (length)})
@@ -67,7 +67,7 @@ typedef struct tms_db tms_db;
 /**
  * Makes a file with empty tables under a temporary name in the folder of @p path.
  *
- * @param host  include the tables that write_nsys_host.c writes
+ * @param host  true: also makes the tables that write_nsys_host.c fills
  * @param path  final name; copied
  * @param db    set only on TMS_OK; end it with tms_db_commit or tms_db_abandon
  * @return      TMS_OK; TMS_ERR_OUTPUT with the file and the reason; TMS_ERR_FAULT

@@ -1,11 +1,11 @@
 /* Writes a rank as torch_npu's profiler of an Ascend NPU does: a JSON array of events with times as
- * strings, and with the vendor's own overlap tracks. Starts and ends, rounded to nanoseconds, equal
- * those of the Kineto format; lengths of device events are off by up to 499 ps. Everything this
- * profiler does not record is omitted: launch shapes, the allocator's memory, copies of annotations
- * on the device's tracks, and which ranges are operators; a memset is a copy on the device. A
- * collective is identified by the number of its group, and by its index among the group's
- * collectives in the file. The thread that runs the operators makes the calls, as torch_npu does
- * without its queue. */
+ * strings, and with the vendor's own overlap tracks. Rounded to nanoseconds, starts and ends equal
+ * those of the Kineto format. Lengths of device events have an error of up to 499 ps. This profiler
+ * does not record launch shapes, the allocator's memory, copies of annotations on the device's
+ * tracks, and which ranges are operators, so they are left out. A memset is written as a copy on
+ * the device. A collective is identified by the number of its group, and by its index among the
+ * group's collectives in the file. The thread that runs the operators makes the calls, as torch_npu
+ * does without its queue. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,7 +15,8 @@
 #include "synth/base/text_out.h"
 #include "writer.h"
 
-/* Processes of a rank besides the Python process, by index in the profiler's list. */
+/* Processes that a rank has besides the Python process. The values are indices in the profiler's
+ * list. */
 typedef enum process {
     PYTHON = -1,
     CANN = 7,
@@ -178,7 +179,8 @@ static void name_launch(char text[160], int64_t correlation, bool collective) {
                    id);
 }
 
-/* Writes a list of the catalogue's arguments in this profiler's format: "1,2;\r\n3". */
+/* Writes the list @p name of the catalogue's arguments, as this profiler writes lists. For example,
+ * [[1, 2], [3]] becomes "1,2;\r\n3". */
 static void print_list(ascend *file, const char *args, const char *name) {
     const char *p = strstr(args, name);
     int depth = 0;
@@ -415,7 +417,7 @@ static int compare_edges(const void *a, const void *b) {
     return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
-/* Writes the vendor's overlap tracks: a sweep over all starts and ends. */
+/* Writes the vendor's overlap tracks. Goes through all starts and ends in order. */
 static void write_lanes(ascend *file) {
     edge *edges = (edge *)(void *)file->edges.data;
     size_t n = file->edges.size / sizeof *edges;

@@ -104,8 +104,9 @@ static void write_numbers(tms_kineto *kineto, const tms_event *event, tms_shape 
             LITERAL(out, ", \"Sequence number\": ");
             tms_out_int(out, event->value);
             LITERAL(out, ", \"Fwd thread id\": ");
-            /* The thread's number in torch: 0 for forward operators. Operators on the backward
-             * thread have the Python thread's number, 1. */
+            /* Torch's number of the forward thread. It is 0 for operators of the forward pass. For
+             * operators on the backward thread, it is the number of the Python thread, which is 1.
+             */
             tms_out_int(out, event->track == TMS_TRACK_AUTOGRAD);
         }
         break;
@@ -202,7 +203,7 @@ static void write_comm(tms_kineto *kineto, const tms_event *event, const tms_com
     int64_t rank = message ? comm->peer : kineto->placement.rank;
 
     if (event->kind == TMS_OP_COMMS) {
-        /* Torch's rank in the group: of this rank, or of the peer in a send or receive. */
+        /* Number of a rank in the group: of this rank or, for a send or receive, of the peer. */
         member(out, "Rank", tms_ranks_position(&channel->group, rank));
         member(out, "Global rank start", channel->group.start);
         member(out, "Global rank stride", channel->group.stride);

@@ -16,7 +16,7 @@ typedef struct tms_kineto tms_kineto;
 
 /** Starts a trace: writes everything before its list of events.
  *
- * @param groups must live until tms_kineto_end, as must their configuration and @p out
+ * @param groups the groups, their configuration and @p out must live until tms_kineto_end is called
  * @param kineto  set only on TMS_OK; free with tms_kineto_free
  * @return        TMS_OK; TMS_ERR_FAULT out of memory */
 tms_status tms_kineto_begin(tms_kineto **kineto, const tms_groups *groups, int64_t rank,

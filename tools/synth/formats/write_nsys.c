@@ -1,8 +1,8 @@
 /* Writes ranks as an Nsight Systems sqlite export, schema 3.25.
  *
- * All times equal those of the Kineto format to the nanosecond, minus the session's start.
- * Everything Nsight does not record is omitted: shapes and groups of operators, sequence numbers,
- * torch's allocations, and the copies of annotations on the GPU's tracks. Operators and annotations
+ * All times equal those of the Kineto format to the nanosecond, but count from the session's start.
+ * Nsight does not record shapes and groups of operators, sequence numbers, torch's allocations, and
+ * the copies of annotations on the GPU's tracks, so they are left out. Operators and annotations
  * are NVTX ranges, as torch's emit_nvtx writes them. Steps are NVTX ranges, too, but without the ",
  * op_id" of operators. Ranks are written one after another, so rows are not in order of time. */
 #include <inttypes.h>
@@ -18,8 +18,8 @@
 #include "write_nsys_nccl.h"
 #include "writer.h"
 
-/* Selects the session's random numbers, instead of a step number. injected_faults.c,
- * simulated_rank.c and kineto_frame.c use other numbers. */
+/* Selects the random numbers of the session. It stands in place of a step's number.
+ * injected_faults.c, simulated_rank.c and kineto_frame.c use other such values. */
 #define SESSION_STREAM (UINT64_MAX - 3)
 
 enum { NVTX_PUSH_POP = 59, NVTX_DOMAIN_CREATE = 75 };
@@ -36,8 +36,8 @@ enum {
 /* CUPTI's value for no event or no stream. */
 #define NONE 4294967295
 
-/* First ids of strings: arbitrary numbers that are not indices. Each kind has a full and a short
- * name. */
+/* First ids of the strings. They are arbitrary, so that a reader cannot take ids for indices. Each
+ * kind has two strings: its full name and its short name. */
 enum { STRING_THREADS = 40, STRING_NCCL = 50, STRING_FULL = 1000, STRING_SHORT = 2000 };
 
 /* Time [ns] from the start of an annotation of torch to the start of the NCCL call in it, and from
@@ -92,7 +92,7 @@ static void short_name(char *name, size_t size, const char *full) {
     (void)snprintf(name, size, "%.*s", (int)(p - begin), begin);
 }
 
-/* Writes the strings of kernels and runtime calls, threads, and NCCL's functions. */
+/* Writes the names of runtime calls, kernels, NCCL's functions and threads as strings. */
 static void write_strings(tms_db *db) {
     char name[128];
 
@@ -285,7 +285,7 @@ static void write_runtime(nsys *file, const tms_event *event) {
     }
 }
 
-/* Cells of the first columns, which all GPU work has. */
+/* The cells of the first columns, which are the same for all GPU work. */
 #define PLACE(file, event)                                                                         \
     TMS_INT(since(file, (event)->begin_ns)),                                                       \
         TMS_INT(since(file, (event)->begin_ns) + (event)->duration_ns),                            \

@@ -14,7 +14,7 @@
  */
 #define SECRET "not-a-real-secret"
 
-/* Nsight's numbers of properties. */
+/* Numbers by which Nsight identifies properties. */
 enum { ENVIRONMENT = 610, DRIVER = 611, HOSTNAME = 619 };
 
 typedef struct variable {
@@ -38,8 +38,8 @@ static void session_facts(tms_db *db, const tms_nsys_session *session) {
             TMS_INT(uptime_ns(session)));
 }
 
-/* Writes a variable to the table and to the list, which both have the environment. Returns the end
- * of the list. */
+/* Writes an environment variable in two places: to the table, and to the list that has all
+ * variables. Returns the end of the list. */
 static char *write_variable(tms_db *db, const variable *entry, char *list) {
     char text[128];
 
@@ -48,7 +48,8 @@ static char *write_variable(tms_db *db, const variable *entry, char *list) {
     return list + snprintf(list, 128, "%s=%s;", entry->name, entry->value);
 }
 
-/* Writes the whole environment to the table and to the list, as Nsight captures it. */
+/* Writes the environment of a process in the two places in which Nsight stores it: in the table,
+ * and in the list. */
 static void environment(tms_db *db, const tms_config *config, const tms_nsys_session *session) {
     variable entries[] = {
         {"PATH", "/usr/local/cuda/bin:/usr/bin:/bin"},
@@ -57,7 +58,7 @@ static void environment(tms_db *db, const tms_config *config, const tms_nsys_ses
         {"LOCAL_RANK", ""},
         {"WORLD_SIZE", ""},
         {"HF_TOKEN", SECRET "-2"},
-        {"RANK_SERVICE_PASSWORD", SECRET "-3"}, /* readers use RANK, but not this */
+        {"RANK_SERVICE_PASSWORD", SECRET "-3"}, /* readers use RANK, but must not use this */
         {"CUDA_HOME", "/usr/local/cuda"},
     };
     /* A file with several ranks has the environment of their launcher, without the three variables

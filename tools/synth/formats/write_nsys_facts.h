@@ -8,7 +8,8 @@
 #include "synth/base/config.h"
 #include "synth/base/placement.h"
 
-/* Identifiers are <hardware 8><machine 8><process 24><thread 24>. */
+/* Parts of an identifier, from the highest bits: hardware (8 bits), machine (8), process (24),
+ * thread (24). */
 #define TMS_NSYS_MACHINE (INT64_C(1) << 48)
 
 static inline int64_t tms_nsys_process(int64_t pid) {

@@ -1,12 +1,13 @@
 #include "write_nsys_host.h"
 
-/* STRING_HOST: first id of the strings here; write_nsys.c uses no ids from there up to 1000.
- * N_ROWS: rows of each kind per rank. PAGE: page size [B]. */
+/* STRING_HOST: first id of the strings in this file; write_nsys.c uses no ids from 100 to 999.
+ * N_ROWS: number of rows of each kind per rank. PAGE: size of a page [B]. */
 enum { STRING_HOST = 100, N_ROWS = 12, PAGE = 4096 };
 
 #define UNIFIED_AT INT64_C(0x7f3a12000000) /* address at which managed memory starts */
 
-/* Kinds of ranges: table, event class, and two names, which rows use in turn. */
+/* Kinds of ranges. For each kind: its table, its event class, and two names that successive rows
+ * use in turn. */
 static const struct {
     tms_table table;
     int64_t class;
@@ -22,8 +23,8 @@ static const struct {
 
 enum { N_RANGES = sizeof ranges / sizeof *ranges, STRING_FAULT = STRING_HOST + 2 * N_RANGES };
 
-/* Kinds of memory and copies, and types of metrics. The lowest byte of a metric's type is the
- * number of the GPU. */
+/* Kinds of memory (PINNED, DEVICE, MANAGED), kinds of copies (UNIFIED_IN, UNIFIED_OUT), and the
+ * type of GPU metrics. The lowest byte of a metric's type is the number of the GPU. */
 enum { PINNED = 1, DEVICE = 2, MANAGED = 4, UNIFIED_IN = 11, UNIFIED_OUT = 12, METRICS = 256 };
 
 static const char *const gpu_metrics[] = {"SMs Active [Throughput %]", "DRAM Read [Throughput %]"};

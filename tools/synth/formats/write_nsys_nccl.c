@@ -1,5 +1,6 @@
-/* Payloads as declared in NCCL's nvtx.h and stored by Nsight: a header of 32 bytes, with the
- * schema's id at offset 8 and the payload's size at 16, then the fields at their offsets. */
+/* Payloads as NCCL's nvtx.h declares them and Nsight stores them. A payload starts with a header of
+ * 32 bytes, which has the schema's id at offset 8 and the payload's size at offset 16. After the
+ * header come the fields, at their offsets. */
 #include "write_nsys_nccl.h"
 
 #include <string.h>
@@ -63,7 +64,7 @@ void tms_nccl_schemas(tms_db *db) {
         while (n < FIELDS_MAX && function->fields[n].name != NULL) {
             const struct field *field = &function->fields[n];
 
-            /* As in real exports: NULL for offset 0. */
+            /* Real exports have NULL in place of the offset 0. */
             TMS_ROW(db, TMS_TABLE_PAYLOAD_ENTRY, TMS_INT(TMS_NCCL_DOMAIN), TMS_INT(schema_id(i)),
                     TMS_INT(n), TMS_INT(field->type), TMS_TEXT(field->name),
                     field->offset != 0 ? TMS_INT(field->offset) : TMS_NULL);

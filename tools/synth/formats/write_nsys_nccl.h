@@ -28,12 +28,12 @@ void tms_nccl_schemas(tms_db *db);
 
 /** Makes the payload of a collective's call and returns its size [B].
  *
- * @param groups the job's groups: the index of @p channel in them identifies the communicator
- * @param bytes [TMS_NCCL_BYTES] gets the payload */
+ * @param groups the job's groups; the index of @p channel among them identifies the communicator
+ * @param bytes [TMS_NCCL_BYTES] output: the payload */
 size_t tms_nccl_call(uint8_t *bytes, const tms_groups *groups, const tms_channel *channel,
                      const tms_comm *comm);
 
-/* As tms_nccl_call, for the call in which a rank creates a communicator on a device. */
+/* Like tms_nccl_call, but for the call in which a rank creates a communicator on a device. */
 size_t tms_nccl_init(uint8_t *bytes, const tms_groups *groups, const tms_channel *channel,
                      const tms_placement *placement);
 

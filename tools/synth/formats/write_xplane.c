@@ -1,9 +1,10 @@
 /* Writes the ranks of a host as the profiler of TensorFlow and JAX does: an XSpace with a plane for
- * each GPU and a plane for all threads of the host. Each start and end is written with an error of
- * up to 499 ps; rounded to nanoseconds, they equal those of the Kineto format. Everything this
- * profiler does not record is omitted: process groups and other attributes of collectives, shapes,
- * sequence numbers, and which ranges are operators. A step is a range "train" with its number; the
- * host's first rank writes the steps of all ranks. Allocations name their allocator. */
+ * each GPU and a plane for all threads of the host. All starts and ends have an error of up to 499
+ * ps. Rounded to nanoseconds, they equal those of the Kineto format. This profiler does not record
+ * process groups and other attributes of collectives, shapes, sequence numbers, and which ranges
+ * are operators, so they are left out. A step is a range with the name "train" and the step's
+ * number. The first rank of a host writes the steps of all ranks. Allocations contain the name of
+ * their allocator. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +15,8 @@
 #include "synth/sim/host_clock.h"
 #include "writer.h"
 
-/* Selects the profile's random numbers, instead of a step number. write_nsys.c lists the other
- * files that do so. */
+/* Selects the random numbers of the profile. It stands in place of a step's number. write_nsys.c
+ * lists the files that use other such values. */
 #define START_STREAM (UINT64_MAX - 4)
 
 enum {
@@ -30,16 +31,16 @@ enum {
     EVENT_OFFSET_PS = 2,
     EVENT_DURATION_PS = 3,
     EVENT_STAT = 4,
-    ID = 1,   /* id of a plane, line or name; in events and stats, the id of the name */
-    NAME = 2, /* name of a plane or line; in a name, its text */
-    VALUE = 2 /* value of a map's entry, whose key is an id */
+    ID = 1,   /* id of a plane, line or name; in an event or stat: the id of its name */
+    NAME = 2, /* name of a plane or line; in an entry of a name: its text */
+    VALUE = 2 /* value of an entry of a map; the entry's key is an id */
 };
 
 /* Fields of a stat that hold its value. */
 enum { STAT_UINT = 3, STAT_INT = 4, STAT_TEXT = 5, STAT_REFERENCE = 7 };
 
-/* Names of stats, numbered from 1. The numbers after them are for texts that events refer to, by
- * kind. */
+/* Names of stats. They are numbered from 1. Higher numbers are used for texts to which events
+ * refer, one for each kind of event. */
 #define STATS(X)                                                                                   \
     X(CORRELATION, "correlation_id")                                                               \
     X(KERNEL, "kernel_details")                                                                    \
@@ -72,7 +73,8 @@ static const char *const stat_names[] = {STATS(TEXT)};
 /* Names of events are numbered by kind; a release of memory has a separate number. */
 enum { EVENT_RELEASE = TMS_KIND_COUNT + 1 };
 
-/* The allocator's memory at the start of the recording, and the address of all allocations [B]. */
+/* ALLOCATED_BYTES: memory that is allocated when the recording starts [B]. HEAP_ADDRESS: address of
+ * every allocation. */
 #define ALLOCATED_BYTES INT64_C(8589934592)
 #define HEAP_ADDRESS INT64_C(139926520725504)
 
@@ -93,8 +95,7 @@ typedef struct line {
     tms_bytes head;   /* encoded fields before the events */
     tms_bytes events; /* encoded events, not yet in order */
     tms_bytes places; /* of place: one per event */
-    int64_t begin_ns; /* the times of the line's events count from here [ns after the profile's
-                         start] */
+    int64_t begin_ns; /* origin of the times of the line's events [ns after the profile's start] */
 } line;
 
 typedef struct xplane {
@@ -104,8 +105,10 @@ typedef struct xplane {
     tms_bytes stat;       /* the stat that is being made */
     tms_bytes stats;      /* stats of the event or plane that is being made */
     tms_bytes event;
-    line devices[LINE_COUNT]; /* lines of the current rank's device; lines of the host are unused */
-    line *threads;            /* [2 * ranks_per_file], owned */
+    line devices[LINE_COUNT]; /* Lines of the current rank's device. The elements for lines of the
+                                 host are not used. */
+    line *threads;            /* owned; [2 * ranks_per_file] lines of the host's threads, two for
+                                 each rank */
     tms_placement placement;
     int64_t first_rank;
     int64_t begin_ns; /* start and end of the profile [recorded ns since the epoch] */
@@ -289,7 +292,7 @@ static void write_events(tms_writer *writer, const tms_events *events, tms_secti
     }
 }
 
-/* Adds a name to one of a plane's two maps. */
+/* Adds a name to one of the two maps of a plane. */
 static void put_name(tms_bytes *plane, unsigned map, uint64_t id, const char *name) {
     tms_bytes value = {0};
     tms_bytes entry = {0};
@@ -349,8 +352,8 @@ static void put_names(tms_bytes *plane, bool gpu) {
     }
 }
 
-/* Orders by start, then longest first, so that nested events follow the events that contain them.
- */
+/* Orders events by start. If starts are equal, longer events come first, so that an event comes
+ * after the events that contain it. */
 static int compare_places(const void *a, const void *b) {
     const place *x = a;
     const place *y = b;

@@ -15,8 +15,8 @@ typedef struct tms_writer tms_writer;
 typedef struct tms_format {
     const char *ending; /* file name extension, without the point; NULL if name_file is set */
 
-    /* Makes the name, within the job's folder, of the file that starts with rank @p rank. NULL: the
-     * name is profile_rank_R.ending. */
+    /* Writes the name of a file, within the job's folder. @p rank is the first rank in the file. If
+     * this function is NULL, the name is profile_rank_R.ending. */
     void (*name_file)(char *name, size_t size, const tms_config *config, int64_t rank);
 
     /** Opens a file, under a temporary name in the folder of @p path.
@@ -35,8 +35,8 @@ typedef struct tms_format {
      * tms_section, and in each section from the first step to the last. */
     void (*events)(tms_writer *writer, const tms_events *events, tms_section section);
 
-    /* Ends the rank's trace. @p begin_ns and @p end_ns: start and stop of the profiler [recorded ns
-     * since the epoch]. */
+    /* Ends the rank's trace. @p begin_ns and @p end_ns are the times at which the profiler started
+     * and stopped [recorded ns since the epoch]. */
     void (*end)(tms_writer *writer, int64_t begin_ns, int64_t end_ns);
 
     /* Returns whether a write failed, so that the caller can stop early. */

@@ -1,11 +1,14 @@
 /* The CPU's side of a step.
  *
- * The CPU works through its operators and queues kernels ahead. A stream starts a kernel when the
- * stream is free and the launch has reached the GPU. CPU and streams each have their own time. The
- * durations are typical of a fast host with an H100: about 5 us for a launch, 1 us from the
- * launch's return to the kernel, 1 us between two queued kernels. Each rank has its own random
- * numbers, and draws them in the same order, whether or not the events are kept. No expression
- * draws two numbers, because the compiler would choose their order. */
+ * The CPU works through its operators, and queues kernels before the GPU needs them. A stream
+ * starts a kernel when the stream is free and the launch has reached the GPU. The CPU and each
+ * stream have their own current time.
+ *
+ * The durations are typical of a fast host with an H100. A launch takes about 5 us, and its kernel
+ * can start 1 us later. Between two queued kernels there is 1 us.
+ *
+ * Each rank has its own random numbers. It draws them in the same order whether or not events are
+ * kept. No expression draws two numbers, because their order would depend on the compiler. */
 #include "cpu.h"
 
 #include "injected_faults.h"
@@ -147,7 +150,7 @@ static int64_t sequence(const tms_sim *sim, const tms_channel *channel, int64_t 
     if (channel == before || channel == behind) {
         per_step =
             (before != NULL ? before->n_instances : 0) + (behind != NULL ? behind->n_instances : 0);
-        /* - 1: the current message is already counted */
+        /* 1 is subtracted, because the current message is already counted. */
         index = counts[TMS_ROLE_PREVIOUS] + counts[TMS_ROLE_NEXT] - 1;
     }
     return steps * per_step + index + 1;
@@ -193,8 +196,8 @@ size_t tms_cpu_communicate(tms_sim *sim, tms_role role, tms_message message) {
     /* With only data parallelism, the data-parallel group is the whole job. */
     role = sim->channels[role] == NULL ? TMS_ROLE_DATA : role;
     index = add_comm(sim, role, message);
-    /* Torch's order: the operator with the arguments, the event by which one stream waits for the
-     * other, then the launch inside the annotation. */
+    /* The order is that of torch: first the operator with the arguments, then the CUDA event by
+     * which one stream waits for the other, then the launch inside the annotation. */
     comms = tms_cpu_open(sim, TMS_OP_COMMS, 0);
     mark(sim, comms.event, index);
     part.comms_id = sim->external_id;

@@ -49,7 +49,7 @@ size_t tms_cpu_communicate(tms_sim *sim, tms_role role, tms_message message);
 /* Makes the compute stream wait for a collective, and records the call. */
 void tms_cpu_await(tms_sim *sim, size_t comm);
 
-/* As tms_cpu_await, but records no call. */
+/* Like tms_cpu_await, but records no call. */
 void tms_cpu_depend(tms_sim *sim, size_t comm);
 
 /* Appends the GPU events of the step's collectives that are not yet in the list. */

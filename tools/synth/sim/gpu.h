@@ -10,12 +10,13 @@
 typedef struct tms_network {
     void *context;
 
-    /* Sets the start of a collective's kernel. It may start once it is ready and its stream is
-     * free. */
+    /* Sets the start of a collective's kernel. The kernel is ready at @p ready_ns, and its stream
+     * is free at @p free_ns. It may start when both are reached. */
     void (*arrive)(void *context, const tms_sim *sim, tms_comm *comm, int64_t ready_ns,
                    int64_t free_ns);
 
-    /* If the end of a collective on this rank is known, sets it and returns true. */
+    /* If it is already known when a collective ends on this rank, sets the end in @p comm and
+     * returns true. */
     bool (*ended)(void *context, const tms_sim *sim, tms_comm *comm);
 } tms_network;
 
