@@ -129,8 +129,14 @@ static int by_rank(const void *a, const void *b) {
     return tm_order_i64(((const tm_whatif_rank *)a)->rank, ((const tm_whatif_rank *)b)->rank);
 }
 
-static int by_runs_rank(const void *a, const void *b) {
-    return tm_order_i64(((const tm_slack_run *)a)->rank, ((const tm_slack_run *)b)->rank);
+static int by_run(const void *a, const void *b) {
+    const tm_slack_run *x = a, *y = b;
+    int order = tm_order_i64(x->rank, y->rank);
+    order = order ? order : tm_order_i64(x->device, y->device);
+    order = order ? order : tm_order_i64(x->stream, y->stream);
+    order = order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
+    order = order ? order : tm_order_i64(x->least_ns, y->least_ns);
+    return order ? order : tm_order_i64(x->most_ns, y->most_ns);
 }
 
 static size_t runs_of_a_rank(const tm_replay *job) {
@@ -153,7 +159,7 @@ tm_status tm_mpi_slack(const tm_replay_ranks *ranks, const tm_fixer *fixer,
     if (status == TM_OK)
         status = tm_mpi_everywhere(ranks->comm, &f.slacks, &result->slacks, err);
     tm_sort(result->ranks.data, result->ranks.n, result->ranks.size, by_rank);
-    tm_sort(result->slacks.data, result->slacks.n, result->slacks.size, by_runs_rank);
+    tm_sort(result->slacks.data, result->slacks.n, result->slacks.size, by_run);
     free(f.late);
     tm_keys_free(&f.places);
     tm_vec_free(&f.ranks);

@@ -63,8 +63,8 @@ static inline void tm_sort_merge(char *v, size_t middle, size_t n, size_t size, 
     }
 }
 
-/** Sorts [n] elements with a comparison for qsort; stable unless it falls back to qsort. Nearly
- * linear if the elements are sorted, near their places, or in a few sorted runs. */
+/** Sorts [n] elements with a comparison for qsort. Nearly linear if the elements are sorted, near
+ * their places, or in a few sorted runs. Not stable: it may fall back to qsort. */
 static inline void tm_sort(void *array, size_t n, size_t size, tm_order *order) {
     char *v = array, *room = NULL;
     size_t first[TM_SORT_RUNS + 1] = {0}, runs = 0, i = 1;

@@ -10,7 +10,8 @@ typedef tm_step_mean value;
 
 static int by_step(const void *a, const void *b) {
     const value *x = a, *y = b;
-    return tm_order_i64(x->step, y->step);
+    int order = tm_order_i64(x->step, y->step);
+    return order ? order : tm_order_real(x->mean, y->mean);
 }
 
 /*

@@ -207,8 +207,11 @@ static tm_status count_bytes(counting *s, tm_error *err) {
     return TM_OK;
 }
 
+/* Orders by time. At equal times, falls come first. */
 static int by_time_of(const void *a, const void *b) {
-    return tm_order_i64(((const change *)a)->time_ns, ((const change *)b)->time_ns);
+    const change *x = a, *y = b;
+    int order = tm_order_i64(x->time_ns, y->time_ns);
+    return order ? order : tm_order_real(x->by, y->by);
 }
 
 /* Returns the column that contains a time. If @p end is set, the time is the end of a range: at the

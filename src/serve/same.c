@@ -15,7 +15,9 @@ typedef struct search {
 
 static int by_begin(const void *a, const void *b) {
     const tm_serve_event *x = a, *y = b;
-    return tm_order_i64(x->begin_ns, y->begin_ns);
+    int order = tm_order_i64(x->begin_ns, y->begin_ns);
+    order = order ? order : tm_order_i64(x->duration_ns, y->duration_ns);
+    return order ? order : tm_order_u64(x->kind, y->kind);
 }
 
 /* Finds the events of this name that start in a time range on a rank. If `first` is set, takes the

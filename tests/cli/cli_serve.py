@@ -379,7 +379,9 @@ def test_a_search_finds_what_the_store_has():
             found = json.loads(s.get(f'find?{query}')[2])
             equal(found['next'], None)
             equal((found['kinds'], found['once']), sums_of(expected), query)
-            longest = sorted(expected, key=lambda row: -row['duration_ns'])[:8192]
+            longest = sorted(expected, key=lambda row: (
+                -row['duration_ns'], row['rank'], row['begin_ns'], ids[row['name']],
+                row['what']))[:8192]
             equal(found['events'],
                   [[row['rank'], row['begin_ns'], row['duration_ns'], ids[row['name']],
                     row['what']] for row in longest], query)

@@ -48,8 +48,8 @@ static int by_value(const void *a, const void *b) {
 }
 
 /* Sorts this many rows that are sorted already or have every third element moved before its
- * neighbour; equal values keep their order. */
-TEST(few_rows_and_many_are_sorted_stably) {
+ * neighbour. */
+TEST(few_rows_and_many_are_sorted) {
     static const size_t rows[] = {1, 2, 3, TM_SORT_RUNS, TM_SORT_RUNS + 1, TM_SORT_RUNS + 2, 100};
     for (size_t n = 1; n < 400; n += 57)
         for (size_t i = 0; i < 2 * COUNT(rows); i++) {
@@ -64,9 +64,7 @@ TEST(few_rows_and_many_are_sorted_stably) {
             for (size_t k = 0; k < n; k++) {
                 assert_false(seen[cards[k].at]);
                 seen[cards[k].at] = true;
-                assert_true(
-                    k == 0 || cards[k - 1].value < cards[k].value ||
-                    (cards[k - 1].value == cards[k].value && cards[k - 1].at < cards[k].at));
+                assert_true(k == 0 || cards[k - 1].value <= cards[k].value);
             }
         }
 }

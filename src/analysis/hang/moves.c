@@ -82,6 +82,13 @@ static int by_comm(const void *a, const void *b) {
     return hash != 0 ? hash : strcmp(x->secondary_hash, y->secondary_hash);
 }
 
+/* Orders by hash, then as in the answer. */
+static int by_comm_then_place(const void *a, const void *b) {
+    const tm_ras_comm *x = *(const tm_ras_comm *const *)a, *y = *(const tm_ras_comm *const *)b;
+    const int order = by_comm(a, b);
+    return order ? order : (x > y) - (x < y);
+}
+
 /* Lists the communicators of an answer, sorted. Returns false if out of memory. */
 static bool list_comms(const tm_ras *answer, tm_vec *out) {
     size_t n;
@@ -92,7 +99,7 @@ static bool list_comms(const tm_ras *answer, tm_vec *out) {
         ok = tm_vec_append(out, &at, 1) != NULL;
     }
     if (out->n > 1)
-        tm_sort(out->data, out->n, sizeof(const tm_ras_comm *), by_comm);
+        tm_sort(out->data, out->n, sizeof(const tm_ras_comm *), by_comm_then_place);
     return ok;
 }
 

@@ -26,10 +26,12 @@ void tm_ascend_db_calls_free(tm_ascend_db *d) {
 }
 
 static int by_id(const void *a, const void *b) {
-    return tm_order_i64(((const entry *)a)->id, ((const entry *)b)->id);
+    const entry *x = a, *y = b;
+    int order = tm_order_i64(x->id, y->id);
+    return order ? order : tm_order_i64(x->value, y->value);
 }
 
-/* Returns the first value that belongs to an id. Returns @p none if the id is -1 or has no
+/* Returns the lowest value that belongs to an id. Returns @p none if the id is -1 or has no
  * value. */
 static int64_t first_of(const tm_vec *vec, int64_t id, int64_t none) {
     const entry *v = vec->data;

@@ -28,8 +28,12 @@ static tm_status each_string(void *context, sqlite3_value **values, tm_error *er
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
+/* Orders by id, then by place in the table. */
 static int by_id(const void *a, const void *b) {
-    return tm_order_i64(((const string *)a)->id, ((const string *)b)->id);
+    const string *x = a, *y = b;
+    int order = tm_order_i64(x->id, y->id);
+    order = order ? order : tm_order_u64(x->at, y->at);
+    return order ? order : tm_order_u64(x->size, y->size);
 }
 
 tm_status tm_ascend_db_strings_read(tm_ascend_db_strings *s, const tm_db *db, tm_error *err) {

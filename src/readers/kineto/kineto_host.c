@@ -286,7 +286,9 @@ static bool read_metadata(finisher *f, tm_vec *metadata) {
 }
 
 static int by_thread(const void *a, const void *b) {
-    return tm_order_i64(((const worker *)a)->thread, ((const worker *)b)->thread);
+    const worker *x = a, *y = b;
+    int order = tm_order_i64(x->thread, y->thread);
+    return order ? order : tm_order_u64(x->track, y->track);
 }
 
 /* Lists the threads that run collectives. Transfers run on the requesting thread. */

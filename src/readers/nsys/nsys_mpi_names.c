@@ -151,7 +151,8 @@ static tm_status take_comm(void *context, sqlite3_value **values, tm_error *err)
 static int by_handle(const void *a, const void *b) {
     const tm_mpi_comm *x = a, *y = b;
     int order = tm_order_i64(x->handle, y->handle);
-    return order ? order : tm_order_i64(x->since, y->since);
+    order = order ? order : tm_order_i64(x->since, y->since);
+    return order ? order : tm_order_u64(x->name, y->name);
 }
 
 tm_status tm_mpi_comms_read(tm_nsys_emitter *e, tm_vec *out, bool *has, tm_error *err) {
@@ -177,7 +178,7 @@ static bool is_before(const void *comm, const void *key) {
 
 tm_mpi_comm *tm_mpi_comm_find(const tm_vec *comms, int64_t handle, int64_t time) {
     tm_mpi_comm *v = comms->data;
-    const tm_mpi_comm key = {.handle = handle, .since = time};
+    const tm_mpi_comm key = {.handle = handle, .since = time, .name = UINT32_MAX};
     const size_t i = tm_bisect(v, comms->n, sizeof *v, &key, is_before);
     if (i > 0 && v[i - 1].handle == handle)
         return &v[i - 1];

@@ -156,11 +156,17 @@ static bool add_comm(tm_ras *r, const tm_pickle_value *entry) {
            tm_vec_append(&r->comms, &comm, 1) != NULL;
 }
 
+/* Orders by rank. Of a repeated rank, a member that answers comes first. */
 static int by_rank(const void *a, const void *b) {
-    return tm_order_i64(((const tm_ras_member *)a)->rank, ((const tm_ras_member *)b)->rank);
+    const tm_ras_member *x = a, *y = b;
+    int order = tm_order_i64(x->rank, y->rank);
+    order = order ? order : tm_order_i64(x->state, y->state);
+    order = order ? order : strcmp(x->host, y->host);
+    order = order ? order : tm_order_i64(x->pid, y->pid);
+    return order ? order : tm_order_i64(x->gpu, y->gpu);
 }
 
-/* Sorts the members and removes repeated ranks. Returns the number that remain. */
+/* Sorts the members, and keeps the first of each rank. Returns the number that remain. */
 static size_t settle(tm_ras_member *m, size_t n) {
     size_t w = 0;
     if (n > 0)

@@ -34,7 +34,9 @@ static int by_launch(const void *a, const void *b) {
 }
 
 static int by_ns(const void *a, const void *b) {
-    return tm_order_i64(((const tm_part_pause *)a)->begin_ns, ((const tm_part_pause *)b)->begin_ns);
+    const tm_part_pause *x = a, *y = b;
+    int order = tm_order_i64(x->begin_ns, y->begin_ns);
+    return order ? order : tm_order_u64(x->row, y->row);
 }
 
 /* Returns an array with an element for each row: 1 if the row launched a GPU event, else 0. NULL

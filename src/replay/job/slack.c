@@ -49,6 +49,7 @@ tm_slack tm_slack_find(const tm_graph *graph, const int64_t *visits_ns, const in
 /* A GPU event, and how much later it could end. */
 typedef struct slacker {
     int64_t begin_ns, slack_ns;
+    uint32_t row;
     bool known; /* the event is in the graph */
 } slacker;
 
@@ -64,12 +65,15 @@ static void find_events(const tm_graph *graph, const tm_slack_times *times, slac
         if (!e->known)
             e->begin_ns = ns;
         e->known = true;
+        e->row = graph->event[v];
         e->slack_ns = late == INT64_MAX ? INT64_MAX : late - ns;
     }
 }
 
 static int by_begin(const void *a, const void *b) {
-    return tm_order_i64(((const slacker *)a)->begin_ns, ((const slacker *)b)->begin_ns);
+    const slacker *x = a, *y = b;
+    int order = tm_order_i64(x->begin_ns, y->begin_ns);
+    return order ? order : tm_order_u64(x->row, y->row);
 }
 
 /* Keeps only the events that are in the graph, sorted by start. Returns their number. */

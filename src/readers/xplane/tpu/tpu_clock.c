@@ -31,7 +31,8 @@ typedef struct point {
 
 static int by_device(const void *a, const void *b) {
     const tm_tpu_times *x = a, *y = b;
-    return tm_order_i64(x->device_ps, y->device_ps);
+    int order = tm_order_i64(x->device_ps, y->device_ps);
+    return order ? order : tm_order_i64(x->file_ps, y->file_ps);
 }
 
 static int by_file(const void *a, const void *b) {

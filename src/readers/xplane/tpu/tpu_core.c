@@ -237,9 +237,22 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(y[1], x[1]);
 }
 
-static void sort(tm_vec *vec) {
+/* If begin and end are equal, the first in the file, which may enclose the others, comes first. */
+static int notes_by_begin(const void *a, const void *b) {
+    int order = by_begin(a, b);
+    return order ? order
+                 : tm_order_u64(((const tm_tpu_note *)a)->place, ((const tm_tpu_note *)b)->place);
+}
+
+/* As notes_by_begin; before their run is set, it is their place in the file. */
+static int ops_by_begin(const void *a, const void *b) {
+    int order = by_begin(a, b);
+    return order ? order : tm_order_u64(((const tm_tpu_op *)a)->run, ((const tm_tpu_op *)b)->run);
+}
+
+static void sort(tm_vec *vec, tm_order *order) {
     if (vec->n > 1)
-        qsort(vec->data, vec->n, vec->size, by_begin);
+        qsort(vec->data, vec->n, vec->size, order);
 }
 
 static bool begins_by(const void *element, const void *key) {
@@ -258,11 +271,11 @@ static bool place_notes(const tm_tpu_clock *clock, const tm_vec *taken_ones, tm_
     int64_t at[2];
     for (size_t i = 0; i < taken_ones->n; i++) {
         place(clock, &v[i], at);
-        const tm_tpu_note note = {at[0], at[1], v[i].meta};
+        const tm_tpu_note note = {at[0], at[1], v[i].meta, (uint32_t)i};
         if (!tm_vec_append(out, &note, 1))
             return false;
     }
-    sort(out);
+    sort(out, notes_by_begin);
     return true;
 }
 
@@ -275,7 +288,7 @@ static void place_runs(tm_tpu_core *core, const tm_tpu_clock *clock, const tm_ve
         runs[i].begin_ps = at[0];
         runs[i].end_ps = at[1];
     }
-    sort(&core->runs);
+    sort(&core->runs, by_begin);
 }
 
 static bool place_ops(tm_tpu_core *core, const tm_tpu_clock *clock, const tm_vec *taken_ones) {
@@ -283,11 +296,14 @@ static bool place_ops(tm_tpu_core *core, const tm_tpu_clock *clock, const tm_vec
     int64_t at[2];
     for (size_t i = 0; i < taken_ones->n; i++) {
         place(clock, &v[i], at);
-        const tm_tpu_op op = {at[0], at[1], v[i].meta, tm_tpu_run_at(core, at[0])};
+        const tm_tpu_op op = {at[0], at[1], v[i].meta, (uint32_t)i};
         if (!tm_vec_append(&core->ops, &op, 1))
             return false;
     }
-    sort(&core->ops);
+    sort(&core->ops, ops_by_begin);
+    tm_tpu_op *ops = core->ops.data;
+    for (size_t i = 0; i < core->ops.n; i++)
+        ops[i].run = tm_tpu_run_at(core, ops[i].begin_ps);
     return true;
 }
 

@@ -39,7 +39,7 @@ typedef struct tm_tpu_run {
 /** An event of the core that is no operation. */
 typedef struct tm_tpu_note {
     int64_t begin_ps, end_ps;
-    uint32_t meta;
+    uint32_t meta, place; /* place: in the file */
 } tm_tpu_note;
 
 typedef struct tm_tpu_core {

@@ -354,7 +354,8 @@ const REASONS: Readonly<Record<string, string>> = {
   incoherent: "no pairing keeps their ends the same time apart",
   ambiguous: "several pairings are possible",
   "no counterpart": "nothing ends at that time on the other ranks: it is missing from their traces",
-  "ends need not meet": "ranks may leave this kind of operation early, so kernels can be matched only by position, but a trace lacks kernels",
+  "ends need not meet":
+    "ranks may leave this kind of operation early, so kernels can be matched only by position, but a trace lacks kernels",
 };
 
 function unmatched(job: Job): HTMLElement {
