@@ -436,7 +436,7 @@ static void name_rows(const tm_replay_ranks *r, const tm_replay_weigh *weigh, si
 }
 
 /* Reserves memory for the graphs or batches that remain, so that the words are not copied again and
- * again. Assumes that each of them needs as many words as the latest graph or batch.
+ * again. The function assumes that each of these needs as much memory as the latest graph or batch.
  * @param before  number of words before the latest graph or batch */
 static bool reserve_words(tm_vec *words, size_t before, size_t n_left) {
     return tm_vec_reserve(words, words->n + (words->n - before) * n_left);

@@ -32,8 +32,8 @@ tm_status tm_counts_survey(const tm_draft *draft, tm_counts *counts, tm_error *e
 
 /** Position of an event or call among those of the same name. */
 typedef struct tm_count_spot {
-    uint32_t stretch; /* number of the stretch in its step, counted from 1. If it is 0, `nth` counts
-                         over the whole step */
+    uint32_t stretch; /* number of the stretch in its step, counted from 1. If the number is 0,
+                         `nth` counts over the whole step */
     uint32_t nth;
 } tm_count_spot;
 

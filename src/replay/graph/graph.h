@@ -220,7 +220,7 @@ static inline uint8_t tm_graph_fix(const tm_graph *graph, const tm_edge *edge) {
     return graph->fixes ? graph->fixes[edge - graph->edges] : 0;
 }
 
-/** Returns the usual weight at the edge's place. If only two ranks have this place, this is the
+/** Returns the usual weight at the edge's place. If only two ranks have this place, returns the
  * smaller of the two weights, because it is unknown which weight is normal. */
 static inline int64_t tm_edge_usual_ns(const tm_edge *edge, const tm_weight *weight) {
     return (edge->flags & TM_EDGE_PAIR) && weight->ns < weight->peer_ns ? weight->ns

@@ -39,7 +39,8 @@ static inline bool tm_ops_computes(uint8_t type) {
     return type <= TM_OPS_OPTIMIZER;
 }
 
-/** Position of a rank in its job, counted from 0. The reader writes it into the metadata. */
+/** Position of a rank in its job, counted from 0. The reader writes the position into the
+ * metadata. */
 typedef struct tm_ops_place {
     int64_t data, stage, tensor;
     int64_t stages, chunks; /* number of pipeline stages, and number of model parts per stage */

@@ -240,8 +240,8 @@ bool tm_peers_number(const tm_draft *draft, tm_peer_places *places, uint32_t *ou
     return ok;
 }
 
-/* Sets the rows of all items. If @p like has rows, they are borrowed, because both ranks share the
- * draft. False when out of memory. */
+/* Sets the rows of all items. If @p like has rows, these rows are borrowed, because both ranks
+ * share the draft. False when out of memory. */
 static bool set_rows(const tm_draft *draft, const tm_peer_items *like, tm_peer_items *out) {
     const tm_part_event *events = draft->events.data;
     const tm_part_call *calls = draft->calls.data;
@@ -345,8 +345,8 @@ static void select_middle(int64_t *v, size_t n, size_t k, int64_t *out) {
     out[2] = next;
 }
 
-/* If there are at least MANY values, samples are taken first. They give bounds around the middle,
- * and values outside these bounds are skipped. */
+/* If there are at least MANY values, samples are taken first. The samples give bounds around the
+ * middle, and values outside these bounds are skipped. */
 enum { MANY = 64, SAMPLES = 16, AROUND = 2 };
 
 /* Finds the lower middle value and the next two values. tm_peers_around needs all three, because

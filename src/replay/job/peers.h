@@ -54,7 +54,7 @@ static inline unsigned tm_place_part(uint64_t place) {
 
 /** The two weights that are compared at a place. */
 typedef struct tm_peer_weights {
-    int64_t first_ns;  /* for an event: its duration. For a call: the host time before it */
+    int64_t first_ns;  /* for an event: duration. For a call: host time before the call */
     int64_t second_ns; /* for an event: unexplained part of its start. For a call: its own work */
 } tm_peer_weights;
 
