@@ -17,10 +17,12 @@
 #include "waits/stages.h"
 #include "works.h"
 
-/* Places are compared in slices, to limit memory. Each slice takes a pass over all weights of
- * single ranks, so there are few slices: one for each SLICE_BYTES / SLICES of these weights until
- * there are 1 + SLICES; more only if slices would be larger than SLICE_BYTES. Weights of batches
- * add one slice for each SLICE_ROWS_BYTES, so that the rows of a slice fit into the caches. */
+/* Places are compared in slices, to limit memory. Each slice requires a pass over all weights of
+ * single ranks, so the number of slices is kept small. It depends on the size of these weights.
+ * Below SLICE_BYTES, there is one slice, and one more for each SLICE_BYTES / SLICES. Above
+ * SLICE_BYTES, there are 1 + SLICES slices, or more if a slice would otherwise be larger than
+ * SLICE_BYTES. Weights of batches add one slice for each SLICE_ROWS_BYTES, so that the rows of a
+ * slice fit into the caches. */
 static const int64_t SLICE_BYTES = INT64_C(16) << 20, SLICE_ROWS_BYTES = INT64_C(4) << 20;
 enum { SLICES = 4 };
 
@@ -58,7 +60,7 @@ static void find_root(tm_replay_ranks *r) {
         for (size_t k = 0; k < t->n_tracks && t->tracks[k].first < end; k++)
             for (uint32_t row = t->tracks[k].first; row < t->tracks[k].first + t->tracks[k].count;
                  row++)
-                /* the stream's first GPU event, because rows are sorted by start */
+                /* This is the stream's first GPU event, because rows are sorted by start. */
                 if (t->role[row] != TM_ROLE_NONE) {
                     int64_t begin = tm_rank_clock_true(&t->clock, t->begin_ns[row]);
                     first = begin < first ? begin : first;
@@ -128,8 +130,8 @@ tm_status tm_replay_share_keys(MPI_Comm comm, tm_keys *keys, tm_error *err) {
     return tm_mpi_agree(comm, status, err);
 }
 
-/* Adds a rank's pairs of events and its counts of names. If ranks share recorded events, only their
- * leader adds counts, because their counts are equal. */
+/* Adds a rank's pairs of events and its counts of names. If several ranks share recorded events,
+ * their counts are equal, so only the leader of these ranks adds counts. */
 static tm_status survey(const tm_replay_ranks *r, size_t i, const tm_draft *draft, tm_pairs *pairs,
                         tm_counts *counts, tm_error *err) {
     TM_TRY(tm_pairs_survey(draft, pairs, err));
@@ -160,7 +162,8 @@ static tm_status make_drafts(tm_replay_ranks *r, tm_pairs *pairs, tm_error *err)
  * that recorded the job's first step matter. */
 static void find_warm_up(tm_replay_ranks *r) {
     int64_t first = INT64_MAX;
-    int flags[2] = {0}; /* `any` and `joined` of tm_warm_up: true for at least one of these ranks */
+    int flags[2] = {0}; /* `any` and `joined` of tm_warm_up, each combined by OR over the ranks that
+                           recorded the first step */
     tm_drafts_rank *ranks = r->drafts.ranks;
     for (size_t i = 0; i < r->n; i++) {
         const tm_warm_up own = ranks[i].before;
@@ -235,7 +238,8 @@ static void sum_durations(tm_replay_ranks *r, size_t i) {
     }
 }
 
-/* Packs the events of a rank, which only scenarios and the comparison of stages still read. */
+/* Sums the durations of a rank. Then packs the rank's events if `packs` is set. From here on, only
+ * scenarios and the comparison of stages read the events. */
 static tm_status pack_events(tm_replay_ranks *r, size_t i, tm_error *err) {
     sum_durations(r, i);
     return r->packs ? tm_timeline_pack(&r->timelines[i], err) : TM_OK;
@@ -265,7 +269,7 @@ static tm_status list_slice(const tm_replay_ranks *r, const tm_peer_slice *slice
 }
 
 /* Compares the places of one slice with those of other processes' ranks.
- * @param rows  of tm_peer_row: memory that all slices reuse */
+ * @param rows  vector of tm_peer_row; all slices reuse its memory */
 static tm_status compare_slice(tm_replay_ranks *r, const tm_peer_slice *slice, tm_vec *rows,
                                tm_error *err) {
     tm_peer_places *places = &r->places;
@@ -322,8 +326,9 @@ static int by_rank(const void *a, const void *b) {
     return tm_order_i64(((const tm_replay_fact *)a)->rank, ((const tm_replay_fact *)b)->rank);
 }
 
-/* Computes the call time of each rank, except of ranks whose graphs are of operations.
- * @param out  [r->n] */
+/* Computes the call time of each rank whose graph contains calls. Graphs of operations contain no
+ * calls, so the call times of their ranks are not set.
+ * @param out  [r->n] call times */
 static bool find_call_times(const tm_replay_ranks *r, int64_t *out) {
     size_t n_batches;
     const tm_batch *batches = tm_replay_batches(r, &n_batches);
@@ -339,11 +344,11 @@ static bool find_call_times(const tm_replay_ranks *r, int64_t *out) {
     return ok;
 }
 
-/* Collects the facts of the job's ranks that have a graph, ascending in rank. */
+/* Collects the facts of all ranks of the job that have a graph, sorted by rank. */
 static tm_status gather_facts(tm_replay_ranks *r, tm_error *err) {
     tm_vec own = TM_VEC(tm_replay_fact);
     int64_t *call_ns = calloc(r->n + 1, sizeof *call_ns);
-    /* call times are needed only to compare the hosts of stages */
+    /* Call times are needed only to compare the hosts of stages. */
     const bool stages = r->collectives->stages.n > 0;
     bool ok = call_ns && (!stages || find_call_times(r, call_ns));
     for (size_t i = 0; i < r->n && ok; i++) {
@@ -364,8 +369,9 @@ static tm_status gather_facts(tm_replay_ranks *r, tm_error *err) {
     return status;
 }
 
-/* If each stage is on a single host, all peers of a rank are on the same host as the rank, and may
- * be equally slow. Therefore divides the peers' call times on a slow host by the host's factor. */
+/* If each stage is on a single host, all peers of a rank are on the rank's host, so they may be
+ * equally slow. On a slow host, the peers' call times are therefore divided by the host's
+ * factor. */
 static tm_status compare_hosts(tm_replay_ranks *r, tm_error *err) {
     size_t n_batches;
     const tm_batch *batches = tm_replay_batches(r, &n_batches);
@@ -407,7 +413,7 @@ tm_status tm_replay_share(MPI_Comm comm, tm_vec *own, tm_vec *all, tm_error *err
     return TM_OK;
 }
 
-/* Reduces the ranks of a batch one by one, each with a graph of its own. */
+/* Reduces the ranks of a batch one by one. Each rank gets a graph of its own for this. */
 static tm_status reduce_apart(const tm_replay_ranks *r, const tm_batch *batch,
                               const tm_replay_weigh *weigh, tm_error *err) {
     for (size_t lane = 0; lane < batch->n; lane++) {
@@ -429,9 +435,9 @@ static void name_rows(const tm_replay_ranks *r, const tm_replay_weigh *weigh, si
     weigh->sets->rank = i;
 }
 
-/* Reserves as much memory as the latest graph or batch took, for each one that remains, so that the
- * words are not copied again and again.
- * @param before  number of words before the latest one */
+/* Reserves memory for the graphs or batches that remain, so that the words are not copied again and
+ * again. The function assumes that each of these needs as much memory as the latest graph or batch.
+ * @param before  number of words before the latest graph or batch */
 static bool reserve_words(tm_vec *words, size_t before, size_t n_left) {
     return tm_vec_reserve(words, words->n + (words->n - before) * n_left);
 }
@@ -532,7 +538,7 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     status = tm_mpi_agree(ranks->comm, status, err);
     if (status == TM_OK && ranks->n_ranks > 1)
         status = tm_mpi_works(ranks, &ranks->works, err);
-    /* from here on, only batches use places and parts */
+    /* From here on, `places` and `parts` are used only for batches. */
     const bool keeps_parts = ranks->models.batches.n > 0;
     for (size_t i = 0; i < ranks->n && status == TM_OK; i++)
         if (!tm_graph_set_events(&ranks->graphs[i], ranks->items[i].rows, ranks->items[i].n,

@@ -21,33 +21,33 @@ typedef struct tm_replay_ranks {
     size_t n;
     const tm_collectives *collectives;
     const tm_names *names;
-    const tm_list *steps; /* steps that the results cover; NULL: all */
+    const tm_list *steps; /* steps that the results cover; NULL means all steps */
     tm_timebase base;     /* origin of times */
     int64_t n_ranks;      /* number of ranks in the job that have GPU events */
-    int64_t comm_ns;      /* sum of the durations of this process's communication kernels */
-    int64_t work_ns; /* sum of the durations of other GPU events in steps, over this process's ranks
-                        that have a graph */
-    bool is_ops;     /* the traces contain operations instead of kernels */
-    bool warm_up;    /* graphs start with TM_STEP_LEAD_IN, the warm-up */
-    tm_vec visits;   /* of tm_replay_visit: participations of this process's ranks, sorted by
-                        rank */
-    tm_drafts drafts;     /* owned; recorded events, only while graphs are built */
-    tm_peer_items *items; /* owned; [n] weights that are compared with those of other ranks; only
-                             while graphs are built */
-    tm_graph *graphs;     /* owned; [n] graphs; empty for ranks in batches */
-    bool packs; /* the events are packed once graphs are made (timeline/packed_events.h) */
-    bool alone; /* no rank is in a batch */
+    int64_t comm_ns;      /* total duration of this process's communication kernels */
+    int64_t work_ns;      /* total duration of the other GPU events that belong to steps, on this
+                             process's ranks that have a graph */
+    bool is_ops;          /* the traces contain operations instead of kernels */
+    bool warm_up;         /* graphs start with the warm-up (TM_STEP_LEAD_IN) */
+    tm_vec visits; /* vector of tm_replay_visit: participations of this process's ranks, sorted by
+                      rank */
+    tm_drafts drafts;     /* owned; recorded events; set only while graphs are built */
+    tm_peer_items *items; /* owned; [n] weights to compare; set only while graphs are built */
+    tm_graph *graphs;     /* owned; [n] graphs; the graph of a rank in a batch is empty */
+    bool packs;           /* the events of a rank are packed after the rank's graph is built
+                             (timeline/packed_events.h) */
+    bool alone;           /* no rank is in a batch */
     tm_models models;
     tm_peer_places places;
     tm_batch_workspace *workspace; /* owned */
-    tm_vec facts;                  /* of tm_replay_fact, ascending in rank: all ranks of the job
-                                      that have a graph */
-    tm_vec host_times;             /* of tm_host_time; empty if hosts cannot be compared */
-    tm_works works;                /* own work of all ranks of the job; only on process 0 */
-    tm_vec extras; /* of tm_extra_row: extra work of all ranks of the job; only on process 0 */
+    tm_vec facts; /* vector of tm_replay_fact, ascending in rank; contains all ranks of the job that
+                     have a graph */
+    tm_vec host_times; /* vector of tm_host_time; empty if hosts cannot be compared */
+    tm_works works;    /* works of all ranks of the job; set only on process 0 */
+    tm_vec extras; /* vector of tm_extra_row: rows of all ranks of the job; set only on process 0 */
 } tm_replay_ranks;
 
-/** Returns whether rank @p i has a graph: its own, or that of a batch. */
+/** Returns whether rank @p i has a graph of its own or is in a batch. */
 static inline bool tm_replay_has(const tm_replay_ranks *ranks, size_t i) {
     return ranks->graphs[i].n_nodes > 0 || ranks->graphs[i].in_batch;
 }
@@ -58,36 +58,37 @@ static inline tm_batch *tm_replay_batches(const tm_replay_ranks *ranks, size_t *
     return ranks->models.batches.data;
 }
 
-/** Appends the numbers that each process has in @p own to @p all on every process. Empties @p own.
- * Collective: over comm. Returns TM_OK or TM_ERR_FAULT. */
+/** Sends the elements of @p own to every process. Afterwards, @p all contains the elements of all
+ * processes, and @p own is empty. Collective: over comm. TM_OK; TM_ERR_FAULT. */
 tm_status tm_replay_share(MPI_Comm comm, tm_vec *own, tm_vec *all, tm_error *err) TM_MUST_CHECK;
 
 /** Returns how many ranks in the job have this stage and a graph. */
 int64_t tm_replay_count_stage(const tm_replay_ranks *ranks, int64_t stage);
 
-/** Owner functions for tm_mpi_shuffle: return the process that compares a tm_peer, or the process
- * that gets a tm_peer_others. */
+/** Owner functions for tm_mpi_shuffle. tm_replay_peer_owner returns the process that compares a
+ * tm_peer. tm_replay_others_origin returns the process that gets a tm_peer_others. */
 int tm_replay_peer_owner(const void *record, int n_processes);
 int tm_replay_others_origin(const void *record, int n_processes);
 
 /** Adds the keys of all processes to @p keys. Collective: over comm. TM_OK; TM_ERR_FAULT.
- * @param keys  of uint64_t */
+ * @param keys  keys of type uint64_t */
 tm_status tm_replay_share_keys(MPI_Comm comm, tm_keys *keys, tm_error *err) TM_MUST_CHECK;
 
-/** The weights with which ranks are reduced: @p graph for single ranks, @p batch for batches. */
+/** The weights with which ranks are reduced. Single ranks use `graph`, and batches use `batch`. */
 typedef struct tm_replay_weigh {
     size_t n_sets; /* 0: not requested */
     tm_weigh *graph;
     tm_weigh_batch *batch;
     const void *context;
-    /* if the functions need the rank and its names: the same object as context; otherwise NULL */
+    /* the same object as `context` if the functions need the rank and the rank's names; otherwise
+     * NULL */
     tm_sets *sets;
-    tm_vec *words; /* of int64_t: reduced ranks are appended */
+    tm_vec *words; /* vector of int64_t to which reduced ranks are appended */
 } tm_replay_weigh;
 
-/** Reduces all ranks of this process with each of [n] @p weighs. Reduces one batch with all @p
- * weighs before the next batch, so that the batch's peer weights are computed only once. TM_OK;
- * TM_ERR_FAULT. */
+/** Reduces all ranks of this process with each of the [n] @p weighs. A batch is reduced with all
+ * @p weighs before the next batch starts, so that the peer weights of each batch are computed only
+ * once. TM_OK; TM_ERR_FAULT. */
 tm_status tm_replay_reduce(const tm_replay_ranks *ranks, const tm_replay_weigh *weighs, size_t n,
                            tm_error *err) TM_MUST_CHECK;
 
@@ -95,8 +96,9 @@ tm_status tm_replay_reduce(const tm_replay_ranks *ranks, const tm_replay_weigh *
  * Builds the graphs.
  *
  * Collective: over comm.
- * @param ranks  comm, base, timelines, n, collectives, names, steps and alone must be set; all
- *               other members must be 0. The caller frees it even if the call fails.
+ * @param ranks  The caller must set comm, base, timelines, n, collectives, names, steps, packs and
+ *               alone, and set everything else to 0. The caller must free @p ranks with
+ *               tm_replay_ranks_free, even after an error.
  * @return       TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) TM_MUST_CHECK;

@@ -74,9 +74,9 @@ static int by_operation(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->event, y->event);
 }
 
-/* Sorts the participations. Returns the new indices by old index; NULL when out of memory.
- * Overwrites `node` of each participation with its old index. Sets *moved to whether the order
- * changed. */
+/* Sorts the participations. Returns an array that maps old indices to new indices, or NULL when out
+ * of memory. Overwrites `node` of each participation with the old index. Sets *moved to whether the
+ * order changed. */
 static uint32_t *sort_visits(tm_vec *visits, bool *moved) {
     uint32_t *place = malloc((visits->n + 1) * sizeof *place);
     tm_graph_visit *v = visits->data;
@@ -168,7 +168,7 @@ static bool add_warm_up(tm_maker *m, uint32_t part) {
 static bool add_steps(tm_maker *m) {
     const tm_timeline *t = m->draft->timeline;
     const uint32_t parts = 2 * (uint32_t)(m->draft->events.n + m->draft->calls.n);
-    /* by step: index after the last edge into the step's end */
+    /* for each step: index after the last edge that leads to the step's end */
     size_t *behind = calloc(t->n_steps + 2, sizeof *behind);
     bool ok = behind && add_ends(m, behind, parts);
     for (size_t k = 0; k < t->n_steps && ok; k++) {
@@ -183,8 +183,8 @@ static bool add_steps(tm_maker *m) {
     return ok;
 }
 
-/* Returns the start or end of a call [ns].
- * @param part  counted from the start of the first call */
+/* Returns the time at which a call starts or ends [ns].
+ * @param part  number of the part, counted from the start of the first call */
 static int64_t call_ns(const tm_part_call *calls, uint32_t part) {
     return part % 2 ? calls[part / 2].end_ns : calls[part / 2].begin_ns;
 }
@@ -197,8 +197,8 @@ static bool cut_edge(tm_maker *m, size_t i, int64_t from_ns) {
     return tm_weights_set(&m->weights, i, &weight);
 }
 
-/* If an edge starts before the root and ends after it, only the part after the root remains: the
- * root becomes the edge's source. Work before the root belongs to no step, so no scenario may
+/* If an edge starts before the root and ends after the root, only the part after the root remains:
+ * the root becomes the edge's source. Work before the root belongs to no step, so no scenario may
  * remove it from a step. Only calls start before the root, never GPU events. False when out of
  * memory. */
 static bool cut_at_root(tm_maker *m) {
@@ -227,7 +227,7 @@ bool tm_maker_loose(tm_maker *m) {
                            .apart = TM_WEIGHTS(),
                            .n_inferred = m->recorded->streams ? m->recorded->n_guessed
                                                               : (int64_t)m->waits->n};
-    /* Estimate: three edges lead to an event, two to a call, few to other nodes. */
+    /* Estimated number of edges: three lead to an event, two to a call, and few to other nodes. */
     size_t usual =
         3 * draft->events.n + 2 * draft->calls.n + m->waits->n + draft->timeline->n_steps;
     return tm_maker_grow(m, usual) && tm_maker_events(m) && tm_maker_calls(m) && add_visits(m) &&

@@ -9,33 +9,34 @@
  * operation's group to the process that holds the rank. */
 typedef struct tm_replay_visit {
     int64_t rank;
-    int64_t last_ns;    /* L: time at which the last rank arrived, since the root */
-    int64_t usual_ns;   /* usual transfer time: median of end - L over operations of the same kind,
-                           group and size */
+    int64_t last_ns;  /* time at which the last rank arrived (L), in ns since the root */
+    int64_t usual_ns; /* usual transfer time: median of (end - L) over operations of the same kind,
+                         group and size */
     uint64_t operation; /* id of the operation, unique in the job and equal on all members */
-    int64_t end_ns;     /* only if the rank's kernel is missing: median end of the other members */
-    uint32_t event;     /* row of the rank's kernel, TM_NO_EVENT if it is missing */
-    int32_t origin;     /* process that holds the rank */
+    int64_t end_ns; /* median end of the other members; set only if the rank's kernel is missing */
+    uint32_t event; /* row of the rank's kernel, or TM_NO_EVENT if the kernel is missing */
+    int32_t origin; /* process that holds the rank */
 } tm_replay_visit;
 
 /**
  * Builds the graph.
  *
- * @param recorded  of the rank; points to its tm_draft
- * @param waits     of tm_part_wait, ascending in event
- * @param visits    [n] of this rank, ascending in event; those without a kernel are last, ascending
- *                  in end_ns
- * @return          TM_OK; TM_ERR_FAULT; free it with tm_graph_free in either case
+ * @param recorded  recorded waits of the rank, with a pointer to the rank's tm_draft
+ * @param waits     vector of tm_part_wait, ascending in event
+ * @param visits    [n] participations of the rank, ascending in event. Participations without a
+ *                  kernel come last, ascending in end_ns.
+ * @return          TM_OK; TM_ERR_FAULT. The caller must free @p out with tm_graph_free, even after
+ *                  an error.
  */
 tm_status tm_graph_build(const tm_recorded *recorded, const tm_vec *waits,
                          const tm_replay_visit *visits, size_t n, tm_graph *out,
                          tm_error *err) TM_MUST_CHECK;
 
 /**
- * Sets the event of each node of a graph that tm_graph_build built, at a time when this memory is
- * no longer needed for building other graphs.
+ * Sets `event` in a graph that tm_graph_build built. This is a separate function, so that the array
+ * takes no memory while other graphs are built.
  * @param rows         [n_items] row of each item
- * @param keeps_parts  if false, frees `parts`
+ * @param keeps_parts  if false, `event` takes over the memory of `parts`, and `parts` becomes NULL
  * @return             false when out of memory
  */
 bool tm_graph_set_events(tm_graph *graph, const uint32_t *rows, size_t n_items,

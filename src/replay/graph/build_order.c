@@ -7,8 +7,8 @@
 
 #include "order.h"
 
-/* Sorts by key (stable radix sort with digits of 11 bits). The result is in *keys; may swap the two
- * arrays. */
+/* Sorts by key, with a stable radix sort with digits of 11 bits. The two arrays may be swapped: the
+ * result is always in *keys. */
 static void sort_keys(tm_order_key **keys, tm_order_key **scratch, size_t n) {
     uint64_t all = 0;
     for (size_t i = 0; i < n; i++)
@@ -32,7 +32,8 @@ typedef struct part_time {
     int64_t begin_ns, end_ns;
 } part_time;
 
-/* Returns the number of items with a single node: ends of steps, and the end of the warm-up. */
+/* Returns the number of items that have only one node. These are the ends of steps, and the end of
+ * the warm-up. */
 static size_t ends_of(const tm_maker *m) {
     return m->draft->timeline->n_steps + m->draft->warm_up;
 }
@@ -46,8 +47,8 @@ static part_time time_of(const tm_maker *m, size_t part) {
     return (part_time){c->begin_ns, c->end_ns};
 }
 
-/* Finds when each step ends: the latest source of the edges into the step's end. The warm-up comes
- * last. */
+/* Finds the time at which each step ends. It is the latest time of all sources of edges into the
+ * step's end. The end of the warm-up comes last. */
 static void find_step_ends(const tm_maker *m, size_t parts, int64_t *ends) {
     const tm_loose_edge *edges = m->edges.data;
     for (size_t i = 0; i < m->edges.n; i++) {
@@ -123,8 +124,8 @@ static bool is_node(uint32_t from) {
     return from != TM_FROM_ROOT && !(from & TM_FROM_VISIT);
 }
 
-/* Returns, for each part, the index of the first edge that leads to it: [parts + 1]; NULL when out
- * of memory. */
+/* Returns an array [parts + 1] with the index of the first edge that leads to each part. Returns
+ * NULL when out of memory. */
 static uint32_t *find_first(const tm_maker *m) {
     const tm_loose_edge *edges = m->edges.data;
     const size_t parts = 2 * (m->draft->events.n + m->draft->calls.n) + ends_of(m);
@@ -140,8 +141,8 @@ static uint32_t *find_first(const tm_maker *m) {
     return first;
 }
 
-/* Copies the edges that lead to a node, [first, behind), into the graph from index *n on, and
- * advances *n. Leaves out edges whose source is a later node. If the copied edges do not explain
+/* Copies the edges that lead to a node from [first, behind) into the graph, from index *n on.
+ * Advances *n. Leaves out edges whose source is a later node. If the copied edges do not explain
  * the node's recorded time, adds an edge from the root. False when out of memory. */
 static bool place_into(const tm_maker *m, uint32_t node, uint32_t first, uint32_t behind,
                        const uint32_t *place, size_t *n) {
@@ -185,8 +186,8 @@ static bool resize_edges(tm_graph *g, size_t n) {
     return true;
 }
 
-/* Sets the edges of all nodes. Edges from the root are rare, so there is first room only for the
- * others.
+/* Sets the edges of all nodes. At first, the graph has room only for the edges in @p m. More room
+ * is made when edges from the root are added, which is rare.
  * @param first  see find_first */
 static bool place_all(tm_maker *m, const uint32_t *first, const uint32_t *place) {
     tm_graph *g = m->graph;

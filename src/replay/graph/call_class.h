@@ -1,4 +1,5 @@
-/* Classifies host calls by name: whether they wait for the GPU or make a stream wait. */
+/* Classifies host calls by their names. The class states whether a call waits for the GPU, or makes
+ * a stream wait. */
 #ifndef TMERGE_CALL_CLASS_H
 #define TMERGE_CALL_CLASS_H
 
@@ -18,15 +19,15 @@ typedef enum tm_call_class_kind {
 /** Classifies a call by its name, ignoring the suffix of an API version. */
 tm_call_class_kind tm_call_class_of(tm_text name);
 
-/** Cache of call classes by name id, filled on first use. */
+/** Cache of call classes, indexed by name id. A class is computed on first use. */
 typedef struct tm_call_classes {
     const tm_names *names; /* borrowed */
-    uint8_t *known;        /* owned; [names] low four bits: 1 + tm_call_class_kind, high four bits:
-                              flags; 0: not classified yet */
+    uint8_t *known; /* owned; [names] 0 for a name that is not classified yet. Otherwise, the low
+                       four bits are 1 + tm_call_class_kind, and the high four bits are the flags */
 } tm_call_classes;
 
-/** False when out of memory; call tm_call_classes_free in either case. No name may be added while
- * the cache is in use. */
+/** Initialises an empty cache. Returns false when out of memory. The caller must call
+ * tm_call_classes_free, even then. No name may be added while the cache is in use. */
 bool tm_call_classes_init(tm_call_classes *classes, const tm_names *names);
 void tm_call_classes_free(tm_call_classes *classes);
 tm_call_class_kind tm_call_classes_at(tm_call_classes *classes, uint32_t name);

@@ -3,35 +3,36 @@
  * faster.
  *
  * A node is the start (S) or the end (E) of a GPU event, or of a host call that launched or waited
- * for a GPU event. A node's time is the maximum, over all edges into the node, of the source's
- * time plus the edge's weight. With the recorded weights, every node has exactly its recorded
- * time.
+ * for a GPU event. A node's time is the maximum, over all edges into the node, of the source's time
+ * plus the edge's weight. With the recorded weights, every node has exactly its recorded time.
  *
  * The root is the start of the job's first GPU event. Work before the root belongs to no step and
- * stays as recorded: of an edge that starts before the root, only the part after the root is kept.
+ * stays as recorded. If an edge starts before the root, only its part after the root is kept.
  *
- * Ranks synchronise in operations. Each member's start leads to the operation, the operation's
- * time is that of the last arrival (L), and edges lead from the operation to the members' ends. So
- * each rank's graph can be evaluated by itself: from the root and the operations to the rank's
- * arrivals at operations and the ends of its steps. */
+ * Ranks synchronise in operations. An edge leads from each member's start to the operation. The
+ * operation's time is the time of the last arrival (L). Edges lead from the operation to the
+ * members' ends. Each rank's graph can therefore be evaluated by itself: its inputs are the root
+ * and the operations, and its results are the rank's arrivals at operations and the ends of the
+ * rank's steps. */
 #ifndef TMERGE_REPLAY_GRAPH_H
 #define TMERGE_REPLAY_GRAPH_H
 
 #include "base/vec.h"
 #include "tmerge/timeline.h"
 
-/** Kinds of edges: id, word; the comments name source and target. BEFORE also leads to the end of a
- * step or of the warm-up, with weight 0; its weight never changes. */
+/** Kinds of edges, as (id, word). The comments show source and target. An edge of kind BEFORE can
+ * also lead to the end of a step or of the warm-up; its weight is then 0. No scenario changes the
+ * weight of a BEFORE edge. */
 #define TM_EDGE_LIST(X)                                                                            \
     X(COMPUTE, "compute")   /* S -> E of a compute kernel */                                       \
     X(COPY, "copy")         /* S -> E of a copy or a set */                                        \
     X(COMM, "comm")         /* S -> E of a communication kernel that waits for no other rank */    \
-    X(TRANSFER, "transfer") /* operation -> E of the rank's kernel in it */                        \
+    X(TRANSFER, "transfer") /* operation -> E of the rank's kernel in the operation */             \
     X(LAUNCH, "launch")     /* S of the call -> S of the event */                                  \
     X(GAP, "gap")           /* E of the previous event on the stream -> S of the event */          \
     X(WAIT, "wait")         /* E of an event of another stream -> S of the event */                \
     X(HOST, "host")         /* E of the previous call -> S of the call */                          \
-    X(CALL, "call")         /* S -> E of the call, its own work */                                 \
+    X(CALL, "call")         /* S -> E of the call: the call's own work */                          \
     X(SYNC, "sync")         /* E of the event for which the call waited -> E of the call */        \
     X(BEFORE, "before")     /* root -> node without a recorded cause */
 
@@ -54,46 +55,46 @@ enum {
      * normal */
     TM_EDGE_PAIR = 16,
     TM_EDGE_OVER = 32,  /* over_ns of the weight has no recorded explanation */
-    TM_EDGE_UNSEEN = 64 /* only on a rank without recorded waits: host time between two steps that
-                           contains a long time without recorded events. No scenario changes this
-                           long time. peer_ns is this long time until ranks are compared */
+    TM_EDGE_UNSEEN = 64 /* host time between two steps that contains a long time without recorded
+                           events. Set only on a rank without recorded waits. No scenario changes
+                           the long time. Until ranks are compared, peer_ns holds the long time */
 };
 
-/** Sources that are not nodes: the root, and a participation, whose index is from &
- * ~TM_FROM_VISIT. */
+/** Values of tm_edge.from for sources that are not nodes. TM_FROM_ROOT is the root. TM_FROM_VISIT +
+ * i is the participation with index i. */
 #define TM_FROM_ROOT UINT32_MAX
 #define TM_FROM_VISIT UINT32_C(0x80000000)
 
-/** Step number of the warm-up, which is not a step: GPU work, such as loading a model, that was
- * launched before the first marked step and ended before that step started. With a warm-up, the
- * first step counts from the time when the last rank started it; without one, from the job's first
- * GPU event. The warm-up precedes all steps in graphs and on paths. No row has this step. */
+/** Step number of the warm-up. The warm-up is not a step: it is GPU work, such as loading a model,
+ * that was launched before the first marked step and ended before that step started. If a job has a
+ * warm-up, its first step counts from the time when the last rank started this step. Otherwise, its
+ * first step counts from the job's first GPU event. The warm-up precedes all steps in graphs and on
+ * paths. No row has this step. */
 #define TM_STEP_LEAD_IN (INT64_MIN + 1)
 
-/** No node: the rank's kernel is missing, so the rank does not arrive at the operation, but
- * continues after the operation. */
+/** Value of tm_graph_visit.node if the rank's kernel is missing. The rank then does not arrive at
+ * the operation, but continues after the operation. */
 #define TM_NO_NODE UINT32_MAX
 
 typedef struct tm_weight {
     int64_t ns;      /* recorded */
-    int64_t peer_ns; /* usual: weight at the same place on the other ranks of the role */
-    int64_t over_ns; /* if the edge has TM_EDGE_OVER, the unexplained part of ns; else 0. Stays
-                        whole if the edge is cut at the root, because it is compared with other
-                        ranks */
+    int64_t peer_ns; /* usual weight: the weight at the same place on the other ranks of the role */
+    int64_t over_ns; /* the unexplained part of ns if the edge has TM_EDGE_OVER; otherwise 0. If the
+                        edge is cut at the root, over_ns is not shortened, because it is compared
+                        with other ranks */
 } tm_weight;
 
-/** A weight in half the memory; most times are short enough. If ns is TM_LONG, peer_ns is the index
- * of the weight in tm_weights.longs. */
+/** A weight in half the memory of a tm_weight. Most times are short enough for it. If ns is
+ * TM_LONG, peer_ns is the index of the weight in tm_weights.longs. */
 typedef struct tm_short_weight {
     int32_t ns, peer_ns, over_ns;
 } tm_short_weight;
 
 #define TM_LONG INT32_MIN
 
-/** An array of weights. */
 typedef struct tm_weights {
-    tm_vec shorts; /* of tm_short_weight */
-    tm_vec longs;  /* of tm_weight: those that are too long for short ones */
+    tm_vec shorts; /* vector of tm_short_weight */
+    tm_vec longs;  /* vector of tm_weight: the weights that do not fit into a tm_short_weight */
 } tm_weights;
 
 #define TM_WEIGHTS()                                                                               \
@@ -107,7 +108,7 @@ static inline tm_weight tm_weights_at(const tm_weights *weights, size_t i) {
 
 void tm_weights_free(tm_weights *weights);
 
-/** Like tm_weights_set, for a weight that is too long for a short one. */
+/** Like tm_weights_set, for a weight that does not fit into a tm_short_weight. */
 bool tm_weights_set_long(tm_weights *weights, size_t i, const tm_weight *weight) TM_MUST_CHECK;
 
 /** Sets weight i, for which `shorts` must have room. False when out of memory. */
@@ -121,8 +122,8 @@ static inline bool tm_weights_set(tm_weights *weights, size_t i, const tm_weight
     return true;
 }
 
-/** An edge holds weights with |ns| < TM_EDGE_NS and |peer_ns - ns| < TM_EDGE_MORE. The masks select
- * the bits of its fields. */
+/** An edge can store a weight with |ns| < TM_EDGE_NS and |peer_ns - ns| < TM_EDGE_MORE if over_ns
+ * is 0. The masks select the bits of the edge's fields. */
 enum { TM_EDGE_NS = 1 << 27, TM_EDGE_MORE = 1 << 24 };
 #define TM_EDGE_NS_BITS 0xfffffffU
 #define TM_EDGE_KIND_BITS 0xfU
@@ -130,52 +131,55 @@ enum { TM_EDGE_NS = 1 << 27, TM_EDGE_MORE = 1 << 24 };
 #define TM_EDGE_FLAG_BITS 0x7fU
 
 typedef struct tm_edge {
-    uint32_t from;    /* source: an earlier node, TM_FROM_ROOT, or TM_FROM_VISIT + index of a
-                         participation */
+    uint32_t from;    /* source of the edge: an earlier node, TM_FROM_ROOT, or TM_FROM_VISIT + the
+                         index of a participation */
     uint32_t ns : 28; /* the recorded weight as a signed number of 28 bits. If ns is TM_EDGE_NS, the
-                         weight does not fit, and `more` is its index in tm_graph.apart */
+                         edge cannot store the weight, and `more` is the index of the weight in
+                         tm_graph.apart */
     uint32_t kind : 4;  /* tm_edge_kind */
-    uint32_t more : 25; /* low bits of peer_ns - ns; over_ns is 0 */
+    uint32_t more : 25; /* low 25 bits of peer_ns - ns; the weight's over_ns is then 0 */
     uint32_t flags : 7;
 } tm_edge;
 
 /** A rank's participation in an operation that joins ranks. */
 typedef struct tm_graph_visit {
-    uint64_t operation; /* id of the operation, equal on all members, unique in the job */
-    int64_t last_ns;    /* L since the root; operations are ordered by (last_ns, operation) */
-    uint32_t node;      /* start of the rank's kernel, i.e. the rank's arrival at the operation; or
-                           TM_NO_NODE */
-    uint32_t event;     /* row of the kernel, or TM_NO_EVENT */
+    uint64_t operation; /* id of the operation, unique in the job and equal on all members */
+    int64_t last_ns; /* time of the last arrival (L), in ns since the root. Operations are ordered
+                        by (last_ns, operation) */
+    uint32_t node;   /* start of the rank's kernel, which is the rank's arrival at the operation; or
+                        TM_NO_NODE */
+    uint32_t event;  /* row of the kernel, or TM_NO_EVENT */
 } tm_graph_visit;
 
-/** The end of a step on the rank: a node at the time when the step's last GPU event ends. For
- * TM_STEP_LEAD_IN, the node from which the first step counts. */
+/** The end of a step on the rank. It is a node at the time when the step's last GPU event ends. For
+ * TM_STEP_LEAD_IN, it is the node from which the first step counts. */
 typedef struct tm_graph_step {
     int64_t number;
-    uint32_t node; /* has no event; all edges into it have weight 0 */
+    uint32_t node; /* the node has no event, and all edges into the node have weight 0 */
 } tm_graph_step;
 
 typedef struct tm_graph {
     int64_t rank;
     size_t n_nodes;
-    int64_t *ns;     /* [n_nodes] recorded time since the root, on the job's clock */
+    int64_t *ns;     /* [n_nodes] recorded time of each node, in replay time [ns] (timebase.h) */
     uint32_t *event; /* [n_nodes] row in the timeline; TM_NO_EVENT for the end of a step. NULL until
-                        tm_graph_set_events */
-    /* [n_nodes] 2 x index of the item, + 1 for the item's end. Items are the events of tm_draft,
-     * then its calls, then its steps. NULL after ranks have been compared, unless there are batches
-     */
+                        tm_graph_set_events is called */
+    /* [n_nodes] 2 x (index of the item), plus 1 if the node is the item's end. The items are the
+     * events of tm_draft, then the calls, then the steps. After ranks have been compared, `parts`
+     * is NULL unless there are batches. */
     uint32_t *parts;
-    uint32_t *first;    /* [n_nodes + 1] the edges into node v are edges[first[v]] to edges[first[v
-                           + 1] - 1] */
-    tm_edge *edges;     /* each leads from an earlier node to a later one */
+    uint32_t *first;    /* [n_nodes + 1] the edges that lead to node v are edges[first[v]] to
+                           edges[first[v + 1] - 1] */
+    tm_edge *edges;     /* every edge leads from an earlier node to a later node */
     tm_weights apart;   /* weights that do not fit into their edges */
-    uint8_t *fixes;     /* [edges] part of the user's scenario that applies to the edge, counted
-                           from 1; 0: none. NULL without a scenario */
-    tm_vec visits;      /* of tm_graph_visit, ascending in (last_ns, operation) */
-    tm_vec steps;       /* of tm_graph_step, ascending in number */
-    int64_t n_inferred; /* number of waits of streams that were inferred, not recorded */
-    int64_t blocked_ns; /* if waits for the device are not recorded: host time in which the device
-                           ran, so that the host either worked or waited */
+    uint8_t *fixes;     /* [edges] the part of the user's scenario that applies to the edge, counted
+                           from 1; 0 if no part applies. NULL without a scenario */
+    tm_vec visits;      /* vector of tm_graph_visit, ascending in (last_ns, operation) */
+    tm_vec steps;       /* vector of tm_graph_step, ascending in number */
+    int64_t n_inferred; /* number of waits between streams that are not recorded, but inferred */
+    int64_t blocked_ns; /* host time in which the device was busy, if the trace does not record
+                           waits for the device. It is unknown whether the host worked or waited in
+                           this time */
     bool in_batch;      /* the rank is replayed in a batch (job/batch.h), and this graph is empty */
 } tm_graph;
 
@@ -189,11 +193,13 @@ static inline tm_weight tm_graph_weight(const tm_graph *graph, const tm_edge *ed
     return tm_weights_at(&graph->apart, edge->more);
 }
 
-/** Sets a weight that may not fit into the edge. False when out of memory. */
+/** Stores the weight of an edge in graph->apart. Returns false when out of memory, or if
+ * graph->apart is full. */
 bool tm_graph_weigh_apart(tm_graph *graph, tm_edge *edge, const tm_weight *weight) TM_MUST_CHECK;
 
-/** Sets the weight of an edge, which is 0 before the first call. False when out of memory, or if
- * over 2 x TM_EDGE_MORE weights do not fit into their edges. */
+/** Sets the weight of an edge. Before the first call, the edge's weight must be 0. Returns false
+ * when out of memory, or if more than 2 x TM_EDGE_MORE weights of the graph do not fit into their
+ * edges. */
 static inline bool tm_graph_weigh(tm_graph *graph, tm_edge *edge, const tm_weight *weight) {
     const int64_t more = weight->peer_ns - weight->ns;
     if (edge->ns == TM_EDGE_NS || weight->over_ns != 0 || weight->ns <= -TM_EDGE_NS ||
@@ -208,13 +214,14 @@ static inline void tm_edge_flag(tm_edge *edge, uint8_t flags) {
     edge->flags = (edge->flags | flags) & TM_EDGE_FLAG_BITS;
 }
 
-/** Returns the part of the user's scenario that applies to an edge, counted from 1; 0: none. */
+/** Returns the part of the user's scenario that applies to an edge, counted from 1. Returns 0 if no
+ * part applies. */
 static inline uint8_t tm_graph_fix(const tm_graph *graph, const tm_edge *edge) {
     return graph->fixes ? graph->fixes[edge - graph->edges] : 0;
 }
 
-/** Returns the usual weight at the edge's place. If only two ranks have this place, it is the
- * smaller of the two weights, because it is unknown which one is normal. */
+/** Returns the usual weight at the edge's place. If only two ranks have this place, returns the
+ * smaller of the two weights, because it is unknown which weight is normal. */
 static inline int64_t tm_edge_usual_ns(const tm_edge *edge, const tm_weight *weight) {
     return (edge->flags & TM_EDGE_PAIR) && weight->ns < weight->peer_ns ? weight->ns
                                                                         : weight->peer_ns;
@@ -228,8 +235,9 @@ static inline int64_t tm_graph_source_ns(const tm_graph *graph, const tm_edge *e
     return graph->ns[edge->from];
 }
 
-/** Returns the row of the event or call whose time an edge represents. For work and transfers, it
- * is the event that works or transfers; for other edges, the event or call of the target node. */
+/** Returns the row of the event or call whose time an edge represents. For work and transfers, this
+ * is the event that works or transfers. For other edges, this is the event or call of the target
+ * node. */
 static inline uint32_t tm_graph_event_of(const tm_graph *graph, uint32_t node,
                                          const tm_edge *edge) {
     const bool visits = edge->from & TM_FROM_VISIT, root = edge->from == TM_FROM_ROOT;

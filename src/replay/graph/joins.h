@@ -1,5 +1,5 @@
-/* Collects the operations in which ranks wait for one another, and makes the participations of
- * each rank for the process that holds the rank. */
+/* Collects the operations in which ranks wait for one another. Makes the ranks' participations,
+ * which are sent to the processes that hold the ranks. */
 #ifndef TMERGE_REPLAY_JOINS_H
 #define TMERGE_REPLAY_JOINS_H
 
@@ -7,7 +7,7 @@
 #include "timeline/collectives.h"
 
 /** A member of an operation that joins ranks. One process collects the members of all operations of
- * a group, whichever process matched them. Sent as bytes. */
+ * a group, even if other processes matched some of these operations. Sent as bytes. */
 typedef struct tm_join_member {
     uint64_t group;
     uint64_t operation; /* as in tm_replay_visit */
@@ -29,10 +29,10 @@ tm_status tm_joins_members(const tm_collectives *collectives, const tm_timebase 
                            tm_vec *members, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Appends a tm_replay_visit for each member, and one for each rank of the group that has no kernel
- * in an operation. The usual time of a transfer is the median over operations of the same kind,
- * group and size.
- * @param members  of tm_join_member, all members of each group; sorted by the call
+ * Appends a tm_replay_visit for each member. If an operation lacks the kernel of a rank of the
+ * group, also appends a tm_replay_visit for this rank. The usual time of a transfer is the median
+ * over operations of the same kind, group and size.
+ * @param members  vector of tm_join_member, with all members of each group. The function sorts it.
  * @return         TM_OK; TM_ERR_FAULT
  */
 tm_status tm_joins_visits(tm_vec *members, tm_vec *visits, tm_error *err) TM_MUST_CHECK;

@@ -1,5 +1,6 @@
-/* Labels of nodes while a graph is reduced: how far each node is from the boundary nodes. A way is
- * the length of the longest path from one boundary node to the node, in each set of weights. */
+/* Labels of nodes, which are used while a graph is reduced. A label describes how far a node is
+ * from the boundary nodes, as a list of ways. A way is the length of the longest path from one
+ * boundary node to the node, in each set of weights. */
 #ifndef TMERGE_REPLAY_LABELS_H
 #define TMERGE_REPLAY_LABELS_H
 
@@ -10,53 +11,55 @@
 #include "base/memory_pages.h"
 #include "base/simd_lanes.h"
 
-/** The ways from boundary nodes to a node. Labels of several nodes can share ways. The ways then
- * lead to the first of these nodes, and each label adds its `plus` to their lengths. */
+/** The ways from boundary nodes to a node. The labels of several nodes can share ways. Shared ways
+ * lead to the first of these nodes, and each label adds its own `plus` to their lengths. */
 typedef struct tm_ways {
     _Alignas(TM_LINE) struct tm_ways *next; /* free list */
     size_t n;
-    size_t size;      /* capacity: index of the free list in pool->ways */
-    size_t users;     /* number of labels that use these ways. If there are several, the ways must
-                         not be changed */
-    uint64_t settled; /* value of reduction.now when redundant ways were last removed; `came` and
-                         `grew` mark the changes since then */
-    uint64_t number;  /* version: equal numbers mean equal contents */
-    uint64_t holds;   /* version of ways W that these ways contain: merging W changes nothing,
-                         unless W is made longer by more than `most`; 0: none */
-    int64_t *most;    /* [width] see `holds`; not set if holds is 0 */
-    bool news;        /* a way came or grew after the last tm_ways_known */
-    uint32_t *from; /* [n] keys of the ways' sources, ascending; the root (TM_FROM_ROOT) is last */
+    size_t size;  /* index in pool->ways of the free list for ways of this capacity */
+    size_t users; /* number of labels that use these ways. If several labels use the ways, the ways
+                     must not be changed */
+    uint64_t settled; /* value of reduction.now when redundant ways were last removed. `came` and
+                         `grew` mark what changed since then */
+    uint64_t number;  /* version number: ways with equal numbers have equal contents */
+    /* version number of other ways, W, that these ways already contain; 0 if there are none.
+     * Merging W changes nothing, unless W was made longer by more than `most` */
+    uint64_t holds;
+    int64_t *most;  /* [width] see `holds`; not set if `holds` is 0 */
+    bool news;      /* a way was added, or became longer, after the last call of tm_ways_known */
+    uint32_t *from; /* [n] keys of the ways' sources, ascending. The root (TM_FROM_ROOT) is last */
     int64_t *ns;    /* [n][width] */
-    uint8_t *alive; /* [n] one bit for each rank: the rank has this way */
-    uint8_t *came;  /* [n] one bit for each rank: the rank got this way after redundant ways were
-                       last removed */
-    uint8_t *grew;  /* [n] one bit for each rank: the way became longer after redundant ways were
-                       last removed */
+    uint8_t *alive; /* [n] one bit for each rank: set if the rank has this way */
+    uint8_t *came;  /* [n] one bit for each rank: set if the rank got this way after redundant ways
+                       were last removed */
+    uint8_t *grew;  /* [n] one bit for each rank: set if the way became longer after redundant ways
+                       were last removed */
 } tm_ways;
 
 /** The ways to a node, and a length to add to them. */
 typedef struct tm_labels {
     struct tm_labels *next; /* free list */
     tm_ways *ways;
-    _Alignas(TM_LINE) int64_t plus[]; /* [width] to add to the length of each way */
+    _Alignas(TM_LINE) int64_t plus[]; /* [width] amounts added to the lengths of the ways */
 } tm_labels;
 
 enum { TM_LABEL_SIZES = 30 };
 
-/** Allocator of labels. Reuses freed labels, so that the few in use stay in the cache. */
+/** Allocator of labels. Freed labels are reused, so that the few labels in use stay in the
+ * cache. */
 typedef struct tm_label_pool {
     const tm_lanes *lanes;
-    size_t width;   /* number of lengths in a way: one for each set (in a batch, for each set and
-                       rank), padded */
-    tm_pages pages; /* empty at first; freed by the owner, with all labels */
+    size_t width; /* number of lengths in a way, padded. A way has one length for each set or, in a
+                     batch, for each set and rank */
+    tm_pages pages; /* empty at first. The owner of the pool frees it, and all labels with it */
     tm_labels *labels;
     tm_ways *ways[TM_LABEL_SIZES];
-    int64_t *apart;  /* [width] scratch; initially NULL */
+    int64_t *apart;  /* [width] scratch memory; initially NULL */
     uint64_t number; /* latest version number assigned */
 } tm_label_pool;
 
-/** Returns labels without a way, with room for @p n ways, and with `plus` 0; NULL when out of
- * memory. */
+/** Returns labels that have no way yet, room for @p n ways, and a `plus` of 0. Returns NULL when
+ * out of memory. */
 tm_labels *tm_labels_new(tm_label_pool *pool, size_t n);
 void tm_labels_release(tm_label_pool *pool, tm_labels *labels);
 
@@ -64,18 +67,19 @@ void tm_labels_release(tm_label_pool *pool, tm_labels *labels);
  * Returns the way's lengths, which the caller must set. */
 int64_t *tm_ways_append(const tm_label_pool *pool, tm_ways *ways, uint32_t from);
 
-/** Returns labels with the same ways, made longer by @p by [width / TM_LANES]; NULL when out of
- * memory. */
+/** Returns labels that share the ways of @p labels. The lengths are increased by @p by
+ * [width / TM_LANES]. Returns NULL when out of memory. */
 tm_labels *tm_labels_longer(tm_label_pool *pool, const tm_labels *labels, const int64_t *const *by);
 
-/** Makes each way longer by @p by [width / TM_LANES]. */
+/** Increases the lengths of each way by @p by [width / TM_LANES]. */
 static inline void tm_labels_add(const tm_label_pool *pool, tm_labels *labels,
                                  const int64_t *const *by) {
     pool->lanes->add(labels->plus, labels->plus, 1, by, pool->width);
 }
 
-/** Merges b's ways, each made longer by @p by, into a's ways. If both have a way from the same
- * source, keeps the longer one. False when out of memory. */
+/** Adds @p by to the lengths of b's ways, and merges the result into a's ways. If both have a way
+ * from the same source, the longer way is kept. The ways of b do not change. False when out of
+ * memory. */
 bool tm_labels_merge(tm_label_pool *pool, tm_labels *a, const tm_labels *b,
                      const int64_t *const *by);
 

@@ -4,8 +4,8 @@
 
 #include "build_graph.h"
 
-/* An edge before the nodes are ordered: its ends are numbers of parts. Has no padding, so that
- * edges can be compared as bytes. */
+/* An edge before the nodes are ordered. Its source and its target are numbers of parts. The struct
+ * has no padding, so that edges can be compared as bytes. */
 typedef struct tm_loose_edge {
     uint32_t to, from;
     uint8_t kind, flags;
@@ -26,27 +26,29 @@ typedef struct tm_cause {
     uint8_t kind;     /* tm_edge_kind */
 } tm_cause;
 
-/* State while a graph is built. Its nodes are parts, numbered as follows: 2 i is the start and 2 i
- * + 1 the end of event i; then the same for calls; then the ends of steps, and the end of the
+/* State while a graph is built. The nodes of this graph are called parts, and are numbered as
+ * follows. Part 2 i is the start of event i, and part 2 i + 1 is the end of event i. The starts and
+ * ends of calls follow in the same way. The last parts are the ends of steps, and the end of the
  * warm-up. */
 typedef struct tm_maker {
     const tm_draft *draft;
     const tm_recorded *recorded;
-    const tm_vec *waits;           /* of tm_part_wait */
-    const tm_replay_visit *visits; /* [n_visits] ascending in event */
-    size_t n_visits, n_named;      /* number of visits; number of those with a recorded event */
-    bool unseen;                   /* the graph has an edge with TM_EDGE_UNSEEN, so the rank is not
-                                      replayed in a batch */
+    const tm_vec *waits;           /* vector of tm_part_wait */
+    const tm_replay_visit *visits; /* [n_visits] participations, ascending in event */
+    size_t n_visits, n_named; /* number of participations, and number of participations that have a
+                                 recorded event */
+    bool unseen; /* the graph has an edge with TM_EDGE_UNSEEN. The rank is therefore not replayed in
+                    a batch */
     tm_graph *graph;
-    tm_vec edges;       /* of tm_loose_edge */
-    tm_weights weights; /* parallel to `edges`; at most one edge into a node has an unexplained
-                           part */
-    size_t room;        /* capacity of both */
-    tm_vec causes;      /* of tm_cause: possible causes of the current node */
+    tm_vec edges;       /* vector of tm_loose_edge */
+    tm_weights weights; /* weight i belongs to element i of `edges`. At most one edge into a node
+                           has an unexplained part */
+    size_t room;        /* capacity of `edges` and `weights` */
+    tm_vec causes;      /* vector of tm_cause: possible causes of the current node */
     int64_t launch_ns, gap_ns; /* usual lags */
     bool models;               /* `origin` is needed */
-    uint32_t *origin;          /* owned; NULL unless `models`; [edges of the graph] index of the
-                                  edge in `edges`, or TM_NO_ORIGIN */
+    uint32_t *origin; /* owned; NULL unless `models` is set. [edges of the graph] index of the edge
+                         in `edges`, or TM_NO_ORIGIN */
 } tm_maker;
 
 /* Value in tm_maker.origin for an added edge from the root to a node without a recorded cause. */
@@ -68,14 +70,14 @@ static inline uint32_t tm_call_end(const tm_maker *m, uint32_t call) {
     return tm_call_begin(m, call) + 1;
 }
 
-/* Makes room for @p n more edges. The caller must set them, and count them in edges.n. False when
- * out of memory. */
+/* Makes room for @p n more edges. The caller must set these edges, and add their number to edges.n.
+ * False when out of memory. */
 bool tm_maker_grow(tm_maker *m, size_t n);
 static inline bool tm_maker_room(tm_maker *m, size_t n) {
     return m->edges.n + n <= m->room || tm_maker_grow(m, n);
 }
 
-/* Sets an edge for which there is room. False when out of memory. */
+/* Sets edge i, for which there must be room. False when out of memory. */
 static inline bool tm_maker_set(tm_maker *m, size_t i, uint32_t to, const tm_new_edge *edge) {
     const tm_weight weight = {edge->ns, edge->peer_ns, 0};
     ((tm_loose_edge *)m->edges.data)[i] =
@@ -89,7 +91,7 @@ static inline bool tm_maker_edge(tm_maker *m, uint32_t to, const tm_new_edge *ed
     return tm_maker_room(m, 1) && tm_maker_set(m, m->edges.n++, to, edge);
 }
 
-/* Like tm_maker_edge, with an unexplained part of @p over_ns. */
+/* Like tm_maker_edge, for an edge with an unexplained part of @p over_ns. */
 static inline bool tm_maker_edge_over(tm_maker *m, uint32_t to, const tm_new_edge *edge,
                                       int64_t over_ns) {
     const tm_weight weight = {edge->ns, edge->peer_ns, over_ns};
@@ -103,26 +105,28 @@ static inline bool tm_maker_cause(tm_maker *m, const tm_cause *cause) {
     return at != NULL;
 }
 
-/* Returns when a node would usually follow a cause [ns], but at most @p ns, the node's time. */
+/* Returns the time at which a node would usually follow a cause [ns]. The result is at most @p ns,
+ * which is the node's time. */
 static inline int64_t tm_cause_reaches(const tm_cause *cause, int64_t ns) {
     const int64_t lag = ns - cause->from_ns;
     return cause->from_ns + (lag < cause->usual_ns ? lag : cause->usual_ns);
 }
 
-/* Returns the weight of a cause's edge on the other ranks. For a transfer, it is the usual time of
- * its operation; otherwise @p weight, until ranks are compared. */
+/* Returns the weight that a cause's edge has on the other ranks. For a transfer, this is the usual
+ * time of the operation. For other edges, it is @p weight until ranks are compared. */
 static inline int64_t tm_cause_peer_ns(const tm_maker *m, const tm_cause *cause, int64_t weight) {
     return cause->kind == TM_EDGE_TRANSFER ? m->visits[cause->from & ~TM_FROM_VISIT].usual_ns
                                            : weight;
 }
 
-/* Returns how much of the time before @p ns the causes collected so far do not explain: @p ns minus
- * the latest time at which the node would usually follow one of them. */
+/* Returns how much time before @p ns is not explained by the causes that were collected so far.
+ * This is @p ns minus the latest time at which the node would usually follow one of these
+ * causes. */
 int64_t tm_maker_lag(const tm_maker *m, int64_t ns);
 
-/* Adds an edge to a node at @p ns from each of [n] causes. The edge from the cause that explains
- * the node's time best gets the recorded time as weight, all others at most their usual time. False
- * when out of memory. */
+/* Adds an edge from each of [n] causes to a node at @p ns. One cause explains the node's time best.
+ * The edge from this cause gets the recorded time as weight. The weights of the other edges are at
+ * most the usual times of their causes. False when out of memory. */
 static inline bool tm_maker_lead(tm_maker *m, uint32_t to, int64_t ns, const tm_cause *causes,
                                  size_t n) {
     size_t binding = 0;
@@ -148,15 +152,16 @@ static inline bool tm_maker_lead(tm_maker *m, uint32_t to, int64_t ns, const tm_
     return ok;
 }
 
-/* Like tm_maker_lead, with all causes collected in m->causes. Then empties m->causes. */
+/* Like tm_maker_lead, for all causes in m->causes. Afterwards, m->causes is empty. */
 bool tm_maker_settle(tm_maker *m, uint32_t to, int64_t ns);
 
-/* Adds the end of event u as a possible cause of a node at @p ns. If u ends later (streams overlap,
- * or times are rounded), adds instead u's start or, if u is part of an operation, the operation.
- * False when out of memory. */
+/* Adds the end of event u as a possible cause of a node at @p ns. If u ends after @p ns (because
+ * streams overlap, or times are rounded), another cause is added instead: the operation if u is
+ * part of an operation, otherwise the start of u. False when out of memory. */
 bool tm_maker_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t kind);
 
-/* Add the edges into all events, or into all calls. False when out of memory. */
+/* tm_maker_events adds the edges into all events. tm_maker_calls adds the edges into all calls.
+ * Both return false when out of memory. */
 bool tm_maker_events(tm_maker *m);
 bool tm_maker_calls(tm_maker *m);
 

@@ -1,11 +1,12 @@
-/* Builds a rank's graph from its operations. Ranks first exchange the ends of their steps, and
- * then the starts of operations that join ranks.
+/* Builds a rank's graph from the rank's operations. Ranks first exchange the ends of their steps,
+ * and then the starts of operations that join ranks.
  *
- * A member arrives at an operation when all operations that it follows have ended. J is the last
- * arrival. The time from J to the operation's recorded start is unexplained (launches, loading of
- * data). If an operation joins no ranks, the unexplained time is from the end of the last operation
- * that it follows to its start. Unexplained times are the weights of edges of kind GAP. All other
- * times are explained. A step starts when all ranks have ended the previous one. */
+ * A member arrives at an operation when all operations that the member follows have ended. J is the
+ * time of the last arrival. The time from J to the recorded start of the operation is unexplained
+ * (launches, loading of data). If an operation joins no ranks, its unexplained time starts when the
+ * last operation that it follows ends, and ends when the operation itself starts. Unexplained times
+ * are the weights of edges of kind GAP. All other times are explained. A step starts when all ranks
+ * have ended the previous step. */
 #ifndef TMERGE_REPLAY_OPS_GRAPH_H
 #define TMERGE_REPLAY_OPS_GRAPH_H
 
@@ -13,13 +14,14 @@
 #include "replay/graph/graph.h"
 
 /** A member of an operation that joins ranks, or of the end of a step. Sent as bytes to the process
- * that collects the members, and back as its answer. */
+ * that collects the members. This process sends it back as the answer. */
 typedef struct tm_ops_member {
     uint64_t operation;
-    int64_t arrival_ns; /* arrival of the member; in the answer, the latest of all members */
-    int64_t begin_ns;   /* start of the member; in the answer, the latest of all members */
+    int64_t arrival_ns; /* arrival of the member; in the answer: latest arrival of all members */
+    int64_t begin_ns;   /* start of the member; in the answer: latest start of all members */
     uint32_t rank;      /* index of the rank in its process */
-    uint32_t part;      /* index in tm_ops_draft: in `parts`, or in `ends` if is_end */
+    uint32_t part;      /* index in tm_ops_draft.ends if is_end is set; otherwise index in
+                           tm_ops_draft.parts */
     int32_t origin;     /* sending process */
     int32_t is_end;
 } tm_ops_member;
@@ -27,13 +29,13 @@ typedef struct tm_ops_member {
 /** Appends the ends of a rank's steps, for the first exchange. False when out of memory. */
 bool tm_ops_ask_ends(const tm_ops_draft *draft, uint32_t rank, int32_t origin, tm_vec *members);
 
-/** Computes arrival_ns of all operations, then appends the operations that join ranks, for the
- * second exchange. The answers of the first exchange must have been taken. False when out of
- * memory. */
+/** Computes arrival_ns of all operations. Then appends the operations that join ranks, for the
+ * second exchange. Before this call, the answers of the first exchange must have been taken. False
+ * when out of memory. */
 bool tm_ops_ask_joins(tm_ops_draft *draft, uint32_t rank, int32_t origin, tm_vec *members);
 
-/** Sets in each member the latest times of all members of its operation. @p members must contain
- * all members of each operation. */
+/** Sets the times of each member to the latest times of all members of the same operation.
+ * @p members must contain all members of each operation. */
 void tm_ops_answer(tm_vec *members);
 
 /** Stores an answer. */
@@ -53,15 +55,16 @@ typedef struct tm_ops_sample {
 /** Appends the times of a rank's operations. False when out of memory. */
 bool tm_ops_sample_rank(const tm_ops_draft *draft, tm_vec *samples);
 
-/** Computes the ideal time of each type: for computation the mean over the job, for communication
- * the median.
- * @param samples  of tm_ops_sample, of all ranks; sorted by the call */
+/** Computes the ideal time of each type of operation. For computation, it is the mean over the job.
+ * For communication, it is the median.
+ * @param samples  vector of tm_ops_sample, with the samples of all ranks. The function sorts it. */
 tm_ops_times tm_ops_ideal(tm_vec *samples);
 
 /**
  * Builds the graph.
- * @param ideal  ideal times of the job; become peer_ns of the edges
- * @return       TM_OK; TM_ERR_FAULT; free it with tm_graph_free in either case
+ * @param ideal  ideal times of the job, which become peer_ns of the edges
+ * @return       TM_OK; TM_ERR_FAULT. The caller must free @p out with tm_graph_free, even after an
+ *               error.
  */
 tm_status tm_ops_graph(const tm_ops_draft *draft, const tm_ops_times *ideal, tm_graph *out,
                        tm_error *err) TM_MUST_CHECK;

@@ -4,8 +4,8 @@
 
 #include "replay/graph/graph.h"
 
-/** Sorts the participations by (last_ns, operation), and updates the edges that start at them.
- * False when out of memory; the graph is then unchanged. */
+/** Sorts the participations by (last_ns, operation), and updates the edges that start at
+ * participations. Returns false when out of memory; the graph is then unchanged. */
 bool tm_ops_sort_visits(tm_graph *graph) TM_MUST_CHECK;
 
 #endif

@@ -23,7 +23,8 @@ typedef struct tm_order_key {
     uint32_t event; /* row */
 } tm_order_key;
 
-/** Returns the phase of a part. @p took: whether its event or call has a duration */
+/** Returns the phase of a part.
+ * @param took  whether the event or call of the part has a duration */
 static inline unsigned tm_phase_of(size_t part, bool took, size_t n_events, size_t n_items) {
     if (part >= 2 * n_items)
         return TM_PHASE_STEP;

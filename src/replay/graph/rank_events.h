@@ -10,38 +10,41 @@
 
 #define TM_NO_PART UINT32_MAX
 
-/** A GPU event. Times are in ns since the root, on the job's clock. */
+/** A GPU event. Times are replay times [ns] (timebase.h). */
 typedef struct tm_part_event {
     int64_t begin_ns, end_ns;
     uint32_t row;
     uint32_t call;   /* index of the call that launched the event, or TM_NO_PART */
-    uint32_t before; /* index of the previous event on its stream (by start), or TM_NO_PART */
-    uint32_t stream; /* index of its track */
-    uint32_t nth; /* occurrence index (0-based) of its name in its step, in the order of launches */
-    int32_t step; /* index into the timeline's steps, TM_NO_STEP for none */
-    bool last;    /* last event of its step on its stream, or still running when the stream's next
-                     event starts */
+    uint32_t before; /* index of the previous event on the same stream, by start; or TM_NO_PART */
+    uint32_t stream; /* index of the event's track */
+    uint32_t nth;    /* occurrence index (0-based) of the event's name in the step, in the order of
+                        launches */
+    int32_t step;    /* index in the timeline's steps; TM_NO_STEP if the event belongs to no step */
+    bool last; /* the event is the last event of its step on its stream, or it still runs when the
+                  stream's next event starts */
 } tm_part_event;
 
 typedef struct tm_part_call {
     int64_t begin_ns, end_ns;
     uint32_t row;
-    uint32_t thread;   /* index of its track */
+    uint32_t thread;   /* index of the call's track */
     uint32_t launched; /* index of the first event that the call launched, or TM_NO_PART */
-    uint32_t nth;      /* occurrence index (0-based) of its name in its step */
+    uint32_t nth; /* occurrence index (0-based) of the call's name in the step; set only if the call
+                     launched no event */
     int32_t step;
     uint8_t kind; /* tm_call_class_kind */
 } tm_part_call;
 
-/** Flag of a span: a call that may wait for the device before it does work of its own. */
+/** Flag of a span that is a call. The call may wait for the device before it does work of its
+ * own. */
 enum { TM_SPAN_MAY_WAIT = 128 };
 
-/** A time in which a thread does something known: an annotation, or a call of class
+/** A time range in which it is known what a thread does. It is an annotation, or a call of class
  * TM_CALL_MAY_WAIT. */
 typedef struct tm_part_span {
     int64_t begin_ns, end_ns;
     uint32_t row;
-    uint32_t thread; /* index of its track */
+    uint32_t thread; /* index of the span's track */
     uint8_t flags;   /* TM_EDGE_INPUT, TM_EDGE_GC or TM_SPAN_MAY_WAIT */
 } tm_part_span;
 
@@ -51,58 +54,59 @@ typedef struct tm_part_pause {
     uint32_t row;
 } tm_part_pause;
 
-/** How often a name occurs in a step: GPU events, and calls that launched no event. */
+/** How often a name occurs in a step. GPU events are counted, and calls that launched no event. */
 typedef struct tm_part_count {
     uint32_t name;
     int32_t step;
     uint32_t n;
 } tm_part_count;
 
-/** GPU work before the rank's first step: see TM_STEP_LEAD_IN. */
+/** GPU work before the rank's first step. See TM_STEP_LEAD_IN. */
 typedef struct tm_warm_up {
     int64_t step; /* number of the rank's first step that has a GPU event; INT64_MAX if there is
                      none */
-    bool any;     /* before that step, GPU events were launched that belong to no step */
-    bool joined;  /* one of these events still runs when the step starts: the recording started in
-                     the middle of the work */
+    bool any; /* GPU events that belong to no step were launched before the timeline's first step */
+    bool joined; /* one of these events still runs when the timeline's first step starts. The
+                    recording then started in the middle of the work */
 } tm_warm_up;
 
 typedef struct tm_draft {
     const tm_timeline *timeline; /* borrowed */
-    int64_t
-        stage; /* pipeline stage, -1 for none; set by the caller. Stages run different programs */
-    tm_vec events;       /* of tm_part_event */
-    tm_vec calls;        /* of tm_part_call */
-    tm_vec stream_waits; /* of tm_part_pause, ascending in begin */
-    tm_vec spans;        /* of tm_part_span, by thread, ascending in begin */
-    tm_vec counts;       /* of tm_part_count */
-    bool syncs;          /* the trace records when calls wait for the GPU, from the first GPU event
-                            on */
-    tm_warm_up before;   /* GPU work before the first step */
-    bool warm_up;        /* the first step counts from the end of the warm-up; set by the caller */
+    int64_t stage; /* pipeline stage, or -1 if there is none; set by the caller. Different stages
+                      run different programs */
+    tm_vec events; /* vector of tm_part_event */
+    tm_vec calls;  /* vector of tm_part_call */
+    tm_vec stream_waits; /* vector of tm_part_pause, ascending in begin_ns */
+    tm_vec spans;        /* vector of tm_part_span, sorted by thread, then by begin_ns */
+    tm_vec counts;       /* vector of tm_part_count */
+    bool syncs; /* the trace records when the host waits for the GPU: it contains a waiting call
+                   after the first launch */
+    tm_warm_up before; /* GPU work before the first step */
+    bool warm_up;      /* the first step counts from the end of the warm-up. Set by the caller */
 } tm_draft;
 
 /**
  * Collects the recorded events of a rank.
  *
  * @param base  origin of times
- * @return      TM_OK; TM_ERR_FAULT; free it in either case
+ * @return      TM_OK; TM_ERR_FAULT. The caller must free @p out with tm_draft_free, even after an
+ *              error.
  */
 tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes,
                         const tm_timebase *base, tm_draft *out, tm_error *err) TM_MUST_CHECK;
 void tm_draft_free(tm_draft *draft);
 
 /**
- * Replaces the times by those of another rank, whose columns differ from the first rank's only in
- * times.
- * @param draft  made for the first rank
- * @return       whether this rank's times give the same order of events; if not, the draft is
- *               invalid until the next successful call
+ * Replaces the times in a draft by the times of another rank. The columns of this rank may differ
+ * from the first rank's columns only in times.
+ * @param draft  draft that was made for the first rank
+ * @return       true if the times of the other rank give the same order of events. If false, the
+ *               draft is invalid until the next successful call.
  */
 bool tm_draft_take(tm_draft *draft, const tm_timeline *timeline, const tm_timebase *base);
 
-/** Like tm_draft_take, for a rank for which tm_draft_take returned true before.
- * @param before  value of draft->before after that call */
+/** Like tm_draft_take, for a rank for which an earlier call of tm_draft_take returned true.
+ * @param before  value of draft->before after the earlier call */
 void tm_draft_take_again(tm_draft *draft, const tm_timeline *timeline, const tm_timebase *base,
                          tm_warm_up before);
 
@@ -124,12 +128,12 @@ static inline int64_t tm_draft_end(const tm_timeline *timeline, uint32_t row, in
 /** Returns whether an event belongs to no step and was launched before the first step. */
 bool tm_warm_up_has(const tm_draft *draft, const tm_part_event *event);
 
-/** Returns the index of the event that was launched first in the earliest step with events, or
- * TM_NO_PART. */
+/** Finds the earliest step that has events. Returns the index of the event that was launched first
+ * in this step. Returns TM_NO_PART if no step has events. */
 uint32_t tm_warm_up_after(const tm_draft *draft);
 
-/** Returns a key of an event's name and occurrence index. It is equal on all ranks that run the
- * same program. */
+/** Returns a hash of an event's name and occurrence index. The hash is equal on all ranks that run
+ * the same program. */
 uint64_t tm_draft_position(const tm_timeline *timeline, uint32_t row, uint32_t nth);
 
 #endif

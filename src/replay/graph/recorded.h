@@ -1,4 +1,4 @@
-/* Recorded waits: for which event a stream or a host call waited. */
+/* Recorded waits. A wait states for which event a stream or a host call waited. */
 #ifndef TMERGE_REPLAY_RECORDED_H
 #define TMERGE_REPLAY_RECORDED_H
 
@@ -10,35 +10,40 @@ typedef struct tm_asked {
     int64_t call_ns;   /* start of the call, since the root */
     int64_t stream;    /* stream that waits; -1: the host waits */
     int64_t on_stream; /* stream that is waited for */
-    int64_t until_ns;  /* the wait is for all work launched on on_stream before this time: the start
-                          of the call or, for a CUDA event, of the call that recorded the event */
+    int64_t until_ns;  /* the wait is for all work that was launched on on_stream before this time.
+                          The time is the start of the call or, if the wait is for a CUDA event, the
+                          start of the call that recorded this CUDA event */
 } tm_asked;
 
 typedef struct tm_recorded {
     const tm_draft *draft; /* borrowed */
     uint32_t *first;       /* owned; [tracks + 1] index in `events` of each track's first event */
     uint32_t *events;      /* owned; indices of events by track, in the order of launches */
-    tm_vec asked;          /* of tm_asked, ascending in call: waits for a known stream */
-    tm_vec blind; /* of tm_asked: waits of streams for a stream that the trace does not contain;
-                     these must be inferred */
-    bool streams; /* `asked` has waits of streams; only those in `blind` are then inferred */
-    int64_t n_guessed; /* number of inferred waits kept by tm_recorded_waits */
+    tm_vec asked; /* vector of tm_asked, ascending in call: waits for a stream that the trace
+                     contains */
+    tm_vec blind; /* vector of tm_asked: waits of streams for a stream that the trace does not
+                     contain. For these waits, the source must be inferred */
+    bool streams; /* `asked` contains waits of streams. Only waits in `blind` are then inferred */
+    int64_t n_guessed; /* number of inferred waits that tm_recorded_waits kept */
 } tm_recorded;
 
-/** Collects the waits that a rank's trace records. TM_OK; TM_ERR_FAULT; free it in either case. */
+/** Collects the waits that a rank's trace records. TM_OK; TM_ERR_FAULT. The caller must free @p out
+ * with tm_recorded_free, even after an error. */
 tm_status tm_recorded_make(const tm_draft *draft, const tm_timebase *base, tm_recorded *out,
                            tm_error *err) TM_MUST_CHECK;
 void tm_recorded_free(tm_recorded *recorded);
 
-/** Adds the recorded waits of streams to @p waits. Does nothing unless `streams` is set. TM_OK;
+/** Adds the recorded waits of streams to @p waits. Call this only if `streams` is set. TM_OK;
  * TM_ERR_FAULT.
- * @param waits  of tm_part_wait: waits inferred by tm_pairs_pick; keeps only those in `blind` */
+ * @param waits  vector of tm_part_wait, with the waits that tm_pairs_pick inferred. The function
+ *               keeps only the inferred waits that stand for a wait in `blind`. */
 tm_status tm_recorded_waits(tm_recorded *recorded, tm_vec *waits, tm_error *err) TM_MUST_CHECK;
 
 /** Returns the wait that a host call requested; NULL if none is recorded. @p call is a row. */
 const tm_asked *tm_recorded_of(const tm_recorded *recorded, uint32_t call);
 
-/** Returns the index of the latest event launched on a stream before @p ns, or TM_NO_PART. */
+/** Returns the index of the latest event that was launched on a stream before @p ns, or
+ * TM_NO_PART. */
 uint32_t tm_recorded_before(const tm_recorded *recorded, int64_t stream, int64_t ns);
 
 #endif

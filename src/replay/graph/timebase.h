@@ -1,26 +1,27 @@
-/* Replay time: time since the root, i.e. the job's first GPU event, without the times in which no
- * rank recorded. Such a time belongs to no step, and nothing after it has a cause before it. */
+/* Replay time is the time since the root, i.e. since the start of the job's first GPU event. It
+ * leaves out the times in which no rank recorded. Such a time belongs to no step, and nothing
+ * before such a time is the cause of anything after it. */
 #ifndef TMERGE_REPLAY_TIMEBASE_H
 #define TMERGE_REPLAY_TIMEBASE_H
 
 #include "base/vec.h"
 #include "tmerge/timeline.h"
 
-/** A time that replay time leaves out, on the job's clock. */
+/** A time range that replay time leaves out, on the job's clock. */
 typedef struct tm_cut {
     int64_t begin_ns, end_ns;
     int64_t before_ns;
 } tm_cut;
 
 typedef struct tm_timebase {
-    int64_t root_ns; /* first start of a GPU event in the job, on its clock; INT64_MAX if there is
-                        none */
-    tm_vec cuts;     /* owned; of tm_cut, ascending; empty if nothing is left out */
+    int64_t root_ns; /* start of the job's first GPU event, on the job's clock; INT64_MAX if there
+                        is no GPU event */
+    tm_vec cuts;     /* owned; vector of tm_cut, ascending; empty if nothing is left out */
 } tm_timebase;
 
 #define TM_TIMEBASE(root_ns) ((tm_timebase){root_ns, TM_VEC(tm_cut)})
 
-/** Time range of one recording of a rank, on the job's clock, from the time when all profilers had
+/** Time range of one recording of a rank, on the job's clock. It starts when all profilers have
  * started (tm_span.open_ns). Sent as bytes. */
 typedef struct tm_recorded_time {
     int64_t begin_ns, end_ns;
@@ -31,7 +32,8 @@ tm_status tm_timebase_collect(const tm_timeline *timeline, tm_vec *out,
                               tm_error *err) TM_MUST_CHECK;
 
 /** Cuts out the times in which no rank recorded.
- * @param recorded  of tm_recorded_time, of all ranks; sorted by the call
+ * @param recorded  vector of tm_recorded_time, with the time ranges of all ranks. The function
+ *                  sorts it.
  * @return          TM_OK; TM_ERR_FAULT */
 tm_status tm_timebase_cut(tm_timebase *base, tm_vec *recorded, tm_error *err) TM_MUST_CHECK;
 
@@ -51,7 +53,8 @@ static inline int64_t tm_timebase_of(const tm_timebase *base, int64_t job_ns) {
     return job_ns - (end - cut->begin_ns) - cut->before_ns - base->root_ns;
 }
 
-/** Converts a replay time to the job's clock. The replay time of a cut becomes the cut's end. */
+/** Converts a replay time to the job's clock. The replay time of a cut is converted to the cut's
+ * end. */
 int64_t tm_timebase_job(const tm_timebase *base, int64_t ns);
 
 #endif

@@ -14,24 +14,24 @@ enum {
                             into the caches. */
 };
 
-/* Weights of at least this on the first rank (a quarter of what a short value can hold) get a wide
- * row, because they may be too long for a short value on another rank. */
+/* If a weight on the first rank is longer than this, it gets a wide row, because it may be too long
+ * for a short value on another rank. The limit is a quarter of what a short value can hold. */
 static const int64_t WIDE_NS = INT32_MAX / 4;
 
-/* What must be equal, besides the order of times, for an event or call to be the same on two
- * ranks. */
+/* Values that identify an event or call. An event or call is the same on two ranks if all these
+ * values are equal, and the order of times is equal, too. */
 typedef struct kind_of_part {
     uint32_t row, name;
     int32_t step;
-    uint32_t launched; /* of a call: see tm_part_call; of an event: its occurrence index */
+    uint32_t launched; /* call: see tm_part_call. Event: the event's occurrence index */
 } kind_of_part;
 
 typedef struct place_of_edge {
-    uint32_t place; /* index of the edge in the graph; TM_NO_ORIGIN if the graph lacks it, because
-                       it leads to an earlier node */
-    uint32_t source, to; /* indices of source and target in the result of find_times */
-    uint32_t slot;       /* slot of the target (see tm_batch_items) */
-    uint32_t wide;       /* index of the wide row; TM_NO_SLOT if the weight is short */
+    uint32_t place; /* index of the edge in the graph. TM_NO_ORIGIN if the graph does not contain
+                       the edge, because the edge leads to an earlier node */
+    uint32_t source, to; /* indices of the edge's source and target in the result of find_times */
+    uint32_t slot;       /* slot of the edge's target (see tm_batch_items) */
+    uint32_t wide;       /* index of the edge's wide row; TM_NO_SLOT if the weight is short */
 } place_of_edge;
 
 /* An edge from the root to a part whose other edges do not explain the part's time. */
@@ -96,7 +96,7 @@ static bool same_parts(const tm_model *model, const tm_draft *d) {
 }
 
 /* Returns whether the rank of @p m has operations at the same events as the model, and the same
- * step numbers. If so, the ends of steps are equal, too. */
+ * step numbers. If so, the ends of steps are also equal. */
 static bool same_boundaries(const tm_model *model, const tm_maker *m) {
     const tm_timeline *a = model->timeline, *b = m->draft->timeline;
     const tm_graph_visit *x = model->graph->visits.data, *y = m->graph->visits.data;
@@ -120,9 +120,9 @@ static bool is_like(const tm_model *model, const tm_maker *m) {
            (model->draft == m->draft || same_parts(model, m->draft));
 }
 
-/* Returns the times of a rank: of all parts (starts and ends of items, then ends of steps), of the
- * root, and of the rank's operations; then room for one value for each part. NULL when out of
- * memory. */
+/* Returns the times of a rank in this order: the starts and ends of all items, the ends of steps
+ * and of the warm-up, the root, and the rank's operations. At the end of the array, there is room
+ * for one more value for each part. Returns NULL when out of memory. */
 static int64_t *find_times(const tm_maker *m, tm_vec *times) {
     const tm_part_event *events = m->draft->events.data;
     const tm_part_call *calls = m->draft->calls.data;
@@ -154,8 +154,8 @@ static int64_t *find_times(const tm_maker *m, tm_vec *times) {
     return ns;
 }
 
-/* Returns whether an edge leads to an earlier part, by this rank's times. The graph leaves out such
- * edges. Rarely called. */
+/* Returns whether an edge leads to an earlier part, according to this rank's times. The graph
+ * leaves out such edges. This function is rarely called. */
 static __attribute__((noinline)) bool leads_back(const tm_maker *m, const int64_t *ns,
                                                  uint32_t from, uint32_t to) {
     if (ns[from] != ns[to])
@@ -172,13 +172,16 @@ static bool is_short(int64_t ns) {
     return (int32_t)ns == ns && ns != TM_WIDE;
 }
 
-/* Time of a part that no edge leads to. Small enough that adding a weight cannot overflow. */
+/* Time of a part that no edge leads to. It is less than all times, but so far above INT64_MIN that
+ * adding a weight cannot overflow. */
 static const int64_t UNREACHED = INT64_MIN / 4;
 
-/* Stores the weights of all edges in the batch. Sets @p reached [model->n_ends] to the times at
- * which the edges let the parts happen. Returns false if this rank cannot join: it leaves out other
- * edges than the model, or it has unexplained time or a long weight where the model cannot store
- * it. */
+/* Stores the weights of all edges in the batch. Sets @p reached [model->n_ends] to the time at
+ * which each part happens according to its edges.
+ *
+ * Returns false if this rank cannot join the batch. There are three possible reasons. The rank
+ * leaves out other edges than the model. An edge has unexplained time, but no slot. A weight is
+ * long, but its edge has no wide row. */
 static bool take_weights(const tm_model *model, const tm_maker *m, const int64_t *ns,
                          int64_t *reached, tm_batch *batch) {
     const place_of_edge *at = model->edges.data;
@@ -223,8 +226,8 @@ static void take_usual(const tm_model *model, const tm_maker *m, tm_batch *batch
     }
 }
 
-/* Returns whether the parts whose times the edges do not explain are exactly the parts to which the
- * model has an extra edge from the root. Has no branches, so that it can be vectorised. */
+/* Returns whether the model has an extra edge from the root to exactly those parts whose times are
+ * not explained by the rank's edges. The loop has no branches, so that it can be vectorised. */
 static bool same_extras(const tm_model *model, const int64_t *ns, const int64_t *reached) {
     const size_t n = model->n_ends;
     const uint64_t *has_extra = model->has_extra;
@@ -234,7 +237,8 @@ static bool same_extras(const tm_model *model, const int64_t *ns, const int64_t 
     return differs == 0;
 }
 
-/* Stores a rank's edges in a batch; false if they differ from the model's. */
+/* Stores a rank's edges in a batch. Returns false if the edges differ from the edges of the
+ * model. */
 static bool take_edges(const tm_model *model, const tm_maker *m, const int64_t *ns,
                        int64_t *reached, tm_batch *batch) {
     int64_t *const wide = batch->wide->ns + batch->n;
@@ -251,8 +255,9 @@ static bool take_edges(const tm_model *model, const tm_maker *m, const int64_t *
     return true;
 }
 
-/* Finds the edges with wide weights: those from the root, which span all the time since the root,
- * and those that are so long on the first rank that they may be too long on another rank. */
+/* Finds the edges with wide weights. All edges from the root are wide, because they span all the
+ * time since the root. Other edges are wide if they are so long on the first rank that they may be
+ * too long for a short value on another rank. */
 static uint32_t *find_wide(tm_model *model) {
     const tm_graph *g = model->graph;
     const uint32_t n_edges = g->first[g->n_nodes];
@@ -350,8 +355,8 @@ static void take_visits(const tm_maker *m, tm_batch *batch) {
     }
 }
 
-/* Tries to add a rank to the model's latest batch, or to a new one. Sets *taken to whether the rank
- * has the model's nodes and edges. False when out of memory. */
+/* Tries to add a rank to the model's latest batch, or to a new batch. Sets *taken to whether the
+ * rank was added, which requires the model's nodes and edges. Returns false when out of memory. */
 static bool take(tm_models *models, tm_model *model, const tm_maker *m, const tm_model_rank *rank,
                  tm_peer_places *places, bool *taken) {
     const int64_t *ns = find_times(m, &models->times);
@@ -370,7 +375,7 @@ static bool take(tm_models *models, tm_model *model, const tm_maker *m, const tm
         take_visits(m, batch);
         batch->rank[batch->n] = m->graph->rank;
         batch->index[batch->n++] = rank->index;
-    } else if (batch->n == 0) { /* add_batch has just made it */
+    } else if (batch->n == 0) { /* add_batch has just made this batch */
         tm_pages_undo(&models->rows, batch->wide);
         models->batches.n--;
         model->batch = before;
@@ -386,7 +391,7 @@ static uint32_t source_of(uint32_t from, uint32_t n_parts) {
     return n_parts + (from == TM_FROM_ROOT ? 0 : 1 + (from & ~TM_FROM_VISIT));
 }
 
-/* Makes the rank the first of a new model. */
+/* Makes the rank the first rank of a new model. */
 static bool add_model(tm_models *models, tm_maker *m) {
     tm_model *model = tm_vec_push(&models->models);
     if (!model)

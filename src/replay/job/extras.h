@@ -1,5 +1,4 @@
-/*
- * Extra work: work of a rank that most ranks of its role do not run, such as debug hooks, an
+/* Extra work: work of a rank that most ranks of its role do not run, such as debug hooks, an
  * evaluation or logging.
  *
  * The places of such work are rare: they have no peers to compare. Therefore, the rank's total work

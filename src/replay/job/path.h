@@ -1,5 +1,4 @@
-/*
- * Critical path over all ranks: the chain of calls, kernels and transfers that determines when a
+/* Critical path over all ranks: the chain of calls, kernels and transfers that determines when a
  * step ends. The path has no waits, because at an operation it continues on the rank that arrived
  * last.
  *

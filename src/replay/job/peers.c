@@ -7,8 +7,8 @@
 #include "base/median.h"
 #include "timeline/step_names.h"
 
-/* A stall takes at least STALL_TIMES the median of the other ranks. There must be at least
- * STALL_RANKS ranks. */
+/* A call is a stall only if it takes more than STALL_TIMES the median of the other ranks, and if
+ * the place has at least STALL_RANKS ranks. */
 enum { STALL_TIMES = 5, STALL_RANKS = 3 };
 
 static bool is_stall(int64_t ns, int64_t others) {
@@ -50,9 +50,9 @@ void tm_peer_items_free(tm_peer_items *items) {
 
 static const uint32_t NO_ITEM = UINT32_MAX;
 
-/* Returns the item to which an edge's time belongs: for work, the event that works; for host time
- * and calls, the call; for an edge with an unexplained part, the event that it leads to; else
- * NO_ITEM. */
+/* Returns the item to which an edge's time belongs. For compute kernels and copies, it is the event
+ * that works. For host time and calls, it is the call. For other edges that have an unexplained
+ * part and lead to an event, it is this event. Otherwise, it is NO_ITEM. */
 static uint32_t item_of(const tm_graph *graph, uint32_t node, const tm_edge *edge,
                         size_t n_events) {
     switch ((tm_edge_kind)edge->kind) {
@@ -72,8 +72,8 @@ static uint32_t item_of(const tm_graph *graph, uint32_t node, const tm_edge *edg
 /* Adds an edge to the weights of its item. */
 static void weigh_item(const tm_edge *edge, const tm_weight *is, tm_peer_weights *w) {
     const int64_t own_ns = is->ns - (edge->flags & TM_EDGE_UNSEEN ? is->peer_ns : 0);
-    /* of several HOST edges, the longest one counts: an edge that starts at an inferred wait is
-     * shorter */
+    /* If a call has several HOST edges, the longest edge counts. An edge that starts at an inferred
+     * wait is shorter. */
     if (edge->kind == TM_EDGE_HOST)
         w->first_ns = own_ns > w->first_ns ? own_ns : w->first_ns;
     else if (edge->kind == TM_EDGE_CALL)
@@ -82,9 +82,9 @@ static void weigh_item(const tm_edge *edge, const tm_weight *is, tm_peer_weights
         w->second_ns = is->over_ns;
 }
 
-/* Computes the weights of all items. The place of an item without an edge is TM_NO_PLACE. Other
- * items get place 0, which number_items replaces.
- * @param weights  [items] all 0 */
+/* Computes the weights of all items. If an item has no edge, its place is set to TM_NO_PLACE.
+ * Otherwise, its place is set to 0, which number_items replaces.
+ * @param weights  [items] all values must be 0 */
 static void weigh_items(const tm_draft *draft, const tm_graph *graph, tm_peer_items *out,
                         tm_peer_weights *weights) {
     const tm_part_event *events = draft->events.data;
@@ -103,7 +103,7 @@ static void weigh_items(const tm_draft *draft, const tm_graph *graph, tm_peer_it
         weights[i].first_ns = events[i].end_ns - events[i].begin_ns;
 }
 
-/* Keeps the weights of all items, in half the memory. */
+/* Stores the weights of all items in @p out, in half the memory. */
 static bool keep_weights(const tm_peer_weights *weights, tm_peer_items *out) {
     tm_vec longs = TM_VEC(tm_peer_weights);
     bool ok = true;
@@ -118,7 +118,7 @@ static bool keep_weights(const tm_peer_weights *weights, tm_peer_items *out) {
     return ok;
 }
 
-/* An event or call, and its position among those of its name in its step. */
+/* An event or call, and its position among the events or calls of the same name in its step. */
 typedef struct spot {
     uint32_t row;
     int32_t step;
@@ -126,7 +126,7 @@ typedef struct spot {
 } spot;
 
 /* Returns the spot of an item. A call has the spot of the event that it launched.
- * @param spots  of tm_counts_spots; NULL if all ranks run all names equally often */
+ * @param spots  result of tm_counts_spots; NULL if all ranks run all names equally often */
 static spot spot_of(const tm_draft *draft, const tm_count_spot *spots, size_t item) {
     const tm_part_event *events = draft->events.data;
     const tm_part_call *call = draft->calls.data;
@@ -144,10 +144,10 @@ static spot spot_of(const tm_draft *draft, const tm_count_spot *spots, size_t it
     return out;
 }
 
-/* What the hashes of all places in a step have in common. */
+/* Values that the hashes of all places in a step have in common. */
 typedef struct step_hash {
-    uint64_t hash, tag; /* start value of the hashes; their highest bits: step, and whether they are
-                           of calls */
+    uint64_t hash, tag; /* start value of the hashes, and highest bits of the hashes. The highest
+                           bits contain the step, and whether the places belong to calls */
 } step_hash;
 
 /* Returns a hash of the words in a step's annotation. Steps with different words do different
@@ -157,9 +157,10 @@ static uint64_t kind_of(const tm_names *names, const tm_step *step) {
     return tm_hash_mixed(0, mark.kind, strlen(mark.kind));
 }
 
-/* Returns the step_hash of each step: at 2 x (index of the step + 1) for events, then for calls;
- * NULL when out of memory.
- * @param names  tm_peer_places.of_steps */
+/* Returns the step_hash of each step. The step_hash for the events of step i is at index 2 (i + 1),
+ * and the step_hash for the calls of step i is at the next index. The first two elements are for
+ * items that belong to no step. NULL when out of memory.
+ * @param names  see tm_peer_places.of_steps */
 static step_hash *hash_steps(const tm_draft *draft, const tm_names *names) {
     const tm_timeline *t = draft->timeline;
     step_hash *hashes = calloc(2 * (t->n_steps + 1), sizeof *hashes);
@@ -176,8 +177,8 @@ static step_hash *hash_steps(const tm_draft *draft, const tm_names *names) {
     return hashes;
 }
 
-/* Returns the number of a place. Tries the next number first, because most ranks have their places
- * in the same order. */
+/* Returns the number of a place. Tries the number after the latest number first, because most ranks
+ * have their places in the same order. */
 static uint32_t number_place(tm_peer_places *places, uint64_t place, uint32_t name) {
     const uint64_t *known = places->keys.keys.data;
     uint32_t number = places->guess;
@@ -189,7 +190,7 @@ static uint32_t number_place(tm_peer_places *places, uint64_t place, uint32_t na
     return number;
 }
 
-/* Returns the part of its step to which a place belongs. Work that repeats in a step (layers,
+/* Returns the part of the step to which a place belongs. Work that repeats in a step (layers,
  * micro-batches) is spread over all parts. The name is not used, because names depend on the
  * profiler. */
 static uint64_t part_of(const tm_count_spot *at) {
@@ -205,8 +206,9 @@ static uint64_t place_of(const step_hash *step, uint32_t name, const tm_count_sp
     return tag | tm_hash_words(step->hash, key, at->stretch ? 2 : 1) >> 16;
 }
 
-/* Sets each element of @p out [events, then calls] that is not TM_NO_PLACE to the number of the
- * item's place. */
+/* Replaces each element of @p out by the number of the item's place. Elements that are TM_NO_PLACE
+ * are not changed.
+ * @param out  [events, then calls] */
 static bool number_items(const tm_draft *draft, const step_hash *steps, tm_peer_places *places,
                          uint32_t *out) {
     _Static_assert(TM_NO_STEP == -1, "it has the first hash");
@@ -230,15 +232,16 @@ static bool number_items(const tm_draft *draft, const step_hash *steps, tm_peer_
 }
 
 bool tm_peers_number(const tm_draft *draft, tm_peer_places *places, uint32_t *out) {
-    step_hash *steps = hash_steps(draft, NULL); /* NULL: the job has other ranks */
+    /* The names are NULL, because the job has other ranks. */
+    step_hash *steps = hash_steps(draft, NULL);
     memset(out, 0, (draft->events.n + draft->calls.n) * sizeof *out);
     bool ok = steps && number_items(draft, steps, places, out);
     free(steps);
     return ok;
 }
 
-/* Sets the rows of all items: those of another rank if it has them, because both ranks share the
- * draft. False when out of memory. */
+/* Sets the rows of all items. If @p like has rows, these rows are borrowed, because both ranks
+ * share the draft. False when out of memory. */
 static bool set_rows(const tm_draft *draft, const tm_peer_items *like, tm_peer_items *out) {
     const tm_part_event *events = draft->events.data;
     const tm_part_call *calls = draft->calls.data;
@@ -249,7 +252,8 @@ static bool set_rows(const tm_draft *draft, const tm_peer_items *like, tm_peer_i
     return out->rows != NULL;
 }
 
-/* Takes the places of another rank if the same items have places. Returns whether it did. */
+/* Borrows the places of another rank if the same items have places on both ranks. Returns whether
+ * the places were borrowed. */
 static bool borrow_places(const tm_peer_items *like, tm_peer_items *out) {
     bool same = like && like->places;
     for (size_t i = 0; same && i < out->n; i++)
@@ -282,9 +286,9 @@ tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, tm_peer
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns the index of each place's first weights in a slice, at the place's number + 1, as a
- * counting sort needs it: tm_peers_list advances the entries while it places the weights. NULL when
- * out of memory. */
+/* Counts the weights at each place of a slice, for a counting sort. Element p + 1 of the result is
+ * the index of the first weights at place p. tm_peers_list advances this element while it stores
+ * the weights. Returns NULL when out of memory. */
 static size_t *count_peers(const tm_peer_items *ranks, size_t n, const tm_peer_places *places,
                            const tm_peer_slice *slice) {
     const size_t n_places = places->keys.keys.n;
@@ -316,10 +320,10 @@ tm_status tm_peers_list(const tm_peer_items *ranks, size_t n, const tm_peer_plac
     return out ? TM_OK : tm_fail_memory(err);
 }
 
-/* Which of n >= 2 sorted values give the median if one value is left out. The median is the mean of
- * the low-th and the high-th remaining value; of two remaining values, it is the smaller one. The
- * k-th remaining value is the k-th of all values if the value left out is larger; otherwise, it is
- * the next one. */
+/* Two indices that give a median after one of n >= 2 sorted values was left out. The median is the
+ * mean of the remaining values with the indices `low` and `high`. If only two values remain, the
+ * smaller value is used. The remaining value with index k is value k of all values if the value
+ * left out is larger. Otherwise, it is value k + 1. */
 typedef struct middle {
     size_t low, high;
 } middle;
@@ -328,11 +332,11 @@ static middle middle_of(size_t n) {
     return (middle){(n - 2) / 2, n == 3 ? 0 : (n - 1) / 2};
 }
 
-/* Sets out[0] to the k-th smallest value, and out[1], out[2] to the next two. */
+/* Sets out[0] to the k-th smallest value, and out[1] and out[2] to the next two values. */
 static void select_middle(int64_t *v, size_t n, size_t k, int64_t *out) {
     int64_t least = INT64_MAX, next = INT64_MAX;
     out[0] = tm_select(v, n, k);
-    for (size_t i = k + 1; i < n; i++) { /* the two smallest of the values above out[0] */
+    for (size_t i = k + 1; i < n; i++) { /* finds the two smallest of the values above out[0] */
         int64_t more = v[i] > least ? v[i] : least;
         least = v[i] < least ? v[i] : least;
         next = more < next ? more : next;
@@ -341,13 +345,13 @@ static void select_middle(int64_t *v, size_t n, size_t k, int64_t *out) {
     out[2] = next;
 }
 
-/* With at least MANY values, samples first give bounds around the middle, and values outside are
- * skipped. */
+/* If there are at least MANY values, samples are taken first. The samples give bounds around the
+ * middle, and values outside these bounds are skipped. */
 enum { MANY = 64, SAMPLES = 16, AROUND = 2 };
 
-/* Finds the lower middle value and the next two. tm_peers_around needs them for each value that may
- * be left out.
- * @param room  [n] */
+/* Finds the lower middle value and the next two values. tm_peers_around needs all three, because
+ * any value may be left out.
+ * @param room  [n] scratch memory */
 static void find_middle(int64_t *v, size_t n, int64_t *room, int64_t *out) {
     const middle m = middle_of(n);
     size_t below = 0, between = 0;
@@ -356,7 +360,7 @@ static void find_middle(int64_t *v, size_t n, int64_t *room, int64_t *out) {
         tm_sort_samples(v, n, sorted, SAMPLES);
         low = sorted[SAMPLES / 2 - 1 - AROUND];
         high = sorted[SAMPLES / 2 + AROUND];
-        for (size_t i = 0; i < n; i++) { /* has no branches, like tm_select */
+        for (size_t i = 0; i < n; i++) { /* this loop has no branches, like tm_select */
             room[between] = v[i];
             below += v[i] < low;
             between += (v[i] >= low) & (v[i] <= high);
@@ -374,7 +378,7 @@ static void find_middle(int64_t *v, size_t n, int64_t *room, int64_t *out) {
 /* The values of one process at a place. */
 typedef struct run {
     int64_t origin;
-    size_t first, n; /* range of the values in `peers`, or in `rows` if `rows` is set */
+    size_t first, n; /* range of the values in `rows` if `rows` is set; otherwise in `peers` */
     uint32_t place;
     uint32_t next; /* index of the place's next run, or NO_RUN */
     bool rows;
@@ -384,9 +388,9 @@ typedef struct run {
 
 /* The values of all processes, grouped by place. */
 typedef struct columns {
-    tm_keys keys;    /* of uint64_t: places */
-    tm_vec runs;     /* of run */
-    uint32_t *first; /* owned; [places] index in `runs` of each place's first run */
+    tm_keys keys;    /* keys of type uint64_t: places */
+    tm_vec runs;     /* vector of run */
+    uint32_t *first; /* owned; [places] index of each place's first run in `runs` */
     size_t most;     /* maximum number of values at a place */
     int64_t *room;   /* owned; [3][most] */
 } columns;
@@ -458,7 +462,7 @@ static size_t copy_run(const run *one, const tm_vec *peers, const tm_vec *rows, 
 }
 
 /* Groups the values by place.
- * @param c  empty before the call; the caller must free it in either case */
+ * @param c  must be empty before the call. The caller must free it, even after an error. */
 static bool make_columns(const tm_vec *peers, const tm_vec *rows, columns *c) {
     if (!find_runs(peers, c) || !find_row_runs(rows, c))
         return false;
@@ -480,8 +484,8 @@ static bool make_columns(const tm_vec *peers, const tm_vec *rows, columns *c) {
     return n && c->first && c->room;
 }
 
-/* Returns the middle weights of each place; n is 0 if only one rank has the place. NULL when out of
- * memory. */
+/* Returns the middle weights of each place. If only one rank has a place, the place's `n` is 0.
+ * Returns NULL when out of memory. */
 static tm_peer_others *find_others(const columns *c, const tm_vec *peers, const tm_vec *rows) {
     const size_t n_places = c->keys.keys.n;
     const run *runs = c->runs.data;
@@ -558,7 +562,7 @@ tm_peer_weights tm_peers_of(const tm_peer_others *others, const tm_peer_weights 
     return is;
 }
 
-/* Returns the weight of an edge on the other ranks.
+/* Returns the weight that an edge has on the other ranks.
  * @param is   weights of the edge's item on the other ranks
  * @param own  weights of the edge's item on this rank */
 static int64_t peer_ns_of(const tm_edge *edge, const tm_weight *weight, const tm_peer_weights *is,
@@ -581,8 +585,8 @@ static int64_t peer_ns_of(const tm_edge *edge, const tm_weight *weight, const tm
     return ns > 0 ? ns : 0;
 }
 
-/* Returns the weights of an item on the other ranks, and sets flags of the item's edges.
- * @param factors  of the rank, or NULL */
+/* Returns the weights of an item on the other ranks. Sets the flags that the item's edges get.
+ * @param factors  factors of the rank, or NULL */
 static tm_peer_weights peer_of(const tm_peer_items *items, uint32_t item,
                                const tm_peer_places *places, const tm_extra_factors *factors,
                                uint8_t *flags) {

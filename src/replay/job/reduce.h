@@ -1,5 +1,4 @@
-/*
- * Reduces a rank's graph to its boundary nodes: the operations that the rank takes part in, and the
+/* Reduces a rank's graph to its boundary nodes: the operations that the rank takes part in, and the
  * ends of its steps.
  *
  * A link is the longest path (way) from one boundary node to another. It has a length in each of

@@ -1,5 +1,4 @@
-/*
- * Own work of each rank, i.e. work without waits. It is summed so that ranks of a role can be
+/* Own work of each rank, i.e. work without waits. It is summed so that ranks of a role can be
  * compared.
  *
  * A step is divided into a few parts. Each place of the step (peers.h) is assigned to a part by its

@@ -1,5 +1,4 @@
-/*
- * Finds the most useful fixes. A fix gives some ranks other weights. Finds how much shorter the
+/* Finds the most useful fixes. A fix gives some ranks other weights. Finds how much shorter the
  * job's time T would be with a fix, and which ranks should be fixed one after another.
  *
  * A fix saves at most as much as it shortens the job's critical path, because T cannot be below the

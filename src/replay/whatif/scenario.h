@@ -1,5 +1,4 @@
-/*
- * A scenario that the user asks for: "what if rank 3 were like the others, and these kernels took
+/* A scenario that the user asks for: "what if rank 3 were like the others, and these kernels took
  * half the time?"
  *
  * A scenario consists of parts: --fix X or --scale X:F. X is one or more conditions joined by +,
