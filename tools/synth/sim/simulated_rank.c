@@ -5,8 +5,8 @@
 #include <string.h>
 
 int64_t tms_sim_profiler_begin_ns(const tms_config *config, int64_t rank) {
-    /* UINT64_MAX selects random numbers, instead of a step number. injected_faults.c uses others.
-     */
+    /* Selects the random numbers for the start of the profiler. The value UINT64_MAX stands where a
+     * step number usually is. injected_faults.c uses other values. */
     tms_rng rng = tms_rng_start((uint64_t)config->seed, (uint64_t)rank, UINT64_MAX);
 
     return TMS_EPOCH_NS + tms_rng_range(&rng, 0, 50000);

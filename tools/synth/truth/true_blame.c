@@ -1,5 +1,5 @@
-/* Divides the wait in layers. While j ranks wait for the n - j others, each of the n - j gets an
- * equal share. */
+/* Divides the waiting time between the ranks that cause it. While some ranks wait, each rank that
+ * has not arrived yet causes an equal share of the wait. */
 #include "true_blame.h"
 
 #include <stdlib.h>
@@ -20,7 +20,8 @@ void tms_share_add(tms_share *share, int64_t numerator, int64_t denominator) {
     tms_share other = {numerator / denominator, 0};
     int64_t rest = numerator % denominator;
 
-    /* Multiplies by 1e7 twice rather than by 1e14 once, so that products stay far below 2^63. */
+    /* rest * 1e14 could overflow, so this multiplies by 1e7 twice. All products stay far below
+     * 2^63. */
     other.rest = rest * 10000000 / denominator * 10000000 +
                  (rest * 10000000 % denominator * 10000000 + denominator / 2) / denominator;
     tms_share_sum(share, other);
