@@ -16,7 +16,8 @@
 
 #include "base/sorted.h"
 
-/* Names that the linker makes (--wrap): __real_X is X of the C library, and __wrap_X replaces X. */
+/* The linker (option --wrap) defines these names: __real_X is the function X of the C library, and
+ * calls of X become calls of __wrap_X. */
 /* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
@@ -110,8 +111,8 @@ static int start_thread(void) {
     return error == 0 ? pthread_detach(thread) : error;
 }
 
-/* Opens a file without a name. On file systems that cannot do this, the file has a name for a
- * moment. */
+/* Opens a temporary file that has no name. If the file system does not support this, makes a file
+ * with a name and removes the name at once. */
 static int open_file(void) {
     char path[4096];
     int fd = open(spill.folder, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
@@ -219,13 +220,13 @@ static void *map_block(size_t size) {
     return block.at;
 }
 
-/* Returns a zeroed block of the file. If it returns NULL, the caller uses memory or, if *fails is
- * set, fails. */
+/* Returns a zeroed block of the file, or NULL. After NULL, the caller has to fail if *fails is set;
+ * otherwise, it allocates ordinary memory. */
 static void *allocate(size_t size, bool *fails) {
     *fails = false;
     if (!must_spill(size))
         return NULL;
-    make_room(); /* also here, because the thread may have to wait for a core */
+    make_room(); /* the thread may not get a core in time, so this checks, too */
     pthread_mutex_lock(&spill.mutex);
     void *at = map_block(size);
     *fails = !at && spill.asked;

@@ -21,7 +21,7 @@
 #include "operands.h"
 #include "rank_map.h"
 
-/* What one host found for the operands. */
+/* Result of looking for the operands on one host. */
 typedef struct sighting {
     int *absent;    /* [operands] 0 if the operand was found, else an errno or NO_MATCH */
     bool any;       /* whether at least one file may be a trace */
@@ -29,17 +29,17 @@ typedef struct sighting {
 } sighting;
 
 typedef struct lister {
-    tm_vec *out; /* of char: a tm_input_head and a path for each input */
+    tm_vec *out; /* of char: for each input, a tm_input_head and the path */
     const tm_operand *operand;
     int64_t number; /* index of the operand */
     int64_t host;
     bool all_recordings;
-    bool has_hosts; /* several hosts list inputs, so each input needs size, time and digest, by
-                       which hosts compare it */
+    bool has_hosts; /* whether several hosts list inputs; hosts compare inputs by size, time and
+                       digest, so these are then recorded */
     sighting *seen;
 } lister;
 
-/* Instead of an errno: a pattern matched nothing. */
+/* Value of sighting.absent if a pattern matched no file. No errno has this value. */
 enum { NO_MATCH = INT_MAX - 1 };
 
 /* Adds an input. @p match is the part of the path that matched the operand. */

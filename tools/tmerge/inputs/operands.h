@@ -11,7 +11,7 @@
 typedef struct tm_operand {
     const char *text; /* points into the bytes of tm_operands */
     const char *list; /* the list that contains the operand; NULL if the operand was typed */
-    int64_t line;     /* line in the list, from 1 */
+    int64_t line;     /* the operand's line in the list, from 1 */
 } tm_operand;
 
 typedef struct tm_operands {

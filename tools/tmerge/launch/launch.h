@@ -15,8 +15,8 @@
 /** Reads the environment. main calls it first. */
 void tm_launch_begin(void);
 
-/** Returns this process's number and the number of processes. Takes them from MPI if it has
- * started, else from the launcher. */
+/** Returns this process's number and the number of processes. They are from MPI if it has started,
+ * otherwise from the launcher. */
 const tm_launcher_env *tm_launch_place(void);
 
 /** Returns when the program started, by CLOCK_MONOTONIC. For a process that tmerge launched,

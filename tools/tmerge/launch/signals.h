@@ -27,14 +27,15 @@ extern const tm_guard tm_signals_guard;
  * delays the main thread, waits at most two seconds. */
 void tm_signals_halt(void);
 
-/** Makes failures of MPI on this communicator, and on communicators made from it, end the run with
- * a message and status 5, because the processes can no longer agree on anything. */
+/** Ends the run with a message and status 5 if MPI fails on this communicator, or on one made from
+ * it. After such a failure, the processes can no longer agree on an error. */
 void tm_signals_watch_mpi(MPI_Comm comm);
 
-/** Call it before reporting a failure that all processes have in the same way, if they cannot agree
- * through MPI. Sleeps up to 5 s in all processes except the first, so that the first one reports;
- * when it exits, mpirun ends the others. A process that still runs after that should report,
- * because only some processes failed. */
+/** Call this before reporting a failure that all processes have in the same way, when they cannot
+ * agree through MPI. The first process returns at once and reports. The other processes sleep for
+ * up to 5 s; in this time, mpirun usually ends them, because the first process has exited. A
+ * process that still runs after the sleep should report, because the failure was not common to all
+ * processes. */
 void tm_signals_let_first_speak(void);
 
 #endif

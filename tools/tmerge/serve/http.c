@@ -11,7 +11,7 @@
 
 enum {
     CONNECTIONS_MAX = 64,
-    CONNECTION_BYTES = 16384, /* maximum size of a request's head, and so of the path in it [B] */
+    CONNECTION_BYTES = 16384, /* maximum size of a request's head with its path [B] */
     IDLE_S = 60,
     ASKING_S = 5, /* time limit for a request's head [s] */
     LOOK_MS = 500
@@ -20,7 +20,8 @@ enum {
 /* A connection. */
 typedef struct guest {
     struct MHD_Connection *connection; /* NULL: the slot is free */
-    time_t since; /* when the client connected or got its last answer; 0: a request has arrived */
+    time_t since; /* when the client connected or got its last answer; 0: its request is being
+                     answered */
 } guest;
 
 typedef struct server {

@@ -26,11 +26,12 @@ tm_status tm_choice_parse(const tm_arguments *arguments, tm_choice *out,
                           tm_error *err) TM_MUST_CHECK;
 void tm_choice_free(tm_choice *choice);
 
-/** Returns the first column that the user named and the table lacks; NULL if there is none. */
+/** Returns the first of the user's columns that the table does not have; NULL if it has all of
+ * them. */
 const char *tm_choice_lacks(const tm_choice *choice, const tm_table_def *def);
 
-/** Returns whether the user asked for a table's rows of a level: by the table's name or, if the
- * level was a separate table in the previous version, by that name. */
+/** Returns whether the user asked for the rows of a level of a table. The user may name the table.
+ * If the level was a separate table in the previous version, the user may also name that. */
 bool tm_choice_has_level(const tm_choice *choice, const tm_table_def *def, const char *level);
 
 /** Checks that the store has the ranks and steps of the lists. Fails if it has none of them, and

@@ -7,7 +7,7 @@
 
 typedef enum op { EQUAL, DIFFERENT, AT_LEAST, AT_MOST, MORE, LESS, HOLDS } op;
 
-/* Operators, those of two characters first, because "<=" starts with "<". */
+/* Operators. An operator must come before its own beginnings: "<=" before "<". */
 static const struct {
     const char *word;
     op op;
@@ -15,7 +15,7 @@ static const struct {
            {"=", EQUAL},      {">", MORE},      {"<", LESS},     {"~", HOLDS}};
 enum { N_OPS = sizeof ops / sizeof *ops };
 
-/* A condition as typed. at: position of the value in the text, from 1. */
+/* A condition as the user typed it. `at` is the position of the value in the text, from 1. */
 typedef struct asked {
     const char *column, *value;
     size_t at;
@@ -31,7 +31,7 @@ typedef struct condition {
     op op;
     int64_t i;
     double r;
-    bool null, exact, alternative; /* exact: the value is i, else r */
+    bool null, exact, alternative; /* exact: the value is in i, and not in r */
 } condition;
 
 /* State of parsing: the text, the rest of it, and where the next word is copied to. */
@@ -149,8 +149,8 @@ const char *tm_where_column(const tm_where *where, size_t i) {
     return ((const asked *)where->asked.data)[i].column;
 }
 
-/* Multiplies the value by @p ns. If the origin is not 0, adds the origin: the value is then a time
- * since the epoch. */
+/* Multiplies the value by @p ns. If @p origin_ns is not 0, the value counts from that origin, and
+ * becomes a time since the epoch. */
 static void scale(double ns, int64_t origin_ns, condition *out) {
     out->r *= ns;
     if (origin_ns == 0 || !(fabs(out->r) < 1e18))
