@@ -29,7 +29,7 @@ const ROWS = 40,
 interface Column {
   readonly title: string;
   readonly write: (row: AreaRow) => Child;
-  /** Returns a row's time in this column. All columns of times get one unit; null: this column is not a time. */
+  /** Returns the row's time in this column. All columns of times share a unit. null: the column does not have times. */
   readonly time: ((row: AreaRow) => number) | null;
 }
 
@@ -92,7 +92,8 @@ function words(tab: AreaTab, rows: readonly AreaRow[], area: Area): string {
 
 const WHAT = { kernels: "kernel", operators: "operator", classes: "class" } as const;
 
-/** Returns the tab to show. If streams or threads are marked, this is not the tab of sums by rank, which exist only for whole ranks. */
+/** Returns the tab to show. Sums by rank exist only for whole ranks, so if single streams or threads are marked, another tab is shown
+ * instead of that one. */
 export function areaTab({ state: { tab, markedTracks }, data }: Controller): AreaTab {
   const threads = markedTracks && data.lanes?.events.tracks.every((track) => track.kind === THREAD || !markedTracks.has(trackKey(track)));
   return markedTracks && (tab === "ranks" || threads) ? (threads ? "operators" : "kernels") : tab;
@@ -114,7 +115,8 @@ function keptArea(job: JobBlock, lanes: Lanes, mark: Span, chosen: Parameters<ty
   return last.area;
 }
 
-/* If a served page lacks events, returns the sums from the server, and the progress in words. */
+/* Asks the server for the sums of the marked area. Used if the page is served and lacks events. Returns the sums so far, and the progress
+ * in words. */
 function farArea(controller: Controller, places: readonly number[]): { area: Area | null; words: string } {
   const { job, classes } = controller.data,
     { mark } = controller.state,

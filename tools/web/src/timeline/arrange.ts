@@ -3,7 +3,7 @@ import type { Coloring } from "./coloring";
 import { COMPUTE, WAIT, type Rank } from "./model";
 import type { Pyramid } from "./pyramid";
 
-/** Orders of the ranks, besides the order by number. Each sorts by the share of time of a kind, largest first. */
+/** Orders of the ranks other than by number. An order sorts ranks by the share of time that they spend in this kind, largest first. */
 export const ORDERS = { wait: WAIT, compute: COMPUTE } as const;
 
 export type Order = "rank" | keyof typeof ORDERS;

@@ -7,7 +7,7 @@ import { doubt } from "./operations";
 
 type Reported = Pick<ChartData, "job" | "noWaits">;
 
-/** Returns why no operation of a job has a known wait; null if some may have one. */
+/** Returns the reason why no operation of the job has a known wait; null if operations may have one. */
 export function noWaitsOf(job: Job): string | null {
   const check = job.table("clock.check");
   if (check.n === 0) return null;

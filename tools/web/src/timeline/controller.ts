@@ -13,7 +13,7 @@ import { isOpened, type FarEvent, type Search } from "./search";
 import { COMPUTE, COPIES, STREAM, TRANSFER, UNMATCHED, type Operation, type Span } from "./model";
 import { around, clamp, pan, reveal, zoom } from "./span";
 
-/** Margin [px] below a piece of the path that is scrolled into view. */
+/** After scrolling to a piece of the path, at least this room [px] is below the piece. */
 const UNDER = 60;
 /** Maps of more ranks than this are folded at first. */
 const MANY = 16;
@@ -26,9 +26,9 @@ export class Controller {
   /** Whether the pointer is dragging the view. */
   dragged = false;
   #frame = 0;
-  /** Searches the whole store; null if the page holds everything or is not served. */
+  /** Searches the whole store. null if the page is not served, or if it has all events. */
   searcher: Search | null = null;
-  /** Ask the server for sums over an area, and for the same kernel elsewhere; null as for `searcher`. */
+  /** Ask the server for the sums over an area, and for the same event on other ranks. null under the same conditions as `searcher`. */
   farArea: FarArea | null = null;
   farSame: ReturnType<typeof askSame> | null = null;
   #foundAt = -1;
@@ -133,7 +133,8 @@ export class Controller {
     this.draw();
   }
 
-  /** Shows a map of a quantity; null: lanes. In a job of many ranks, the first map starts with folded hosts. */
+  /** Shows a map of a quantity. If @p measure is null, shows lanes. If the job has many ranks, hosts are folded when a map is shown for the
+   * first time. */
   setMap(measure: Measure | null): void {
     const { arrangement } = this.state,
       first = this.#measure === null && arrangement.map === null;
@@ -206,7 +207,7 @@ export class Controller {
     this.#arranged();
   }
 
-  /** Switches from a map to a rank's lanes, and to an eighth of the window around a time. */
+  /** Leaves the map and shows the lanes of a rank. The visible time becomes an eighth as long, with @p time in the middle. */
   zoomInto(at: number, time: number): void {
     const length = (this.state.span.end - this.state.span.begin) / 8;
     this.state.arrangement.map = null;
@@ -274,7 +275,7 @@ export class Controller {
     this.#changed();
   }
 
-  /** As setMark(), while the pointer draws the mark: its content is not yet described. */
+  /** Sets the mark while the pointer still draws it. In contrast to setMark(), does not describe what is in the mark. */
   drawMark(mark: Span | null, marked: ReadonlySet<number> | null, tracks: ReadonlySet<string> | null): void {
     this.state.mark = mark && mark.end > mark.begin ? clamp(mark, this.duration) : null;
     this.state.marked = this.state.mark && marked && marked.size > 0 ? marked : null;
@@ -282,7 +283,8 @@ export class Controller {
     this.draw();
   }
 
-  /** Puts a flag on the mark if there is one; else on the position of the pointer, on the selection, or in the middle of the view. */
+  /** Puts a flag. If there is a mark, the flag is on the mark. Otherwise it is on the position of the pointer or, if the pointer is
+   * elsewhere, on the selection. Without a selection, it is in the middle of the view. */
   putFlag(): void {
     const { mark, span } = this.state,
       time = this.pointer && this.pointer.x >= this.chart.gutter ? this.chart.scale.time(this.pointer.x) : null,
@@ -312,8 +314,8 @@ export class Controller {
     this.#changed();
   }
 
-  /* Adds the selected rank, or the one under the pointer, to the mark, or removes it from the mark. If there is no mark, marks this
-   * rank for the time of the selection or, without a selection, for the visible range. */
+  /* Adds the selected rank to the mark, or removes it if it is already marked. If no rank is selected, the rank under the pointer counts.
+   * If there is no mark, marks the rank for the time of the selection or, without a selection, for the visible time range. */
   markRank(): void {
     const { mark, marked, span } = this.state,
       at = this.rankInQuestion();
@@ -456,7 +458,7 @@ export class Controller {
 
   // Commands ------------------------------------------------------------------------------------------
 
-  /** Zooms at the pointer, or in the middle. */
+  /** Zooms at the pointer or, if the pointer is elsewhere, in the middle. */
   zoomBy(factor: number): void {
     this.zoomAt(this.pointer?.x ?? this.chart.gutter + (this.chart.width - this.chart.gutter) / 2, factor);
   }
@@ -481,7 +483,8 @@ export class Controller {
     this.setMap(this.state.arrangement.map === null ? (this.#measure ?? "compute") : null);
   }
 
-  /** Folds or unfolds the selected host, or the one under the pointer, or all hosts. */
+  /** With @p all, folds all hosts, or unfolds them if all are folded. Otherwise, folds or unfolds one host: the selected one or, without a
+   * selection, the one under the pointer. */
   fold(all: boolean): void {
     if (all) this.foldAll(this.state.arrangement.folded.size < this.chart.hosts.length);
     else this.toggleHost(this.#hostInQuestion());

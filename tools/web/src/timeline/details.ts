@@ -240,7 +240,7 @@ function markWords(mark: Span, controller: Controller): Words {
   return { element: h("div", h("h2", `Marked: ${said}`), lanes && areaTabs(controller), content), spoken: `Marked ${said}` };
 }
 
-/* Two columns: a heading with paragraphs, and keys such as "a d: move; f: fit". */
+/* Makes two columns. The first has a heading and a paragraph. The second has keys, given as a text such as "a d: move; f: fit". */
 function withKeys(title: Child, text: Child, keys: string): HTMLElement {
   const lines = keys.split("; ").map((each) => each.split(": "));
   return h(

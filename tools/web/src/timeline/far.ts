@@ -44,7 +44,7 @@ export class Far<A extends { readonly next: number | null }, T> {
     readonly changed: () => void,
   ) {}
 
-  /** Asks a question, unless it is the current one. Returns what has been answered so far. */
+  /** Asks a question. If it is already the current question, does not ask again. Returns the answer so far. */
   of(query: Query): FarState<T> | null {
     const key = JSON.stringify(query);
     if (key !== this.#key) {
@@ -113,7 +113,7 @@ export function askArea(changed: () => void): FarArea {
 
 let last: { readonly of: FarParts; readonly area: Area } | null = null;
 
-/** Builds the area from the parts of an answer. Keeps the result until it gets other parts. */
+/** Builds the area from the parts of an answer. The result is kept until the parts change. */
 export function areaOfParts(of: FarParts, ranks: readonly number[], classOf: (name: string) => string | undefined): Area {
   if (last?.of !== of) last = { of, area: areaFrom(of.parts, ranks, classOf) };
   return last.area;
@@ -124,10 +124,11 @@ type Times = readonly [begin: number, duration: number];
 export interface SameAnswer {
   readonly next: number | null;
   readonly step: number | null;
-  /** `place`: the event's occurrence index in its step, from 0; `times`: number of occurrences there, 0 if the event was not found. */
+  /** `place`: the event is the occurrence with this index in its step, from 0. `times`: number of occurrences in the step; 0 if the event
+   * was not found. */
   readonly place: number;
   readonly times: number;
-  /** `index`: the event's occurrence index on the whole rank; `all`: number of occurrences there. */
+  /** `index`: the event is the occurrence with this index on the whole rank, from 0. `all`: number of occurrences on the rank. */
   readonly index: number;
   readonly all: number;
   readonly median: number;
@@ -135,7 +136,7 @@ export interface SameAnswer {
   readonly behind: Times | null;
   /** Longest occurrence in the step on the ranks compared so far. */
   readonly longest: readonly [rank: number, begin: number, duration: number];
-  /** The other ranks. If a rank has another number of occurrences, its begin and duration are missing. */
+  /** The other ranks. If a rank does not have the same number of occurrences, its begin and duration are missing. */
   readonly peers: readonly (readonly [rank: number, times: number, begin?: number, duration?: number])[];
 }
 

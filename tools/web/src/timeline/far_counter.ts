@@ -102,7 +102,8 @@ export class FarCounters {
   }
 }
 
-/** Sets out[i] to the counter's maximum, as the piece has it, in the i-th interval of `width` after `from`. */
+/** Sets out[i] to the maximum of the counter in the i-th interval of @p width from @p from on. The maxima are from the columns of the
+ * piece. */
 export function fillFrom({ begin, end, columns }: Piece, from: number, width: number, out: Float32Array): void {
   const column = (end - begin) / columns.length;
   for (let i = 0; i < out.length; i++) {

@@ -24,12 +24,12 @@ const KEPT = 1_000_000;
 export class FarSlowness {
   /** By rank index, then by begin: [duration, ratio, duration, ratio, ...] of the events with this begin. */
   readonly #known = new Map<number, Map<number, number[]>>();
-  /** Keys, of a window and a rank index, for which all ratios are known. */
+  /** Pairs of a window and a rank for which all ratios are known, as keys. */
   readonly #asked = new Set<string>();
   readonly #places: Map<number, number>;
   readonly #far: Far<Answer, Answer>;
   #n = 0;
-  /** Increases with each answer. */
+  /** Number that changes with each answer. */
   #version = 0;
   #lanes: Lanes | null = null;
   /** Key of the inputs from which the ratios were computed last. */

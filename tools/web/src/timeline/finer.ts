@@ -28,7 +28,7 @@ export interface FinerListener {
 interface Piece {
   readonly tile: Tile;
   readonly place: number;
-  /** The answer has events; false: only shares. */
+  /** true: the answer has events; false: it has only shares. */
   readonly whole: boolean;
   readonly gpu: boolean;
   /** `asked`: whether host events were requested; `host`: whether they were received. */
@@ -95,8 +95,8 @@ class WindowShares implements FineShares {
   }
 }
 
-/* Returns the mean of the shares of several ranks, in buckets as wide as the widest. Widths are powers of two, so a wide bucket
- * contains only whole narrower ones. */
+/* Returns the mean of the shares of several ranks. The result has the widest of their buckets. All widths are powers of two, so a wide
+ * bucket consists of whole narrower buckets. */
 function meanOf(all: readonly Shares[]): Shares {
   const widest = all.reduce((a, b) => (b.width > a.width ? b : a)),
     { begin, width, n } = widest,
@@ -124,7 +124,7 @@ export class Finer {
   readonly #windows = new Map<string, Window>();
   readonly #names: Map<string, number>;
   readonly #operations = new Map<string, number>();
-  /** Results of meet(), running or finished, by rank index and begin of the kernel. */
+  /** Results of meet(), also those that are still being fetched. The key is the index of the rank and the begin of the kernel. */
   readonly #met = new Map<string, Promise<Operation | null>>();
   #shown: Window | null = null;
   #key = "";
@@ -158,7 +158,7 @@ export class Finer {
     this.listener?.said();
   }
 
-  /** Fetches the operation of an event with all participants, if the page lacks some; null: the page has all that is known. */
+  /** Fetches the operation of an event with all participants. Returns null if the page already has everything that is known. */
   async meet(at: number, row: number): Promise<Operation | null> {
     const { begin, kind, comm, operation } = this.data.lanes!.events,
       key = `${at} ${begin[row]!}`;
@@ -219,7 +219,8 @@ export class Finer {
     this.#asked = null;
   }
 
-  /** Returns the indices of the ranks to request, in three lists: with GPU events, also with host events, only with shares. */
+  /** Returns which ranks to request, as three lists of indices. `ranks` are requested with GPU events, `hosts` also with host events, and
+   * the third list only with shares. */
   wanted({ span, width, lanes, shares, open }: Sight, window: Window | undefined) {
     const { job, pyramid } = this.data,
       ranks: number[] = [],
@@ -286,7 +287,7 @@ export class Finer {
     return number;
   }
 
-  /* Returns those rows of a track that are outside of the rank's parts in the page. */
+  /* Returns the rows of a track that are in none of @p parts, the parts of the rank that the page has. */
   #rows(events: Events, track: Track, parts: readonly Part[]): number[] {
     const rows: number[] = [];
     for (let row = track.first; row < track.first + track.n; row++) {
@@ -398,14 +399,14 @@ function sameEvent(before: Events, row: number, now: Events, from: number): numb
   return -1;
 }
 
-/** Where the merged data has the events of a tile's track. */
+/** Says where the events of one track of a tile are in the merged data. */
 export interface Placed {
   /** The tile's track. */
   readonly track: Track;
-  /** Rows of the tile that the page lacked. In the merged data, they are first, first + 1 and so on. */
+  /** Rows in the tile of the events that the page lacked. In the merged data, these events have the rows first, first + 1 and so on. */
   readonly rows: readonly number[];
   readonly first: number;
-  /** The page's track with the other events of `track`. */
+  /** The track of the page that `track` continues. */
   readonly base: Track | undefined;
 }
 
@@ -439,8 +440,8 @@ function rowsOf({ tile, placed, numbers }: Fetched, page: Events): Int32Array {
 /** A sort key is row * PLACES + position. PLACES is more than the number of values in two columns, and row * PLACES stays below 2^53. */
 const PLACES = 2 ** 22;
 
-/** Merges two columns. If both have a value for an event, takes the value of the first. `row` and `value` convert rows and values of the
- * second; a result below 0 leaves the event or value out. */
+/** Merges two columns. If both have a value for the same event, the value of @p one counts. @p row and @p value convert the rows and values
+ * of @p two. If a result is below 0, the event's value is left out. */
 export function joinColumns(one: Column, two: Column, row: (row: number) => number, value: (value: number) => number): Column {
   const n = one.rows.length,
     keys = new Float64Array(n + two.rows.length),

@@ -35,8 +35,8 @@ function byKind(sums: ReadonlyMap<number, KindSum>): HTMLElement {
   return table;
 }
 
-/* Returns the rows of the events in view, or in the mark, on visible ranks and on the threads of opened ones; and whether the page
- * lacks some of these events. */
+/* Finds the events in the mark or, without a mark, in the view. Events on threads count only if their rank is opened. Returns the rows of
+ * the events, and whether the page lacks some of them. */
 function inView({ state, chart, data }: Controller): { rows: number[]; lacking: boolean } {
   const { begin, end } = state.mark ?? state.span,
     places = state.marked ?? chart.drawnBetween(HEAD, chart.height).lanes,

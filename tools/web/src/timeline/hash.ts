@@ -13,8 +13,8 @@ import type { Events, JobBlock, Span } from "./model";
 import type { FarEvent } from "./search";
 import { around, parse, write } from "./span";
 
-/** Converts an operation's number to its row in collectives.worst, and a text of the address to an operation. The text is such a row, or
- * "e" and a row of collectives.instance. */
+/** Identifies operations in the address. `places` maps the number of an operation to its row in collectives.worst. `numbers` maps a text of
+ * the address to the number of an operation. The text is a row of collectives.worst, or "e" and a row of collectives.instance. */
 export interface Worst {
   readonly places: ReadonlyMap<number, number>;
   readonly numbers: ReadonlyMap<string, number>;
@@ -123,7 +123,7 @@ function applyArrangement({ state: { arrangement }, chart }: Controller, params:
   arrangement.pinned = [...new Set(places("pin").filter((at) => at >= 0))];
 }
 
-/* Returns whether the opened ranks are the default ones. In a job of one rank, that rank is opened; in other jobs, none is. */
+/* Returns whether the opened ranks are the default. By default, no rank is opened; in a job of one rank, that rank is opened. */
 function isUsual({ state: { open }, data: { job } }: Controller): boolean {
   return open.size === (job.ranks.length === 1 ? 1 : 0);
 }
@@ -189,7 +189,7 @@ function selectWanted(controller: Controller, wanted: string, span: Span | null)
   return true;
 }
 
-/* Waits for an event that is not in the page: shows its time, so that it is fetched. */
+/* Waits for an event that the page does not have. Shows the time of the event, so that the server is asked for it. */
 function awaitEvent(controller: Controller, wanted: string, hasSpan: boolean): void {
   const { state, duration } = controller,
     [, , begin = NaN, lasts = NaN] = wanted.split(".").map(Number);

@@ -34,7 +34,7 @@ export function rampOf(measure: Measure): "wait" | "work" {
 
 let part = new Float32Array(0);
 
-/* Sets out[i] to the share in the i-th stretch of `width` [ns] after `from`. */
+/* Sets out[i] to the value of a row of the map in the i-th interval of @p width [ns] from @p from on. Values are from 0 to 1. */
 function fillShares(
   data: MapData,
   measure: Measure,

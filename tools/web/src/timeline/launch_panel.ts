@@ -89,7 +89,8 @@ function given(controller: Controller, row: number, events: Events): Child {
   return bytes >= 0 && h("p", `${f.bytes(bytes)}${rate}.`);
 }
 
-/* For an event whose launch is not in the page: returns what the tables know about launches of kernels with its name. */
+/* Describes the launch of a device event if the page does not have it: says which operator launches most of the time of kernels with this
+ * name. */
 function byName(controller: Controller, title: string): string {
   const { job, launchers } = controller.data,
     known = launchers?.get(title);
@@ -128,8 +129,8 @@ const REMEMBERED = 64;
 
 const remembered = new WeakMap<ChartData, Map<string, readonly Launched[]>>();
 
-/* Returns the events that an event launched. The page may have dropped the window of a launched event that is far away; such events come
- * from a cache. */
+/* Returns the events that an event launched. The page may have dropped some of them if they are far away in time. These come from a cache.
+ */
 function launchedOf(controller: Controller, row: number, launches: readonly Launch[]): readonly Launched[] {
   const { data } = controller,
     { events } = data.lanes!,

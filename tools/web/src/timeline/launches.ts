@@ -3,7 +3,8 @@ import { lowest, type Lanes } from "./lanes";
 import { THREAD, type Events, type Track } from "./model";
 import type { Reported } from "./event_details";
 
-/** `call`: row of a call. `row`: row of the event that the call launched, or that it put into a queue from which another thread took it. */
+/** A launch. `call` is the row of the call. `row` is the row of the event that the call launched. It may also be an event that the call put
+ * into a queue, from which another thread took it. */
 export type Launch = Readonly<Record<"call" | "row", number>>;
 
 /* Returns those events in rows [first, end) of a track that enclose an event, innermost first. @param deep depth of the event */
@@ -18,7 +19,8 @@ function enclosing(events: Events, first: number, end: number, row: number, deep
   return out;
 }
 
-/** Returns the events of a thread that enclose an event, innermost first. For a fetched event, these may be in the page itself. */
+/** Returns the events of a thread that enclose an event, innermost first. The event may have been fetched. The enclosing events can then be
+ * in the track of the page that its track continues. */
 export function around(events: Events, { first, continues }: Track, row: number): number[] {
   const { begin, duration, depth } = events,
     own = enclosing(events, first, row, row, depth[row]!);
@@ -28,7 +30,8 @@ export function around(events: Events, { first, continues }: Track, row: number)
   return [...own, ...others].sort((a, b) => begin[b]! - begin[a]! || duration[a]! - duration[b]!);
 }
 
-/** Returns the end of those rows of an event's thread that follow the event and begin during it. */
+/** Returns the end of the events within an event: the first row after it whose event begins when this event has ended, or the end of the
+ * thread. */
 function inside(events: Events, track: Track, row: number): number {
   const end = events.begin[row]! + events.duration[row]!,
     n = track.first + track.n - row;

@@ -54,13 +54,14 @@ export interface LayoutInput {
   readonly room: number;
   readonly lanes: Lanes | null;
   readonly arrangement?: Arrangement;
-  /** No rank communicates, so ranks have one lane. */
+  /** true: no rank communicates, so each rank has only one lane. */
   readonly silent?: boolean;
   /** Indices of the ranks in the chosen order. */
   readonly order?: readonly number[];
 }
 
-/* Returns the boxes of a row's lanes: two or one, with a margin below, or a map's lane without a margin. */
+/* Returns the boxes of the lanes in a row. "two" and "one" are the number of lanes, which have a margin below. "map" is a single lane
+ * without a margin. */
 function boxes(y: number, height: number, lanes: "map" | "one" | "two"): { compute: Box; communication: Box } {
   const inner = lanes === "map" ? height : height - Math.max(3, Math.round(height / 9)),
     compute = Math.round(inner * 0.58);
@@ -121,8 +122,8 @@ class Placing {
     return this.#headed ? this.#arrangement.folded.size : 0;
   }
 
-  /** Places all rows. Returns the rows, the rows of ranks by index, the total height, the height of the pinned rows, and whether rows
-   * are in rank order. */
+  /** Places all rows. Returns the rows, the row of each rank by its index, the total height, and the height of the pinned rows. Also
+   * returns whether the rows are in the order of the ranks. */
   place() {
     const { ranks, order = ranks.keys(), world } = this.input,
       arrangement = this.#arrangement;
@@ -177,8 +178,8 @@ class Placing {
     if (open.has(at) && lanes && !this.#map) this.#y = subRows(this.#rows, lanes.of(at).subLanes, at, this.#y);
   }
 
-  /* Sets the position of a rank that has no row: the position of its host's row if the host is folded, the current position if the rank is
-   * hidden. */
+  /* Sets the position of a rank that has no row. If its host is folded, it is that of the host's row. If the rank is hidden, it is the
+   * current position. */
   #under(at: number): void {
     const host = this.#isFolded(at) ? this.#foldedRows.get(this.#hosts.of[at]!) : undefined;
     const own = host?.folded ? { y: host.y, height: host.height, ...host.folded } : { y: this.#y, height: 0, ...boxes(this.#y, 0, "map") };

@@ -39,7 +39,7 @@ export async function addKernels(source: Job, data: ChartData): Promise<void> {
     efficiency = source.level("efficiency.work", "kernel"),
     classes = new Map(kernels.rows.map((_, row) => [kernels.text(row, "name"), kernels.text(row, "class")])),
     rates = new Map<string | null, Rate | null>();
-  /* null: the rate of the kernel is unknown, for example because it multiplies several number types */
+  /* null: no single rate is known for the kernel, for example because it multiplies several number types */
   efficiency.rows.forEach((_, row) => {
     const name = efficiency.text(row, "name"),
       bound = efficiency.cell(row, "at_most") === true,
@@ -62,7 +62,7 @@ function launchersOf(source: Job): Map<string, Launcher> {
     const name = table.text(row, "kernel"),
       operator = table.text(row, "operator"),
       share = f.share(table.amount(row, "total_ns"), totals.get(name) ?? 0);
-    /* a name in brackets: no operator launched the kernels, or it is unknown which did */
+    /* An operator's name in brackets is not an operator: no operator launched the kernels, or it is unknown which one did. */
     if (name !== null && operator !== null && !operator.startsWith("(") && share !== null && share > (out.get(name)?.share ?? 0))
       out.set(name, { operator, inside: table.text(row, "inside"), share });
   });

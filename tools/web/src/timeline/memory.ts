@@ -1,4 +1,4 @@
-/** Memory over time: curves of devices, and what they held over a marked range. */
+/** Memory over time: the curves of devices, and the memory that devices had in a marked range. */
 import type { Job } from "../data";
 import * as f from "../format";
 import { fetchUnread } from "../served";

@@ -2,8 +2,8 @@
 import { lowest } from "./lanes";
 import type { Operation, Rank, Span } from "./model";
 
-/** Maximum number of operations that are drawn with lines between their ranks, in a view that is WIDE [px] wide; a narrower view has
- * fewer. */
+/** Maximum number of operations that are drawn with lines between their ranks. It holds for a view with a width of WIDE [px], and is
+ * smaller for a narrower view. */
 export const ALL_JOINED = 40;
 const WIDE = 1000;
 const LEAST_WIDTH = 6;
@@ -53,7 +53,7 @@ export class OperationIndex {
     return this.list[forward ? at : at - 1] ?? null;
   }
 
-  /** Returns the operation with the begin and wait of a row of collectives.worst. */
+  /** Finds an operation by its begin and its wait, which are the values of a row of collectives.worst. */
   find(begin: number | null, wait: number | null): Operation | null {
     if (begin === null) return null;
     const at = lowest(this.list.length, (i) => this.list[i]!.begin >= begin - 1);

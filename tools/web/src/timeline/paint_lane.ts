@@ -15,7 +15,7 @@ export interface Canvas {
   readonly scale: Scale;
   /** Device pixels per CSS pixel; columns are one device pixel wide. */
   readonly ratio: number;
-  /** Opacity of shares. Lower during a search, which dims events that do not match. */
+  /** Opacity of shares. It is lower during a search, because events that do not match are drawn faintly. */
   readonly strength?: number;
 }
 
@@ -27,13 +27,14 @@ const LABEL_FROM = 60,
   DOTS_FROM = 6,
   TICK = 4;
 
-/** Rectangles of one colour in a lane, as pairs of left and right edge [px]. `dim`: rectangles of events that do not match a search. */
+/** Rectangles of one colour in a lane. Each is a pair of numbers: the left and the right edge [px]. During a search, the events that do not
+ * match are in `dim`. */
 class Pieces {
   readonly bright: number[] = [];
   readonly dim: number[] = [];
 }
 
-/** Sums events that are narrower than a pixel: each pixel is filled in proportion to the time of the events in it. */
+/** Adds up events that are narrower than a pixel. Each pixel gets the share of its time that such events fill. */
 class Slivers {
   readonly shares: Float32Array;
 

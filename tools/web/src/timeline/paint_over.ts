@@ -12,7 +12,8 @@ import { fitting } from "../dom";
 
 export type JoinInput = ReturnType<Chart["joinInput"]>;
 
-/* Returns the members in visible rows, and the next member beyond each edge, so that the line of arrivals continues to the edge. */
+/* Returns the members whose rows are visible. Also returns the nearest member above the view and the nearest below it, so that the line
+ * through the arrivals continues to the edges. */
 function inView(operation: Operation, input: JoinInput): Member[] {
   const members = inRows(operation, input);
   const first = lowest(members.length, (i) => bottomOf(members[i]!, input) > input.top);
@@ -20,8 +21,8 @@ function inView(operation: Operation, input: JoinInput): Member[] {
   return members.slice(Math.max(0, first - 1), end + 1);
 }
 
-/* Members in the order of their rows. Kept while the rows stay the same, because sorting thousands of members in each frame would take
- * too long. */
+/* For each list of rows, the members of operations in the order of the rows. They are kept, because sorting thousands of members in each
+ * frame would take too long. */
 const sorted = new WeakMap<readonly RankRow[], WeakMap<Operation, readonly Member[]>>();
 
 function inRows(operation: Operation, input: JoinInput): readonly Member[] {
@@ -81,8 +82,8 @@ function outline({ ctx, theme, scale }: Canvas, members: readonly Member[], y: (
   }
 }
 
-/** Marks the member that came last; if the clocks leave that open, all members that may have been last. If @p poor is set, marks none,
- * because the clocks are too inaccurate. */
+/** Marks the member that came last. If the clocks do not show which member that was, marks all members that may have been last. With @p
+ * poor, the clocks are too inaccurate to say anything, and no member is marked. */
 export function paintArrivals(canvas: Canvas, operation: Operation, input: JoinInput, strong: boolean, poor: boolean): void {
   const { ctx, theme, scale } = canvas;
   for (const member of inView(operation, input)) {
@@ -228,7 +229,7 @@ export function paintArrows({ ctx, theme }: Canvas, all: readonly Arrow[]): void
   }
 }
 
-/** Opacity of the counter's colour, the theme's link colour. Text on it stays readable. */
+/** Opacity of a counter, which has the theme's colour of links. With this opacity, text on it stays readable. */
 const STRENGTH = 0.6;
 const AIR = 3;
 

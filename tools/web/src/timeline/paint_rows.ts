@@ -120,7 +120,7 @@ export function paintMark({ ctx, theme, scale }: Canvas, mark: Span, top: number
   ctx.globalAlpha = 0.1;
   fillBox(ctx, theme.link, x0, top, x1 - x0, bottom - top);
   ctx.globalAlpha = 1;
-  /* a frame around the mark, because its colour is hardly visible on the colour of compute */
+  /* The mark gets a frame, because its own colour is hardly visible on the colour of computation. */
   ctx.fillRect(x0, top, 1.5, bottom - top);
   ctx.fillRect(x1 - 1.5, top, 1.5, bottom - top);
   ctx.fillRect(x0, top, x1 - x0, 1.5);

@@ -41,12 +41,12 @@ export class Slacks {
       behind = lowest(runs.length, (i) => runs[i]!.begin > begin),
       last = runs[behind - 1];
     if (!last) return undefined;
-    /* if several runs begin at this time, the event may be in any of them */
+    /* If several runs begin at the same time, it is unknown which of them has the event, so their bounds are joined. */
     const first = last.begin < begin ? behind - 1 : lowest(behind, (i) => runs[i]!.begin >= begin);
     return runs.slice(first, behind).reduce<Slack>(joined, last);
   }
 
-  /** Returns the slack in words that can follow a colon. */
+  /** Says in words how large the slack is. The words can follow a colon. */
   words(rank: number, track: Track, begin: number): string {
     const slack = this.at(rank, track, begin);
     if (!slack)

@@ -8,13 +8,14 @@ export function hasEvents(job: JobBlock, rank: Rank, span: Span): boolean {
   return job.complete || missingParts(job, rank, span).length === 0;
 }
 
-/* Returns the rank's parts in the page and, if the page is served, the fetched window, ascending by begin. */
+/* Returns the parts of a rank for which the page has events, ascending by begin. If the page is served, the fetched window is one of them.
+ */
 function partsOf({ parts, served }: Rank): readonly Part[] {
   return served ? [...parts, served].sort((a, b) => a.begin - b.begin) : parts;
 }
 
-/** Returns the parts of a span for which the page has only shares of a rank. If @p host is set, the parts for which it lacks the rank's
- * host events. */
+/** Returns the parts of a span for which the page lacks the GPU events of a rank. If @p host is set, returns the parts for which it lacks
+ * the host events. */
 export function missingParts(job: JobBlock, rank: Rank, span: Span, host = false): Span[] {
   if (job.complete) return [];
   const out: Span[] = [];
