@@ -26,12 +26,12 @@ function themeOf(print: boolean): Theme {
 
 export interface ChartOptions {
   readonly label: string;
-  /** Height [px], kept free before the chart is drawn. */
+  /** Height [px]. The page keeps this room free until the chart is drawn. */
   readonly height: number;
   readonly plot: (theme: Theme) => Plot;
   readonly tip?: (mark: number) => Child;
   readonly click?: (mark: number) => void;
-  /** Content of the tooltip at a position on the axes. For charts whose marks have no tooltips of their own. */
+  /** Content of the tooltip at a position on the axes. Only for charts whose marks have no tooltips. */
   readonly read?: (x: number, y: number) => Child;
 }
 
@@ -46,7 +46,7 @@ class Chart {
   readonly #options: ChartOptions;
   readonly #resizing: ResizeObserver;
   #scales: Scales | undefined;
-  /** Where the arrow keys are: index of a mark, or position along the axis; -1: not yet used. */
+  /** Position of the arrow keys: the index of a mark or, without tooltips of marks, a position along the axis; -1: not used yet. */
   #at = -1;
 
   constructor(options: ChartOptions) {
@@ -85,7 +85,7 @@ class Chart {
     if (this.element.clientWidth > 0) this.#draw(this.element.clientWidth, window.devicePixelRatio, false);
   };
 
-  /* Prints in light colours at twice the resolution, no wider than the sheet. */
+  /* Draws the chart for print: in light colours, at twice the resolution, and no wider than the sheet. */
   readonly #print = (): void => {
     if (this.element.clientWidth > 0) this.#draw(Math.min(this.element.clientWidth, PRINT_WIDTH), 2, true);
   };

@@ -1,5 +1,5 @@
-/** The page's tables, as tmerge writes them into the page. "definitions" is made by the build and has the names of tables and columns, so
- * that any other name is a compile error. */
+/** The tables in the page, in the form in which tmerge writes them. The build makes the module "definitions" with the names of all tables
+ * and columns. With it, any other name is a compile error. */
 import type { Tables } from "definitions";
 import { groupBy, median, sum } from "./format";
 
@@ -25,7 +25,7 @@ export interface Column<N extends TableName = TableName> {
   readonly type: "int" | "real" | "text" | "bool";
   readonly unit: string;
   readonly doc: string;
-  /** Whether the column's times are since the epoch in the store; in the page, they count from the job's begin. */
+  /** Whether the store has the column's times as times since the epoch. In the page, they count from the job's begin. */
   readonly epoch: boolean;
 }
 
@@ -50,7 +50,7 @@ interface RawWhole {
   /** For each column [number of values, sum, minimum, median, maximum, number of distinct values]. Booleans have only the first two. */
   columns: (readonly number[] | null)[];
   by?: string[];
-  /** For each group of rows: its texts in the columns `by`, its number of rows, and the sum of each column. */
+  /** Each group of rows: its texts in the columns `by`, then the number of its rows, then the sum of each column. */
   groups?: (string | null | number | (number | null)[])[][];
 }
 
@@ -70,25 +70,26 @@ export interface Facts {
   /** Name of the store, if `tmerge serve` makes the page; absent in a page from a file. */
   readonly served?: string;
   readonly world_size?: number;
-  /** If the page leaves out ranks or steps: their number in the job (ranks, steps), and in the page (_kept). */
+  /** Number of ranks and steps in the job, and in the page (_kept). Only given if the page leaves out ranks or steps. */
   readonly ranks?: number;
   readonly ranks_kept?: number;
   readonly steps?: number;
   readonly steps_kept?: number;
-  /** The ranks, and the steps, for which tables by rank and step have rows. */
+  /** The ranks and the steps for which the page has rows of tables by rank and step. */
   readonly cell_ranks?: readonly number[];
   readonly cell_steps?: readonly number[];
   readonly step_median_ns?: number;
   readonly step_least_ns?: number;
   readonly step_most_ns?: number;
-  /** If the page leaves out ranks: runs of ranks without a trace, each as first rank and number of ranks. */
+  /** Runs of ranks without a trace, each as [first rank, last rank]. Only given if the page leaves out ranks. */
   readonly missing?: readonly (readonly [number, number])[];
   readonly missing_count?: number;
   readonly host_count?: number;
   readonly hosts?: readonly Host[];
 }
 
-/** Name, number of ranks, first rank; computing, idle, waited, caused [ns]; the rank that caused most. */
+/** A host: its name, number of ranks and first rank; the times that its ranks compute, idle, wait, and make others wait [ns]; the rank that
+ * causes most wait. */
 export type Host = readonly [string, number, number, number, number, number, number, number];
 
 interface RawPage {
@@ -212,8 +213,8 @@ export class Table<N extends TableName = TableName> {
     return this.#whole ? (this.#of(column, 5) ?? 0) : new Set(this.nums(column)).size;
   }
 
-  /** Groups of rows with the same texts in the given columns. Each has its number of rows, sums of columns, and whether any row has a
-   * value in a column. */
+  /** Groups the rows by their texts in the given columns. Each group has the number of its rows and the sums of columns. It can also say
+   * whether any of its rows has a value in a column. */
   groups(by: readonly ColumnOf<N>[]) {
     const found = new Map<string, { texts: (string | null)[]; n: number; sums: (number | null)[] }>();
     const add = (texts: (string | null)[], n: number, sums: readonly (number | null)[]) => {
@@ -273,7 +274,8 @@ export function rowsOf(columns: readonly Cell[][]): Cell[][] {
   return (columns[0] ?? []).map((_, row) => columns.map((cells) => cells[row]!));
 }
 
-/** Returns the table in a server's answer to a query, whose column names the build does not know. `more`: these are only the first rows. */
+/** Returns the table in a server's answer to a query. The build does not know the names of its columns. If `more` is true, the answer has
+ * only the first rows. */
 export function tableFrom(text: string) {
   const raw = JSON.parse(text) as RawTable<TableName> & { cells: Cell[][]; more?: boolean };
   return { table: new Table<TableName>("query" as TableName, raw, rowsOf(raw.cells)), more: raw.more ?? false };
@@ -357,7 +359,7 @@ export class Job {
     return (this.#tables.get(name) as Table<N> | undefined) ?? new Table(name, this.#raw.tables[name], []);
   }
 
-  /** The rows of one level of a table, as far as the page has them. */
+  /** The rows of one level of a table. If the page leaves out rows, these are only the ones in the page. */
   level<N extends TableName>(name: N, level: string): Table<N> {
     const raw: RawTable<N> | undefined = this.#raw.tables[name];
     const rows = this.table(name).rows.filter((row) => row[0] === level);

@@ -16,8 +16,8 @@ export interface Tree {
 /** A call in the picture. `from` and `to` are its edges, as fractions of the whole width. */
 export type Box = Readonly<Record<"row" | "depth" | "from" | "to", number>>;
 
-/** Lays out the calls below @p root so that it fills the width; -1: all roots do. Callers of @p root are above it in full width. Calls
- * narrower than @p least are left out. */
+/** Lays out a part of the call tree. The call @p root and all calls below it fill the width; if @p root is -1, all roots together do. The
+ * callers of @p root are above it and have the full width. Calls narrower than @p least are left out. */
 export function flameLayout(tree: Tree, root: number, least: number): Box[] {
   const above: number[] = [];
   for (let row = root; row >= 0; row = tree.parent[row]!) above.unshift(row);

@@ -29,8 +29,8 @@ const BUCKETS = 256;
 /** More lines than this are drawn as a band. */
 export const LINES_MAX = 12;
 
-/** Returns the lines and the band to draw: the chosen lines, and the other lines as thin lines or, if there are many, as a band. `words`
- * say what is drawn besides the chosen lines. */
+/** Chooses what to draw. The chosen lines are drawn as lines. The other lines are drawn as thin lines or, if there are many, together as a
+ * band. `words` says in words what the thin lines or the band show. */
 export function amid(chosen: readonly Line[], others: readonly Line[], word: string) {
   const all = [...chosen.slice(0, 1), ...others],
     many = all.length > LINES_MAX;
@@ -51,8 +51,8 @@ export function valueAt(points: readonly (readonly [number, number])[], time: nu
   return after > 0 ? points[after - 1]![1] : null;
 }
 
-/** Builds the band. Takes the maximum of each line in each time bucket (a value stays the same until the next one), then the minimum,
- * median and maximum of these over lines. */
+/** Builds the band from many lines. Time is divided into buckets, and each line has its maximum in each bucket. (A value stays the same
+ * until the next one.) For each bucket, the band has the minimum, median and maximum of these over the lines. */
 export function bandOf(lines: readonly (readonly (readonly [number, number])[])[]) {
   const from = f.least(lines.map((points) => points[0]?.[0] ?? Infinity));
   const to = f.most(lines.map((points) => points[points.length - 1]?.[0] ?? -Infinity));

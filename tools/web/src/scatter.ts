@@ -30,7 +30,7 @@ interface Scatter {
   readonly chosen?: number | undefined;
   readonly tip: (row: number) => Child;
   readonly click?: ((row: number) => void) | undefined;
-  /** Dashed lines from one end of the axes to the other. */
+  /** Returns the dashed lines between the given ends of the axes. */
   readonly roofs?: (x: Ends, y: Ends) => readonly Roof[];
 }
 
@@ -83,7 +83,7 @@ export function spotSize(count: number): number {
   return Math.min(18, 9 + 2 * Math.log10(Math.max(1, count)));
 }
 
-/** Returns the marker shape of each row, which shows what bounds the row's rate, and a legend of the shapes that occur. */
+/** The marker shape of a row shows what bounds the row's rate. Returns the shape of each row, and a legend of the shapes that occur. */
 export function boundShapes(
   table: Table<"kernels.roofline" | "hlo.work">,
   rows: readonly number[],

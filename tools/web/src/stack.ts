@@ -1,4 +1,4 @@
-/** A time window as a bar, whose parts add up to it exactly [ns]. */
+/** Draws time windows as bars. The parts of a bar add up to exactly the window [ns]. */
 import type { ColumnOf, Table } from "./data";
 import { h, type Child } from "./dom";
 import * as f from "./format";
@@ -39,7 +39,7 @@ export function partsOf(overlap: Table<"overlap.rank" | "overlap.step">, row: nu
 
 export interface StackRow {
   readonly label: string;
-  /** Text beside the bar, if it differs from the label; "": no text. */
+  /** Text to the left of the bar; default: `label`. "" leaves out the text. */
   readonly short?: string;
   readonly values: readonly number[];
   readonly href?: string;
@@ -137,7 +137,7 @@ function axis(most: number | null): HTMLElement {
   return h("div.stack.axis", { "aria-hidden": true }, h("span.row-label"), h("div.bar-box", ticks), h("span.row-end", unit.name));
 }
 
-/* Returns as many decimals as the distance of the ticks has: 0.25 must not become 0.3. */
+/* Returns the number of decimals that ticks need. It follows from the distance between ticks: a tick at 0.25 must not become 0.3. */
 function tickDigits(step: number): number {
   return [0, 1, 2, 3].find((digits) => Math.abs(Number(step.toFixed(digits)) - step) < 1e-6 * step) ?? 3;
 }

@@ -2,7 +2,8 @@
 import type { Cell, Column, ColumnOf, Table, TableName } from "./data";
 import { visible } from "./dom";
 
-/** A column as a filter may name it: by its name, or by its heading. Numbers compared with a heading are in the heading's unit. */
+/** A column that a filter may name by its name or by its heading. If the filter names the heading, a number without a unit is in the unit
+ * of the heading. */
 export interface Named {
   readonly column: ColumnOf<TableName>;
   readonly label: string;

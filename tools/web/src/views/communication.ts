@@ -26,7 +26,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = { default_pg: "default gr
 
 const described = (text: string | null): string => (text === null ? "" : (DESCRIPTIONS[text] ?? text));
 
-/** The kind and process group to show; null: all. */
+/** The kind of operation and the process group that are shown. null: all kinds, or all groups. */
 type Choice = Readonly<Record<"kind" | "group", string | null>>;
 
 function fits(table: Table, choice: Choice): number[] {

@@ -37,8 +37,8 @@ function phasesOf(table: Table<"phases.step">, row: number): number[] {
   return PHASES.map(({ column }) => table.amount(row, column));
 }
 
-/* Returns the rows that count. If only some ranks of an XLA job have steps, only the rows of these count: the others cannot show what
- * steps wait for. */
+/* Returns the rows of the ranks that count. In an XLA job, it may be that only some ranks have steps. Then only these count, because the
+ * others cannot show what steps wait for. */
 function counted(job: Job, table: Table<"input.rank">): number[] {
   const pod = job.table("pod.rank"),
     all = table.all,
@@ -47,7 +47,7 @@ function counted(job: Job, table: Table<"input.rank">): number[] {
   return own.length > 0 ? own : all;
 }
 
-/* Returns the row of the rank that waits longest, of those that count; -1 if none waits. */
+/* Returns the row of the rank that waits longest for input; -1 if no rank waits. Only the rows of counted() are considered. */
 function longest(job: Job, table: Table<"input.rank">): number {
   const marked = table.rows.findIndex((_, row) => table.cell(row, "slowest") === true),
     rows = counted(job, table);

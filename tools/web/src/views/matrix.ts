@@ -26,7 +26,7 @@ export function membersOf(text: string): number[] | null {
 /** Values of pairs of hosts or ranks, and for each value the number of rows from which it was computed. */
 class Square {
   readonly #cells = new Map<string, { value: number; of: number }>();
-  /** Whether every group that was added covers all hosts, so that all pairs have the same value; null: no group was added. */
+  /** true: every added group covers all hosts, so all pairs have the same value. null: no group was added. */
   even: boolean | null = null;
 
   add(a: number, b: number, value: number, join: (x: number, y: number) => number): void {
@@ -169,7 +169,7 @@ function pictures(job: Job) {
   };
 }
 
-/** Makes this part of the view; null if it is unknown who communicates with whom. */
+/** Makes the part about who communicates with whom; null if this is unknown. */
 export function matrix(context: Context): HTMLElement | null {
   const { job, params } = context;
   if (lacksRanks(job))

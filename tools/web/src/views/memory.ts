@@ -47,7 +47,7 @@ function devicesOf(job: Job, type: string) {
 
 // The finding ---------------------------------------------------------------------------------------
 
-/* Returns whether only a limit of the allocator is known: TensorFlow and JAX report it instead of the reserved memory. */
+/* Returns whether only the allocator's limit is known, and no reserved memory. TensorFlow and JAX report only the limit. */
 function isLimited(table: Table<"memory.device">, row: number): boolean {
   return table.num(row, "peak_reserved_bytes") === null && table.num(row, "limit_bytes") !== null;
 }

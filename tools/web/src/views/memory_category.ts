@@ -51,7 +51,7 @@ function layersOf(curve: Table<"memory.curve">, rows: readonly number[]) {
   return shown.map((layer, i) => ({ ...layer, color: `class-${i as 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7}` as const }));
 }
 
-/** Returns the categories of a device's memory at the time in a span when most memory is used, largest first. */
+/** Finds the time in a span at which a device uses most memory. Returns the categories of the memory at this time, largest first. */
 export function categoriesAt(
   job: Job,
   of: Of,

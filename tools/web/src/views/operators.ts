@@ -12,7 +12,7 @@ import { filtered, part } from "./part";
 type Calls = Table<"calls.call">;
 type Side = "device" | "host";
 
-/* The kinds of calls. Each has advice on what to record, for a store without rows of that kind. */
+/* The kinds of calls. If the store has no rows of a kind, `missing` advises what to record. */
 const KINDS = [
   {
     key: "operator",
@@ -160,7 +160,7 @@ const launched = part(
   ({ several }) => several && "ranks; median_rank_ns: median rank; max_rank_ns: max over ranks; max_rank: rank",
 );
 
-/* Returns what the address asks for: the kind of calls, or operators with their kernels (`pairs`). */
+/* Returns what the address asks for: a kind of calls or, if `pairs` is true, operators with their kernels. */
 function chosen(context: Context) {
   const { job, params } = context,
     kinds = ofXla(job) ? KINDS.filter(({ key }) => job.level("calls.call", key).n > 0) : KINDS,

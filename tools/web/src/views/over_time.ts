@@ -1,4 +1,4 @@
-/** Values of ranks over time as lines: parts of the launches and transfers views. */
+/** Charts with values of ranks over time as lines, for the views of launches and of transfers. */
 import type { Table } from "../data";
 import * as f from "../format";
 import { amid, lineChart } from "../lines";
@@ -70,7 +70,7 @@ export function queueOverTime(context: Context): HTMLElement | null {
   });
 }
 
-/* Returns the lines of one kind of copy, by rank. A line is 0 where no such copies are. */
+/* Returns the bandwidth of one kind of copy over time, as a line for each rank. While a rank makes no such copies, its line is at 0. */
 function ratesOf(table: Table<"transfers.rate">, kind: string): Map<number, Points> {
   const byRank = new Map<number, Points>(),
     ends = new Map<number, number>();

@@ -24,7 +24,7 @@ interface Described<N extends TableName> {
   readonly note?: Of<N, Child>;
   /** Controls, legends and charts between the note and the table. */
   readonly above?: Of<N, Child>;
-  /** Further controls next to a filter of the rows; if they are not given, there is no filter. */
+  /** Further controls next to a filter of the rows. Without this option, the section has no filter. */
   readonly tools?: Of<N, Child>;
   /** As in GridOptions. */
   readonly rows?: (at: At<N>) => readonly number[];

@@ -52,9 +52,11 @@ function flies(sides: readonly Side[], words: string): HTMLElement {
     rightMost = f.most([1, ...sides.map((side) => side.cost)]);
   const most = Math.max(leftMost, rightMost),
     parts = { left: (100 * leftMost) / most + VALUE_PARTS, right: (100 * rightMost) / most + VALUE_PARTS };
-  // The unit suits the direction with the smaller values: with 1,000 ranks, each may wait a thousandth of the wait that one causes.
+  // The unit suits the smaller of the two directions. With 1,000 ranks, the wait of each may be a thousandth of the wait that one rank
+  // causes.
   const unit = f.timeUnit([Math.max(Math.min(leftMost, rightMost), most / 1000)]);
-  // Both directions have one scale, which suits the direction with the larger values: its width, less the room for the number and the line.
+  // Bars in both directions have the same scale. It follows from the larger direction: the width of its column, without the room for the
+  // number and the line.
   const larger = leftMost < rightMost ? "right" : "left";
   const room = (side: "left" | "right") => `(100% + ${side === "right" ? 7 : 0}px) * ${parts[larger] / parts[side]} - 71px`;
   const list = h(
@@ -123,7 +125,7 @@ function butterfly(context: Context, order: Order): HTMLElement {
   );
 }
 
-/* Draws bars for each host, in jobs for which pairs of ranks are not kept. */
+/* Draws a pair of bars for each host. null if there is only one host, or if the page lacks ranks. */
 function hostButterfly(job: Job): HTMLElement | null {
   const { host, hosts } = ranksOf(job),
     table = job.table("stragglers.rank");
@@ -165,7 +167,8 @@ function evidence(job: Job, row: number): string {
   );
 }
 
-/* Removes the beginning that all names share, because a column has little room. Keeps digits at its end. */
+/* Removes the beginning that all names have in common, because a column has little room. Digits at the end of this beginning stay, so that
+ * numbers are not cut. */
 function withoutCommon(names: readonly string[]): string[] {
   const first = names[0] ?? "";
   let n = names.length > 1 ? first.length : 0;
@@ -354,7 +357,8 @@ function someArrivals(arrivals: Arrival[]): Arrival[] {
   return order.filter((a, i) => i < EARLIEST || i >= order.length - LATEST || a === last);
 }
 
-/* Returns the number of ranks in a row's operation, of which the page may have only some. */
+/* Returns a function of a row of collectives.worst that returns the number of ranks in the row's operation. The page may have arrivals of
+ * only some of these ranks. */
 function sizesOf(job: Job, byInstance: ReadonlyMap<Cell, readonly number[]>): (row: number) => number {
   const worst = job.table("collectives.worst"),
     kinds = job.table("collectives.kind"),

@@ -19,9 +19,9 @@ const LEAST_PCT = 0.1,
 /** The list shows a sign if the waste is at least WASTE_PCT [%]. Savings of at least WORTH_PCT [%] are mentioned. */
 const WASTE_PCT = 5,
   WORTH_PCT = 1;
-/** The part of the critical path without a recorded cause is mentioned if it has at least this share [%]. */
+/** Share [%] of the critical path. If at least this share has no recorded cause, the view mentions it. */
 const BEFORE_PCT = 1;
-/** This share of the ranks [%], the worst ones, is fixed together, as in whatif.job. */
+/** Share of the ranks [%]. whatif.job fixes this share of the ranks together: the worst ones. */
 const WORST_PCT = 3;
 
 type Group = Readonly<Record<"what" | "title" | "one", string>>;
@@ -72,7 +72,7 @@ function kernelLabels(job: Job): Map<string, string> {
   return new Map(names.map((name, i) => [name, shown[i]!]));
 }
 
-/** Returns the label of an item. An item of the plan has the name of the rank that it adds. */
+/** Returns the label of an item. A plan adds rank after rank, so the label of an item in the plan has only the rank that it adds. */
 function labelOf(job: Job, row: number): string {
   const table = job.table("whatif.item"),
     what = table.text(row, "what") ?? "",
@@ -111,7 +111,8 @@ function pathAt(path: readonly Piece[], step: number | null, piece?: Piece): str
   return href("timeline", { path: 1, t: `${Math.max(0, begin - margin)}-${end + margin}`, ...(piece ? { piece: addressOf(piece) } : {}) });
 }
 
-/* Returns the address of an item's longest piece in the step in which the item has most of the critical path. */
+/* Returns the address of an item on the timeline. Finds the step in which the item takes most of the critical path, and in this step the
+ * item's longest piece. */
 function linkOf(job: Job, path: readonly Piece[], row: number): string {
   const own = path.filter(belongsTo(job, row)),
     sums = new Map<number, number>();
@@ -122,7 +123,7 @@ function linkOf(job: Job, path: readonly Piece[], row: number): string {
   return pathAt(path, step ?? worstStep(job, path), longestOf(there));
 }
 
-/* Returns the step that loses most, of the steps whose critical path the page has. */
+/* Returns the step that loses most time. Only steps whose critical path is in the page are considered. */
 function worstStep(job: Job, path: readonly Piece[]): number | null {
   const table = job.table("whatif.step"),
     have = new Set(path.map((piece) => piece.step));
@@ -201,7 +202,7 @@ function isBar(job: Job, row: number): boolean {
   return saved !== null && 100 * saved >= LEAST_PCT * whole;
 }
 
-/* Writes how many items have no bar; false if all have one. */
+/* Writes how many items have no bar, and why. Returns false if all items have one. */
 function rest(job: Job, group: Group, rows: readonly number[], left: number): Child {
   if (job.table("whatif.job").num(0, "ideal_ns") === null && group.what !== "kind" && group.what !== "kernel") return false; // it is unknown what other groups would save
   const table = job.table("whatif.item"),
@@ -341,7 +342,7 @@ function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
 
 // The path --------------------------------------------------------------------------------------------
 
-/** Parts of the path, with the columns of criticalpath.rank that hold them. */
+/** The parts of the critical path. Each has its colour, its label, and its column in criticalpath.rank. */
 const PARTS = (
   [
     ["compute", "Compute", "compute_ns"],

@@ -49,7 +49,7 @@ export function pairHead(title: string, values: readonly string[]): HTMLElement 
   );
 }
 
-/* Groups figures: figures with the same unit share a scale, and each other figure has a separate one. */
+/* Groups figures by their scale. All times share a scale, and so do all shares. Each of the other figures has its own scale. */
 function groupsOf(table: Figures, rows: readonly number[]) {
   const of = (unit: string) => rows.filter((row) => table.text(row, "unit") === unit);
   return [
