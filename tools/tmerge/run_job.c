@@ -490,8 +490,8 @@ static tm_status start(tm_pipeline *p, const tm_pipeline_input *input, tm_error 
     return status;
 }
 
-/* Limits this process's memory: to --memory if it is given, else to the process's share of three
- * quarters of the host's memory. */
+/* Limits the memory of this process to --memory. If --memory is not given, the limit is this
+ * process's share of three quarters of the host's memory. */
 static void bound_memory(tm_pipeline *p) {
     const char *temporary = getenv("TMPDIR"), *end = p->output ? strrchr(p->output, '/') : NULL;
     const int64_t host = tm_memory("");

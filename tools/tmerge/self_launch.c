@@ -96,8 +96,8 @@ static bool has_network(void) {
     return has;
 }
 
-/* Returns whether the command line is too long: Open MPI passes it in an environment variable, and
- * Linux allows 128 KiB for a variable with its name. */
+/* Returns whether the command line is too long for mpirun. Open MPI passes it in an environment
+ * variable, and Linux allows 128 KiB for a variable with its name. */
 static bool is_too_long(const tm_arguments *arguments) {
     size_t size = 128;
     for (size_t i = 0; i < arguments->n_typed; i++)
@@ -126,10 +126,10 @@ static bool is_prevented(const tm_arguments *arguments, char *why, size_t size) 
     return true;
 }
 
-/* Sets mpirun up to run on this machine only, but keeps the user's settings of where processes run.
- * In Open MPI 4, all runs of a user on a host share one session folder. Each removes the folder at
- * its end, and a run that starts at that moment fails. So this run gets a separate folder, which
- * mpirun makes and removes. */
+/* Sets up mpirun to run on this machine only. Settings that the user has made of where processes
+ * run stay. In Open MPI 4, all runs of a user on a host share one session folder. Each run removes
+ * the folder at its end, and a run that starts at that moment fails. So this run gets a separate
+ * folder, which mpirun makes and removes. */
 static void set_up_mpirun(void) {
     char began[32], session[TM_PATH_MAX + 64];
     snprintf(began, sizeof began, "%" PRId64, tm_launch_began_ns());

@@ -13,7 +13,7 @@
  * @return           TM_OK: the number of processes is final; TM_ERR_USAGE */
 tm_status tm_self_launch(const tm_arguments *arguments, tm_error *err) TM_MUST_CHECK;
 
-/** Parses the number of processes of -j. Sets a negative number if -j is not given. TM_OK;
+/** Parses the number of processes of -j. If -j is not given, sets a negative number. TM_OK;
  * TM_ERR_USAGE. */
 tm_status tm_self_launch_parse(const tm_arguments *arguments, int64_t *n,
                                tm_error *err) TM_MUST_CHECK;

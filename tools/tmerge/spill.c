@@ -137,8 +137,8 @@ static size_t whole_pages(size_t size) {
     return (size + spill.page - 1) / spill.page * spill.page;
 }
 
-/* Reserves space in the file. Without it, writing to a block would kill the process if the disk is
- * full. */
+/* Reserves space for a block in the file. Without this, writing to the block would kill the process
+ * if the disk is full. */
 static int reserve(off_t offset, size_t size) {
     if (fallocate(spill.fd, 0, offset, (off_t)size) == 0)
         return 0;
@@ -236,7 +236,8 @@ static void *allocate(size_t size, bool *fails) {
     return at;
 }
 
-/* Returns whether a block may be in the file: blocks of the file start at a page. */
+/* Returns whether a block may be in the file. Blocks in the file start at a page, so other
+ * addresses are not in it. */
 static bool could_be(const void *block) {
     return atomic_load(&spill.n_seen) > 0 && block && (uintptr_t)block % spill.page == 0;
 }

@@ -1,6 +1,6 @@
-/* Faults of single ranks: slowness, recordings that start late, ends that lag, lost records. Each
- * is drawn separately from the job's seed, so that calls in any order, or repeated ones, get the
- * same result. */
+/* Faults of single ranks: slowness, recordings that start late, collectives that end late, and lost
+ * records. Each fault has its own random numbers from the job's seed. So the functions return the
+ * same results in any order, and however often they are called. */
 #ifndef TMERGE_SYNTH_INJECTED_FAULTS_H
 #define TMERGE_SYNTH_INJECTED_FAULTS_H
 

@@ -20,7 +20,7 @@ typedef struct layer_kernel {
     int64_t ppm;
 } layer_kernel;
 
-/* A pass over a layer: its kernels and the operators around them, which come in pairs. */
+/* A pass over one layer: its kernels, and the pairs of operators that launch them. */
 typedef struct pass {
     const layer_kernel *kernels;
     int n_kernels;

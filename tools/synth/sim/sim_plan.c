@@ -21,7 +21,7 @@
 #define NETWORK_STREAM UINT64_MAX
 
 /* Selects the random numbers that decide which rank of a pair lags. injected_faults.c and
- * host_clock.c use others. */
+ * host_clock.c use other values. */
 #define PAIR_STREAM (UINT64_MAX - 6)
 
 typedef struct run {

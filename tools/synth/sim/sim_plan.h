@@ -30,7 +30,7 @@ typedef struct tms_plan {
     tms_instance *instances;  /* [groups.n_instances], owned */
     int64_t *begin_ns;        /* owned; true times, indexed by tms_plan_index */
     int64_t *end_ns;
-    int64_t job_end_ns; /* time at which the last rank ends */
+    int64_t job_end_ns; /* true time at which the last rank's run ends */
 } tms_plan;
 
 /** Simulates the whole job, and keeps only the starts and ends of collectives. This takes 16 bytes

@@ -163,8 +163,8 @@ static void count(tms_times *times, const int64_t running[TMS_WORK_COUNT], int64
     times->busy_ns += compute || comm || memory ? length_ns : 0;
 }
 
-/* Counts the interval [begin_ns, end_ns) in every step that it intersects. Intervals come in order:
- * *first moves past the steps that end before the interval. */
+/* Counts the interval [begin_ns, end_ns) in every step that it intersects. The intervals must come
+ * in order, because *first moves past the steps that end before the interval. */
 static void count_steps(tms_tally *tally, size_t *first, const int64_t running[TMS_WORK_COUNT],
                         int64_t begin_ns, int64_t end_ns) {
     while (*first < tally->n_steps && tally->steps[*first].end_ns <= begin_ns) {

@@ -50,8 +50,8 @@ static bool add_entry(search *s, char *path, int level) {
     return true;
 }
 
-/* Returns the path of a folder's next entry, hidden or not; owned by the caller. NULL at the end;
- * NULL with *ok false when out of memory. */
+/* Returns the path of the next entry of a folder, hidden or not; owned by the caller. Returns NULL
+ * at the end of the folder, and NULL with *ok false when out of memory. */
 static char *next_entry(DIR *dir, const char *folder, bool *ok) {
     /* cppcheck-suppress readdirCalled ; readdir_r is deprecated, and the stream is our own */
     const struct dirent *item = readdir(dir);

@@ -75,7 +75,8 @@ static bool is_of_one_host(const char *interface) {
     return false;
 }
 
-/* Excludes networks in which Open MPI would look for other hosts until it hangs. */
+/* Excludes networks of containers and virtual machines. Otherwise, Open MPI looks for other hosts
+ * in them, and hangs. */
 static void leave_networks_out(void) {
     char left_out[1024] = "127.0.0.1/8,sppp"; /* Open MPI's default */
     size_t size = strlen(left_out);

@@ -29,9 +29,9 @@ bool tm_launch_is_started(void);
 /** Removes the variables of launchers and batch systems from the environment. */
 void tm_launch_forget(void);
 
-/** Limits Open MPI's hardware detection to cores, which suffices if all processes are on this host.
- * Detecting devices (PCI bus, GPU libraries, X servers, also by TCP) takes 20 ms in each process.
- */
+/** Limits Open MPI's hardware detection to cores. This suffices if all processes are on this host.
+ * Detecting devices (PCI bus, GPU libraries, X servers, also by TCP) would take 20 ms in each
+ * process. */
 void tm_launch_look_at_cores(void);
 
 /** Returns whether processes of this run are on other hosts, or may be. */

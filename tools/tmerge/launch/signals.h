@@ -23,8 +23,8 @@ void tm_signals_remove(const char *path);
 /** Functions by which libraries register their temporary files and child processes. */
 extern const tm_guard tm_signals_guard;
 
-/** Cleans up and stops the main thread for good. Called from another thread. If a system call
- * delays the main thread, waits at most two seconds. */
+/** Cleans up, and stops the main thread for good. Another thread calls this. If a system call
+ * delays the main thread, waits for it at most two seconds. */
 void tm_signals_halt(void);
 
 /** Ends the run with a message and status 5 if MPI fails on this communicator, or on one made from

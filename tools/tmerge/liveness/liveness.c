@@ -30,7 +30,8 @@ typedef struct liveness {
                        number: the one made with `upwards` */
     int n;
     struct pollfd *polled; /* owned; [n + 2] */
-    tm_line_name lost;     /* the lost process that is reported at the deadline, if there is one */
+    tm_line_name lost; /* the lost process that is reported at the deadline; only set if deadline_ms
+                          is not 0 */
     tm_line_news how;
     int64_t deadline_ms; /* 0: none */
 } liveness;

@@ -47,7 +47,7 @@ static bool person_looks_on(int stream) {
     return false;
 }
 
-/* Parses "always", "never" or "auto". "auto" and NULL give @p automatic. */
+/* Parses "always", "never" or "auto". For "auto" and NULL, sets @p out to @p automatic. */
 static tm_status choose(const char *option, const char *choice, bool automatic, bool *out,
                         tm_error *err) {
     if (!choice || strcmp(choice, "auto") == 0)

@@ -37,8 +37,8 @@ bool tm_console_redraws(void);
  */
 int tm_console_width(void);
 
-/** Prints a text to standard output, wrapped at blanks and indented by two. If @p column characters
- * are already on the line, the text continues there. */
+/** Prints a text to standard output, wrapped at blanks and indented by two. If @p column is not 0,
+ * this many characters are already on the line, and the text continues there. */
 void tm_console_wrap(const char *text, int column, int width);
 
 /** Returns the number of lines that tm_console_wrap prints. */

@@ -132,7 +132,8 @@ static bool read_window(tm_http_look *look, const void *query, tm_tile_wish *wis
            tm_serve_number(look(query, "to"), &wish->to) && wish->from < wish->to;
 }
 
-/* Answers with a window: for Perfetto if @p trace, else a tile of the timeline. */
+/* Answers a request for a time window. If @p trace is set, the answer is a trace for Perfetto;
+ * otherwise it is a tile of the timeline. */
 static void answer_window(const tm_handler *handler, bool trace, tm_http_look *look,
                           const void *query, tm_http_answer *out) {
     int64_t ranks[TM_SERVE_RANKS_MAX], hosts[TM_SERVE_RANKS_MAX];

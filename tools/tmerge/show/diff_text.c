@@ -34,7 +34,7 @@ static bool is_unjudged(const char *verdict) {
 /* A group of rows: returns whether a row with this verdict belongs to it. */
 typedef bool group(const char *verdict);
 
-/* Formats a figure in its unit, and a time in the unit that suits the range. */
+/* Formats a figure in its unit. A time is in the unit that suits the range. */
 static void show_value(const tm_cell *cell, const char *unit, tm_shown_range range,
                        char out[WORD]) {
     if (cell->null)
@@ -70,7 +70,7 @@ static double weight(const tm_table *table, size_t row, double of_ns) {
     const double step_ns = step_of(table, row, of_ns);
     const tm_cell *change = tm_table_cell(table, row, "change");
     const tm_cell *pct = tm_table_cell(table, row, "change_pct");
-    if (change->null) /* the figure exists only in A or only in B */
+    if (change->null) /* The figure exists only in A or only in B. */
         return 100.0;
     if (strcmp(text_of(table, row, "unit"), "%") == 0)
         return fabs(change->value.r);

@@ -65,7 +65,8 @@ static tm_status choose_columns(tm_selection *s, const tm_table_def *def, tm_err
     return tm_where_bind(&choice->where, &s->read, &s->where, err);
 }
 
-/* Returns whether the list has the number in a row's column, or the table lacks the column. */
+/* Returns whether a row is selected by a list: the list has the number in the row's column. If the
+ * table lacks the column, all rows are selected. */
 static bool is_listed(const tm_list *list, const tm_cell *row, int column) {
     return column < 0 || (!row[column].null && tm_list_has(list, row[column].value.i));
 }

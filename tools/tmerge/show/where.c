@@ -34,7 +34,8 @@ typedef struct condition {
     bool null, exact, alternative; /* exact: the value is in i, and not in r */
 } condition;
 
-/* State of parsing: the text, the rest of it, and where the next word is copied to. */
+/* State of the parser: the whole text, the rest of the text, and the place to which the next word
+ * is copied. */
 typedef struct scan {
     const char *whole, *p;
     char *words;

@@ -82,8 +82,8 @@ static void write_lengths(const tm_tables *tables, char *out, size_t size) {
         snprintf(out + strlen(out), size - strlen(out), " (mean; median %s)", times[1].text);
 }
 
-/* Writes "4 steps of 42.1 ms". Omits the length if steps have named kinds, because tm_summary_kinds
- * writes it. */
+/* Writes "4 steps of 42.1 ms". If the steps have named kinds, leaves out the length, because
+ * tm_summary_kinds writes it. */
 static void write_steps(const tm_tables *tables, char *out, size_t size) {
     const int64_t steps = number(tm_tables_find(tables, "job.job"), 0, "steps");
     const tm_table *kinds = tm_tables_find(tables, "steps.kind");
@@ -98,7 +98,8 @@ static void write_steps(const tm_tables *tables, char *out, size_t size) {
     write_lengths(tables, out + strlen(out), size - strlen(out));
 }
 
-/* Prints the heading. Omits the number of events if the heading then fits on one line. */
+/* Prints the heading. If it is too long for one line with the number of events, leaves out this
+ * number. */
 static void print_heading(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *job = tm_tables_find(tables, "job.job");
     const int64_t hosts = number(job, 0, "hosts"), events = number(job, 0, "events");
@@ -160,8 +161,8 @@ static void print_differs(const tm_table *differs, const tm_colors *colors) {
     puts("  (show job.differs says more; the following treats them as one job)\n");
 }
 
-/* Warns of data that was not recorded. This comes before the figures that may be wrong because of
- * it. */
+/* Warns of data that was not recorded. The warning comes before the figures that may be wrong
+ * because of this. */
 static void print_integrity(const tm_table *job, const tm_colors *colors) {
     const tm_cell *line = tm_table_cell(job, 0, "integrity");
     if (line->null)
@@ -240,9 +241,9 @@ static int64_t receives_wait(const tm_tables *tables) {
     return shown ? waited / (int64_t)ranks->n_rows : 0;
 }
 
-/* Writes " (wait 20.5 %)": the share of time in which ranks wait for others in exposed
- * communication. Writes "" if the share is small, or if the wait is unknown for more than a tenth
- * of the communication. */
+/* Writes " (wait 20.5 %)": the share of the time in which ranks wait for others in exposed
+ * communication. Writes "" if the share is small. Also writes "" if the wait is unknown for more
+ * than a tenth of the communication. */
 static void write_wait(const tm_tables *tables, bool steps, int64_t window, char *out,
                        size_t size) {
     *out = '\0';
@@ -255,7 +256,8 @@ static void write_wait(const tm_tables *tables, bool steps, int64_t window, char
         snprintf(out, size, " (wait %s)", percent(wait, window).text);
 }
 
-/* Prints the devices' time by activity, in percent. Uses shorter words if the line is too long. */
+/* Prints the shares of the devices' time by activity, in percent. Uses shorter words if the line is
+ * too long. */
 static void print_shares(const tm_tables *tables, bool steps, const char *label, const char *idle) {
     static const char *const words[] = {"exposed comm", "exposed"};
     const int64_t window = sum_of(tables, steps, "window_ns");
@@ -283,8 +285,8 @@ static int64_t known_window(const tm_tables *tables) {
     return window;
 }
 
-/* Returns whether to print shares within steps, too: whole steps cover at most 90 % of the
- * recording. */
+/* Returns whether to print shares within steps in addition. They are printed if whole steps cover
+ * at most 90 % of the recording. */
 static bool shows_steps(const tm_tables *tables) {
     const int64_t in_steps = sum_whole(tm_tables_find(tables, "overlap.step"), "window_ns");
     return number(tm_tables_find(tables, "job.job"), 0, "steps") > 0 && in_steps > 0 &&
@@ -552,8 +554,8 @@ static void add_rank(diagnostic_sum *sum, int64_t rank) {
     sum->n_ranks++;
 }
 
-/* Sums the diagnostic of a row over all rows. Returns false if an earlier row has the same
- * diagnostic, which is then already summed. */
+/* Sums up a diagnostic over all rows that have it. @p row is its first row. Returns false if an
+ * earlier row has the same diagnostic, because it is then already summed up. */
 static bool sum_diagnostic(const tm_table *diagnostics, size_t row, diagnostic_sum *sum) {
     const char *word = tm_table_cell(diagnostics, row, "remark")->value.text;
     *sum = (diagnostic_sum){0};
@@ -568,8 +570,8 @@ static bool sum_diagnostic(const tm_table *diagnostics, size_t row, diagnostic_s
     return true;
 }
 
-/* Prints a line for each diagnostic of a class: count, ranks and meaning. Returns whether the class
- * has any. */
+/* Prints a line for each diagnostic of a class. The line has the count, the ranks and the meaning.
+ * Returns whether the class has any diagnostics. */
 static bool print_diagnostics_of(const tm_tables *tables, const char *class, const char *what,
                                  const tm_colors *colors) {
     const tm_table *diagnostics = tm_tables_find(tables, "job.remark");
@@ -628,8 +630,8 @@ static void print_opening(const tm_table *ranks, const tm_colors *colors) {
     fputs(colors->off, stdout);
 }
 
-/* Names ranks whose traces have more unusable than usable events: their results rest on few events.
- */
+/* Names the ranks whose traces have more unusable than usable events, because their results rest on
+ * few events. */
 static void print_mostly_skipped(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *diagnostics = tm_tables_find(tables, "job.remark");
     int n = 0;

@@ -39,7 +39,7 @@ enum { TM_SUMMARY_RANKS_OF_MANY = 5 };
 tm_status tm_summary_ranks(const tm_tables *tables, const tm_colors *colors,
                            tm_error *err) TM_MUST_CHECK;
 
-/** For a job of which only communication was recorded: prints duration and bandwidth of the
+/** Used for a job with only communication recorded: prints the duration and the bandwidth of the
  * operations that take most time. */
 tm_status tm_summary_bandwidth(const tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
@@ -63,7 +63,8 @@ int tm_summary_state_lines(const tm_tables *tables);
  * with one rank, writes "". */
 bool tm_summary_agreement(const tm_tables *tables, char *out, size_t size);
 
-/** Writes a blank and the saving in column `saves` of a row of advice.item; "" if it is null. */
+/** Writes a blank and the saving from column `saves` of a row of advice.item. Writes "" if the
+ * saving is null. */
 void tm_summary_saving(const tm_tables *tables, size_t row, char *out, size_t size);
 
 /** Returns whether only a small part of the communication time was matched, so that any rank may be

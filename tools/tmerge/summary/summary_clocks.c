@@ -27,7 +27,7 @@ static bool has_format(const tm_table *ranks, const char *name) {
 }
 
 /* Prints the formats' advice on kernels whose group has no name. If there are no such kernels,
- * prints the advice on kernels of named groups with unknown ranks. */
+ * prints the advice on kernels of groups that have a name, but whose ranks are unknown. */
 static void print_advice(const tm_table *unmatched, const tm_table *ranks) {
     bool unnamed = false, unknown = false;
     size_t n;
@@ -274,8 +274,8 @@ static void warn_set(const clocks *c, const tm_table *ranks, const tm_colors *co
     puts(colors->off);
 }
 
-/* Warns of kernels that end after the host had waited for them: the clock, or the ends of some
- * kernels, must be wrong. */
+/* Warns of kernels that end after the host had waited for them. Either the clock or the ends of
+ * these kernels must be wrong. */
 static void warn_late(const clocks *c, const tm_tables *tables, const tm_colors *colors) {
     if (c->late == 0)
         return;

@@ -198,7 +198,7 @@ static int64_t sum_over(const cost *costs, size_t from, size_t n, const tm_table
     return sum;
 }
 
-/* Prints a line with the means of the ranks not shown. */
+/* Prints a line with the means over the ranks that are not shown. */
 static void print_rest(const tm_tables *tables, const cost *costs, size_t shown, time_unit unit) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     size_t n = overlap->n_rows;

@@ -56,8 +56,8 @@ static void write_compared(const tm_tables *tables, char *out, size_t size) {
         *out = '\0';
 }
 
-/* Writes the line about load balance; "" if there is nothing to compare. Returns true if there is
- * nothing to compare or the load is even. */
+/* Writes the line about load balance; "" if there is nothing to compare. Returns false only if the
+ * line says that the load is uneven. */
 static bool write_load(const tm_tables *tables, char out[TEXT_MAX]) {
     const tm_table *job = tm_tables_find(tables, "imbalance.job");
     const tm_cell *over = job->n_rows ? tm_table_cell(job, 0, "imbalance_pct") : NULL;

@@ -57,8 +57,8 @@ void tm_summary_saving(const tm_tables *tables, size_t row, char *out, size_t si
     snprintf(out, size, "%s%s", saves->null ? "" : " ", saves->null ? "" : saves->value.text);
 }
 
-/* Writes the first advice that the verdict does not contain to @p out; "" if there is none. Returns
- * its number of lines. */
+/* Writes to @p out the first advice that the verdict does not contain; "" if there is none. Returns
+ * the number of lines of the advice. */
 static int write_advice(const tm_tables *tables, int lines, char out[TEXT_MAX]) {
     const tm_table *items = tm_tables_find(tables, "advice.item");
     const int column = (int)strlen("Advice:");
