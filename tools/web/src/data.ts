@@ -102,7 +102,7 @@ interface RawPage {
   tables: { [N in TableName]?: RawTable<N> };
 }
 
-/** A result table. If N is a union of names, the table is one of these. */
+/** A result table. If N is a union of names, it is any one of these tables. */
 export class Table<N extends TableName = TableName> {
   readonly columns: readonly Column<N>[];
   readonly doc: string;
@@ -303,7 +303,7 @@ export async function unpacked(element: HTMLElement): Promise<Uint8Array> {
   }
 }
 
-/* Resolves once the document is parsed. The blocks come after the script, which runs before they are parsed. */
+/* Resolves when the document has been parsed. The blocks come after the script, so the script starts before they are there. */
 function parsed(): Promise<void> {
   if (document.readyState !== "loading") return Promise.resolve();
   return new Promise((done) => {
@@ -345,7 +345,7 @@ export class Job {
     return this.#raw.tables[name]?.left_out ?? 0;
   }
   hasKeys(name: TableName, columns: readonly string[]): boolean {
-    /* One type for all tables, because the compiler takes 6 s with a separate type for each. */
+    /* All tables have one type here. With a separate type for each table, the compiler takes 6 s. */
     const raw: { keys: number; columns: [string, ...unknown[]][] } | undefined = this.#raw.tables[name];
     const keys = raw?.columns.slice(0, raw.keys).map(([key]) => key) ?? [];
     return columns.every((column) => keys.includes(column));
@@ -354,7 +354,7 @@ export class Job {
     return this.#raw.tables[name]?.doc ?? "";
   }
 
-  /** A table; empty if the store lacks the table, or if it is not loaded yet. */
+  /** Returns a table. It is empty if the store lacks the table, or if the table is not loaded yet. */
   table<N extends TableName>(name: N): Table<N> {
     return (this.#tables.get(name) as Table<N> | undefined) ?? new Table(name, this.#raw.tables[name], []);
   }

@@ -6,7 +6,8 @@ type Value = string | number | boolean | undefined;
 type Shape = "role" | "tabindex" | "hidden" | "disabled" | "id" | "open" | "scope" | "start" | "selected";
 type Input = "href" | "download" | "type" | "value" | "placeholder" | "spellcheck";
 
-/** Attributes, handlers and styles of an element. true sets an attribute to the empty text; false and undefined do not set it. */
+/** Attributes, handlers and styles of an element. The value true sets an attribute to the empty text. With false or undefined, the
+ * attribute is not set. */
 interface Props extends Readonly<Partial<Record<Shape | Input, Value>>> {
   readonly class?: string;
   readonly title?: string | undefined;

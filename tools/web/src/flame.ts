@@ -42,7 +42,8 @@ export function flameLayout(tree: Tree, root: number, least: number): Box[] {
   return boxes;
 }
 
-/** Returns the rows whose names contain the text, and their total time. If a match is inside another match, its time counts once. */
+/** Returns the rows whose names contain the text, and the time of these rows. If a match is inside another match, its time counts only
+ * once. */
 export function findCalls(tree: Tree, text: string): { rows: Set<number>; time: number } {
   const wanted = text.trim().toLowerCase(),
     rows = new Set<number>(),

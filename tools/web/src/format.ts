@@ -13,7 +13,8 @@ export function grouped(value: number, digits = 0): string {
   return sign + text + (part ? `.${part}` : "");
 }
 
-/** Number of decimals: two for values below 10, one below 1,000, else none. The limits apply to rounded values. */
+/** Returns the number of decimals: two for values below 10, one for values below 1,000, and none for larger values. These limits apply to
+ * the rounded values. */
 export function digitsOf(value: number): number {
   const size = Math.abs(value);
   return size < 9.995 ? 2 : size < 999.95 ? 1 : 0;
@@ -145,7 +146,7 @@ function vanishes(value: number, unit: Unit, digits: number): boolean {
   return value !== 0 && Math.abs(value) / unit.factor < 0.5 * 10 ** -digits;
 }
 
-/** Writes a value in a unit that is shown elsewhere, with @p digits decimals. If it would then look like zero, uses three decimals. */
+/** Writes a value in a unit that is shown elsewhere. It has @p digits decimals, or three if it would look like zero otherwise. */
 export function scaled(value: number | null, unit: Unit, digits?: number): string {
   if (value === null) return NONE;
   if (digits === undefined) return inUnit(value, unit);

@@ -197,7 +197,7 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
   let sort: Sort<N> = options.sort ?? "";
   const box = h("div.grid-box"),
     scroll = h("div.grid-scroll", { tabindex: 0, role: "region", "data-of": table.name });
-  /* Done later, because headingOver() works only after the element is in the document. */
+  /* The label is set later, because headingOver() works only after the element is in the document. */
   queueMicrotask(() => scroll.setAttribute("aria-label", options.label ?? headingOver(scroll)));
   /* Units that suit all rows. Rows that a filter hides count, too, because a number in the filter is in the column's unit. */
   const units = timeUnits();
@@ -245,7 +245,7 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
     );
   }
 
-  /* Time columns that are compared share a unit. Points in time have a separate one. */
+  /* Time columns that are compared share a unit. Columns with points in time have a separate unit. */
   function timeUnits(): Map<ColumnOf<N>, f.Unit> {
     const times = columns
       .filter(({ write }) => !write)

@@ -3,7 +3,7 @@ import type { ColumnOf, Job } from "./data";
 import * as f from "./format";
 import { href, type State } from "./view";
 
-/** Returns whether the traces have only the transfer part of communication: waits then appear as idle time. */
+/** Returns whether the traces show only the transfer part of communication. Waits then appear as idle time. */
 export function transfersAlone(job: Job): boolean {
   return job.table("clock.check").amount(0, "transfers_alone") > 0;
 }
@@ -119,7 +119,7 @@ export function kindWord(kind: string | null): string {
   return KIND_WORDS[kind ?? ""] ?? kind ?? "";
 }
 
-/** A sentence of tmerge's tables, with kinds of collectives spelled as on the page. */
+/** Returns a sentence of tmerge's tables in which the kinds of collectives are spelled as on the page. */
 export function kindsIn(text: string): string {
   return text.replace(/\b[a-z]+\b/g, (word) => (/^(all|reduces|sendr)/.test(word) ? kindWord(word) : word));
 }
@@ -212,7 +212,7 @@ export function verdict(job: Job): Verdict {
   return severalRanks(job) || total(job, "window_ns") === 0 ? { ...rest, title: title || rest.title, text: evidence ?? rest.text } : rest;
 }
 
-/** Returns the text of whatif.job. If it begins with the verdict's headline, cuts that off. Returns null if nothing is left. */
+/** Returns the text of whatif.job without the verdict's headline, if it begins with this headline. Returns null if nothing is left. */
 export function savedText(job: Job): string | null {
   const said = job.table("stragglers.job").text(0, "headline") ?? "",
     text = job.table("whatif.job").text(0, "headline");

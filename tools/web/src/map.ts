@@ -18,9 +18,9 @@ export interface HeatMap {
   readonly cell: (row: number, column: number) => MapCell | null;
   /** The ramp from which the cells have their colours. There is one for waiting and one for work. */
   readonly ramp: "wait" | "work";
-  /** Value at which the colours begin, so that noise stays near the background colour. */
+  /** Value at which the colours begin. Lower values have the background colour, so that noise is not visible. */
   readonly from?: number;
-  /** Value of the strongest colour, so that small differences do not use the whole ramp; default: the largest value. */
+  /** Value with the strongest colour; default: the largest value. A larger value keeps small differences from using the whole ramp. */
   readonly to?: number;
   /** Text in a row that has no values. */
   readonly nothing?: string;

@@ -7,7 +7,7 @@ import * as f from "./format";
 import { decades, type Axis, type PlotLine } from "./plot";
 import { lines } from "./ui";
 
-/** A point, for a row of a table. */
+/** A point of the chart. It stands for a row of a table. */
 export interface Spot {
   readonly row: number;
   readonly at: readonly [number, number];
@@ -22,7 +22,8 @@ type Roof = Omit<PlotLine, "color" | "width" | "dash">;
 
 interface Scatter {
   readonly label: string;
-  /** For each axis its name, the function that writes its ticks, and values that it must include, apart from those of the points. */
+  /** For each axis, its name, the function that writes its ticks, and values that the axis must include in addition to those of the points.
+   */
   readonly axes: Readonly<Record<"x" | "y", Pick<Axis, "name" | "write"> & { readonly also?: readonly number[] }>>;
   readonly color: keyof Theme;
   readonly spots: readonly Spot[];
@@ -68,8 +69,8 @@ function tickBytes(value: number): string {
   return `${f.grouped(value / unit.factor)} ${unit.name}`;
 }
 
-/** Draws bandwidth against size. A spot is at (bytes, GB/s), and is larger if it stands for more operations. @p x and @p y: names of the
- * axes */
+/** Draws bandwidth against size. A spot is at (bytes, GB/s). It is larger if it stands for more operations. @p x and @p y are the names of
+ * the axes. */
 export function bandwidthChart(of: Omit<Scatter, "axes">, ...[x, y]: readonly [string, string]): HTMLElement {
   return scatter({
     ...of,
@@ -98,7 +99,8 @@ export function boundShapes(
   return { shape, legend: shapeLegend(keys, "compute") };
 }
 
-/** Rows of a table as a roofline: floating-point rate against operations per byte. A point is larger if it takes more time. */
+/** Draws the rows of a table as a roofline: the floating-point rate against the operations per byte. A point is larger if it takes more
+ * time. */
 interface Roofline<N extends TableName> extends Pick<Scatter, "label" | "chosen" | "click" | "roofs"> {
   readonly table: Table<N>;
   readonly rows: readonly number[];

@@ -52,7 +52,7 @@ export interface StackRow {
 
 export interface StackOptions {
   readonly parts?: readonly Part[];
-  /** Draws parts as shares of their bar, so that all bars are equally long. */
+  /** Whether parts are drawn as shares of their bar. All bars are then equally long. */
   readonly shares?: boolean;
   readonly axis?: boolean;
   /** Text at the end of a row; default: the sum. */

@@ -33,8 +33,8 @@ interface Column {
   readonly time: ((row: AreaRow) => number) | null;
 }
 
-/* Returns the columns that compare ranks: for a few ranks, the time of each; for two, also their difference; for many, the median and
- * the maximum. */
+/* Returns the columns that compare ranks. For a few ranks, there is a column with the time of each. For two ranks, there is also one with
+ * their difference. For many ranks, there are the median and the maximum. */
 function rankColumns(ranks: readonly number[]): Column[] {
   const time = (title: string, of: (row: AreaRow) => number): Column => ({ title, time: of, write: () => null });
   if (ranks.length < 2) return [];
@@ -106,7 +106,7 @@ export function areaTabs(controller: Controller): HTMLElement {
   return segmented("Show", tabs, areaTab(controller), (tab) => controller.setTab(tab));
 }
 
-/* Cache: the area is summed again only if its inputs change. Selection and search are no inputs. */
+/* The sums of the last area. They are computed again only if their inputs change. The selection and the search are not inputs. */
 let last: { readonly of: readonly unknown[]; readonly area: Area } | null = null;
 
 function keptArea(job: JobBlock, lanes: Lanes, mark: Span, chosen: Parameters<typeof areaOf>[3], classes: Classes): Area {

@@ -11,8 +11,9 @@ export type Order = "rank" | keyof typeof ORDERS;
 /** Quantity that a map shows instead of lanes. */
 export type Measure = "compute" | "wait" | "communication" | "memory";
 
-/** Returns the default arrangement. `folded`: indices of hosts that are folded into one row; `hidden` and `pinned`: indices of ranks
- * that are hidden, or pinned above the others; `counters`: keys of the counters below each rank's lanes. */
+/** Returns the default arrangement. `folded` has the indices of the hosts that are folded into one row. `hidden` has the indices of the
+ * hidden ranks, and `pinned` those of the ranks that are pinned above the others. `counters` has the keys of the counters that are shown
+ * below the lanes of each rank. */
 export function plain() {
   return {
     folded: new Set<number>(),

@@ -31,8 +31,8 @@ function notComparable(operation: Operation, { job, noWaits }: Reported): string
   return apart && ranks.some((rank) => rank.noClock) ? "the clocks of its ranks cannot be compared" : null;
 }
 
-/* Returns, for a send and its receive, which of the two waited. A receiver waits until its sender has arrived, but a sender may leave
- * before the receiver arrives. */
+/* Says which of the two ranks of a transfer waited. A receiver waits until its sender has arrived, but a sender may leave before its
+ * receiver arrives. */
 function transferWords(operation: Operation, reported: Reported): string {
   const { job } = reported;
   if (operation.size < 2) return "No wait is known: the other rank’s kernel is missing from its trace or was not matched.";

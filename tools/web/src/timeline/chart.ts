@@ -74,7 +74,7 @@ const COMPUTE_KINDS = [COMPUTE, COPIES],
   COMMUNICATION_KINDS = [TRANSFER, WAIT, UNMATCHED];
 /** If buckets of shares are at least this wide [px], a reader sees that detail is missing. */
 const COARSE = 3;
-/** Up to this distance [px], the pointer counts as on a flag, or on the line of the critical path. */
+/** If the pointer is at most this far [px] from a flag, or from the line of the critical path, it counts as being on it. */
 const NEAR = 5;
 /** Minimum distance between a map's labels [px]. */
 const MAP_LABEL = 13;
@@ -82,7 +82,7 @@ const MAP_LABEL = 13;
 const MOST_ARROWS = 200;
 /** While classes are shown, rows with up to this many events in total are drawn as events, because shares do not distinguish classes. */
 const MOST_COLORED = 150_000;
-/** If more operations than this are drawn with lines between their ranks, the lines are faint. */
+/** If more operations than this are drawn with lines between their ranks, these lines are faint. */
 const FEW_JOINED = 12;
 
 /** The operator that launches a larger part of a kernel's time than any other operator. */
@@ -113,7 +113,8 @@ export class ChartData {
   /** For each event, its duration divided by the median duration of the same event on the other ranks. 0 if no other rank has the event.
    * null until requested. */
   slowness: Float32Array | null = null;
-  /** The counters that the job has. `values` has the values of the shown counters, by key; null: not loaded yet, or the job has none. */
+  /** The counters that the job has. `values` has the values of the shown counters, by key. An entry is null if the values are not loaded
+   * yet, or if the job has none. */
   counters: readonly Counter[] = [];
   readonly values = new Map<string, Values | null>();
   /** Fetches the counters of the visible window from the store. null if the page is not served, or if it has all events. */
@@ -168,7 +169,7 @@ export class Chart {
   theme: Theme;
   width = 0;
   height = 0;
-  /** The part of the visible time range that is drawn from shares, because the page lacks its events; null: no part. */
+  /** Part of the visible time range for which the page lacks events and draws shares. null: there is no such part. */
   leftOut: Span | null = null;
   /** Duration of the last drawing [ms]. */
   cost = 0;
@@ -177,7 +178,7 @@ export class Chart {
   readonly labels: Labels;
   readonly #ctx: CanvasRenderingContext2D;
   readonly #strip: StripImage;
-  /** For opened ranks, the first row of each thread. */
+  /** The first row of each thread of opened ranks. */
   #threads = new Map<Track, SubRow>();
   #palette: { key: readonly unknown[]; palette: Palette | null } = { key: [], palette: null };
   #ordered: readonly [Order, readonly number[]] | undefined;
@@ -332,7 +333,7 @@ export class Chart {
     return heightIn(row, level, thread ? this.#threads.get(thread) : undefined) + this.offsetOf(row);
   }
 
-  /* Returns the longest piece of the path at the position. Any point on the line of a lag belongs to the lag. */
+  /* Returns the longest piece of the path at a position. A lag is drawn as a line, and each point of this line belongs to the lag. */
   #pieceAt(at: number, y: number, time: number, slack: number): Placed | null {
     if (!this.state.path) return null;
     const { path } = this.data,
@@ -580,7 +581,7 @@ export class Chart {
     return words === null ? null : `${counter!.doc}: ${words}`;
   }
 
-  /** Returns a rank's shown counters in the pixel at a time: "queue 12"; null if none is known. */
+  /** Writes the values of a rank's shown counters in the pixel at a time: "queue 12"; null if no value is known. */
   countersAt(at: number, time: number): string | null {
     const all = this.state.arrangement.counters.flatMap((key) => {
       const counter = this.data.counters.find((each) => each.key === key),

@@ -269,7 +269,8 @@ export class Controller {
     this.draw();
   }
 
-  /** @param marked indices of the marked ranks; null: all. @param tracks keys of marked streams and threads of these ranks; null: all */
+  /** @param marked indices of the marked ranks; null: all ranks
+   * @param tracks keys of the marked streams and threads of these ranks; null: all streams and threads */
   setMark(mark: Span | null, marked: ReadonlySet<number> | null = null, tracks: ReadonlySet<string> | null = null): void {
     this.drawMark(mark, marked, tracks);
     this.#changed();
@@ -341,7 +342,7 @@ export class Controller {
     this.listener.selected();
   }
 
-  /** Repeats the search after events were loaded or removed. The current match stays the same. */
+  /** Repeats the search, because events were loaded or removed. The current match stays the same. */
   refind(renamed: (row: number) => number): void {
     const { lanes, job } = this.data,
       { found } = this.state;
@@ -376,7 +377,7 @@ export class Controller {
     this.selectEvent(row);
   }
 
-  /** Selects an event that may not be in the page. Shows the event's time, so that the event is fetched, and selects it when it has
+  /** Selects an event that the page may not have. Shows the time of the event, so that the event is fetched, and selects it when it has
    * arrived. */
   goTo(event: FarEvent): void {
     const { at, begin, duration, kind } = event,
@@ -495,7 +496,7 @@ export class Controller {
     else this.toggle(this.rankInQuestion());
   }
 
-  /** Removes the mark if there is one. Otherwise marks the time of the selection or, if nothing is selected, the visible time range. */
+  /** Removes the mark if there is one. Otherwise, marks the time of the selection. If nothing is selected, marks the visible time range. */
   markAll(): void {
     this.setMark(this.state.mark ? null : (this.#selectedSpan() ?? { ...this.state.span }));
   }

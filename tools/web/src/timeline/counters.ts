@@ -101,7 +101,8 @@ function copiesOf({ lanes, reported }: ChartData, at: number): Curve {
   return curveOf(changes);
 }
 
-/* Computes the bandwidth of each rank. An operation moves its bytes in the time from the last arrival to its end. */
+/* Computes the bandwidth of each rank. The bytes of an operation move from the last arrival to the operation's end. If waits are unknown,
+ * they move from the operation's begin. */
 function bandwidths({ operations, job }: ChartData): Curve[] {
   const changes = job.ranks.map((): Change[] => []);
   for (const operation of operations.filter(({ fetched }) => !fetched)) {

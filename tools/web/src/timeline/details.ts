@@ -29,7 +29,7 @@ import { launchPart } from "./launch_panel";
 import { samePart } from "./same_panel";
 import { sumsOf, type RankSums } from "./sums";
 
-/** Up to this many arrivals are all listed. If there are more, only the first FIRST and the last LAST are listed. */
+/** If there are at most ALL_ARRIVALS arrivals, all are listed. Otherwise, only the first FIRST and the last LAST are listed. */
 const ALL_ARRIVALS = 32,
   FIRST = 4,
   LAST = 16;

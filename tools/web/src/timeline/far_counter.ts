@@ -5,14 +5,15 @@ import type { JobBlock, Span } from "./model";
 
 /** The server's names of counters, by the keys of counters.ts. */
 const ASKED: Readonly<Record<string, string>> = { queue: "queue", copies: "copies", bandwidth: "collectives" };
-/** Number of columns of a window. The view is at least a quarter of the window, so it has more columns than any screen has pixels. */
+/** Number of columns of a window. The view is at least a quarter of the window, so it has at least a quarter of the columns. This is more
+ * than any screen has pixels. */
 const COLUMNS = 16384;
 /** If there are more pieces than this, those that are not in view are dropped. */
 const KEPT = 128;
 
 interface Answer {
   readonly next: number | null;
-  /** For each rank: its number, then pairs of a column and a maximum. The maximum holds from this column up to the column of the next
+  /** For each rank, its number, followed by pairs of a column and a maximum. A maximum holds from its column up to the column of the next
    * pair. */
   readonly ranks: readonly (readonly number[])[];
 }

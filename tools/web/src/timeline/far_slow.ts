@@ -22,7 +22,8 @@ const KEPT = 1_000_000;
 
 /** Requests the ratios of kernels as they come into view. */
 export class FarSlowness {
-  /** By rank index, then by begin: [duration, ratio, duration, ratio, ...] of the events with this begin. */
+  /** Known ratios, by the index of the rank and then by begin. Each entry has the events with this begin: [duration, ratio, duration,
+   * ratio, ...]. */
   readonly #known = new Map<number, Map<number, number[]>>();
   /** Pairs of a window and a rank for which all ratios are known, as keys. */
   readonly #asked = new Set<string>();
@@ -53,8 +54,8 @@ export class FarSlowness {
     );
   }
 
-  /** Returns, for each event, its duration divided by the median on the other ranks; 0 if it was not compared, or if the ratio is not yet
-   * known. Requests what is missing.
+  /** Returns, for each event, its duration divided by the median on the other ranks. The value is 0 if the event was not compared, or if
+   * its ratio is not known yet. Requests the missing ratios.
    * @param places indices of the ranks whose events are drawn */
   look(lanes: Lanes, span: Span, places: ReadonlySet<number>): Float32Array {
     const window = windowOf(span),

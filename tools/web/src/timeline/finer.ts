@@ -49,8 +49,8 @@ interface Window {
   readonly pieces: Map<number, Piece>;
 }
 
-/** Returns the window to request for a view. The window is twice as long as the smallest power of two that is at least the view's
- * length, and begins before the view. */
+/** Returns the window to request for a view. Its length is twice the smallest power of two that is at least the length of the view. It
+ * begins before the view. */
 export function windowOf({ begin, end }: Span): Span {
   const half = 2 ** Math.max(9, Math.ceil(Math.log2(Math.max(1, end - begin))) - 1),
     first = Math.max(0, (Math.floor(begin / half) - 1) * half);
@@ -387,7 +387,8 @@ function byKey(tracks: readonly Track[]): Map<string, Track | undefined> {
   return out;
 }
 
-/* Returns the new row of an event that was fetched earlier; -1 if the event is gone. Fetched rows follow the page's rows. */
+/* Returns the new row of an event that was fetched earlier; -1 if the event is gone. The rows of fetched events follow the rows of the
+ * page. */
 function sameEvent(before: Events, row: number, now: Events, from: number): number {
   const track = before.tracks.find(({ first, n }) => row >= first && row < first + n);
   if (!track) return -1;

@@ -62,7 +62,7 @@ export function addFlag(flags: Flag[], { begin, end }: Span): number {
   return at;
 }
 
-/* Saves this page with its flags: the elements that were in the file, without what the program drew. */
+/* Saves this page with its flags. The saved page has the elements that were in the file, without those that the program has drawn. */
 function saveCopy(flags: readonly Flag[], name: string): void {
   const copy = document.documentElement.cloneNode(true) as HTMLElement,
     body = copy.querySelector("body")!;

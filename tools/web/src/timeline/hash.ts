@@ -43,8 +43,8 @@ export function addressOfFar({ kind, begin, duration, name }: FarEvent): string 
   return [kind, "", begin, duration, lettersOf(name)].join(".");
 }
 
-/** Returns the row of the event that a text of the address names; -1 if there is none. If the text has no depth, the hash of the name
- * decides between several events. */
+/** Returns the row of the event that a text of the address names; -1 if there is none. If the text has no depth, several events may fit.
+ * The hash of the name then decides which of them it is. */
 export function findEvent(lanes: Lanes, names: readonly string[], at: number, text: string): number {
   const { events } = lanes,
     parts = text.split("."),

@@ -9,7 +9,8 @@ import { pixelOf } from "./rects";
 /** Width of a cell [px]. */
 const CELL = 2;
 
-/** A row of the map, at `y` [px]. `at` is the index of a rank or, if `host` is set, the number of a folded host. */
+/** A row of the map. `y` is its position [px]. `at` is the number of a folded host if `host` is set; otherwise it is the index of a rank.
+ */
 export type MapRow = Readonly<Record<"y" | "height" | "at", number> & Record<"host", boolean>>;
 
 export type MapData = Chart["mapData"];

@@ -430,7 +430,7 @@ export class Page {
     }
   }
 
-  /* Computes slowness when it is first needed, but not before the events are loaded. If the page is served, the server computes it for
+  /* Computes slowness when it is first needed, but not before the events are loaded. In a served page, the server computes it instead, for
    * the visible window. */
   #fetchSlowness(): void {
     const { data } = this.loaded;

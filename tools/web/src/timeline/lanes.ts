@@ -30,7 +30,8 @@ export class EventList {
     return [Math.min(first, end), end];
   }
 
-  /** Returns the row of the shortest event at a time. If there is none, returns the row of the nearest event within `slack` [ns], or -1. */
+  /** Returns the row of the shortest event at a time. If there is no event at this time, returns the row of the nearest event within
+   * `slack` [ns]; -1 if there is none. */
   at(time: number, slack: number): number {
     const { begin, duration } = this.events;
     const [first, end] = this.range({ begin: time - slack, end: time + slack });
@@ -61,8 +62,8 @@ export class EventList {
   }
 }
 
-/** Binary search. Returns the lowest i < n for which `fits` is true; n if there is none. If `fits` is true for i, it must be true for
- * all j > i. */
+/** Searches by bisection for the lowest i < n for which `fits` is true; returns n if there is none. If `fits` is true for some i, it must
+ * be true for all larger j. */
 export function lowest(n: number, fits: (i: number) => boolean): number {
   let low = 0,
     high = n;

@@ -8,7 +8,7 @@ import { ANNOTATION, COPIES, GPU_ANNOTATION, OPERATOR, PYTHON, THREAD, type Even
 import type { FarEvent } from "./search";
 import type { Shape } from "./event_details";
 
-/** Maximum numbers of named events that enclose the event, and of named events that it launched. */
+/** Maximum number of enclosing events that are named, and of launched events that are listed. */
 const NAMED = 6,
   LISTED = 24;
 /** Maximum length of a name in a list. */

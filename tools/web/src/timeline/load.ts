@@ -82,7 +82,7 @@ export function finerOf(source: Job, data: ChartData, listener: FinerListener): 
 
 export type Loaded = Awaited<ReturnType<typeof loadAll>>;
 
-/* Loads coverage and ranks, which suffice for a first picture. `all` resolves when operations and events are loaded, too. */
+/* Loads coverage and ranks, which are enough for a first picture. `all` resolves when operations and events are also loaded. */
 async function loadAll(source: Job) {
   const [head, strip, coverage] = await Promise.all([block("timeline.job"), block("timeline.strip"), block("timeline.coverage")]);
   const job = decodeJob(head);

@@ -130,7 +130,7 @@ function addPieces(rects: Rects, { theme, scale }: Canvas, pieces: readonly Piec
     }
 }
 
-/* Marks unmatched communication with dots, so that it can be distinguished without colour. */
+/* Draws a tick above the lane for each match that is too narrow to be visible. */
 function dot({ ctx, theme, scale }: Canvas, list: readonly number[], box: Box): void {
   ctx.fillStyle = theme.ink;
   ctx.strokeStyle = theme.edge;
@@ -149,7 +149,8 @@ function frameOf({ scale, ratio }: Canvas, box: Box) {
   return { left: scale.left, top: box.y, width: scale.width, height: box.height, ratio };
 }
 
-/** Paints shares in columns one device pixel wide, with the kinds stacked. Merges equal neighbours. */
+/** Paints shares in columns that are one device pixel wide. The kinds are stacked on top of one another. Equal neighbouring columns are
+ * merged. */
 export function paintShares(canvas: Canvas, shares: readonly (Float32Array | undefined)[], box: Box): void {
   const rects = new Rects();
   addShares(rects, canvas, shares, box);

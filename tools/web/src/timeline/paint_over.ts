@@ -185,7 +185,7 @@ const HEAD_LENGTH = 7,
   HEAD_HALF = 3.5,
   BEND = 40;
 
-/* Returns the heights at which an arrow begins and ends: the edges at which the two boxes face each other. */
+/* Returns the heights at which an arrow begins and ends. The arrow connects the two edges with which the boxes face each other. */
 function ends({ from, to }: Arrow): [number, number] {
   return from.y < to.y
     ? [from.y + from.height, to.y + Math.min(4, to.height / 2)]

@@ -47,7 +47,8 @@ export class Path {
     ];
   }
 
-  /** Returns the next piece; with @p hop, the next one on another rank. If @p from is null, returns the first or last piece in view. */
+  /** Returns the next piece. With @p hop, returns the next piece on another rank. If @p from is null, returns the first or the last piece
+   * in view. */
   next(from: Placed | null, span: Span, forward: boolean, hop: boolean): Placed | null {
     const { list } = this,
       step = forward ? 1 : -1,

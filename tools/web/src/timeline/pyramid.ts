@@ -1,4 +1,5 @@
-/** Coverage at several resolutions, each half as fine as the previous one, so that a column of any width is computed from a few buckets. */
+/** Coverage at several resolutions. The buckets of each level are twice as wide as those of the level below. So a column of any width can
+ * be computed from a few buckets. */
 import { LANE_KINDS, type Span } from "./model";
 
 /** Factors of units. Level 0 has the shares as the page has them, in units of 1/255. The higher levels have units of 1/FULL, which are FINE

@@ -82,8 +82,8 @@ function inPage(controller: Controller, same: Same, row: number) {
   };
 }
 
-/* Returns the server's answer about the whole store, if the page lacks events. While the answer is not complete, returns a text; if the
- * page has all events, null. */
+/* Returns the server's answer about the whole store, if the page lacks events. Returns a text while the answer is not complete. Returns
+ * null if the page has all events. */
 function inStore(controller: Controller, row: number): Elsewhere | string | null {
   const { job, lanes } = controller.data,
     { events } = lanes!,
@@ -120,8 +120,8 @@ function inStore(controller: Controller, row: number): Elsewhere | string | null
   };
 }
 
-/* Returns whether the event is on the critical path, and how large its slack is, in words. null if the page lacks the path of the
- * event's step. */
+/* Says in words whether the event is on the critical path, and how large its slack is. null if the page lacks the path of the event's step.
+ */
 function pathWords(controller: Controller, row: number, step: number | null): string | null {
   const { job, path, lanes, slacks } = controller.data,
     { events } = lanes!,

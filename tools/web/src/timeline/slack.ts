@@ -11,8 +11,8 @@ interface Run extends Slack {
   readonly begin: number;
 }
 
-/** Slack of the events of all ranks. Adjacent events of a stream with similar slack form a run, and the run's bounds apply to each of
- * them. */
+/** Slack of the events of all ranks. Adjacent events of a stream with similar slack are one run. The bounds of the run apply to each of its
+ * events. */
 export class Slacks {
   readonly #runs: ReadonlyMap<string, readonly Run[]>;
   readonly #leftOut: number;

@@ -1,4 +1,5 @@
-/** Duration of each kernel, divided by the median duration of the same kernel, at the same occurrence index, on other ranks. */
+/** Slowness of kernels: the duration of each kernel, divided by the median duration of the same kernel on the other ranks. Kernels at the
+ * same occurrence index are compared. */
 import { groupBy } from "../format";
 import type { Lanes } from "./lanes";
 import type { JobBlock } from "./model";

@@ -104,8 +104,8 @@ function exactSums(lanes: Lanes, at: number, span: Span): number[] {
 
 export type RankSums = ReturnType<typeof sumsOf>[number];
 
-/** Returns the time of each rank by kind in a span, as the lanes show it: overlapping events of a kind count once. The time is exact
- * where the page has events, and approximate where it has only shares. */
+/** Returns the time of each rank by kind in a span, as the lanes show it: if events of a kind overlap, the time counts once. The time is
+ * exact where the page has events. It is approximate where the page has only shares. */
 export function sumsOf(job: JobBlock, lanes: Lanes | null, pyramid: Pyramid, span: Span) {
   return job.ranks.map((rank, at) => {
     const exact = lanes !== null && hasEvents(job, rank, span);

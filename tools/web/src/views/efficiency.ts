@@ -16,7 +16,7 @@ const LEVELS = [
   ["place", "modules and functions"],
 ] as const;
 const POINTS_MAX = 400;
-/** If operators with known FLOP take less than this share [%] of the computing time, the utilisation is a lower bound. */
+/** If the operators with known FLOP take less than this share [%] of the computing time, the shown utilisation is only a lower bound. */
 const MOSTLY_PCT = 80;
 /** Compares the utilisation in the windows of devices with the utilisation in the steps. If the former is below this fraction of the
  * latter, the host marks steps before the devices work on them. */

@@ -82,7 +82,7 @@ function chart(table: Roofline, chosen: number, choose: (row: number) => void): 
   );
 }
 
-/* Returns the rows of another table with the same kernel and shape. */
+/* Returns the rows of another table that have the same kernel and shape as @p row. */
 function rowsOf(job: Job, name: Keyed, table: Roofline, row: number): number[] {
   const other = job.table<Keyed>(name);
   return other.rows

@@ -52,7 +52,7 @@ function isLimited(table: Table<"memory.device">, row: number): boolean {
   return table.num(row, "peak_reserved_bytes") === null && table.num(row, "limit_bytes") !== null;
 }
 
-/* Returns the capacity [B] from which capacity_pct is computed. */
+/* Returns the capacity [B] of which capacity_pct is a percentage. */
 function capacityOf(table: Table<"memory.device">, row: number): number | null {
   return table.num(row, isLimited(table, row) ? "limit_bytes" : "capacity_bytes");
 }

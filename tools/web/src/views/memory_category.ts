@@ -162,7 +162,7 @@ export function byCategory(job: Job, of: Of): Child[] {
   ];
 }
 
-/** Lists the model's modules, with the memory that each takes on devices of a type; null if no trace names modules. */
+/** Lists the modules of the model, with the memory that each module takes on devices of a type. null if no trace names modules. */
 export function byModule(job: Job, type: string): HTMLElement | null {
   const table = job.level("memory.owner", "module"),
     rows = table.all.filter((row) => table.text(row, "device") === type);

@@ -18,7 +18,7 @@ interface Metric {
   readonly label: string;
   readonly table: Metrics;
   readonly ramp: "wait" | "work";
-  /** The column that is shown. Where the column `plus` has a value, it is added. */
+  /** The column that is shown. If the row has a value in the column `plus`, this value is added. */
   readonly column: ColumnOf<Metrics>;
   readonly plus?: ColumnOf<Metrics>;
   readonly doc: string;

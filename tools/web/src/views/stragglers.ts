@@ -45,8 +45,8 @@ interface Side {
   readonly row?: number;
 }
 
-/* Draws two bars for each rank or host: to the left the time that it waited, to the right the wait that it caused. All bars have one
- * unit and one scale. */
+/* Draws two bars for each rank or host: on the left the time that it waited, and on the right the wait that it caused. All bars have the
+ * same unit and the same scale. */
 function flies(sides: readonly Side[], words: string): HTMLElement {
   const leftMost = f.most([1, ...sides.map((side) => side.wait)]),
     rightMost = f.most([1, ...sides.map((side) => side.cost)]);
@@ -349,8 +349,8 @@ function instance(
   );
 }
 
-/* Returns the arrivals that are drawn if there are many ranks: the earliest, the latest, and the one that ends last, ascending by begin. A
- * page that leaves out arrivals has exactly these. */
+/* Chooses the arrivals that are drawn if there are many ranks: the earliest ones, the latest ones, and the one that ends last. They are in
+ * ascending order of begin. If the page leaves out arrivals, these are the ones that it has. */
 function someArrivals(arrivals: Arrival[]): Arrival[] {
   const order = [...arrivals].sort((a, b) => a.begin - b.begin);
   const last = arrivals.reduce((a, b) => (b.end > a.end ? b : a));

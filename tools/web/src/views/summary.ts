@@ -583,7 +583,7 @@ function adviceList(job: Job): HTMLElement {
 /* Kinds of operations in which no kernel waits for all ranks to arrive. */
 const NO_WAIT: readonly string[] = ["send", "recv", "sendrecv", "broadcast", "reduce", "gather", "scatter"];
 
-/* Names the job's communication whose waiting time is not separately known. */
+/* Names the operations of the job whose waiting time is not known. */
 function unsplit(job: Job): string {
   const { matched, all } = matchedShare(job),
     none = kinds(job).filter(({ kind }) => NO_WAIT.includes(kind));

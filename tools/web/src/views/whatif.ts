@@ -13,7 +13,7 @@ const BARS_MAX = 8,
   RANKS_MAX = 8,
   STEPS_MAX = 200,
   NUMBERED_MAX = 24;
-/** Savings below this [% of a step] have no bar. Ranges narrower than this [% of the width] are not drawn. */
+/** LEAST_PCT: savings below this [% of a step] have no bar. LEAST_RANGE: ranges narrower than this [% of the width] are not drawn. */
 const LEAST_PCT = 0.1,
   LEAST_RANGE = 1;
 /** The list shows a sign if the waste is at least WASTE_PCT [%]. Savings of at least WORTH_PCT [%] are mentioned. */
@@ -287,7 +287,7 @@ function savings(job: Job, path: readonly Piece[]): HTMLElement {
 
 // Steps -----------------------------------------------------------------------------------------------
 
-/* Draws a column for each step, as high as the step is long. The upper part is the possible saving. */
+/* Draws a column for each step. The column is as high as the step is long, and its upper part is the saving that is possible. */
 function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
   const table = job.table("whatif.step");
   if (!hasSteps(job) || table.n < 2 || table.nums("ideal_ns").every((ideal) => ideal === null)) return null;

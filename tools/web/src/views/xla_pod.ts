@@ -74,7 +74,7 @@ function stepped(job: Job): number[] {
   return marked.length > 0 ? marked : rows;
 }
 
-/** Returns the largest category over all steps: its name in the tables, and a sentence; null if no step is known. */
+/** Finds the largest category over all steps. Returns its name in the tables, and a sentence about it; null if no step is known. */
 export function leading(job: Job): { word: string; text: string } | null {
   const table = job.table("pod.rank"),
     rows = stepped(job);

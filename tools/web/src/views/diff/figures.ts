@@ -76,7 +76,7 @@ export function labelOfRow(table: Figures, row: number): string {
   return kind === null ? label : `${label}, ${kind}`;
 }
 
-/* Returns the step time of A; if there are several kinds of steps, the step time of the row's kind. */
+/* Returns the step time of A. If there are several kinds of steps, returns the step time of the kind to which the row belongs. */
 function stepOf(table: Figures, row: number, step: number): number {
   const kind = table.text(row, "kind"),
     own = kind === null ? -1 : table.find({ figure: "overview.step.step_ns" satisfies PlaceName, kind });
@@ -117,7 +117,8 @@ function weight(table: Figures, row: number, step: number): number {
   return Math.abs(table.num(row, "change_pct") ?? 100);
 }
 
-/** Returns the changed rows, or those that @p isOf selects, most important first. */
+/** Returns the rows that @p isOf selects; by default, these are the rows with a change. Changes of little weight are left out. The row with
+ * the largest weight comes first. */
 export function changed(table: Figures, rows: readonly number[], step: number, isOf = isChange): number[] {
   return rows
     .filter((row) => isOf(table.text(row, "verdict")) && weight(table, row, step) > LEAST_WEIGHT)

@@ -12,7 +12,7 @@ export function sidesLegend(): HTMLElement {
   return legend("a: A, before; b: B, after");
 }
 
-/** Draws two bars, and the noise around the end of A's bar. If B's bar ends outside the noise, the change is real. */
+/** Draws the bars of A and B, and the noise around the end of A's bar. If B's bar ends outside the noise, the change is real. */
 export function pairBars(
   values: Readonly<Record<Side, number | null>>,
   noise: number | null,
