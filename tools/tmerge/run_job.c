@@ -179,7 +179,7 @@ static tm_status replay(tm_pipeline *p, tm_error *err) {
     return TM_OK;
 }
 
-/* Frees data whose results are in tables. */
+/* Frees data that is no longer needed, because its results are in tables. */
 static void free_matched(tm_pipeline *p) {
     tm_collectives_free(&p->collectives);
     tm_replay_result_free(&p->replay);

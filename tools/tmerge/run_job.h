@@ -28,8 +28,8 @@ typedef struct tm_pipeline {
     bool shows_progress;
     tm_times times;
 
-    /* Settings that affect results and are stored. Options set them; read() of the input may change
-     * them. */
+    /* Settings that affect the results. The store keeps them. Options set them, and read() of the
+     * input may change them. */
     tm_align align;
     int64_t wall_uncertainty_ns;
     const char *comm_pattern; /* NULL: none */

@@ -33,8 +33,8 @@ void __wrap_free(void *block);
 
 static const size_t LARGE = (size_t)1 << 20;
 
-/* A block in the file. It may grow in place to ROOM_FACTOR times its first size. The offset of a
- * freed block is not used again, but its space on the disk is given back. */
+/* A block in the file. It may grow in place to ROOM_FACTOR times its first size. When a block is
+ * freed, its offset is not used again, but its space on the disk is given back. */
 enum { ROOM_FACTOR = 4 };
 typedef struct mapped {
     char *at;
@@ -73,8 +73,9 @@ static bool must_spill(size_t size) {
            (size > PTRDIFF_MAX / 2 || resident() + (long long)size > bound / 2);
 }
 
-/* If more than 7/8 of the bound is resident, drops pages of the next blocks from memory until 5/8
- * are left. Their content stays in the file, and in the system's cache as long as there is room. */
+/* If more than 7/8 of the bound is resident, drops pages of blocks from memory, one block after
+ * another, until 5/8 are left. The content of a dropped page stays in the file. It also stays in
+ * the system's cache as long as there is room. */
 static void make_room(void) {
     const long long bound = atomic_load(&spill.bound);
     if (resident() <= bound / 8 * 7)

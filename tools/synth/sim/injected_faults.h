@@ -17,8 +17,8 @@ int64_t tms_injected_slow_rank(const tms_config *config, int64_t step);
  * for single kernels. */
 int64_t tms_injected_slow_ppm(const tms_config *config, int64_t rank, int64_t step);
 
-/* Returns the work of a rank in a step [1e-6 of the mean]. It is the same on all ranks of a copy of
- * the model. */
+/* Returns the work of a rank in a step [1e-6 of the mean]. All ranks of a copy of the model have
+ * the same work. */
 int64_t tms_injected_share_ppm(const tms_config *config, const tms_placement *place, int64_t step);
 
 /* Returns the factor [1e-6] by which the duration of a compute kernel is multiplied. @p kernel is

@@ -73,7 +73,8 @@ static int64_t stage_buckets(const tms_sim *sim) {
                : tms_config_stage_buckets(sim->config, sim->placement.pp);
 }
 
-/* Returns whether the stage loads batches: the first needs the tokens, the last the targets. */
+/* Returns whether the rank's stage loads batches. The first stage needs the tokens, and the last
+ * stage needs the targets. */
 static bool loads(const tms_sim *sim) {
     return sim->channels[TMS_ROLE_PREVIOUS] == NULL || sim->channels[TMS_ROLE_NEXT] == NULL;
 }
@@ -216,7 +217,7 @@ static void load(tms_sim *sim) {
     }
 }
 
-/* Sends or receives a microbatch's activations or their gradients. */
+/* Sends or receives the activations of a microbatch, or their gradients. */
 static size_t pass_on(tms_sim *sim, tms_role role, tms_collective what, int64_t microbatch) {
     const tms_config *config = sim->config;
     tms_message message = {what, TMS_DTYPE_BFLOAT16,
@@ -332,8 +333,8 @@ static void depend_on_gradients(tms_sim *sim) {
     }
 }
 
-/* Runs the collectives of the whole job: one for the norm of all gradients, one for a few bytes
- * that every rank logs. */
+/* Runs the two collectives of the whole job. One computes the norm of all gradients. The other is
+ * for a few bytes that every rank logs. */
 static void grad_norm(tms_sim *sim) {
     tms_message norm = {TMS_ALL_REDUCE, TMS_DTYPE_FLOAT, 4};
     tms_message log = {TMS_ALL_GATHER, TMS_DTYPE_FLOAT, 4 * sim->config->ranks};

@@ -67,8 +67,8 @@ static void draw(run *r, int64_t i, tms_rng *rng) {
          * ranks. Otherwise, all ranks would arrive at the same time when the network is slow. */
         plan->begin_ns[at + (size_t)p] = tms_rng_range(rng, 600, 1400);
     }
-    /* Sets the members' ends: all leave together, apart from end jitter, late ends and the bias
-     * between members. */
+    /* Sets the lags of the members' ends. All members leave together, apart from the end jitter,
+     * late ends and the bias between members. */
     for (int64_t p = 0; p < n; p++) {
         int64_t part = (int64_t)at + p - r->step * plan->groups.n_parts;
 

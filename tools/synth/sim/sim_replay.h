@@ -1,4 +1,4 @@
-/* Simulates a rank's steps again, with the plan's times of its collectives. */
+/* Simulates a rank's steps again. The times of its collectives are from the plan. */
 #ifndef TMERGE_SYNTH_SIM_REPLAY_H
 #define TMERGE_SYNTH_SIM_REPLAY_H
 

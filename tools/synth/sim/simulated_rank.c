@@ -21,7 +21,7 @@ void tms_sim_init(tms_sim *sim, const tms_groups *groups, int64_t rank) {
     for (int role = 0; role < TMS_ROLE_COUNT; role++) {
         sim->channels[role] = tms_groups_channel(groups, &sim->placement, (tms_role)role);
     }
-    /* The first step starts a while after the profiler, at a different time on each rank. */
+    /* The first step starts some time after the profiler. This time differs between ranks. */
     sim->cpu_ns = tms_sim_profiler_begin_ns(config, rank) + 300000;
 }
 

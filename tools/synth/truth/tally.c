@@ -146,7 +146,8 @@ static int compare_edges(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-/* Counts an interval in which `running` items of each kind of work are active. */
+/* Counts an interval. For each kind of work, `running` has the number of items that are active in
+ * the interval. */
 static void count(tms_times *times, const int64_t running[TMS_WORK_COUNT], int64_t length_ns) {
     bool compute = running[TMS_WORK_COMPUTE] > 0;
     bool comm = running[TMS_WORK_COMM] > 0;

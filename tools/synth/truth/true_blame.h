@@ -28,7 +28,8 @@ void tms_share_sum(tms_share *share, tms_share other);
 /* Returns a value below, at or above zero if a is less than, equal to or greater than b. */
 int tms_share_compare(tms_share a, tms_share b);
 
-/* One rank's sums over complete synchronising collectives of at least two ranks. */
+/* Sums of one rank over those collectives that are complete, synchronise, and have at least two
+ * ranks. */
 typedef struct tms_rank_blame {
     int64_t collectives;
     int64_t last_arrivals; /* untied */

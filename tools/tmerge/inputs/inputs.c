@@ -34,8 +34,8 @@ typedef struct lister {
     int64_t number; /* index of the operand */
     int64_t host;
     bool all_recordings;
-    bool has_hosts; /* whether several hosts list inputs; hosts compare inputs by size, time and
-                       digest, so these are then recorded */
+    bool has_hosts; /* whether several hosts list inputs; each input then gets size, time and
+                       digest, so that hosts can compare the inputs */
     sighting *seen;
 } lister;
 
@@ -227,7 +227,7 @@ static tm_status check_absent(MPI_Comm comm, const tm_operands *operands, int *a
     return TM_OK;
 }
 
-/* Fails if no input is a trace, but folders have traces deeper below. */
+/* Fails if no input is a trace, but there are traces deeper below the folders. */
 static tm_status check_any(MPI_Comm comm, const sighting *seen, tm_error *err) {
     int any = seen->any;
     tm_status status = TM_OK;

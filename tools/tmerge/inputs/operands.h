@@ -20,8 +20,8 @@ typedef struct tm_operands {
     void *bytes; /* owned */
 } tm_operands;
 
-/** Returns the list file that a typed operand @FILE names; NULL if the operand is no list. If there
- * is a file named "@FILE", with the "@", the operand is that file. */
+/** Returns the name of the list file if a typed operand is @FILE; NULL if the operand is no list.
+ * If a file has the name "@FILE" itself, the operand is this file. */
 const char *tm_operand_list(const char *typed);
 
 /** Reads the operands and their lists. Each line, up to LF or CR LF, is an operand. Blank lines and

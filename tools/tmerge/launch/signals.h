@@ -8,10 +8,10 @@
 #include "base/guard.h"
 
 /** Sets up signal handling. main calls it after tm_launch_begin. If descriptor 0, 1 or 2 is closed,
- * opens it so that each use fails: otherwise the next opened file would get the descriptor and the
- * stream's output. Afterwards, a write beyond the file size limit (ulimit -f) fails, but does not
- * end the process; children can be waited for, even if the caller ignores SIGCHLD; and a crash is
- * reported, with exit status 5. */
+ * opens it such that each use of it fails. Otherwise, the next file that is opened would get the
+ * descriptor, and with it the stream's output. From then on, a write beyond the file size limit
+ * (ulimit -f) fails, but does not end the process. Children can be waited for, even if the caller
+ * ignores SIGCHLD. A crash is reported, and the exit status is 5. */
 void tm_signals_prepare(void);
 
 /** Registers a file, or a folder that will be empty by then. It is removed when SIGINT, SIGTERM,

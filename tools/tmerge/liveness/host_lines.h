@@ -1,5 +1,5 @@
 /* TCP connections between the processes of a run. As long as all is well, the processes send
- * nothing: the kernels of both ends probe each other, even if a process is blocked. */
+ * nothing. Instead, the kernels of both ends probe each other, even while a process is blocked. */
 #ifndef TMERGE_LIVENESS_HOST_LINES_H
 #define TMERGE_LIVENESS_HOST_LINES_H
 

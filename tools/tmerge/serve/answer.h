@@ -24,7 +24,7 @@ void tm_answer_failure(tm_status status, const tm_error *err, tm_http_answer *ou
  * call */
 void tm_answer_json(tm_status status, tm_out *json, tm_error *err, tm_http_answer *out);
 
-/** Appends a text and a number. */
+/** Appends a text, followed by a number. */
 void tm_answer_put(tm_out *out, const char *before, int64_t number);
 
 /** Parses a number in a query. If the query does not have the key, @p number keeps its value.

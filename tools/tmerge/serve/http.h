@@ -1,5 +1,5 @@
-/* HTTP/1.1 server of libmicrohttpd, in the calling thread. serve/request.h checks requests; a
- * function of the caller answers them. */
+/* HTTP/1.1 server, made with libmicrohttpd. It runs in the calling thread. serve/request.h checks
+ * requests, and a function of the caller answers them. */
 #ifndef TMERGE_SERVE_HTTP_H
 #define TMERGE_SERVE_HTTP_H
 
@@ -29,9 +29,9 @@ typedef struct tm_http_plan {
     void *context;
 } tm_http_plan;
 
-/** Answers requests until a signal ends the process. Answers one at a time, because only one thread
- * may use HDF5. Closes connections that are slow to send a request.
- * @return  TM_ERR_FAULT */
+/** Answers requests until a signal ends the process. Requests are answered one at a time, because
+ * only one thread may use HDF5. A connection that is slow to send a request is closed. @return
+ * TM_ERR_FAULT */
 tm_status tm_http_run(const tm_http_plan *plan, tm_error *err) TM_MUST_CHECK;
 
 #endif

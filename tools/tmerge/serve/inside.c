@@ -51,8 +51,11 @@ static void put_next(tm_out *json, int64_t next, bool more) {
         tm_out_string(json, "null");
 }
 
-/* Writes {"next": at or null, "seen": ranks, "names": [[id, text], ...], "sums": [[rank, name,
- * kind, count, sum, self, longest], ...]}. */
+/* Writes an answer with these members:
+ * "next": number or null
+ * "seen": number of ranks
+ * "names": [[id, text], ...]
+ * "sums": [[rank, name, kind, count, sum, self, longest], ...] */
 static void put_area(const tm_inside *inside, const tm_vec *sums, int64_t next, int64_t seen,
                      tm_out *json) {
     const tm_area_sum *v = sums->data;

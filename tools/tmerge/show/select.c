@@ -71,7 +71,7 @@ static bool is_listed(const tm_list *list, const tm_cell *row, int column) {
     return column < 0 || (!row[column].null && tm_list_has(list, row[column].value.i));
 }
 
-/* Keeps the selected rows from @p first on. */
+/* Removes the rows from @p first on that are not selected. */
 static void filter(const tm_selection *s, tm_table *table, size_t first) {
     size_t n = first;
     for (size_t r = first; r < table->n_rows; r++) {

@@ -208,8 +208,8 @@ static int64_t sum_whole(const tm_table *table, const char *own_column) {
     return sum;
 }
 
-/* Returns whether at least one rank uses several devices. Tables by step do not distinguish these.
- */
+/* Returns whether at least one rank uses several devices. The tables by step do not distinguish the
+ * devices of a rank. */
 static bool any_several(const tm_tables *tables) {
     return tm_tables_find(tables, "overlap.device")->n_rows > 0;
 }

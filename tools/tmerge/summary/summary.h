@@ -34,8 +34,8 @@ bool tm_summary_has_ranks(const tm_tables *tables);
 /* Number of ranks that the table by rank shows if it cannot show all ranks. */
 enum { TM_SUMMARY_RANKS_OF_MANY = 5 };
 
-/** Prints the table by rank. Shows all ranks if there are at most 16; else the 5 that cost most,
- * and a line for the rest. */
+/** Prints the table by rank. If there are at most 16 ranks, shows all of them. Otherwise, shows the
+ * 5 ranks that cost most, and a line for the rest. */
 tm_status tm_summary_ranks(const tm_tables *tables, const tm_colors *colors,
                            tm_error *err) TM_MUST_CHECK;
 

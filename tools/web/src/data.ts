@@ -164,7 +164,7 @@ export class Table<N extends TableName = TableName> {
     return [...this.rows.keys()];
   }
 
-  /** Returns rows sorted by one column; "-name": largest first. null counts as 0. */
+  /** Returns rows sorted by one column, in ascending order. With "-name", the largest comes first. null counts as 0. */
   sorted(sort: Exclude<Sort<N>, "">, rows: readonly number[] = this.all): number[] {
     const down = sort.startsWith("-"),
       column = (down ? sort.slice(1) : sort) as ColumnOf<N>;

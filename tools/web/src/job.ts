@@ -76,7 +76,7 @@ export function communicates(job: Job): boolean {
 
 export type Kind = ReturnType<typeof kinds>[number];
 
-/** Kinds of collectives, each summed over ranks, largest time first. */
+/** Returns the kinds of collectives. The values of a kind are sums over ranks. The kind with the largest time comes first. */
 export function kinds(job: Job) {
   const found = job
     .table("overlap.kind")
@@ -220,7 +220,7 @@ export function savedText(job: Job): string | null {
   return text.slice(said.length).replace(/^[. ]+/, "") || null;
 }
 
-/* Returns whether all steps are graph captures: device activity then says nothing about a normal run. */
+/* Returns whether all steps are graph captures. Device activity then says nothing about a normal run. */
 function captures(job: Job): boolean {
   const kinds = job.table("steps.kind");
   return kinds.n > 0 && kinds.rows.every((_, row) => kinds.text(row, "phase") === "capture");

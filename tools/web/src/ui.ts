@@ -209,7 +209,8 @@ export function chooser<T extends string>(context: Context, label: string, key: 
   return all.length < 2 ? null : segmented(label, all, chosen, (v) => set(v === all[0]![0] ? null : v));
 }
 
-/** As chooser(), but the address has the value of the first option, too, because the default depends on the job. */
+/** Makes a control like chooser(). The address has the value of each option, also of the first one, because the default depends on the job.
+ */
 export function setting<T extends string>(context: Context, label: string, key: string, options: Options<T>, chosen: T, ...also: string[]) {
   const all = optionsOf(options);
   return all.length < 2 ? null : segmented(label, all, chosen, keeper(context, key, also));

@@ -45,8 +45,8 @@ class Sums {
 
 const NO_CLASS = "class not known";
 
-/** Sums over the events of an area, and which ranks have gaps: ranks for which the page lacks device events, or host events, in a part of
- * the time range. */
+/** Sums over the events of an area. Also says which ranks have gaps: ranks for which the page lacks device events, or host events, in a
+ * part of the time range. */
 export type Area = ReturnType<typeof areaOf>;
 
 /** Sums the events of the chosen ranks on the chosen streams and threads.

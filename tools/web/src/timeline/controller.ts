@@ -15,7 +15,7 @@ import { around, clamp, pan, reveal, zoom } from "./span";
 
 /** After scrolling to a piece of the path, at least this room [px] is below the piece. */
 const UNDER = 60;
-/** Maps of more ranks than this are folded at first. */
+/** If a job has more ranks than this, the hosts of its first map are folded. */
 const MANY = 16;
 
 export class Controller {

@@ -146,7 +146,8 @@ export function decodeOperations(data: Uint8Array, job: JobBlock): Operation[] {
   return readOperations(new Bytes(data), job);
 }
 
-/** Decodes an operation written by src/serve/operation.c, and numbers it as @p number in the page; null: the bytes have no operation. */
+/** Decodes an operation that src/serve/operation.c has written. In the page, the operation gets the number @p number. Returns null if the
+ * bytes contain no operation. */
 export function decodeMeeting(data: Uint8Array, job: JobBlock, number: number): Operation | null {
   const bytes = new Bytes(data),
     ranks = list(bytes.number(), () => ({ rank: bytes.number() })),

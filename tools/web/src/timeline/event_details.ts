@@ -107,7 +107,8 @@ function column(bytes: Bytes, base: number, from: number | null): Column {
   return new Column(rows, values);
 }
 
-/* Launch parameters of a kernel, shared memory per block [B] and estimated occupancy [%]. -1: unknown. */
+/* Decodes the launch parameters of a kernel, its shared memory per block [B] and its estimated occupancy [%]. A value is -1 if it is
+ * unknown. */
 function shapeOf(bytes: Bytes) {
   const next = (): number => bytes.number() - 1,
     grid = [next(), next(), next()],

@@ -3,7 +3,7 @@ import { Far } from "./far";
 import { windowOf } from "./finer";
 import type { JobBlock, Span } from "./model";
 
-/** The server's names of counters, by the keys of counters.ts. */
+/** The server's names of counters, by the key that counters.ts has for the counter. */
 const ASKED: Readonly<Record<string, string>> = { queue: "queue", copies: "copies", bandwidth: "collectives" };
 /** Number of columns of a window. The view is at least a quarter of the window, so it has at least a quarter of the columns. This is more
  * than any screen has pixels. */
@@ -24,7 +24,7 @@ interface Piece extends Span {
 }
 
 export class FarCounters {
-  /** By counter key and rank index. All pieces are of the window that was requested last. */
+  /** The pieces, by the key of the counter and the index of the rank. All of them are of the window that was requested last. */
   readonly #pieces = new Map<string, Piece>();
   readonly #most = new Map<string, number>();
   readonly #places: Map<number, number>;

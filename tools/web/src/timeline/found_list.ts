@@ -8,7 +8,7 @@ import { KIND_WORDS, STREAM } from "./model";
 import type { KindSum } from "./search";
 import { missingParts } from "./sums";
 
-/** LISTED: number of matches in the list. BEFORE: number of matches before the current one. */
+/** LISTED is the number of matches in the list. BEFORE is the number of matches in it before the current one. */
 const LISTED = 200,
   BEFORE = 20;
 

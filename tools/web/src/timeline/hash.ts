@@ -87,7 +87,7 @@ function arrangementParams({ state: { arrangement }, data, chart }: Controller):
   };
 }
 
-/* Decodes a name. Commas in it are percent-encoded, because commas separate names. */
+/* Decodes a name of the address. Commas in a name are percent-encoded, because commas separate the names. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -203,7 +203,8 @@ export function applyAwaited(controller: Controller): void {
   if (awaited !== null && selected.at >= 0) selectWanted(controller, awaited, span);
 }
 
-/** Applies the parameters that need events: the operation, the search. @param served  whether more events may be fetched */
+/** Applies the parameters that need events: the operation and the search.
+ * @param served whether more events may be fetched */
 export function applyRest(controller: Controller, params: Params, worst: Worst, served: boolean): void {
   const { state, data } = controller;
   const number = worst.numbers.get(params.get("coll") ?? "") ?? wholeNumber(params.get("op"));

@@ -407,7 +407,7 @@ export class Page {
     this.resize();
   }
 
-  /* Draws again, because more values of counters have arrived. */
+  /* Draws again after more values of counters have arrived. */
   #counted(): void {
     if (this.#gone) return;
     this.controller.draw();
@@ -602,7 +602,8 @@ export class Page {
     );
   }
 
-  /** Called after a key was pressed whose effect is on this view, not on the chart. @param at index of a flag */
+  /** Called after a key was pressed that affects this view, and not the chart.
+   * @param at index of a flag */
   asked(what: "find" | "help" | "details" | "flag", at = 0): void {
     if (what === "find") {
       this.find.focus();

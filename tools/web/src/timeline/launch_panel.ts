@@ -30,7 +30,7 @@ function chain(controller: Controller, title: string, rows: readonly number[], t
   );
 }
 
-/** Returns where in the program an event of a thread is. */
+/** Returns the place in the program of an event on a thread. */
 function place(controller: Controller, row: number): Child {
   const { job, lanes, reported } = controller.data,
     { events } = lanes!,
@@ -64,7 +64,7 @@ function place(controller: Controller, row: number): Child {
   ];
 }
 
-/** Writes "grid 128 × 1 × 1, block 256 × 1 × 1, 40 registers per thread". */
+/** Writes the parameters of a launch: "grid 128 × 1 × 1, block 256 × 1 × 1, 40 registers per thread". */
 export function shapeWords({ grid, block, registers, shared, occupancy }: Shape): string {
   return f.joined(
     ", ",
@@ -178,7 +178,7 @@ function launched(controller: Controller, launches: readonly Launched[]): Child 
   ];
 }
 
-/** Makes the launch part of an event's panel; null if nothing is known, as for annotations on a stream. */
+/** Makes the part of an event's panel about its launch. Returns null if nothing is known about it, as for annotations on a stream. */
 export function launchPart(controller: Controller, row: number): Child {
   const { lanes, reported } = controller.data;
   if (!reported || !lanes) return null;

@@ -7,7 +7,8 @@ import type { Reported } from "./event_details";
  * into a queue, from which another thread took it. */
 export type Launch = Readonly<Record<"call" | "row", number>>;
 
-/* Returns those events in rows [first, end) of a track that enclose an event, innermost first. @param deep depth of the event */
+/* Returns the events in rows [first, end) of a track that enclose an event, innermost first.
+ * @param deep depth of the event */
 function enclosing(events: Events, first: number, end: number, row: number, deep: number): number[] {
   const out: number[] = [];
   let depth = deep;

@@ -202,7 +202,7 @@ function subRows(rows: Row[], lanes: readonly SubLane[], at: number, from: numbe
   return y + (before ? 8 : 0);
 }
 
-/** Returns the rows [first, end) that overlap [y, y + height). */
+/** Returns the rows [first, end) that overlap the vertical range [y, y + height). */
 export function rowsIn(rows: readonly Row[], y: number, height: number): [number, number] {
   const first = lowest(rows.length, (i) => rows[i]!.y + rows[i]!.height > y);
   let end = first;

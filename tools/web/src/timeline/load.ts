@@ -15,7 +15,7 @@ import { PageReported } from "./event_details";
 
 const kept = new WeakMap<Job, ReturnType<typeof loadAll>>();
 
-/* Lets other tasks run, so that a frame can be drawn between two large blocks. */
+/* Pauses, so that other tasks can run. A frame can then be drawn between two large blocks. */
 function turn(): Promise<void> {
   return new Promise((done) => setTimeout(done, 0));
 }

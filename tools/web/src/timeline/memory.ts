@@ -89,8 +89,8 @@ export function curveOf(changes: readonly Change[]): Curve {
 
 const CATEGORIES = 3; // maximum number of categories that are named
 
-/** Returns the values of a curve at the begin and the end of a span, the maximum between them, and its time; null if the curve starts
- * later. */
+/** Returns four facts about a curve in a span: its values at the begin and the end, its maximum between them, and the time of the maximum.
+ * Returns null if the curve starts after the span. */
 export function overSpan({ times, values }: Curve, { begin, end }: Span) {
   const [first, last] = [begin, end].map((time) => lowest(times.length, (i) => times[i]! > time) - 1) as [number, number];
   if (last < 0) return null;

@@ -68,7 +68,7 @@ export function isWide(operation: Operation, pixelsPerNs: number): boolean {
   return (operation.last - operation.begin) * pixelsPerNs >= LEAST_WIDTH;
 }
 
-/** Returns the uncertainty [ns] of a rank's arrival relative to the arrivals of the other members. */
+/** Returns the uncertainty [ns] of the arrival of a rank. It is relative to the arrivals of the other members. */
 export function doubt(operation: Operation, at: number, ranks: readonly Rank[]): number {
   const own = ranks[at];
   if (!own) return 0;

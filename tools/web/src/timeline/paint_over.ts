@@ -140,7 +140,7 @@ const WIDTH = 2.5,
   CASING = 1.5,
   HALF_BOX = 6;
 
-/** Paints the visible part of the path. @p heightOf returns the height of a piece. */
+/** Paints the visible part of the path. @p heightOf returns the height at which a piece is drawn. */
 export function paintPath(canvas: Canvas, path: Path, heightOf: (placed: Placed) => number): void {
   const { ctx, theme, scale } = canvas,
     runs = path.runs(scale, heightOf);
@@ -178,7 +178,8 @@ export function outlinePiece({ ctx, theme, scale }: Canvas, { piece }: Placed, y
 /** An arrow from a call to an event that it launched: the begins [px] and the boxes of both. */
 export type Arrow = Readonly<Record<"x0" | "x1", number> & Record<"from" | "to", Box>>;
 
-/** FEW: more arrows than this are thin. APART: of thin arrows whose ends are less than this apart [px], only one is drawn. */
+/** FEW: if there are more arrows than this, they are thin. APART: if the ends of several thin arrows are less than this apart [px], only
+ * one of these arrows is drawn. */
 const FEW = 12,
   APART = 3;
 const HEAD_LENGTH = 7,

@@ -63,7 +63,8 @@ export class Path {
     return this.list.find(({ piece }) => `${piece.step}.${piece.place}` === text) ?? null;
   }
 
-  /** Returns the thread of a host piece: the thread of its call or, if it has no call, of the next call. */
+  /** Returns the thread of a host piece. It is the thread of the piece's call. If the piece has no call, it is the thread of the next call.
+   */
   threadOf(placed: Placed, lanes: RankLanes): Track | null {
     const kept = this.#threads.get(placed);
     if (kept !== undefined) return kept;

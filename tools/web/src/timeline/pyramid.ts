@@ -94,7 +94,7 @@ export class Pyramid {
     return false;
   }
 
-  /** Returns the highest level whose buckets are no wider than this [ns]. */
+  /** Returns the highest level whose buckets are at most this wide [ns]. */
   levelFor(width: number): number {
     let level = 0;
     while (this.width * 2 ** (level + 1) <= width && 2 ** level < this.buckets) level++;

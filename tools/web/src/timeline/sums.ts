@@ -3,7 +3,7 @@ import { COMPUTE, COPIES, LANE_KINDS, TRANSFER, UNMATCHED, WAIT, type JobBlock, 
 import type { Lanes, EventList } from "./lanes";
 import type { Pyramid } from "./pyramid";
 
-/** Returns whether the page has all GPU events of a rank in a span. */
+/** Returns whether the page has all GPU events of a rank in this span. */
 export function hasEvents(job: JobBlock, rank: Rank, span: Span): boolean {
   return job.complete || missingParts(job, rank, span).length === 0;
 }
@@ -56,7 +56,7 @@ function length(intervals: readonly [number, number][]): number {
   return intervals.reduce((sum, [begin, end]) => sum + (end - begin), 0);
 }
 
-/* Returns the parts of the spans a that are not in the spans b. Each list is disjoint and ascending. */
+/* Returns the parts of the spans @p a that are not in the spans @p b. Within each list, the spans do not overlap and are ascending. */
 function subtract(a: readonly [number, number][], b: readonly [number, number][]): [number, number][] {
   const out: [number, number][] = [];
   let j = 0;

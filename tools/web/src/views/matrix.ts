@@ -23,7 +23,7 @@ export function membersOf(text: string): number[] | null {
   return ranks;
 }
 
-/** Values of pairs of hosts or ranks, and for each value the number of rows from which it was computed. */
+/** Values for pairs of hosts or ranks. Each value has the number of rows from which it was computed. */
 class Square {
   readonly #cells = new Map<string, { value: number; of: number }>();
   /** true: every added group covers all hosts, so all pairs have the same value. null: no group was added. */

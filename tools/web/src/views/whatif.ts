@@ -21,7 +21,7 @@ const WASTE_PCT = 5,
   WORTH_PCT = 1;
 /** Share [%] of the critical path. If at least this share has no recorded cause, the view mentions it. */
 const BEFORE_PCT = 1;
-/** Share of the ranks [%]. whatif.job fixes this share of the ranks together: the worst ones. */
+/** Share of the ranks [%] that are fixed together: the worst ones. whatif.job uses the same share. */
 const WORST_PCT = 3;
 
 type Group = Readonly<Record<"what" | "title" | "one", string>>;
