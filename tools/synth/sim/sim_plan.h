@@ -1,6 +1,6 @@
 /* The plan of a job: starts and ends of every collective on every rank. Ranks depend on one another
- * only through collectives. With the plan, each rank can therefore be simulated again alone, once
- * for each section of its file. */
+ * only through collectives. With the plan, each rank can therefore be simulated again separately,
+ * once for each section of its file. */
 #ifndef TMERGE_SYNTH_SIM_PLAN_H
 #define TMERGE_SYNTH_SIM_PLAN_H
 
