@@ -86,8 +86,8 @@ static tms_status open_truth(const tms_config *config, tms_sink **sink, tms_erro
     return status;
 }
 
-/* Makes the folders between the job's folder, which exists, and a file. Opening the file reports
- * failures. */
+/* Makes the folders of a file below the job's folder, which exists already. Ignores failures,
+ * because opening the file then fails and is reported. */
 static void make_folders(char *path, size_t dir_length) {
     for (char *slash = strchr(path + dir_length + 1, '/'); slash != NULL;
          slash = strchr(slash + 1, '/')) {

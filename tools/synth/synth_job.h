@@ -10,8 +10,8 @@
 
 /** Writes a rank's trace and measures its GPU work.
  *
- * @param writer  open; stays open
- * @param tally   must be empty; finished on TMS_OK, with n_recorded set
+ * @param writer  is open and stays open
+ * @param tally   must be empty; on TMS_OK it is finished, and n_recorded is set
  * @return        TMS_OK; TMS_ERR_FAULT out of memory */
 tms_status tms_job_write_rank(const tms_plan *plan, int64_t rank, tms_writer *writer,
                               tms_tally *tally, tms_error *err) __attribute__((warn_unused_result));

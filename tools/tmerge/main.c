@@ -35,13 +35,14 @@ static tm_status check_memory(tm_error *err) {
     (void)tm_fail(err, TM_ERR_FAULT, NULL, -1,
                   "memory is limited to %lld MiB (ulimit -v); tmerge needs %d",
                   (long long)(limit.rlim_cur >> 20), LEAST_MIB);
-    if (tm_launch_has_hosts()) /* MPI has not started, so all processes print the message; it names
-                                  the host */
+    if (tm_launch_has_hosts()) /* MPI has not started, so every process prints this message; the
+                                  host distinguishes the messages */
         (void)gethostname(err->host, sizeof err->host - 1);
     return TM_ERR_FAULT;
 }
 
-/* Returns whether @p mine is true on all processes, which may see different files. */
+/* Returns whether @p mine is true on all processes. It may differ, because the hosts may have
+ * different files. */
 static bool say_all(bool mine) {
     bool one =
         tm_launcher_env_is_alone(tm_launch_place()) || tm_mpi_is_one(MPI_COMM_WORLD, mine, true);
@@ -131,8 +132,8 @@ int main(int argc, char **argv) {
     err.status = run_all(argc, argv, &err);
     if (err.status != TM_OK && err.message[0] != '\0') /* else already reported */
         speak(&err);
-    /* When a process exits with an error, mpirun ends the others. Errors that this causes must not
-     * replace the agreed status. */
+    /* A process that exits with an error makes mpirun end the other processes. The monitor stops
+     * before that: it would report them as lost, and replace the agreed status. */
     if (err.status != TM_OK)
         tm_liveness_end();
     MPI_Initialized(&started);

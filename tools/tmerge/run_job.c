@@ -55,8 +55,8 @@ tm_status tm_pipeline_check_output(const tm_pipeline *p, tm_error *err) {
     return tm_mpi_agree(p->comm, p->self == 0 ? check_output(p, err) : TM_OK, err);
 }
 
-/* Checks a pattern from the store. A bad pattern means that the store is damaged, because the user
- * did not type it. */
+/* Checks a pattern that was read from the store. The user did not type it, so if it is invalid, the
+ * store is damaged. */
 static tm_status take_pattern(const tm_pipeline_store *from, const char *name, const char *pattern,
                               const char **out, tm_error *err) {
     regex_t compiled;
@@ -115,7 +115,7 @@ tm_status tm_pipeline_restore(tm_pipeline *p, tm_pipeline_store *from, tm_error 
                                       .step_pattern = p->step_pattern};
     tm_table *left_out = tm_tables_find(&p->tables, "job.left_out");
     tm_status status = tm_mpi_restore(p->comm, from->store, &patterns, left_out, &p->loaded, err);
-    tm_store_close(from->store); /* now, because the new store may replace this one */
+    tm_store_close(from->store); /* close it now, because the new store may replace its file */
     from->store = NULL;
     return status;
 }
@@ -157,7 +157,8 @@ static tm_status match_ranks(tm_pipeline *p, tm_error *err) {
     return TM_OK;
 }
 
-/* Replays the job, if the ranks' clocks were compared. */
+/* Replays the job. Does nothing with --no-replay, or if the clocks of several ranks were not
+ * aligned. */
 static tm_status replay(tm_pipeline *p, tm_error *err) {
     tm_replay_result_init(&p->replay);
     if (tm_argument(p->arguments, "no-replay") ||
@@ -178,13 +179,13 @@ static tm_status replay(tm_pipeline *p, tm_error *err) {
     return TM_OK;
 }
 
-/* Frees data whose results are in tables. */
+/* Frees data that is no longer needed, because its results are in tables. */
 static void free_matched(tm_pipeline *p) {
     tm_collectives_free(&p->collectives);
     tm_replay_result_free(&p->replay);
 }
 
-/* Runs the analyses on each rank, which takes longest. */
+/* Runs the analyses of single ranks. This is the longest phase. */
 static tm_status analyse_ranks(tm_pipeline *p, tm_error *err) {
     const tm_progress_sink sink = {tm_line_bar, NULL};
     tm_progress_work work = {"analysing", "events", 0};
@@ -325,7 +326,7 @@ static void warn_of_communication(const tm_pipeline *p) {
     regex_t pattern;
     bool any = false;
     if (tm_pattern_compile(p->comm_pattern, REG_NOSUB, &pattern, NULL) != TM_OK)
-        return; /* out of memory: the readers have already compiled the same pattern */
+        return; /* only for lack of memory: the readers have compiled the same pattern */
     for (size_t i = 0; i < tm_names_count(p->names) && !any; i++)
         any = regexec(&pattern, tm_names_text(p->names, (uint32_t)i).bytes, 0, NULL, 0) == 0;
     regfree(&pattern);
@@ -333,7 +334,8 @@ static void warn_of_communication(const tm_pipeline *p) {
         tm_console_warn("--comm-pattern '%s' matches no name in these traces", p->comm_pattern);
 }
 
-/* Fails if results are doubtful, as --strict requires. By now, everything has been written. */
+/* Implements --strict: fails if the results are doubtful. At this point, everything has been
+ * written. */
 static tm_status fail_doubted(const tm_pipeline *p, tm_error *err) {
     char what[TM_DOUBT_TEXT];
     return tm_doubt_text(&p->tables, what)
@@ -438,8 +440,8 @@ static tm_status choose_page(tm_pipeline *p, tm_error *err) {
     return TM_OK;
 }
 
-/* Parses a rate. Sets 0 if the option is not given. If the user gives 0, a stored rate is dropped.
- */
+/* Parses a rate. Without the option, the rate is 0, which means unknown. With the value 0, the user
+ * drops a stored rate. */
 static tm_status parse_rate(const tm_pipeline *p, const char *option, int64_t *out, tm_error *err) {
     TM_TRY(tm_count_parse(tm_argument(p->arguments, option), option, out, err));
     *out = *out < 0 ? 0 : *out;
@@ -488,8 +490,8 @@ static tm_status start(tm_pipeline *p, const tm_pipeline_input *input, tm_error 
     return status;
 }
 
-/* Limits this process's memory: to --memory if it is given, else to the process's share of three
- * quarters of the host's memory. */
+/* Limits the memory of this process to --memory. If --memory is not given, the limit is this
+ * process's share of three quarters of the host's memory. */
 static void bound_memory(tm_pipeline *p) {
     const char *temporary = getenv("TMPDIR"), *end = p->output ? strrchr(p->output, '/') : NULL;
     const int64_t host = tm_memory("");
@@ -509,8 +511,8 @@ static void bound_memory(tm_pipeline *p) {
         tm_spill_begin(p->memory, p->folder, asked);
 }
 
-/* Warns how much data did not fit into memory. If the run failed because the disk with the
- * temporary file is full, adds that to the error. */
+/* Warns if data did not fit into memory, and says how much. If the run failed because the temporary
+ * file could not be written, the error says so. */
 static tm_status say_spilled(const tm_pipeline *p, tm_status status, tm_error *err) {
     static const char why[] = "no temporary file for what does not fit into memory (--memory)";
     int error = tm_spill_error();

@@ -28,8 +28,8 @@ typedef struct tm_pipeline {
     bool shows_progress;
     tm_times times;
 
-    /* Settings that affect results and are stored. Options set them; read() of the input may change
-     * them. */
+    /* Settings that affect the results. The store keeps them. Options set them, and read() of the
+     * input may change them. */
     tm_align align;
     int64_t wall_uncertainty_ns;
     const char *comm_pattern; /* NULL: none */
@@ -41,10 +41,10 @@ typedef struct tm_pipeline {
     const struct tm_ncu *ncu; /* on process 0; set by the input, may be NULL; not stored */
     const struct tm_snapshots *snapshots; /* same as ncu */
     bool compress;
-    int64_t memory; /* limit of this process's memory [B] from --memory; 0: default */
-    tm_scenario
-        *scenario; /* the user's scenario, which is also replayed; set by the input, may be NULL */
-    const tm_list *steps; /* steps whose figures are wanted; set by the input, may be NULL */
+    int64_t memory;        /* limit of this process's memory [B] from --memory; 0: default */
+    tm_scenario *scenario; /* the user's scenario, which is replayed in addition to the job; set by
+                              the input, may be NULL */
+    const tm_list *steps;  /* steps whose figures are wanted; set by the input, may be NULL */
 
     tm_tables tables; /* empty until the input has been read */
     tm_loaded loaded; /* set by the input */
@@ -69,17 +69,17 @@ typedef struct tm_pipeline_input {
 
     /** Warns about the input, on process 0, before the summary. NULL: nothing to warn of. */
     void (*warn)(const tm_pipeline *p, const void *context);
-    /** Called if no timeline was read; then the run ends. NULL: some timeline is always read.
-     * Collective: over p->comm. */
+    /** Called if no timeline was read. The run ends afterwards. NULL: the input always reads some
+     * timeline. Collective: over p->comm. */
     tm_status (*without)(tm_pipeline *p, void *context, tm_error *err);
     /** Prints the result on process 0. NULL: print the summary. */
     tm_status (*print)(const tm_pipeline *p, const void *context, tm_error *err);
-    /** Called on process 0 after the replay; the run then ends without analyses and without a
-     * store. NULL: the run continues. */
+    /** Called on process 0 after the replay. The run ends afterwards, without analyses and without
+     * a store. NULL: the run continues instead. */
     tm_status (*finish)(tm_pipeline *p, void *context, tm_error *err);
     void *context;
-    bool has_page; /* write a report next to the store; the command has the options html and no-html
-                    */
+    bool has_page; /* whether to write a report next to the store; the command must have the options
+                      html and no-html */
 } tm_pipeline_input;
 
 /** Starts MPI, reads the input, matches, analyses, writes the store and prints the summary. Uses
@@ -95,8 +95,8 @@ tm_status tm_pipeline_run(const tm_arguments *arguments, const char *output,
  * TM_OK; TM_ERR_OUTPUT. Collective: over p->comm. */
 tm_status tm_pipeline_check_output(const tm_pipeline *p, tm_error *err) TM_MUST_CHECK;
 
-/** Opens a store and takes its settings, except those that options give. TM_OK; TM_ERR_INPUT;
- * TM_ERR_FAULT. Collective: no. */
+/** Opens a store and takes its settings. If the user gives a setting as an option, the option
+ * counts. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. Collective: no. */
 tm_status tm_pipeline_settings(tm_pipeline *p, tm_pipeline_store *from,
                                tm_error *err) TM_MUST_CHECK;
 

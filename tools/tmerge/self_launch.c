@@ -16,12 +16,13 @@
 #include "launch/launch.h"
 #include "output/console.h"
 
-/* Measured on traces of tmerge-synth: starting processes costs 0.1 s, plus 0.06 s of a core for
- * each (on two cores 0.18 s for two, 0.52 s for eight), while one process takes 2.8 ms for 1 MB of
- * JSON, and 16 to 35 ms for 1 MB of a packed format (SQLite 16, gzip and stores 32 to 35). So
- * tmerge starts one process for every 128 MB of JSON or 11 MB of other formats, if that makes at
- * least two: starting the second process then costs less than it saves, and each process has at
- * least 0.36 s of work. */
+/* These limits are from measurements with traces of tmerge-synth. Starting processes costs 0.1 s,
+ * and 0.06 s of a core for each process: on two cores, two processes cost 0.18 s, and eight cost
+ * 0.52 s. Reading 1 MB of JSON takes one process 2.8 ms. Reading 1 MB of a packed format takes 16
+ * ms (SQLite) or 32 to 35 ms (gzip and stores).
+ * So tmerge starts one process for every 128 MB of JSON, or for every 11 MB of other formats, if
+ * that makes at least two processes. Each process then has at least 0.36 s of work, and starting
+ * the second one costs less than it saves. */
 #define EACH_BYTES (INT64_C(128) << 20)
 enum { PACKED = 12 };
 
@@ -61,7 +62,7 @@ static int64_t choose(const tm_arguments *arguments) {
     work w = {0};
     tm_error ignored;
     if (tm_inputs_each(arguments, weigh, &w, &ignored) != TM_OK || w.has_pipe)
-        return 1; /* the function that reads the file reports errors */
+        return 1; /* the code that reads the file later reports the error */
     int64_t n = w.bytes / EACH_BYTES, cores = n > 1 ? tm_cores("") : 1;
     n = n < w.pieces ? n : w.pieces;
     n = n < cores ? n : cores;
@@ -95,8 +96,8 @@ static bool has_network(void) {
     return has;
 }
 
-/* Returns whether the command line is too long: Open MPI passes it in an environment variable, and
- * Linux allows 128 KiB for a variable with its name. */
+/* Returns whether the command line is too long for mpirun. Open MPI passes it in an environment
+ * variable, and Linux allows 128 KiB for a variable with its name. */
 static bool is_too_long(const tm_arguments *arguments) {
     size_t size = 128;
     for (size_t i = 0; i < arguments->n_typed; i++)
@@ -125,10 +126,10 @@ static bool is_prevented(const tm_arguments *arguments, char *why, size_t size) 
     return true;
 }
 
-/* Sets mpirun up to run on this machine only, but keeps the user's settings of where processes run.
- * In Open MPI 4, all runs of a user on a host share one session folder. Each removes the folder at
- * its end, and a run that starts at that moment fails. So this run gets a separate folder, which
- * mpirun makes and removes. */
+/* Sets up mpirun to run on this machine only. Settings that the user has made of where processes
+ * run stay. In Open MPI 4, all runs of a user on a host share one session folder. Each run removes
+ * the folder at its end, and a run that starts at that moment fails. So this run gets a separate
+ * folder, which mpirun makes and removes. */
 static void set_up_mpirun(void) {
     char began[32], session[TM_PATH_MAX + 64];
     snprintf(began, sizeof began, "%" PRId64, tm_launch_began_ns());

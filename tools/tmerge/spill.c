@@ -16,7 +16,8 @@
 
 #include "base/sorted.h"
 
-/* Names that the linker makes (--wrap): __real_X is X of the C library, and __wrap_X replaces X. */
+/* The linker (option --wrap) defines these names: __real_X is the function X of the C library, and
+ * calls of X become calls of __wrap_X. */
 /* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
@@ -32,8 +33,8 @@ void __wrap_free(void *block);
 
 static const size_t LARGE = (size_t)1 << 20;
 
-/* A block in the file. It may grow in place to ROOM_FACTOR times its first size. The offset of a
- * freed block is not used again, but its space on the disk is given back. */
+/* A block in the file. It may grow in place to ROOM_FACTOR times its first size. When a block is
+ * freed, its offset is not used again, but its space on the disk is given back. */
 enum { ROOM_FACTOR = 4 };
 typedef struct mapped {
     char *at;
@@ -72,8 +73,9 @@ static bool must_spill(size_t size) {
            (size > PTRDIFF_MAX / 2 || resident() + (long long)size > bound / 2);
 }
 
-/* If more than 7/8 of the bound is resident, drops pages of the next blocks from memory until 5/8
- * are left. Their content stays in the file, and in the system's cache as long as there is room. */
+/* If more than 7/8 of the bound is resident, drops pages of blocks from memory, one block after
+ * another, until 5/8 are left. The content of a dropped page stays in the file. It also stays in
+ * the system's cache as long as there is room. */
 static void make_room(void) {
     const long long bound = atomic_load(&spill.bound);
     if (resident() <= bound / 8 * 7)
@@ -110,8 +112,8 @@ static int start_thread(void) {
     return error == 0 ? pthread_detach(thread) : error;
 }
 
-/* Opens a file without a name. On file systems that cannot do this, the file has a name for a
- * moment. */
+/* Opens a temporary file that has no name. If the file system does not support this, makes a file
+ * with a name and removes the name at once. */
 static int open_file(void) {
     char path[4096];
     int fd = open(spill.folder, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
@@ -136,8 +138,8 @@ static size_t whole_pages(size_t size) {
     return (size + spill.page - 1) / spill.page * spill.page;
 }
 
-/* Reserves space in the file. Without it, writing to a block would kill the process if the disk is
- * full. */
+/* Reserves space for a block in the file. Without this, writing to the block would kill the process
+ * if the disk is full. */
 static int reserve(off_t offset, size_t size) {
     if (fallocate(spill.fd, 0, offset, (off_t)size) == 0)
         return 0;
@@ -219,13 +221,13 @@ static void *map_block(size_t size) {
     return block.at;
 }
 
-/* Returns a zeroed block of the file. If it returns NULL, the caller uses memory or, if *fails is
- * set, fails. */
+/* Returns a zeroed block of the file, or NULL. After NULL, the caller has to fail if *fails is set;
+ * otherwise, it allocates ordinary memory. */
 static void *allocate(size_t size, bool *fails) {
     *fails = false;
     if (!must_spill(size))
         return NULL;
-    make_room(); /* also here, because the thread may have to wait for a core */
+    make_room(); /* the thread may not get a core in time, so this checks, too */
     pthread_mutex_lock(&spill.mutex);
     void *at = map_block(size);
     *fails = !at && spill.asked;
@@ -235,7 +237,8 @@ static void *allocate(size_t size, bool *fails) {
     return at;
 }
 
-/* Returns whether a block may be in the file: blocks of the file start at a page. */
+/* Returns whether a block may be in the file. Blocks in the file start at a page, so other
+ * addresses are not in it. */
 static bool could_be(const void *block) {
     return atomic_load(&spill.n_seen) > 0 && block && (uintptr_t)block % spill.page == 0;
 }

@@ -5,16 +5,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Bounds the resident memory of this process from now on. In tmerge's own code, but not in
- * libraries, the linker replaces malloc, calloc, realloc, aligned_alloc and free by functions of
- * spill.c (--wrap). Blocks of 1 MiB and more are in memory up to half the bound. Further blocks are
- * in a file without a name, which disappears however the process ends. When more than 7/8 of the
- * bound is resident, a thread drops pages of the file from the process's memory. They return when
- * they are used.
+/** Bounds the resident memory of this process from now on. Allocations in tmerge's own code go
+ * through spill.c: the linker replaces malloc, calloc, realloc, aligned_alloc and free (--wrap).
+ * Allocations in libraries do not.
+ * Blocks of 1 MiB and more are in memory as long as they take up to half of the bound together.
+ * Further blocks are in a temporary file without a name, which disappears when the process ends
+ * for whatever reason. When more than 7/8 of the bound is resident, a thread drops pages of the
+ * file from the process's memory. A dropped page comes back when it is used.
  * @param bytes   the bound [B]
- * @param folder  of the temporary file; copied
- * @param asked the user gave the bound: allocation then fails if the file cannot hold a block.
- * Otherwise, the block is made in memory */
+ * @param folder  folder of the temporary file; copied
+ * @param asked   whether the user gave the bound; an allocation then fails if the file cannot hold
+ * the block; without it, the block is made in memory instead */
 void tm_spill_begin(int64_t bytes, const char *folder, bool asked);
 
 /** Returns the maximum number of bytes that were in the file at a time; 0 if memory sufficed. */

@@ -1,8 +1,11 @@
 // Builds the report page: node build.mjs SOURCE_DIR MODULES_DIR OUTPUT.c [PAGE.html]
 //
-// The page is one text with four marks, at which tmerge inserts: the addition to the content security policy of a served page, the title,
-// the tables before the program, and the blocks of data after it. The policy names the program and the style by their hashes, so nothing
-// else runs, whatever the data contain.
+// The page is one text with four marks. At each mark, tmerge inserts something:
+// - an addition to the content security policy, if the page is served;
+// - the title;
+// - before the program, the tables;
+// - after the program, the blocks of data.
+// The policy names the program and the style by their hashes, so nothing else runs, whatever the data contain.
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,5 +1,5 @@
-// The colours of maps: five stops, linear between them, at 21 positions. Text in a cell is dark or
-// light, whichever contrasts more with the cell (WCAG 2, relative luminance).
+// The colours of maps. A ramp is given by five colours. Linear interpolation between them gives its 21 colours. The text in a cell is dark
+// or light: whichever has more contrast with the cell (relative luminance of WCAG 2).
 const RAMPS = {
   wait: {
     light: ["#fbf6f3", "#f3cbb6", "#df8a60", "#b5320f", "#6d1e07"],

@@ -20,10 +20,11 @@ typedef struct tms_network {
     bool (*ended)(void *context, const tms_sim *sim, tms_comm *comm);
 } tms_network;
 
-/** Runs a rank's tasks until all are done, or one needs a collective whose end is not yet known.
+/** Runs the queued tasks of a rank. Stops early at a task that needs the end of a collective if
+ * this end is not known yet. The caller then calls again later, which gives the same times.
  *
- * Tasks of all streams run in the order of their launches, because a task depends only on earlier
- * ones. A return before all are done does not affect simulated time.
+ * The tasks of all streams run in one order, that of their launches, because a task depends only
+ * on tasks that were launched before it.
  * @param network may be NULL if no collective is queued
  * @return whether all tasks are done */
 bool tms_gpu_advance(tms_sim *sim, const tms_network *network);

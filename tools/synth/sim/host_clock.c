@@ -3,8 +3,8 @@
 
 #include "synth/base/rng.h"
 
-/* Select random numbers. They differ from all numbers of ranks, and from the values in sim_plan.c
- * and injected_faults.c. */
+/* Each value selects one series of random numbers. The values differ from all rank numbers, and
+ * from the values that sim_plan.c and injected_faults.c use. */
 #define HOST_STREAM (UINT64_MAX - 3)
 #define GPU_STREAM (UINT64_MAX - 4)
 
@@ -46,7 +46,8 @@ int64_t tms_clock_recorded_ns(const tms_clock *clock, int64_t true_ns) {
            (true_ns >= clock->step_at_ns ? clock->step_ns : 0);
 }
 
-/* Returns the recorded time on a track. */
+/* Returns the time that the trace has for a true time: the host's error is included, and on a GPU
+ * track also the GPU's error. */
 static int64_t on_track(const tms_clock *clock, tms_track track, int64_t true_ns) {
     return tms_clock_recorded_ns(clock, true_ns) + (tms_track_gpu(track) ? clock->gpu_error_ns : 0);
 }

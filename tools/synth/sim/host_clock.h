@@ -1,4 +1,5 @@
-/* Errors of clocks: what a host records for a time of the job. */
+/* Errors of clocks: convert the true time of the simulation to the time that a host's clock shows.
+ */
 #ifndef TMERGE_SYNTH_HOST_CLOCK_H
 #define TMERGE_SYNTH_HOST_CLOCK_H
 
@@ -10,8 +11,10 @@
 #include "synth/base/event_list.h"
 #include "synth/base/placement.h"
 
-/* recorded = true + offset_ns + drift_ppb * (true - TMS_EPOCH_NS) / 1e9, plus step_ns from
- * step_at_ns (true) on, plus gpu_error_ns on the GPU's tracks. */
+/* Error of a rank's clock. The trace has the following time for a true time:
+ * true + offset_ns + drift_ppb * (true - TMS_EPOCH_NS) / 1e9
+ * From the true time step_at_ns on, step_ns is added. On the GPU's tracks, gpu_error_ns is added.
+ */
 typedef struct tms_clock {
     int64_t offset_ns;
     int64_t drift_ppb;

@@ -1,11 +1,11 @@
-/* Each fault is drawn separately, from the seed and the numbers of what it affects: rank, step,
- * kernel. */
+/* Faults that options inject. Each fault has its own random numbers. They depend only on the seed
+ * and on what the fault affects, such as the numbers of a rank, step and kernel. */
 #include "injected_faults.h"
 
 #include "synth/base/rng.h"
 
-/* Select random numbers. They differ from all numbers of ranks, and from the values in sim_plan.c
- * and host_clock.c. */
+/* Each value selects one series of random numbers. The values differ from all rank numbers, and
+ * from the values that sim_plan.c and host_clock.c use. */
 #define ROTATION_STREAM (UINT64_MAX - 1)
 #define LOSS_STREAM (UINT64_MAX - 2)
 #define LATE_STREAM (UINT64_MAX - 5)
@@ -13,8 +13,8 @@
 #define HOST_STREAM (UINT64_MAX - 8)
 #define HICCUP_STREAM (UINT64_MAX - 9)
 
-/* Selects random numbers, instead of a step number. simulated_rank.c, kineto_frame.c and
- * write_nsys.c use others. */
+/* Selects a rank's random numbers for the skipped steps. The value stands where a step number
+ * usually is. simulated_rank.c, kineto_frame.c and write_nsys.c use other values. */
 #define SKEW_STREAM (UINT64_MAX - 2)
 
 static int64_t common_divisor(int64_t a, int64_t b) {
@@ -53,7 +53,8 @@ static bool holds(int64_t first, int64_t last, int64_t number) {
     return first < 0 || (first <= number && number <= last);
 }
 
-/* Returns the product of all --slow factors of a kernel, or of whole steps if @p kernel is -1. */
+/* Multiplies @p ppm by each --slow factor that applies to a kernel. If @p kernel is -1, multiplies
+ * it by each --slow factor that applies to the whole step. */
 static int64_t slowed_ppm(const tms_config *config, int64_t rank, int64_t step, int64_t kernel,
                           int64_t ppm) {
     for (int64_t i = 0; i < config->n_slow; i++) {

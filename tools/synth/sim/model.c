@@ -1,6 +1,6 @@
 /* A GPT-like model with tensor, data and pipeline parallelism. The pipeline runs all forward passes
- * before all backward passes (GPipe), so each pair of stages first sends only forward, then only
- * backward. So one stream per pair causes no deadlock. */
+ * before all backward passes (GPipe). A pair of stages therefore first sends only forward, then
+ * only backward, so one stream per pair cannot cause a deadlock. */
 #include "model.h"
 
 #include "cpu.h"
@@ -10,7 +10,8 @@
 #define SMALL_KERNELS 20
 #define SMALL_KERNEL_NS 1500
 
-/* Factor by which batches in pageable memory are larger, so that the fault has an effect. */
+/* With pageable memory, batches are larger by this factor. Otherwise their copies would be too
+ * short to notice. */
 #define PAGEABLE_FACTOR 16
 
 /* A kernel, and its share of a layer's forward time. */
@@ -19,7 +20,7 @@ typedef struct layer_kernel {
     int64_t ppm;
 } layer_kernel;
 
-/* A pass over a layer: its kernels and the operators around them, which come in pairs. */
+/* A pass over one layer: its kernels, and the pairs of operators that launch them. */
 typedef struct pass {
     const layer_kernel *kernels;
     int n_kernels;
@@ -42,7 +43,8 @@ static const layer_kernel backward_kernels[] = {
     {TMS_GPU_NORM_BACKWARD, 70000},
 };
 
-/* Pairs of operators, used in turn. The backward pass has its pairs in the same order. */
+/* The operator pairs of each pass. A layer uses the three pairs in turn. The backward pass lists
+ * the counterparts of the forward pairs in the same order. */
 static const pass forward_pass = {
     forward_kernels,
     sizeof forward_kernels / sizeof forward_kernels[0],
@@ -71,7 +73,8 @@ static int64_t stage_buckets(const tms_sim *sim) {
                : tms_config_stage_buckets(sim->config, sim->placement.pp);
 }
 
-/* Returns whether the stage loads batches: the first needs the tokens, the last the targets. */
+/* Returns whether the rank's stage loads batches. The first stage needs the tokens, and the last
+ * stage needs the targets. */
 static bool loads(const tms_sim *sim) {
     return sim->channels[TMS_ROLE_PREVIOUS] == NULL || sim->channels[TMS_ROLE_NEXT] == NULL;
 }
@@ -96,20 +99,21 @@ static void tensor(tms_sim *sim, tms_collective what, int64_t layer) {
     tms_cpu_push_comms(sim);
 }
 
-/* Adds the operators and kernels of a layer: pairs of nested operators, with the kernels spread
- * over them. @p index counts layers over all microbatches of the job, and gives sequence numbers.
- */
+/* Adds the operators and kernels of a layer. Operators come in pairs, one nested in the other, and
+ * the kernels are spread over the pairs.
+ * @param index number of the layer, counted over all microbatches of the job; the operators'
+ * sequence numbers follow from it */
 static void operators(tms_sim *sim, const pass *what, int64_t index) {
     int64_t ops = sim->config->cpu_ops;
     int64_t pairs = ops > 0 ? (ops + 1) / 2 : 1;
     int64_t first = index * pairs + 1;
     int64_t k = 0;
 
-    /* Kernels are spread evenly. If there are many operators, most launch nothing, as views and
-     * reshapes in real models. */
+    /* The kernels are spread evenly over the pairs. If there are more pairs than kernels, some
+     * pairs launch nothing. In real models, views and reshapes launch nothing. */
     for (int64_t i = 0; i < pairs; i++) {
-        /* The backward pass runs the operators in reverse, so each pair takes the number of its
-         * forward pair. */
+        /* The backward pass runs the pairs in reverse order. Each of its pairs has the sequence
+         * number of its forward pair. */
         int64_t pair = what->backward ? pairs - 1 - i : i;
         bool nested = 2 * pair + 1 < ops; /* if `ops` is odd, one pair lacks its inner operator */
         tms_span outer = {0};
@@ -152,8 +156,8 @@ static void layer(tms_sim *sim, const pass *what, int64_t microbatch, int64_t in
     }
 }
 
-/* Copies from pageable memory: the CPU waits until the copy ends. So far the step has queued only
- * copies, so the time at which the GPU is done is known. */
+/* Copies a batch from pageable memory, and makes the CPU wait until the copy ends. The step has
+ * queued only copies so far, so tms_gpu_advance() finds when the copy ends. */
 static void copy_pageable(tms_sim *sim) {
     tms_event event = {.kind = TMS_RT_STREAM_SYNCHRONIZE, .track = sim->thread};
 
@@ -213,7 +217,7 @@ static void load(tms_sim *sim) {
     }
 }
 
-/* Sends or receives a microbatch's activations or their gradients. */
+/* Sends or receives the activations of a microbatch, or their gradients. */
 static size_t pass_on(tms_sim *sim, tms_role role, tms_collective what, int64_t microbatch) {
     const tms_config *config = sim->config;
     tms_message message = {what, TMS_DTYPE_BFLOAT16,
@@ -235,8 +239,9 @@ static size_t bucket(tms_sim *sim, tms_collective what, int64_t index) {
     return tms_cpu_communicate(sim, TMS_ROLE_DATA, message);
 }
 
-/* Gathers sharded parameters, one part before the layers that need it. The parts are the gradient
- * buckets in reverse. */
+/* Gathers the sharded parameters that layer @p index needs. The parameters have as many parts as
+ * there are gradient buckets, in reverse order. Each part is gathered right before its first layer.
+ */
 static void gather(tms_sim *sim, int64_t index, size_t *gathered) {
     int64_t buckets = stage_buckets(sim);
     int64_t layers = stage_layers(sim);
@@ -328,8 +333,8 @@ static void depend_on_gradients(tms_sim *sim) {
     }
 }
 
-/* Runs the collectives of the whole job: one for the norm of all gradients, one for a few bytes
- * that every rank logs. */
+/* Runs the two collectives of the whole job. One computes the norm of all gradients. The other is
+ * for a few bytes that every rank logs. */
 static void grad_norm(tms_sim *sim) {
     tms_message norm = {TMS_ALL_REDUCE, TMS_DTYPE_FLOAT, 4};
     tms_message log = {TMS_ALL_GATHER, TMS_DTYPE_FLOAT, 4 * sim->config->ranks};
@@ -388,7 +393,7 @@ void tms_model_step(tms_sim *sim) {
         backward(sim, i);
     }
     tms_cpu_spend(sim, 15000, 30000);
-    /* Queued right after the backward pass, so that this kernel runs while the last bucket is
+    /* This memset is queued right after the backward pass, so that it runs while the last bucket is
      * reduced. */
     zero = tms_cpu_open(sim, TMS_OP_ZERO, 0);
     tms_cpu_copy(sim, TMS_GPU_MEMSET, 2 * TMS_BATCH_BYTES);

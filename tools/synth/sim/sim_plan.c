@@ -17,11 +17,11 @@
 #include "step.h"
 #include "synth/base/rng.h"
 
-/* Selects the network's random numbers. It differs from all numbers of ranks. */
+/* Selects the random numbers of the network. The value differs from all rank numbers. */
 #define NETWORK_STREAM UINT64_MAX
 
 /* Selects the random numbers that decide which rank of a pair lags. injected_faults.c and
- * host_clock.c use others. */
+ * host_clock.c use other values. */
 #define PAIR_STREAM (UINT64_MAX - 6)
 
 typedef struct run {
@@ -36,9 +36,9 @@ typedef struct run {
     int64_t n_ready;
 } run;
 
-/* Returns a member's place in its group's ring, from 0: the member at place 0 has complete data
- * first. The ring goes through the ranks in order. In a pair, either rank may be first, but it is
- * the same in each step. */
+/* Returns the place of a member in its group's ring, from 0. The member at place 0 is the first to
+ * have complete data. The ring follows the order of the ranks. In a group of two, a random choice,
+ * the same in all steps, may reverse the order. */
 static int64_t place_of(const tms_plan *plan, int64_t channel, int64_t position) {
     tms_rng rng = tms_rng_start((uint64_t)plan->config->seed, PAIR_STREAM, (uint64_t)channel);
     bool turned = plan->groups.channels[channel].ranks.size == 2 && tms_rng_range(&rng, 0, 2) == 1;
@@ -46,9 +46,9 @@ static int64_t place_of(const tms_plan *plan, int64_t channel, int64_t position)
     return turned ? 1 - position : position;
 }
 
-/* Draws the times of an instance in the network before the step, so that they do not depend on the
- * order of arrivals. Until arrive() and resolve() set times, the plan's arrays hold gaps and lags.
- */
+/* Draws the random times of an instance before the step starts, so that they do not depend on the
+ * order in which ranks arrive. Stores them in the plan's arrays for now: begin_ns has gaps, end_ns
+ * has lags. arrive() and resolve() replace them by times. */
 static void draw(run *r, int64_t i, tms_rng *rng) {
     tms_plan *plan = r->plan;
     const tms_config *config = plan->config;
@@ -63,12 +63,12 @@ static void draw(run *r, int64_t i, tms_rng *rng) {
     r->missing[i] = n;
     r->last_ns[i] = 0;
     for (int64_t p = 0; p < n; p++) {
-        /* The gap before the next kernel on NCCL's stream. It differs between ranks, because
-         * otherwise all ranks would arrive at the same time if the network is slow. */
+        /* The gap between the previous kernel on NCCL's stream and this one. It differs between
+         * ranks. Otherwise, all ranks would arrive at the same time when the network is slow. */
         plan->begin_ns[at + (size_t)p] = tms_rng_range(rng, 600, 1400);
     }
-    /* Sets the members' ends: all leave together, apart from end jitter, late ends and the bias
-     * between members. */
+    /* Sets the lags of the members' ends. All members leave together, apart from the end jitter,
+     * late ends and the bias between members. */
     for (int64_t p = 0; p < n; p++) {
         int64_t part = (int64_t)at + p - r->step * plan->groups.n_parts;
 
@@ -123,7 +123,8 @@ static void arrive(void *context, const tms_sim *sim, tms_comm *comm, int64_t re
     }
 }
 
-/* See tms_network. Records that a rank must wait. */
+/* Implements tms_network.ended. If the end is not known yet, notes which instance the rank waits
+ * for. */
 static bool ended(void *context, const tms_sim *sim, tms_comm *comm) {
     run *r = context;
 
@@ -209,7 +210,7 @@ static tms_status run_step(run *r, tms_events *unused, tms_error *err) {
     return TMS_OK;
 }
 
-/* Runs all steps of all ranks, which must be at the job's start. */
+/* Simulates all steps of all ranks. The ranks have just been initialised. */
 static tms_status run_steps(run *r, tms_error *err) {
     tms_events unused;
     tms_status status = TMS_OK;
@@ -227,8 +228,7 @@ static tms_status run_steps(run *r, tms_error *err) {
 static tms_status simulate(tms_plan *plan, tms_error *err) {
     const tms_config *config = plan->config;
     size_t ranks = (size_t)config->ranks;
-    size_t instances = (size_t)plan->groups.n_instances +
-                       1; /* + 1, so that the code also works for jobs without collectives */
+    size_t instances = (size_t)plan->groups.n_instances + 1; /* calloc of 0 items may return NULL */
     run r = {.plan = plan};
     tms_status status;
 
@@ -267,8 +267,8 @@ tms_status tms_plan_build(tms_plan *plan, const tms_config *config, tms_error *e
     if (status != TMS_OK) {
         return status;
     }
-    /* The product of the numbers is below 2^63 for all allowed options. calloc checks the product
-     * with the size. */
+    /* `parts` does not overflow: with the allowed options, it is below 2^63. calloc checks that the
+     * size in bytes does not overflow. */
     parts = tms_plan_index(&built, config->steps, 0) + 1;
     built.instances = calloc((size_t)built.groups.n_instances + 1, sizeof *built.instances);
     built.begin_ns = calloc(parts, sizeof *built.begin_ns);

@@ -1,5 +1,6 @@
-/* Starts and ends of every collective on every rank, by which the ranks depend on each other. With
- * these times, each rank can be simulated again separately, once for each section of its file. */
+/* The plan of a job: starts and ends of every collective on every rank. Ranks depend on one another
+ * only through collectives. With the plan, each rank can therefore be simulated again separately,
+ * once for each section of its file. */
 #ifndef TMERGE_SYNTH_SIM_PLAN_H
 #define TMERGE_SYNTH_SIM_PLAN_H
 
@@ -29,11 +30,11 @@ typedef struct tms_plan {
     tms_instance *instances;  /* [groups.n_instances], owned */
     int64_t *begin_ns;        /* owned; true times, indexed by tms_plan_index */
     int64_t *end_ns;
-    int64_t job_end_ns; /* time at which the last rank ends */
+    int64_t job_end_ns; /* true time at which the last rank's run ends */
 } tms_plan;
 
-/** Simulates the whole job. Keeps only the times of collectives: 16 bytes per kernel, a hundredth
- * of the kernel's text in a file.
+/** Simulates the whole job, and keeps only the starts and ends of collectives. This takes 16 bytes
+ * per kernel, a hundredth of the kernel's text in a trace.
  * @param config must outlive the plan
  * @param plan    set only on TMS_OK; free with tms_plan_free
  * @return        TMS_OK; TMS_ERR_FAULT out of memory */
@@ -41,7 +42,8 @@ tms_status tms_plan_build(tms_plan *plan, const tms_config *config, tms_error *e
 
 void tms_plan_free(tms_plan *plan);
 
-/* Returns the index of the times of a part (see tms_channel_part). @p step counts from 0. */
+/* Returns the index at which the plan's arrays have the times of a part (see tms_channel_part). @p
+ * step counts from 0. */
 static inline size_t tms_plan_index(const tms_plan *plan, int64_t step, int64_t part) {
     return (size_t)(step * plan->groups.n_parts + part);
 }
@@ -55,7 +57,8 @@ static inline size_t tms_plan_first(const tms_plan *plan, int64_t step, int64_t 
         plan, step, channel->base + (instance - channel->first_instance) * channel->ranks.size);
 }
 
-/* Returns whether the traces have the instance's kernel of every member. @p step counts from 0. */
+/* Returns whether the traces of all members contain the kernel of this instance. @p step counts
+ * from 0. */
 bool tms_plan_complete(const tms_plan *plan, int64_t step, int64_t instance);
 
 #endif

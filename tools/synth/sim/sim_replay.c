@@ -27,7 +27,7 @@ tms_status tms_replay_init(tms_replay *replay, const tms_plan *plan, int64_t ran
     return TMS_OK;
 }
 
-/* See tms_network. Takes both times from the plan. */
+/* Implements tms_network.arrive. Takes the start and the end from the plan. */
 static void arrive(void *context, const tms_sim *sim, tms_comm *comm, int64_t ready_ns,
                    int64_t free_ns) {
     const tms_plan *plan = context;
@@ -48,16 +48,16 @@ static bool ended(void *context, const tms_sim *sim, tms_comm *comm) {
     return comm->end_ns != 0;
 }
 
-/* Runs a step, with its events in true time. */
+/* Simulates one step. The step's events get true times. */
 static tms_status step(tms_replay *replay, tms_error *err) {
     tms_sim *sim = &replay->sim;
     tms_network network = {.arrive = arrive, .ended = ended};
 
-    /* Copies the pointer, because the context is not const: callbacks of the first pass write to
-     * it. The callbacks here only read it. */
+    /* The context of tms_network is not const, because the first pass writes to it. The functions
+     * here only read the plan, so memcpy() may drop the const. */
     memcpy(&network.context, &replay->plan, sizeof network.context);
     tms_events_clear(&replay->events);
-    /* The head draws the random numbers of (seed, rank, step), as in the plan. */
+    /* The head starts the same random numbers as in the plan, from seed, rank and step. */
     tms_step_head(sim, &replay->events);
     if (sim->out_of_memory || !tms_gpu_advance(sim, &network)) {
         return tms_fail(err, TMS_ERR_FAULT, "out of memory for the operations of one step");

@@ -1,4 +1,4 @@
-/* Simulates a rank's steps again, with the plan's times of its collectives. */
+/* Simulates a rank's steps again. The times of its collectives are from the plan. */
 #ifndef TMERGE_SYNTH_SIM_REPLAY_H
 #define TMERGE_SYNTH_SIM_REPLAY_H
 
@@ -14,7 +14,7 @@ typedef struct tms_replay {
     tms_clock clock;
     tms_sim sim;
     tms_events events; /* events of the current step, in recorded time */
-    unsigned sections; /* the sections to keep */
+    unsigned sections; /* sections whose events are kept: a set of TMS_SECTION_BIT */
     int64_t begin_ns;  /* start and end of the recording, in recorded time */
     int64_t end_ns;
 } tms_replay;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 int64_t tms_sim_profiler_begin_ns(const tms_config *config, int64_t rank) {
-    /* UINT64_MAX selects random numbers, instead of a step number. injected_faults.c uses others.
-     */
+    /* Selects the random numbers for the start of the profiler. The value UINT64_MAX stands where a
+     * step number usually is. injected_faults.c uses other values. */
     tms_rng rng = tms_rng_start((uint64_t)config->seed, (uint64_t)rank, UINT64_MAX);
 
     return TMS_EPOCH_NS + tms_rng_range(&rng, 0, 50000);
@@ -21,7 +21,7 @@ void tms_sim_init(tms_sim *sim, const tms_groups *groups, int64_t rank) {
     for (int role = 0; role < TMS_ROLE_COUNT; role++) {
         sim->channels[role] = tms_groups_channel(groups, &sim->placement, (tms_role)role);
     }
-    /* The first step starts a while after the profiler, at a different time on each rank. */
+    /* The first step starts some time after the profiler. This time differs between ranks. */
     sim->cpu_ns = tms_sim_profiler_begin_ns(config, rank) + 300000;
 }
 

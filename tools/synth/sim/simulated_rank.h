@@ -15,7 +15,8 @@
 
 typedef enum tms_task_kind {
     TMS_DO_WORK,   /* a kernel or copy on the compute stream */
-    TMS_DO_ARRIVE, /* a collective's kernel, after the compute stream's work so far */
+    TMS_DO_ARRIVE, /* the kernel of a collective, which starts after the compute stream's work so
+                      far */
     TMS_DO_WAIT,   /* the compute stream waits for a collective to end */
     TMS_DO_DRAIN   /* the CPU waits for the GPU, at the end of the step */
 } tms_task_kind;
@@ -24,12 +25,12 @@ typedef enum tms_task_kind {
 typedef struct tms_task {
     tms_task_kind kind;
     int64_t reached_ns;  /* when the task's launch reaches the GPU */
-    int64_t gap_ns;      /* minimum time after the previous task */
+    int64_t gap_ns;      /* minimum gap between the previous task's end and this task */
     int64_t duration_ns; /* of work */
     size_t index;        /* index of the task's event or collective */
 } tms_task;
 
-/* A rank between two steps, or between two parts of a step. */
+/* State of a simulated rank between two steps, or between two parts of a step. */
 typedef struct tms_sim {
     const tms_config *config;                    /* borrowed */
     const tms_channel *channels[TMS_ROLE_COUNT]; /* borrowed; by role; NULL: no communicator */
@@ -54,12 +55,12 @@ typedef struct tms_sim {
                                              none */
     int64_t gpu_begin_ns; /* start of the step's first event on the compute stream; 0: none */
     int64_t compute_ppm;  /* this step's compute time [1e-6 of a normal rank's] */
-    int64_t host_ppm;     /* time between launches [1e-6 of the kernel's time]; 0: launches follow
-                             as fast as possible */
-    int64_t n_kernels;    /* number of compute kernels of this step so far */
-    int64_t correlation;  /* the correlation and the External id that were given last */
+    int64_t host_ppm;  /* time from one launch to the next [1e-6 of the kernel's time]; 0: the host
+                          launches as fast as it can */
+    int64_t n_kernels; /* number of compute kernels of this step so far */
+    int64_t correlation; /* correlation and External id of the latest event */
     int64_t external_id;
-    int64_t graph_ns; /* launch of this step's CUDA graph, and its correlation; 0: none */
+    int64_t graph_ns; /* time and correlation of this step's CUDA graph launch; 0: none */
     int64_t graph_correlation;
     int64_t op_id;     /* External id of the running operator; 0: none */
     int64_t step_id;   /* External id of the step's annotation */

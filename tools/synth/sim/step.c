@@ -88,7 +88,7 @@ static void synchronize(tms_sim *sim) {
     (void)tms_events_push(sim->events, &event);
 }
 
-/* Completes the step's annotations, then spends the time between two steps in which the profiler
+/* Ends the step's annotations. Then lets the time between two steps pass, in which the profiler
  * advances. */
 static void end_step(tms_sim *sim) {
     tms_events *events = sim->events;

@@ -8,8 +8,8 @@
 
 /** Runs the CPU of the next step up to its wait for the GPU.
  *
- * @param events receives the step's events, GPU events without times. The caller clears the list
- * before, and checks out_of_memory after the tail */
+ * @param events receives the step's events; events on the GPU do not have times yet. The caller
+ * clears the list before the call, and checks out_of_memory after tms_step_tail(). */
 void tms_step_head(tms_sim *sim, tms_events *events);
 
 /* Runs the rest of a step and completes its events. All tasks must be done. */

@@ -1,6 +1,6 @@
-/* Measures one rank by a sweep over the starts and ends of its GPU work. Nothing changes between
- * two adjacent edges, so each interval is counted once, in the rank's window and in the steps that
- * it intersects. */
+/* Measures one rank. The starts and ends of its GPU work are sorted by time. Nothing changes
+ * between two adjacent ones, so the interval between them is counted as a whole: once for the
+ * rank's window, and once for each step that it intersects. */
 #include "tally.h"
 
 #include <stdlib.h>
@@ -113,8 +113,9 @@ tms_status tms_tally_add_events(tms_tally *tally, const tms_events *events, tms_
     return status;
 }
 
-/* Sets the windows of steps after all work has been added. A step starts at the end of the previous
- * step at the earliest, and ends with its last work. */
+/* Sets the windows of the steps after all work has been added. A step's window begins with its
+ * annotation, but not before the end of the previous window. It ends when the last work that the
+ * step launched ends. */
 static void set_windows(tms_tally *tally) {
     int64_t previous_end_ns = INT64_MIN;
 
@@ -145,13 +146,15 @@ static int compare_edges(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-/* Counts an interval in which `running` items of each kind of work are active. */
+/* Counts an interval. For each kind of work, `running` has the number of items that are active in
+ * the interval. */
 static void count(tms_times *times, const int64_t running[TMS_WORK_COUNT], int64_t length_ns) {
     bool compute = running[TMS_WORK_COMPUTE] > 0;
     bool comm = running[TMS_WORK_COMM] > 0;
     bool memory = running[TMS_WORK_MEMORY] > 0;
 
-    /* All times are lengths of unions, hence sums of the lengths of such intervals. */
+    /* Each time is the length of a union of intervals. In a sweep, that is the sum of the lengths
+     * of the parts in which the condition holds. */
     times->work_ns[TMS_WORK_COMPUTE] += compute ? length_ns : 0;
     times->work_ns[TMS_WORK_COMM] += comm ? length_ns : 0;
     times->work_ns[TMS_WORK_MEMORY] += memory ? length_ns : 0;
@@ -161,8 +164,8 @@ static void count(tms_times *times, const int64_t running[TMS_WORK_COUNT], int64
     times->busy_ns += compute || comm || memory ? length_ns : 0;
 }
 
-/* Counts the interval [begin_ns, end_ns) in every step that it intersects. Intervals come in order:
- * *first moves past the steps that end before the interval. */
+/* Counts the interval [begin_ns, end_ns) in every step that it intersects. The intervals must come
+ * in order, because *first moves past the steps that end before the interval. */
 static void count_steps(tms_tally *tally, size_t *first, const int64_t running[TMS_WORK_COUNT],
                         int64_t begin_ns, int64_t end_ns) {
     while (*first < tally->n_steps && tally->steps[*first].end_ns <= begin_ns) {
@@ -199,7 +202,7 @@ void tms_tally_finish(tms_tally *tally) {
             count_steps(tally, &first, running, edge->time_ns, edge[1].time_ns);
         }
     }
-    /* Idle time is the remainder, so the parts add up exactly to the window. */
+    /* The idle time is the remainder, so idle and busy time add up to exactly the window. */
     tally->total.idle_ns = tally->total.window_ns - tally->total.busy_ns;
     for (size_t i = 0; i < tally->n_steps; i++) {
         tms_times *times = &tally->steps[i].times;

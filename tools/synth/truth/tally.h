@@ -12,7 +12,8 @@
 /* Kinds of GPU work. */
 typedef enum tms_work { TMS_WORK_COMPUTE, TMS_WORK_COMM, TMS_WORK_MEMORY, TMS_WORK_COUNT } tms_work;
 
-/* Lengths of unions over one window [ns]. */
+/* Times within one window [ns]. Overlapping events count once: each time is the length of a union
+ * of intervals. */
 typedef struct tms_times {
     int64_t window_ns;
     int64_t work_ns[TMS_WORK_COUNT]; /* each kind's union */
@@ -63,15 +64,15 @@ void tms_tally_free(tms_tally *tally);
 tms_status tms_tally_add_step(tms_tally *tally, int64_t step, int64_t begin_ns, int64_t end_ns,
                               tms_error *err);
 
-/** Adds GPU work [begin_ns, end_ns). It belongs to the step that contains the start of its launch,
- * and may extend that step's window. Add that step before.
+/** Adds GPU work [begin_ns, end_ns). The work belongs to the step in which its launch starts, and
+ * may extend the window of that step. The step must have been added before.
  * @param launch_ns start of the call that launched the work
  * @return           TMS_OK; TMS_ERR_FAULT out of memory */
 tms_status tms_tally_add_work(tms_tally *tally, tms_work work, int64_t launch_ns, int64_t begin_ns,
                               int64_t end_ns, tms_error *err);
 
-/* Adds the step in a list of events, and all of its GPU work. The list must have kept the section
- * with the GPU work. */
+/* Adds a step and all of its GPU work from a list of events. The list must contain the section that
+ * has the GPU work. */
 tms_status tms_tally_add_events(tms_tally *tally, const tms_events *events, tms_error *err);
 
 /* Computes `total` and each step's `times`. Call it once, after everything has been added. */

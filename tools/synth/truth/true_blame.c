@@ -1,5 +1,5 @@
-/* Divides the wait in layers. While j ranks wait for the n - j others, each of the n - j gets an
- * equal share. */
+/* Divides the waiting time between the ranks that cause it. While some ranks wait, each rank that
+ * has not arrived yet causes an equal share of the wait. */
 #include "true_blame.h"
 
 #include <stdlib.h>
@@ -20,7 +20,8 @@ void tms_share_add(tms_share *share, int64_t numerator, int64_t denominator) {
     tms_share other = {numerator / denominator, 0};
     int64_t rest = numerator % denominator;
 
-    /* Multiplies by 1e7 twice rather than by 1e14 once, so that products stay far below 2^63. */
+    /* rest * 1e14 could overflow, so this multiplies by 1e7 twice. All products stay far below
+     * 2^63. */
     other.rest = rest * 10000000 / denominator * 10000000 +
                  (rest * 10000000 % denominator * 10000000 + denominator / 2) / denominator;
     tms_share_sum(share, other);
@@ -42,8 +43,8 @@ int tms_share_compare(tms_share a, tms_share b) {
     return (a.rest > b.rest) - (a.rest < b.rest);
 }
 
-/* A kernel that ends before the last rank's arrival has no transfer, and waits until its end. A
- * real all-reduce cannot do this, but clocks that disagree may show it. */
+/* A kernel that ends before the last rank's arrival has no transfer time, and its wait lasts until
+ * its end. A real all-reduce cannot do this, but it may look like this if clocks disagree. */
 tms_split tms_blame_split(int64_t begin_ns, int64_t end_ns, int64_t last_ns) {
     int64_t until_ns = end_ns < last_ns ? end_ns : last_ns;
     tms_split split = {0, 0};
@@ -99,8 +100,9 @@ static void count_last(tms_blame *blame, const arrival *arrivals, int64_t n) {
     }
 }
 
-/* Divides the waits of n sorted arrivals. In the gap before arrival i, i ranks wait for the others,
- * so each late rank gets the sum of the gaps so far. All ends are after the last start. */
+/* Divides the waits of n sorted arrivals. In the gap before arrival i, the i ranks that have
+ * arrived wait for the others. Each late rank gets the sum of its shares of the gaps before its
+ * arrival. All ends must be after the last start. */
 static void split_waits(const arrival *arrivals, int64_t n, tms_share *caused) {
     tms_share sum = {0, 0};
 
@@ -131,8 +133,8 @@ static void add_instance(tms_blame *blame, const tms_plan *plan, size_t at,
     split_waits(s->arrivals, n, s->caused);
 }
 
-/* Adds all collectives of a step. Finds the rank that caused most wait, the lowest of equal ones.
- */
+/* Adds all collectives of a step. Finds the rank that caused most wait; of several such ranks, the
+ * lowest counts. */
 static void add_step(tms_blame *blame, const tms_plan *plan, int64_t step, scratch *s) {
     const tms_config *config = plan->config;
     tms_step_blame *row = &blame->steps[step];
@@ -156,7 +158,8 @@ static void add_step(tms_blame *blame, const tms_plan *plan, int64_t step, scrat
             row->caused = s->caused[r];
         }
     }
-    /* The caused waits have to add up to the waits; rounding removes the errors of the shares. */
+    /* The caused waits have to add up to the waits. Rounding the total removes the small errors of
+     * the shares. */
     row->wait_ns = total.whole_ns + (total.rest >= TMS_SHARE_UNIT / 2);
     blame->wait_ns += row->wait_ns;
     if (row->leader >= 0) {

@@ -28,7 +28,8 @@ void tms_share_sum(tms_share *share, tms_share other);
 /* Returns a value below, at or above zero if a is less than, equal to or greater than b. */
 int tms_share_compare(tms_share a, tms_share b);
 
-/* One rank's sums over complete synchronising collectives of at least two ranks. */
+/* Sums of one rank over those collectives that are complete, synchronise, and have at least two
+ * ranks. */
 typedef struct tms_rank_blame {
     int64_t collectives;
     int64_t last_arrivals; /* untied */
@@ -40,7 +41,7 @@ typedef struct tms_rank_blame {
 } tms_rank_blame;
 
 typedef struct tms_step_blame {
-    int64_t leader; /* rank with the largest caused wait; -1: no rank waited */
+    int64_t leader; /* rank that caused most wait in the step; -1: no rank waited */
     tms_share caused;
     int64_t wait_ns; /* of all ranks */
 } tms_step_blame;
@@ -74,8 +75,8 @@ typedef struct tms_split {
  */
 tms_split tms_blame_split(int64_t begin_ns, int64_t end_ns, int64_t last_ns);
 
-/* Returns the index of the member that arrived last, the lowest of equal ones. @p begin_ns has n >=
- * 1 elements. */
+/* Returns the index of the member that arrived last; of several such members, the lowest index. @p
+ * begin_ns has n >= 1 elements. */
 int64_t tms_blame_last(const int64_t *begin_ns, int64_t n);
 
 #endif

@@ -10,7 +10,8 @@
 #define MOST_INSTANCES 200000
 #define MOST_ARRIVALS 4000000
 
-/* Writes ', "name": value'. The caller writes the first member of an object. */
+/* Writes ', "name": value'. The comma comes first, so this cannot write the first member of an
+ * object. */
 static void member(tms_out *out, const char *name, int64_t value) {
     tms_out_text(out, ", \"", 3);
     tms_out_string(out, name);
@@ -48,7 +49,7 @@ static void option_value(tms_out *out, const tms_config *config, const tms_optio
     switch (option->type) {
     case TMS_OPTION_NUMBER:
         tms_config_print(text, value, option->digits);
-        /* -1: an option without a value, such as --slow-rank. */
+        /* -1 means that the option was not given, as with --slow-rank. */
         tms_out_string(out, value < 0 ? "null" : text);
         break;
     case TMS_OPTION_FLAG:
@@ -90,7 +91,7 @@ static void config_members(tms_out *out, const tms_config *config) {
     size_t count;
     const tms_option *options = tms_config_options(&count);
 
-    /* Names of options, with "_" in place of "-", as in all keys. */
+    /* The keys are the names of the options, with "_" in place of "-". */
     for (size_t i = 0; i < count; i++) {
         tms_out_text(out, "\"", 1);
         for (const char *p = options[i].name; *p != '\0'; p++) {
@@ -186,8 +187,8 @@ void tms_truth_share(tms_out *out, tms_share share) {
     tms_out_text(out, digits, sizeof digits);
 }
 
-/* Writes a rank's wait and the wait that it caused. Shares are strings, because they are no
- * integers. */
+/* Writes how long a rank waited and how much waiting it caused. The caused wait is a fraction of
+ * nanoseconds, so it is written as a string. */
 static void blame_members(tms_out *out, const tms_rank_blame *blame) {
     member(out, "collectives", blame->collectives);
     member(out, "last_arrivals", blame->last_arrivals);
@@ -244,7 +245,8 @@ static void number_list(tms_out *out, const char *name, const int64_t *values, i
     tms_out_text(out, "]", 1);
 }
 
-/* Writes one part of the kernels' times, wait or transfer, as a list. */
+/* Writes the wait or the transfer time of each member's kernel, as a list. @p name is "wait_ns" or
+ * "transfer_ns". */
 static void split_list(tms_out *out, const char *name, const tms_plan *plan, size_t at, int64_t n) {
     int64_t last_ns = plan->begin_ns[at + (size_t)tms_blame_last(plan->begin_ns + at, n)];
     bool wait = name[0] == 'w';

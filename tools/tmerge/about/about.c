@@ -46,7 +46,8 @@ static bool find_plugin(const char *program, const char *place, char *out, size_
     return found;
 }
 
-/* Looks in the build folder, then in the installed tree, which may have been moved. */
+/* Prints the folder of the plugin. It is in the build folder or in the installed tree. Both paths
+ * are relative to the program, because an installed tree may have been moved. */
 static tm_status print_plugin_path(tm_error *err) {
     char program[4096] = "", folder[sizeof program + sizeof TMERGE_PLUGIN_PLACE + sizeof PLUGIN];
     if (readlink("/proc/self/exe", program, sizeof program - 1) < 0)

@@ -21,7 +21,8 @@ static void print_names(void) {
     }
 }
 
-/* Returns the kind of a command's operands: names if they follow a store, else the kind of the
+/* Returns what kind of operands a command takes, as the completion scripts name it. If names of
+ * tables or analyses follow the store, that is "names" or "name"; otherwise it is the kind of the
  * first operand. */
 static const char *operands_of(const tm_command *command) {
     return strstr(command->usage, "ANALYSIS")         ? "names"
@@ -93,7 +94,7 @@ static void print_zsh_option(const tm_option *option) {
         print_zsh_text(option->argument);
         if (values == TM_VALUES_FILE)
             fputs(":_files", stdout);
-        else if (strchr(words, '=')) /* these words end in "=", so no blank follows them */
+        else if (strchr(words, '=')) /* a value follows each word without a blank */
             printf(":compadd -S \"\" -%s", words);
         else
             printf(values == TM_VALUES_WORD ? ":(%s)" : ":%s", words);

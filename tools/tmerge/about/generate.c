@@ -23,8 +23,8 @@ static void add(char *words, size_t size, const char *word, const char *end) {
 }
 
 tm_values tm_generate_values(const tm_option *option, char *words, size_t size) {
-    /* values that an option may have, by its placeholder in --help; FORMAT and X are handled
-     * elsewhere */
+    /* Words for the values of an option, by the placeholder that --help shows. The code below
+     * handles the placeholders FORMAT and X. */
     static const char *const known[][2] = {
         {"WHEN", " auto always never"},
         {"HOW", " auto utc none"},

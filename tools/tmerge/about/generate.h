@@ -15,11 +15,11 @@ const struct tm_command *const *tm_generate_commands(size_t *n);
 typedef enum tm_values {
     TM_VALUES_NONE, /* not completed, such as a number or a pattern */
     TM_VALUES_FILE,
-    TM_VALUES_WORD, /* one of the option's words; after a word that ends in "=", a value follows */
+    TM_VALUES_WORD, /* one of the option's words; a word that ends in "=" is followed by a value */
 } tm_values;
 
-/** Returns how an option's value is completed. @p words gets the words that the value may be, each
- * after a blank. */
+/** Returns how the value of an option is completed.
+ * @param words gets the words that the value may be, each with a blank before it */
 tm_values tm_generate_values(const struct tm_option *option, char *words, size_t size);
 
 /** Print to standard output the manual, as mdoc, or the completion table of bash or zsh. */
@@ -27,7 +27,8 @@ void tm_generate_manual(void);
 void tm_generate_bash(void);
 void tm_generate_zsh(void);
 
-/** Prints what "man", "bash" or "zsh" name. Returns false if @p what is another word. */
+/** Prints the output of --generate=WHAT. @p what is "man", "bash" or "zsh"; for any other word,
+ * returns false. */
 bool tm_generate(const char *what);
 
 #endif

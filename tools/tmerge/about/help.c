@@ -53,7 +53,8 @@ static void print_option(const tm_option *o, int at) {
     tm_console_beside(stdout, left, at, o->doc);
 }
 
-/* Prints lines. Wraps each, and indents the rest of a line as much as its start. */
+/* Prints the lines of a text. Long lines are wrapped, and their continuation is indented as much as
+ * their start. */
 static void print_lines(const char *text) {
     while (*text) {
         char line[512];

@@ -10,9 +10,9 @@
 #include "tmerge/export.h"
 #include "tmerge/reader.h"
 
-/* Prints text, as an argument of a macro or on its own line. Escapes hyphens, quotes and
- * backslashes, so that they are printed as they are. Starts each sentence on a new line, which
- * never starts a macro. */
+/* Prints text as an argument of a macro or as a line of its own. Escapes hyphens, quotes and
+ * backslashes, so that the manual shows them unchanged. Each sentence starts on a new line. "\&"
+ * keeps a line from being read as a macro. */
 static void print_text(const char *text) {
     fputs("\\&", stdout);
     for (; *text; text++)

@@ -23,8 +23,8 @@ static int find_letter(const tm_command *command, char letter) {
     return -1;
 }
 
-/* Takes an option's value: the text attached to the option if there is any, else the next argument.
- */
+/* Takes the value of an option. If text is attached to the option, the value is this text;
+ * otherwise it is the next argument. */
 static tm_status take_value(tm_arguments *out, int option, const char *attached, char *const *next,
                             bool *used_next, tm_error *err) {
     const tm_option *o = &out->command->options[option];

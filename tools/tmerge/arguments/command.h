@@ -55,8 +55,8 @@ tm_status tm_arguments_parse(const tm_command *command, int argc, char **argv, t
 /** Returns the value of an option ("" for a flag), or NULL if it was not given. */
 const char *tm_argument(const tm_arguments *arguments, const char *name);
 
-/** Parses the list of an option. If @p text is NULL, the list is empty; tm_list_has then returns
- * true for every number. TM_OK; TM_ERR_USAGE. */
+/** Parses the list of numbers of an option. If @p text is NULL, the list is empty, and tm_list_has
+ * returns true for every number. TM_OK; TM_ERR_USAGE. */
 tm_status tm_list_parse(const char *text, const char *option, tm_list *out,
                         tm_error *err) TM_MUST_CHECK;
 

@@ -9,8 +9,8 @@ static size_t least(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* The last rows of the table of edit distances between the beginnings of two words; earlier rows
- * are not kept. */
+/* Three rows of the table of edit distances between the beginnings of two words: the current row
+ * and the two rows above it. Older rows are not needed. */
 typedef struct rows {
     size_t before[WORD_MAX + 1], above[WORD_MAX + 1], row[WORD_MAX + 1];
 } rows;
@@ -27,8 +27,8 @@ static void fill_row(rows *r, const char *a, const char *b, size_t i, size_t n) 
     memcpy(r->above, r->row, sizeof r->row);
 }
 
-/* Returns the Damerau-Levenshtein distance of two words, of the kind in which no letter is edited
- * twice. */
+/* Returns the Damerau-Levenshtein distance of two words, in the variant that edits no letter twice
+ * (optimal string alignment). */
 static size_t distance(const char *a, const char *b) {
     rows r = {{0}, {0}, {0}};
     size_t m = strlen(a), n = strlen(b);

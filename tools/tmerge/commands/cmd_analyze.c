@@ -28,7 +28,7 @@ static const tm_option options[] = {
     TM_OPTIONS_STORE,
 };
 
-/* What a process reads besides the store. */
+/* What `tmerge analyze` reads on each process. */
 typedef struct analyze {
     tm_pipeline_store from;
     /* Only on process 0; owned; each is NULL if its option is not given. */
@@ -36,7 +36,7 @@ typedef struct analyze {
     tm_snapshots *snapshots;
 } analyze;
 
-/* Reads a file, and adds its data to the data of an option. */
+/* Reads one file of an option, and adds its data to @p into. */
 typedef tm_status read_file(void *into, tm_source *source, tm_error *err);
 
 static tm_status read_measurement(void *into, tm_source *source, tm_error *err) {

@@ -11,7 +11,7 @@ static const tm_option options[] = {
     {"quiet", 'q', NULL, "print nothing about undamaged stores"},
 };
 
-/* Prints the previous fault and keeps this one. main prints the last fault. */
+/* Remembers the latest fault, and prints the fault before it. main prints the last one. */
 static void hear_fault(void *context, const tm_error *fault) {
     tm_error *last = context;
     if (last->status != TM_OK && tm_console_speaks())

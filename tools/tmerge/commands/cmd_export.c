@@ -109,7 +109,8 @@ static tm_status parse_format(const char *name, const tm_export_format **out, tm
     return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--format takes %s, not '%s'", known, name);
 }
 
-/* Parses --time. The formats for which it is allowed write all ranks and whole recordings. */
+/* Parses --time. Only the formats folded and speedscope have this option. They always write all
+ * ranks and the whole recording, so this fails if a part is requested. */
 static tm_status parse_time(const tm_arguments *arguments, selection *s, tm_error *err) {
     const char *time = tm_argument(arguments, "time");
     bool part = tm_argument(arguments, "rank") || s->has_from || s->has_to;

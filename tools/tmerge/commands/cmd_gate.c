@@ -84,8 +84,8 @@ static tm_status print_found(const tm_arguments *arguments, const tm_tables side
     return TM_OK;
 }
 
-/* Returns TM_ERR_LIMIT if at least one figure failed, else TM_ERR_UNSURE if at least one could not
- * be decided, else TM_OK. */
+/* Returns TM_ERR_LIMIT if at least one figure failed. Otherwise returns TM_ERR_UNSURE if at least
+ * one figure could not be decided, and TM_OK if all figures passed. */
 static tm_status conclude(const tm_table *found, tm_error *err) {
     size_t failed = 0, undecided = 0;
     for (size_t i = 0; i < found->n_rows; i++) {

@@ -42,9 +42,9 @@ static const tm_option options[] = {
     TM_OPTIONS_STORE,
 };
 
-/* Options that decide which traces are read, and how. The store keeps these options and the names
- * of the traces as its command. Other options do not change results, or `tmerge analyze` has them,
- * too. */
+/* Options that decide which traces are read, and how they are read. The store keeps these options,
+ * together with the names of the traces, as its command. All other options either do not affect
+ * results, or can be given to `tmerge analyze`, too. */
 static const char *const stored[] = {"all-recordings", "rank-map", "host-map", "device-categories",
                                      "skip-bad"};
 

@@ -125,8 +125,8 @@ static tm_status parse_request(const tm_arguments *arguments, request *out, tm_e
     return TM_OK;
 }
 
-/* Returns whether at least one requested table has the column guess->word. Tries all columns as
- * candidates of @p guess. */
+/* Returns whether at least one requested table has the column guess->word. Also offers the columns
+ * of all requested tables to @p guess, for a hint at a mistyped name. */
 static bool any_has(const request *r, const tm_tables *tables, tm_guess *guess) {
     const char *column = guess->word;
     bool found = false;
@@ -256,7 +256,7 @@ static tm_status print_rows(const request *r, const tm_selection *selection, siz
         return print_empty(r, selection->store, selection->of, n == 1, sink, err);
     tm_text_style style = r->style;
     if (strcmp(name, "job.job") ==
-        0) /* the table contains the job's start, so its times stay since the epoch */
+        0) /* this table says when the job started, so its times stay relative to the epoch */
         style.origin_ns = 0;
     return tm_stream_text(rows, &style, sink, err);
 }

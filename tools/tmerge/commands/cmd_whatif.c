@@ -48,8 +48,8 @@ static bool is_what(const tm_cell *cell, const char *word) {
     return strcmp(cell->value.text, word) == 0;
 }
 
-/* Returns whether a row is not one of the alternative fixes: it is a cumulative item of the plan, a
- * bound or a scenario. */
+/* Returns whether a row does not belong to the list of alternative fixes. Such a row is a step of
+ * the plan, which includes the steps before it, or a limit, or the user's scenario. */
 static bool is_apart(const tm_cell *cell) {
     return is_what(cell, "plan") || is_what(cell, "limit") || is_what(cell, "scenario");
 }
@@ -123,8 +123,8 @@ static void print_item(const tm_table *job, const tm_table *items, size_t row, t
            doubt);
 }
 
-/* Returns whether a row is listed and of kind @p word. If @p word is NULL, any alternative counts.
- */
+/* Returns whether a row is listed: it saves time, or @p all is set. If @p word is not NULL, the row
+ * must also be of this kind. If it is NULL, the row must be one of the alternative fixes. */
 static bool is_listed(const tm_table *items, size_t row, const char *word, bool all) {
     const tm_cell *what = tm_table_cell(items, row, "what");
     const tm_cell *saved = tm_table_cell(items, row, "saved_ns");
@@ -285,7 +285,7 @@ static tm_status print_text(const question *q, const tm_tables *tables, tm_error
     return TM_OK;
 }
 
-/* Tables of an answer. Only the first two if --each or a scenario is given. */
+/* Tables of the answer. With --each or a scenario, the answer has only the first two. */
 static const char *const answers[] = {"whatif.job", "whatif.item", "whatif.step", "whatif.network",
                                       "whatif.split"};
 enum { N_ANSWERS = sizeof answers / sizeof *answers };
@@ -305,7 +305,7 @@ static tm_status print_machine(const question *q, const tm_tables *tables, tm_er
     return status;
 }
 
-/* Removes the rows that were not asked for, and prints the others. */
+/* Removes the rows that the user did not ask for, and prints the remaining ones. */
 static tm_status answer(const question *q, const tm_tables *tables, tm_error *err) {
     tm_table *items = tm_tables_find(tables, "whatif.item");
     char *each = NULL, scenario[] = "scenario";

@@ -33,11 +33,11 @@ static bool alike(const trace *a, const trace *b) {
     return a->size == b->size && a->digest == b->digest;
 }
 
-/* Computes digests of the first @p bytes of each trace that has the same size and previous digest
- * as another trace. In most jobs, there are few such traces. */
+/* Computes a digest of the first @p bytes of traces. Only traces that have the same size and the
+ * same previous digest as another trace need one. In most jobs, few traces do. */
 static void set_digests(trace *v, size_t n, size_t bytes) {
     qsort(v, n, sizeof *v, by_bytes);
-    bool before = false; /* whether v[i] equals the previous trace so far */
+    bool before = false; /* whether v[i] equals v[i - 1] in size and in the digest so far */
     for (size_t i = 0; i < n; i++) {
         const bool next = i + 1 < n && alike(&v[i], &v[i + 1]);
         if ((before || next) && tm_identity_digest(v[i].path, bytes, &v[i].digest, NULL) != TM_OK)
@@ -47,8 +47,8 @@ static void set_digests(trace *v, size_t n, size_t bytes) {
     qsort(v, n, sizeof *v, by_bytes);
 }
 
-/* Compares whole files. Different recordings of the same size differ near the start, so only copies
- * are read to the end. */
+/* Compares two whole files. Different recordings of the same size differ near the start, so only
+ * copies are read to the end. */
 static bool same_bytes(const char *a, const char *b) {
     enum { PIECE = 1 << 16 };
     static const size_t both = 2 * (size_t)PIECE;
@@ -87,7 +87,7 @@ void tm_warn_of_duplicates(const tm_table *ranks) {
             continue; /* a pipe has no size and cannot be read again */
         found.size = info.st_size;
         if (!tm_vec_append(&traces, &found, 1))
-            break; /* out of memory: the other duplicates are not reported */
+            break; /* out of memory: only the traces listed so far are compared */
     }
     trace *v = traces.data;
     if (traces.n > 1) {

@@ -29,7 +29,7 @@ static tm_status read_folder(const char *folder, DIR *dir, tm_vec *paths, tm_err
     const struct dirent *item;
     const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
     for (;;) {
-        errno = 0; /* tm_is_file may have set errno */
+        errno = 0; /* the calls of the previous round may have set errno */
         /* cppcheck-suppress readdirCalled ; readdir_r is deprecated, and the stream is our own */
         item = readdir(dir);
         if (!item)
@@ -102,7 +102,8 @@ void tm_folders_list_name(char *text, size_t room, tm_text name) {
         snprintf(text + used, room - used, "%s...", comma);
 }
 
-/* Fails if the paths [n] are in several folders, and names these.
+/* Fails if the paths are in more than one folder. The message lists the folders.
+ * @param paths [n] sorted, so that the paths of a folder are adjacent
  * @param what what the folders contain
  * @param advice what the user should do */
 static tm_status check_one_folder(const char *named, char *const *paths, size_t n, const char *what,
@@ -151,7 +152,8 @@ static bool any_trace(char *const *paths, size_t n) {
     return i < n;
 }
 
-/* Returns whether the paths' folders are named after ranks: the paths are then one recording. */
+/* Returns whether each path is in a folder that is named after a rank. Such folders together are
+ * one recording. */
 static bool are_of_ranks(char *const *paths, size_t n) {
     bool are = true;
     for (size_t i = 0; i < n && are; i++) {
@@ -180,8 +182,8 @@ static void keep_recordings(tm_vec *paths, size_t first) {
     paths->n = to;
 }
 
-/* If the folder itself has no trace, lists recordings with a folder each, as torchtitan and
- * torchtune write them (iteration_10/rank0_trace.json). */
+/* Lists the recordings below a folder if the folder itself has no trace. Each recording is a
+ * subfolder, as torchtitan and torchtune write them: iteration_10/rank0_trace.json. */
 static tm_status read_recordings(const char *folder, bool all, tm_vec *paths, bool *any,
                                  tm_error *err) {
     size_t first = paths->n;

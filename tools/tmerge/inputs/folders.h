@@ -20,15 +20,16 @@ void tm_folders_list_name(char *text, size_t room, tm_text name);
 /** Compares paths, for qsort. Numbers in paths compare as numbers: 9 before 10. */
 int tm_path_order(const void *a, const void *b);
 
-/** Lists the regular files of a folder, except hidden ones, and the files in the places below it
- * where profilers write traces. If none of these is a trace, each subfolder with a trace is a
- * recording: lists the files of the only recording, or of all recordings if requested. Subfolders
- * named after ranks are one recording.
+/** Lists the regular files of a folder except hidden ones. Also lists the files in those places
+ * below the folder where profilers write traces. If none of these files is a trace, each subfolder
+ * that has a trace is a recording. In this case, lists the files of the only recording, or of all
+ * recordings if @p all_recordings is set. Subfolders that are named after ranks are together one
+ * recording.
  *
  * @param paths  of char *, each owned by the caller, in natural order; also set on failure
  * @param any set to whether one of the paths is a trace
- * @return       TM_OK; TM_ERR_INPUT, also if the user has to name one of several folders;
- * TM_ERR_FAULT */
+ * @return       TM_OK; TM_ERR_INPUT, also if there are several recordings and the user has to name
+ * one; TM_ERR_FAULT */
 tm_status tm_folder_list(const char *folder, bool all_recordings, tm_vec *paths, bool *any,
                          tm_error *err) TM_MUST_CHECK;
 

@@ -21,7 +21,7 @@
 #include "operands.h"
 #include "rank_map.h"
 
-/* What one host found for the operands. */
+/* Result of looking for the operands on one host. */
 typedef struct sighting {
     int *absent;    /* [operands] 0 if the operand was found, else an errno or NO_MATCH */
     bool any;       /* whether at least one file may be a trace */
@@ -29,17 +29,17 @@ typedef struct sighting {
 } sighting;
 
 typedef struct lister {
-    tm_vec *out; /* of char: a tm_input_head and a path for each input */
+    tm_vec *out; /* of char: for each input, a tm_input_head and the path */
     const tm_operand *operand;
     int64_t number; /* index of the operand */
     int64_t host;
     bool all_recordings;
-    bool has_hosts; /* several hosts list inputs, so each input needs size, time and digest, by
-                       which hosts compare it */
+    bool has_hosts; /* whether several hosts list inputs; each input then gets size, time and
+                       digest, so that hosts can compare the inputs */
     sighting *seen;
 } lister;
 
-/* Instead of an errno: a pattern matched nothing. */
+/* Value of sighting.absent if a pattern matched no file. No errno has this value. */
 enum { NO_MATCH = INT_MAX - 1 };
 
 /* Adds an input. @p match is the part of the path that matched the operand. */
@@ -227,7 +227,7 @@ static tm_status check_absent(MPI_Comm comm, const tm_operands *operands, int *a
     return TM_OK;
 }
 
-/* Fails if no input is a trace, but folders have traces deeper below. */
+/* Fails if no input is a trace, but there are traces deeper below the folders. */
 static tm_status check_any(MPI_Comm comm, const sighting *seen, tm_error *err) {
     int any = seen->any;
     tm_status status = TM_OK;

@@ -15,10 +15,10 @@ typedef struct tm_inputs {
     tm_hosts hosts;
 } tm_inputs;
 
-/** Expands files, folders, quoted patterns and lists of these on every host that has processes.
- * Reads the lists and the rank map on the first host. folders.h describes which files of a folder
- * are included. Each operand must exist on at least one host. If several hosts have a file of the
- * same path, size, time and digest, it is one input.
+/** Expands the operands on every host that has processes. Operands are files, folders, quoted
+ * patterns and lists of these. folders.h says which files of a folder are included. Lists and the
+ * rank map are read on the first host. Each operand must exist on at least one host. If several
+ * hosts have a file of the same path, size, time and digest, it is one input.
  *
  * Collective: over comm.
  * @param arguments  with their options --rank-map and --all-recordings

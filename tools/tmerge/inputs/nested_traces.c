@@ -27,7 +27,7 @@ typedef struct place {
 
 typedef struct search {
     const char *root;
-    tm_vec places;          /* of place: folders still to search, upper levels first */
+    tm_vec places;          /* of place: folders that are still to be searched, sorted by level */
     tm_vec files;           /* of char *, owned: files of the current folder */
     int n_entries, n_files; /* examined so far */
     char names[TM_MESSAGE_MAX / 2];
@@ -35,23 +35,23 @@ typedef struct search {
     size_t n_names;
 } search;
 
-/* Adds a path in a folder of this level, and takes ownership of it. Returns false when out of
- * memory. */
+/* Adds an entry of a folder at this level to the folders to search or to the files. Takes ownership
+ * of the path. Returns false when out of memory. */
 static bool add_entry(search *s, char *path, int level) {
     struct stat info;
     const place below = {path, level + 1};
     bool folder = lstat(path, &info) == 0 && S_ISDIR(info.st_mode);
     if (folder && level < LEVELS_MAX)
         return tm_vec_append(&s->places, &below, 1);
-    if (!folder && level > 1 && tm_is_file(path)) /* the caller has already looked for traces in the
-                                                     upper levels, so files there are not added */
+    if (!folder && level > 1 && tm_is_file(path)) /* files of upper levels are not added, because
+                                                     the caller has already looked at them */
         return tm_vec_append(&s->files, &path, 1);
     free(path);
     return true;
 }
 
-/* Returns the path of a folder's next entry, hidden or not; owned by the caller. NULL at the end;
- * NULL with *ok false when out of memory. */
+/* Returns the path of the next entry of a folder, hidden or not; owned by the caller. Returns NULL
+ * at the end of the folder, and NULL with *ok false when out of memory. */
 static char *next_entry(DIR *dir, const char *folder, bool *ok) {
     /* cppcheck-suppress readdirCalled ; readdir_r is deprecated, and the stream is our own */
     const struct dirent *item = readdir(dir);
@@ -98,8 +98,8 @@ static bool holds_trace(search *s) {
     return found;
 }
 
-/* Adds a folder's name to the list. If the folder has one rank's trace, adds its parent instead,
- * because all ranks below the parent are one recording. */
+/* Adds the name of a folder with traces to the list. If the folder is named after a rank, adds its
+ * parent instead, because all ranks below the parent are one recording. */
 static void add_name(search *s, const char *path) {
     const char *name = path + strlen(s->root), *base = strrchr(path, '/') + 1;
     name += strspn(name, "/");

@@ -10,7 +10,8 @@
 #include "mpi/exchange/agree.h"
 #include "mpi/exchange/bytes.h"
 
-/* Precedes each operand's 0-terminated text in messages between processes. */
+/* Header of an operand in messages between processes. The 0-terminated text of the operand follows
+ * it. */
 typedef struct head {
     int64_t typed; /* index of the operand among those on the command line */
     int64_t line;  /* line of the operand in its list file, from 1; 0: it was typed */

@@ -11,7 +11,7 @@
 typedef struct tm_operand {
     const char *text; /* points into the bytes of tm_operands */
     const char *list; /* the list that contains the operand; NULL if the operand was typed */
-    int64_t line;     /* line in the list, from 1 */
+    int64_t line;     /* the operand's line in the list, from 1 */
 } tm_operand;
 
 typedef struct tm_operands {
@@ -20,8 +20,8 @@ typedef struct tm_operands {
     void *bytes; /* owned */
 } tm_operands;
 
-/** Returns the list file that a typed operand @FILE names; NULL if the operand is no list. If there
- * is a file named "@FILE", with the "@", the operand is that file. */
+/** Returns the name of the list file if a typed operand is @FILE; NULL if the operand is no list.
+ * If a file has the name "@FILE" itself, the operand is this file. */
 const char *tm_operand_list(const char *typed);
 
 /** Reads the operands and their lists. Each line, up to LF or CR LF, is an operand. Blank lines and

@@ -26,8 +26,8 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Writes this process's ranks at their indices into zeros [n_ranks]. The caller then sums the
- * arrays of all processes. */
+/* Writes the recordings of this process's ranks to @p out [n_ranks], which is all 0 before the
+ * call. The other elements stay 0, so the sum over all processes has every rank. */
 static void list_own(const tm_loaded *loaded, int self, place *out) {
     for (size_t i = 0, k = 0; i < loaded->n_ranks && k < loaded->n_timelines; i++) {
         int64_t begin, end;
@@ -89,8 +89,8 @@ static void put_gap(int64_t ns, char *out, size_t size) {
         snprintf(out, size, "%lld minutes", (long long)(ns / (60 * SECOND_NS)));
 }
 
-/* Fails if a rank's recordings are so far apart that they are probably not of one job that was
- * started again. */
+/* Fails if two recordings of a rank are more than 30 days apart. They are then probably not of one
+ * job that was restarted. */
 static tm_status check_restarts(const tm_loaded *loaded, tm_error *err) {
     const int64_t most_ns = INT64_C(30) * 86400 * SECOND_NS;
     for (size_t k = 0; k < loaded->n_timelines; k++) {

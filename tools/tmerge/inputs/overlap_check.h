@@ -6,9 +6,10 @@
 
 #include "mpi/load/load.h"
 
-/** Fails if recordings of one rank are over 30 days apart, or if no rank recorded for longer than
- * TM_FAR_APART_NS, while some ranks recorded only before and others only after this time. Ignores
- * traces without absolute times. Collective: over comm.
+/** Checks whether the traces can be of one job. Fails if two recordings of one rank are over 30
+ * days apart. Also fails if there is a gap longer than TM_FAR_APART_NS in which no rank recorded,
+ * and no rank recorded both before and after the gap. Ignores traces without absolute times.
+ * Collective: over comm.
  * @return TM_OK; TM_ERR_INPUT: the message has the files before and after the gap; the same on
  * every process */
 tm_status tm_overlap_check(MPI_Comm comm, const tm_loaded *loaded, tm_error *err) TM_MUST_CHECK;

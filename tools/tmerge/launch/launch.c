@@ -13,7 +13,7 @@
 #include "liveness/liveness.h"
 #include "signals.h"
 
-/* A value of srun's --mpi with which this MPI works. */
+/* The value that srun's option --mpi needs for this MPI. */
 #ifdef OPEN_MPI
 #define TMERGE_PMI "pmix"
 #else
@@ -64,8 +64,8 @@ void tm_launch_forget(void) {
     }
 }
 
-/* Returns whether an interface belongs to a network of containers or virtual machines. Its address
- * is then the same on every host. */
+/* Returns whether a network interface belongs to containers or virtual machines. Such an interface
+ * has the same address on every host, so it does not lead to other hosts. */
 static bool is_of_one_host(const char *interface) {
     static const char *const begins[] = {"br-", "cali",  "cni",    "docker", "flannel",
                                          "lxc", "lxdbr", "podman", "veth",   "virbr"};
@@ -75,7 +75,8 @@ static bool is_of_one_host(const char *interface) {
     return false;
 }
 
-/* Excludes networks in which Open MPI would look for other hosts until it hangs. */
+/* Excludes networks of containers and virtual machines. Otherwise, Open MPI looks for other hosts
+ * in them, and hangs. */
 static void leave_networks_out(void) {
     char left_out[1024] = "127.0.0.1/8,sppp"; /* Open MPI's default */
     size_t size = strlen(left_out);
@@ -92,14 +93,16 @@ static void leave_networks_out(void) {
         setenv("OMPI_MCA_btl_tcp_if_exclude", left_out, 0);
 }
 
-/* hwloc's syntax: COMPONENT or COMPONENT:PHASE, excluded by a minus */
+/* Sets the components that hwloc uses, in hwloc's syntax: COMPONENT or COMPONENT:PHASE; a minus
+ * excludes a component. */
 void tm_launch_look_at_cores(void) {
     setenv("HWLOC_COMPONENTS", "-linux:pci,-linux:io,linux,stop", 0);
     setenv("HWLOC_PLUGINS_PATH", "/dev/null", 0);
 }
 
-/* Sets defaults of Open MPI unless the user has set them: waiting processes yield, no test for
- * single-copy transfers, and on one node only shared memory. */
+/* Sets defaults for Open MPI. Settings that the user has made stay. Waiting processes yield the
+ * core, and single-copy transfers are not tried. If all processes are on one node, they communicate
+ * only through shared memory. */
 static void set_up_processes(void) {
     setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
     setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
@@ -108,18 +111,18 @@ static void set_up_processes(void) {
         setenv("OMPI_MCA_pml", "ob1", 0);
         setenv("OMPI_MCA_btl", "self,vader", 0);
     } else {
-        /* When a process is killed, Open MPI 5 and later ends the processes connected to it, and
-         * mpirun may name one of these. The delay lets mpirun first see the process that was
-         * killed. */
+        /* When a process is killed, Open MPI 5 and later aborts all processes that are connected to
+         * it. mpirun could then name one of these instead. With a delay, mpirun first notices the
+         * process that was killed. */
         setenv("OMPI_MCA_opal_abort_delay", "2", 0);
         leave_networks_out();
     }
 }
 
-/* Sets up MPI for a single process. Overwrites settings that the user made for several. By default
- * Open MPI would start a daemon, look for the launcher's daemon, for network interfaces, PCI
- * devices, GPUs and X servers, and make a session folder, in which simultaneous runs can collide.
- * Only version 4 has pmix "isolated". */
+/* Sets up MPI for a single process, and overwrites the user's settings, which are for several
+ * processes. By default, Open MPI would start a daemon and look for the launcher's daemon. It would
+ * search for network interfaces, PCI devices, GPUs and X servers. It would also make a session
+ * folder, in which runs at the same time can collide. "isolated" exists only in version 4. */
 static void set_up_alone(void) {
     static const char *const settings[][2] = {
         {"OMPI_MCA_ess", "singleton"},
@@ -205,7 +208,7 @@ static tm_status take_place(tm_error *err) {
     place.size = size;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     MPI_Comm_size(node, &place.local_size);
-    /* On one host, mpirun itself notices the end of each process. */
+    /* On one host, mpirun itself notices when a process ends, so no monitor is needed. */
     bool is_seen = tm_launcher_env_is_one_node(&place) && place.launcher == TM_LAUNCHER_OPENMPI;
     if (!tm_launcher_env_is_alone(&place) && !is_seen)
         tm_liveness_start(node, place.launcher != TM_LAUNCHER_OPENMPI, tm_signals_halt);

@@ -15,8 +15,8 @@
 /** Reads the environment. main calls it first. */
 void tm_launch_begin(void);
 
-/** Returns this process's number and the number of processes. Takes them from MPI if it has
- * started, else from the launcher. */
+/** Returns this process's number and the number of processes. They are from MPI if it has started,
+ * otherwise from the launcher. */
 const tm_launcher_env *tm_launch_place(void);
 
 /** Returns when the program started, by CLOCK_MONOTONIC. For a process that tmerge launched,
@@ -29,9 +29,9 @@ bool tm_launch_is_started(void);
 /** Removes the variables of launchers and batch systems from the environment. */
 void tm_launch_forget(void);
 
-/** Limits Open MPI's hardware detection to cores, which suffices if all processes are on this host.
- * Detecting devices (PCI bus, GPU libraries, X servers, also by TCP) takes 20 ms in each process.
- */
+/** Limits Open MPI's hardware detection to cores. This suffices if all processes are on this host.
+ * Detecting devices (PCI bus, GPU libraries, X servers, also by TCP) would take 20 ms in each
+ * process. */
 void tm_launch_look_at_cores(void);
 
 /** Returns whether processes of this run are on other hosts, or may be. */

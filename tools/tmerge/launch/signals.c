@@ -14,7 +14,8 @@
 #include "liveness/liveness.h"
 #include "tmerge/status.h"
 
-/* A file to remove, or a folder that will be empty by then. */
+/* A file or folder that is removed when a signal ends the process. All files in the folder are
+ * removed before it. */
 typedef struct doomed {
     struct doomed *next;
     char path[];
@@ -27,9 +28,10 @@ static volatile sig_atomic_t is_held; /* a file or child is being registered, so
 static volatile sig_atomic_t postponed; /* signal that waits; 0: none */
 static char on_host[80];                /* " on NAME" if there may be several hosts, else empty */
 static pthread_t main_thread;
-static volatile sig_atomic_t is_halted; /* another thread ends the process, so signals do nothing */
+static volatile sig_atomic_t is_halted; /* set when another thread ends the process */
 
-/* Ends the child before removing files, because it could write them again. */
+/* Ends the child and removes the registered files. The child ends first, because it could write the
+ * files again. */
 static void clean_up(void) {
     pid_t leader = child;
     if (leader > 0 && kill(-leader, SIGKILL) == 0)
@@ -74,7 +76,8 @@ static void tell_crash(int number) {
     _exit(TM_ERR_FAULT);
 }
 
-/* Installs a handler for crashes unless there is one: a sanitizer's handler reports more. */
+/* Installs a handler for a crash. If there is already one, such as a sanitizer's, keeps it, because
+ * it reports more. */
 static void watch_crash(int number) {
     struct sigaction action = {.sa_handler = tell_crash}, old;
     if (sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
@@ -87,8 +90,8 @@ static void watch_end(int number) {
         sigaction(number, &action, NULL);
 }
 
-/* If a descriptor is closed, opens it in the wrong direction, so that each use of it still fails
- * and is reported. */
+/* If a descriptor is closed, opens /dev/null there: input for writing, and output for reading. Each
+ * use of the descriptor then still fails, and the failure is reported. */
 static void open_if_closed(int fd) {
     if (fcntl(fd, F_GETFD) == -1 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
         _exit(TM_ERR_FAULT);
@@ -117,7 +120,7 @@ void tm_signals_remove(const char *path) {
         return;
     d->next = doomed_first;
     memcpy(d->path, path, size);
-    doomed_first = d; /* comes last, because a signal may arrive at any time */
+    doomed_first = d; /* last, so that a signal at any time finds a complete list */
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         watch_end(ends[i]);
 }
@@ -133,7 +136,7 @@ static void clean_up_and_halt(int number) {
         pause();
 }
 
-/* Runs clean_up_and_halt in the main thread, as a signal handler. */
+/* Sends the main thread a signal whose handler is clean_up_and_halt. */
 void tm_signals_halt(void) {
     enum { TRIES = 200 };
     const struct sigaction action = {.sa_handler = clean_up_and_halt, .sa_flags = SA_NODEFER};

@@ -8,10 +8,10 @@
 #include "base/guard.h"
 
 /** Sets up signal handling. main calls it after tm_launch_begin. If descriptor 0, 1 or 2 is closed,
- * opens it so that each use fails: otherwise the next opened file would get the descriptor and the
- * stream's output. Afterwards, a write beyond the file size limit (ulimit -f) fails, but does not
- * end the process; children can be waited for, even if the caller ignores SIGCHLD; and a crash is
- * reported, with exit status 5. */
+ * opens it such that each use of it fails. Otherwise, the next file that is opened would get the
+ * descriptor, and with it the stream's output. From then on, a write beyond the file size limit
+ * (ulimit -f) fails, but does not end the process. Children can be waited for, even if the caller
+ * ignores SIGCHLD. A crash is reported, and the exit status is 5. */
 void tm_signals_prepare(void);
 
 /** Registers a file, or a folder that will be empty by then. It is removed when SIGINT, SIGTERM,
@@ -23,18 +23,19 @@ void tm_signals_remove(const char *path);
 /** Functions by which libraries register their temporary files and child processes. */
 extern const tm_guard tm_signals_guard;
 
-/** Cleans up and stops the main thread for good. Called from another thread. If a system call
- * delays the main thread, waits at most two seconds. */
+/** Cleans up, and stops the main thread for good. Another thread calls this. If a system call
+ * delays the main thread, waits for it at most two seconds. */
 void tm_signals_halt(void);
 
-/** Makes failures of MPI on this communicator, and on communicators made from it, end the run with
- * a message and status 5, because the processes can no longer agree on anything. */
+/** Ends the run with a message and status 5 if MPI fails on this communicator, or on one made from
+ * it. After such a failure, the processes can no longer agree on an error. */
 void tm_signals_watch_mpi(MPI_Comm comm);
 
-/** Call it before reporting a failure that all processes have in the same way, if they cannot agree
- * through MPI. Sleeps up to 5 s in all processes except the first, so that the first one reports;
- * when it exits, mpirun ends the others. A process that still runs after that should report,
- * because only some processes failed. */
+/** Call this before reporting a failure that all processes have in the same way, when they cannot
+ * agree through MPI. The first process returns at once and reports. The other processes sleep for
+ * up to 5 s; in this time, mpirun usually ends them, because the first process has exited. A
+ * process that still runs after the sleep should report, because the failure was not common to all
+ * processes. */
 void tm_signals_let_first_speak(void);
 
 #endif

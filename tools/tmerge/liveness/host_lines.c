@@ -15,9 +15,9 @@
 
 enum { SILENCE_S = 20, SILENCE_MAX_S = 3600, PROBES = 3, PATIENCE_MS = 2000, WAITING_MAX = 4096 };
 
-/* Returns the interval of TCP's keep-alive probes. A connection is probed after one interval
- * without traffic, and then once in each interval. It fails one interval after the last of PROBES
- * unanswered probes. */
+/* Returns the interval of TCP's keep-alive probes. After one interval without traffic, TCP sends a
+ * probe, and then another one in each interval. The connection fails one interval after the last of
+ * PROBES probes that got no answer. */
 static int probe_interval_s(void) {
     const char *text = getenv(TM_SILENCE_VARIABLE);
     long silence = text ? strtol(text, NULL, 10) : 0;
@@ -56,7 +56,7 @@ static bool read_name(int fd, int wake, uint64_t token, tm_line_name *out) {
 
 static bool write_name(int fd, const tm_line_name *self, uint64_t token) {
     tm_line_name name = *self;
-    name.token = token; /* the buffer of a new connection has room for this short message */
+    name.token = token; /* it fits into the buffer of a new connection, so this does not block */
     return send(fd, &name, sizeof name, MSG_NOSIGNAL) == (ssize_t)sizeof name;
 }
 

@@ -1,5 +1,5 @@
 /* TCP connections between the processes of a run. As long as all is well, the processes send
- * nothing: the kernels of both ends probe each other, even if a process is blocked. */
+ * nothing. Instead, the kernels of both ends probe each other, even while a process is blocked. */
 #ifndef TMERGE_LIVENESS_HOST_LINES_H
 #define TMERGE_LIVENESS_HOST_LINES_H
 
@@ -10,8 +10,9 @@
 
 enum { TM_LINES_ADDRESSES_MAX = 24 };
 
-/** Environment variable: after how many seconds a silent host counts as lost, from 4 to 3600,
- * rounded down to a multiple of 4. 20 if unset or invalid. */
+/** Name of an environment variable. After this many seconds without an answer, a host counts as
+ * lost. The value is from 4 to 3600, and is rounded down to a multiple of 4. If the variable is
+ * unset or invalid, the time is 20 s. */
 #define TM_SILENCE_VARIABLE "TMERGE_SILENCE"
 
 /** Address of a process that accepts connections. IPv4, as Open MPI uses for TCP. */
@@ -38,7 +39,7 @@ typedef enum tm_line_news {
     TM_LINE_QUIET,
     TM_LINE_OVER,     /* the other end has left normally */
     TM_LINE_REPORTED, /* the other end has left after a failure that is reported */
-    TM_LINE_GONE,     /* the other end's kernel closed it: the process is gone */
+    TM_LINE_GONE,     /* closed by the other end's kernel: the process is gone */
     TM_LINE_SILENT,   /* the other end's kernel does not answer */
 } tm_line_news;
 
@@ -51,8 +52,8 @@ int tm_lines_listen(tm_invitation *out);
  * @return false if the other end is no process of this run, or did not send its tm_line_name */
 bool tm_lines_accept(int listener, int wake, const tm_line_name *self, tm_line *out);
 
-/** Connects to the process that sent the invitation, by the first of its addresses that works.
- * Returns false if none works. */
+/** Connects to the process that sent an invitation. Tries the addresses in the invitation until one
+ * works. Returns false if none works. */
 bool tm_lines_join(const tm_invitation *invitation, int wake, const tm_line_name *self,
                    tm_line *out);
 

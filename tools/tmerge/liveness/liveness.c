@@ -26,11 +26,12 @@ typedef struct liveness {
     tm_invitation upwards; /* address of the process to which this one connects; token 0: none */
     int listener;          /* -1: no more connections are expected */
     int expected;          /* number of processes that have not connected yet */
-    tm_line *lines; /* owned; at most one connection, `upwards`, leads to a process with a lower
-                       number */
+    tm_line *lines; /* owned; [n] connections; at most one of them leads to a process with a lower
+                       number: the one made with `upwards` */
     int n;
     struct pollfd *polled; /* owned; [n + 2] */
-    tm_line_name lost;     /* the lost process that is reported at the deadline, if there is one */
+    tm_line_name lost; /* the lost process that is reported at the deadline; only set if deadline_ms
+                          is not 0 */
     tm_line_news how;
     int64_t deadline_ms; /* 0: none */
 } liveness;
@@ -71,7 +72,8 @@ static void tell_loss(void) {
 static void leave_for_loss(void) {
     life.halt();
     tell_loss();
-    /* mpirun would treat the end of this process as a failure, and wait for all hosts */
+    /* If only this process ended, mpirun would treat this as a failure and wait for all hosts, also
+     * for the silent one. So mpirun is ended first. */
     if (life.how == TM_LINE_SILENT && tm_mpirun_end())
         sleep(LAUNCHER_S);
     write_all(TM_LINE_REPORTED);
@@ -82,8 +84,9 @@ static void leave_for_loss(void) {
     _exit(TM_ERR_FAULT);
 }
 
-/* Records a loss. A launcher may end the run with its own message until the deadline. If a host is
- * silent, process 0 does not wait, because launchers do not notice silent hosts. */
+/* Records a loss. The loss is reported at the deadline, unless a launcher has ended the run with
+ * its own message before. If a host is silent, process 0 reports at once, because launchers do not
+ * notice silent hosts. */
 static void take_loss(const tm_line *line, tm_line_news how) {
     bool first = life.self.process == 0;
     if (life.deadline_ms == 0)
@@ -92,7 +95,8 @@ static void take_loss(const tm_line *line, tm_line_news how) {
     life.how = how;
 }
 
-/* Reads from a connection. Returns false and closes the connection if nothing more can come. */
+/* Reads news from a connection. If the other end has left, closes the connection and returns false.
+ */
 static bool take_news(tm_line *line) {
     tm_line_news news = tm_lines_read(line);
     if (news == TM_LINE_QUIET)
@@ -166,8 +170,8 @@ static void *watch(void *unused) {
     return unused;
 }
 
-/* Finds out to which process to connect, and how many will connect to this one. Exchanges
- * addresses. */
+/* Exchanges addresses with the other processes. Afterwards this process knows to which process it
+ * connects, and how many processes will connect to it. */
 static void invite(MPI_Comm node) {
     MPI_Comm firsts;
     tm_invitation own = {0}, of_first;
@@ -220,8 +224,8 @@ void tm_liveness_start(MPI_Comm node, bool aborts, void (*halt)(void)) {
         stop_listening();
 }
 
-/* Makes the monitoring thread send news to the other processes. Waits until it has done so, at most
- * @p patience_ms. */
+/* Makes the monitoring thread send news to the other processes. Waits until the thread has done
+ * this, or until @p patience_ms has passed (-1: no limit). */
 static void ask(tm_line_news news, int patience_ms) {
     unsigned char byte = (unsigned char)news;
     struct pollfd answer = {.fd = life.own, .events = POLLIN};

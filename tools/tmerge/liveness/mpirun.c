@@ -7,8 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Reads the parent and the name of a process. Returns 0 and sets "" if there is no such process. In
- * the file, the name ends at the last ")". */
+/* Reads the parent and the name of a process from /proc. Returns 0 and sets "" if there is no such
+ * process. The name ends at the last ")" in the file, because the name itself may contain ")". */
 static long read_stat(long pid, char name[20]) {
     char path[64], stat[512];
     name[0] = '\0';

@@ -17,8 +17,8 @@ bool tm_console_speaks(void) {
     return tm_launch_place()->rank == 0;
 }
 
-/* Finds the file or device to which a process's stream goes. Returns false if that cannot be read.
- */
+/* Finds the file or device that is open as a stream (0 to 2) of a process. Returns false if that
+ * cannot be found out. */
 static bool stream_target(long pid, int stream, char *out, size_t size) {
     char link[64];
     snprintf(link, sizeof link, "/proc/%ld/fd/%d", pid, stream);
@@ -27,9 +27,9 @@ static bool stream_target(long pid, int stream, char *out, size_t size) {
     return n >= 0;
 }
 
-/* Returns whether a stream goes to a terminal. Under mpirun, the streams of a process are pipes and
- * pseudo terminals that mpirun made. So this looks at the first ancestor whose stream differs:
- * mpirun or its wrapper. */
+/* Returns whether the output of a stream goes to a terminal. Under mpirun, the streams of a process
+ * are pipes and pseudo terminals that mpirun made. So this looks for the first ancestor that has
+ * another file or device as this stream. That is mpirun or its wrapper. */
 static bool person_looks_on(int stream) {
     enum { WRAPPERS_MAX = 8 };
     char own[256], target[256];
@@ -47,7 +47,7 @@ static bool person_looks_on(int stream) {
     return false;
 }
 
-/* Parses "always", "never" or "auto". "auto" and NULL give @p automatic. */
+/* Parses "always", "never" or "auto". For "auto" and NULL, sets @p out to @p automatic. */
 static tm_status choose(const char *option, const char *choice, bool automatic, bool *out,
                         tm_error *err) {
     if (!choice || strcmp(choice, "auto") == 0)

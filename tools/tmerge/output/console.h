@@ -37,15 +37,15 @@ bool tm_console_redraws(void);
  */
 int tm_console_width(void);
 
-/** Prints a text to standard output, wrapped at blanks and indented by two. If @p column characters
- * are already on the line, the text continues there. */
+/** Prints a text to standard output, wrapped at blanks and indented by two. If @p column is not 0,
+ * this many characters are already on the line, and the text continues there. */
 void tm_console_wrap(const char *text, int column, int width);
 
 /** Returns the number of lines that tm_console_wrap prints. */
 int tm_console_lines(const char *text, int column, int width);
 
-/** Prints @p left, then a text wrapped to the terminal's width and indented to column @p at. If @p
- * left is longer than that, the text follows after a blank. */
+/** Prints @p left, and to the right of it a text that starts at column @p at and is wrapped to the
+ * terminal's width. If @p left reaches beyond this column, the text follows after a blank. */
 void tm_console_beside(FILE *stream, const char *left, int at, const char *text);
 
 /** Prints a line to standard error. Wraps it if standard error is a terminal. */
@@ -55,7 +55,8 @@ void tm_console_say(const char *text);
 void tm_console_error(const tm_error *err);
 void tm_console_warn(const char *format, ...) TM_PRINTF(1, 2);
 
-/** Warns if @p name is the name that a table or an analysis had in the previous version. */
+/** Warns that a table or an analysis has a new name, if @p name was its name in the previous
+ * version. */
 void tm_console_renamed(const char *name);
 
 #endif

@@ -15,7 +15,7 @@ static tm_status check_present(const char *path, mode_t mode, const tm_output_ki
                                bool force, tm_error *err) {
     if (S_ISDIR(mode))
         return tm_fail(err, TM_ERR_OUTPUT, path, -1, "this is a folder");
-    if (!S_ISREG(mode)) /* the new file would replace a device or a pipe */
+    if (!S_ISREG(mode)) /* a device or a pipe would be replaced by the new file */
         return tm_fail(err, TM_ERR_OUTPUT, path, -1, "this is not a regular file");
     if (!force && !kind->is_one(kind->context, path))
         return tm_fail(err, TM_ERR_OUTPUT, path, -1, "this file is not %s; --force overwrites it",
@@ -32,7 +32,7 @@ tm_status tm_output_check(const char *path, const tm_output_kind *kind, bool for
         return tm_fail(err, TM_ERR_OUTPUT, NULL, -1, "the name of the output is empty");
     if (stat(path, &info) == 0)
         TM_TRY(check_present(path, info.st_mode, kind, force, err));
-    /* Appends "/.", so that the check fails if the folder is in fact a file. */
+    /* The folder's name gets "/." at its end, because "NAME/." does not exist if NAME is a file. */
     const char *slash = strrchr(path, '/');
     snprintf(folder, sizeof folder, "%.*s.", slash ? (int)(slash - path) + 1 : 0, path);
     if (access(folder, W_OK | X_OK) != 0)

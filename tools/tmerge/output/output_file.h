@@ -14,9 +14,9 @@ typedef struct tm_output_kind {
     const void *context;
 } tm_output_kind;
 
-/** Checks whether @p path can be written: its folder is writable, and if the file exists, it is of
- * the same kind or, with @p force, any regular file.
- * @return TM_OK; TM_ERR_OUTPUT */
+/** Checks whether a file can be written at @p path: the folder must be writable. If the file
+ * exists, it must be of the same kind; with @p force, any regular file may be overwritten. @return
+ * TM_OK; TM_ERR_OUTPUT */
 tm_status tm_output_check(const char *path, const tm_output_kind *kind, bool force,
                           tm_error *err) TM_MUST_CHECK;
 

@@ -9,8 +9,8 @@
 #include "mpi/exchange/progress.h"
 #include "output/console.h"
 
-/* Times [s]: between redraws of a line (redrawn). For output that cannot be redrawn: between two
- * lines about a phase (repeated), and before the first line (patience). */
+/* Times [s]. On a terminal, the line is redrawn every `redrawn` seconds. In other output, the first
+ * line about a phase comes after `patience` seconds, and further lines every `repeated` seconds. */
 static const double redrawn = 0.5, repeated = 10.0, patience = 2.0;
 
 /* What the drawing thread shares with other threads, guarded by `lock`. */
@@ -22,10 +22,10 @@ static struct {
     bool redraws;
     const char *phase; /* NULL: none */
     double began;      /* start of the phase [s] */
-    double printed;    /* age of the phase or bar when a line was last printed [s]; 0: no line was
-                          printed */
-    bool has_bar;      /* a bar is shown, which tm_line_bar draws instead of the thread */
-    int drawn;         /* characters on the line */
+    double printed; /* when the latest line was printed, as the age of its phase or bar [s]; 0: no
+                       line was printed */
+    bool has_bar;   /* a bar is shown, which tm_line_bar draws instead of the thread */
+    int drawn;      /* characters on the line */
 } line = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static double now(clockid_t clock) {
@@ -52,7 +52,8 @@ static void put(const char *text) {
     fflush(stderr);
 }
 
-/* Returns whether a line is due about the current work, which has taken @p seconds. */
+/* Returns whether it is time to print a line about the current phase or bar, and notes that it was
+ * printed. @p seconds is the time since its start, @p every the time between two lines. */
 static bool is_due(double seconds, double every) {
     double first = line.printed > 0.0 ? every : patience;
     if (seconds - line.printed < first)
@@ -143,15 +144,15 @@ static void print_state(const tm_progress_state *state, double share, char *out,
     print_scaled((double)state->events, "events", events, sizeof events);
     print_scaled((double)state->done / seconds, state->unit, rate, sizeof rate);
     if (share > 0.0 && share < 1.0 &&
-        seconds >= 1.0) /* earlier, the remaining time would only be a guess */
+        seconds >= 1.0) /* in the first second, the estimate would be only a guess */
         print_left(seconds, share, left, sizeof left);
     snprintf(out, size, "%3.0f %%, %s%s%s%s%s, %s/s%s", 100.0 * share, done,
              has_total ? " of " : "", has_total ? total : "", state->events > 0 ? ", " : "",
              state->events > 0 ? events : "", rate, left);
 }
 
-/* Shows the state as text, then a bar on the rest of the line. Always leaves room for the remaining
- * time. */
+/* Shows the state of the work as text, followed by a bar that fills the line. The bar leaves room
+ * for the remaining time even if that is not known yet. */
 static void show_state(const tm_progress_state *state) {
     enum { CELLS_MIN = 4, CELLS_MAX = 20, LEFT = 13, PUNCTUATION = 5 };
     char words[160], bar[CELLS_MAX + 1] = "", text[256];

@@ -11,11 +11,12 @@ struct tm_progress_state;
  * to a terminal */
 void tm_line_begin(bool redraws);
 
-/** Shows a phase; after a second, also how long it takes. @p what is a static text; NULL: no phase.
- */
+/** Shows the name of a phase. After a second, also shows how long the phase has taken so far.
+ * @param what a static text; NULL: no phase */
 void tm_line_phase(const char *what);
 
-/** Shows a progress bar in place of the phase, until it is called with state->ended. */
+/** Shows a progress bar in place of the phase. The bar ends with the call in which state->ended is
+ * set. */
 void tm_line_bar(void *context, const struct tm_progress_state *state);
 
 /** Ends showing progress. Does nothing if tm_line_begin was not called. */

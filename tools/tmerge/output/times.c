@@ -23,15 +23,16 @@ void tm_times_end(tm_times *times, const char *name) {
     times->last_ns = now;
 }
 
-/* Peak resident memory of a process, and its host. The first two members are an MPI_LONG_INT. */
+/* Peak resident memory of a process, and its host. The first two members have the layout of
+ * MPI_LONG_INT. */
 typedef struct peak {
     long kib;
     int process;
     char host[TM_HOST_MAX];
 } peak;
 
-/* Finds the largest (MPI_MAXLOC) or smallest (MPI_MINLOC) peak; if several are equal, the peak of
- * the lowest process. Collective: over comm. */
+/* Finds the process with the largest (MPI_MAXLOC) or smallest (MPI_MINLOC) peak. If several
+ * processes have the same peak, the one with the lowest number counts. Collective: over comm. */
 static peak find_peak(MPI_Op which, MPI_Comm comm) {
     struct rusage usage;
     peak found = {.kib = getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss : 0};

@@ -24,11 +24,11 @@ void tm_answer_failure(tm_status status, const tm_error *err, tm_http_answer *ou
  * call */
 void tm_answer_json(tm_status status, tm_out *json, tm_error *err, tm_http_answer *out);
 
-/** Appends a text and a number. */
+/** Appends a text, followed by a number. */
 void tm_answer_put(tm_out *out, const char *before, int64_t number);
 
-/** Parses the number of a key in a query. If the query does not have the key, the number keeps its
- * value. Returns false if the number is invalid. */
+/** Parses a number in a query. If the query does not have the key, @p number keeps its value.
+ * Returns false if the number is invalid. */
 bool tm_answer_number(tm_http_look *look, const void *query, const char *key, int64_t *number);
 
 #endif

@@ -125,14 +125,15 @@ static void answer_block(tm_status status, tm_bytes *bytes, const tm_error *err,
     tm_bytes_free(bytes);
 }
 
-/* Reads the window of a request. It may extend beyond the job, because the times of some ranks may
- * count from 0. */
+/* Reads the time window of a request. A window that extends beyond the job is valid, because the
+ * times of some ranks may count from 0. */
 static bool read_window(tm_http_look *look, const void *query, tm_tile_wish *wish) {
     return tm_serve_number(look(query, "from"), &wish->from) &&
            tm_serve_number(look(query, "to"), &wish->to) && wish->from < wish->to;
 }
 
-/* Answers with a window: for Perfetto if @p trace, else a tile of the timeline. */
+/* Answers a request for a time window. If @p trace is set, the answer is a trace for Perfetto;
+ * otherwise it is a tile of the timeline. */
 static void answer_window(const tm_handler *handler, bool trace, tm_http_look *look,
                           const void *query, tm_http_answer *out) {
     int64_t ranks[TM_SERVE_RANKS_MAX], hosts[TM_SERVE_RANKS_MAX];
@@ -257,9 +258,12 @@ static int64_t at_least_0(int64_t number) {
     return number > 0 ? number : 0;
 }
 
-/* Writes {"next": [at, gpu, host] or null, "kinds": [[kind, count, sum, longest], ...], "of": limit
- * of "at", "once": [time covered by events on GPUs, on the host], "events": [[rank, begin,
- * duration, name, kind], ...]}. */
+/* Writes an answer with these members:
+ * "next": [at, gpu, host], or null at the end
+ * "kinds": [[kind, count, sum, longest], ...]
+ * "of": number at which "at" ends
+ * "once": [time that events cover on GPUs, on the host]
+ * "events": [[rank, begin, duration, name, kind], ...] */
 static void put_found(const tm_found *found, tm_out *json) {
     const tm_found_event *events = found->events.data;
     bool more = found->next.block < found->blocks;

@@ -11,7 +11,7 @@
 
 enum {
     CONNECTIONS_MAX = 64,
-    CONNECTION_BYTES = 16384, /* maximum size of a request's head, and so of the path in it [B] */
+    CONNECTION_BYTES = 16384, /* maximum size of a request's head with its path [B] */
     IDLE_S = 60,
     ASKING_S = 5, /* time limit for a request's head [s] */
     LOOK_MS = 500
@@ -46,8 +46,8 @@ static const char *look(const void *query, const char *key) {
     return MHD_lookup_connection_value(connection.out, MHD_GET_ARGUMENT_KIND, key);
 }
 
-/* Adds headers. The page itself has a content security policy; the header adds the parts that are
- * not allowed in a page. */
+/* Adds the headers of an answer. The page itself contains a content security policy. The header
+ * adds the rules that a page cannot contain. */
 static bool add_headers(struct MHD_Response *response, const tm_http_answer *answer) {
     bool page = strncmp(answer->type, "text/html", 9) == 0;
     const char *const headers[][2] = {
@@ -165,7 +165,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     return answer(s, g, route, connection);
 }
 
-/* Does not decode escapes, because no address that is served has any. */
+/* Keeps escapes such as %41 as they are. No address that the server knows has any. */
 static size_t keep_escaped(void *context, struct MHD_Connection *connection, char *text) {
     (void)context;
     (void)connection;

@@ -1,5 +1,5 @@
-/* HTTP/1.1 server of libmicrohttpd, in the calling thread. serve/request.h checks requests; a
- * function of the caller answers them. */
+/* HTTP/1.1 server, made with libmicrohttpd. It runs in the calling thread. serve/request.h checks
+ * requests, and a function of the caller answers them. */
 #ifndef TMERGE_SERVE_HTTP_H
 #define TMERGE_SERVE_HTTP_H
 

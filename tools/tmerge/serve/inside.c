@@ -51,8 +51,11 @@ static void put_next(tm_out *json, int64_t next, bool more) {
         tm_out_string(json, "null");
 }
 
-/* Writes {"next": at or null, "seen": ranks, "names": [[id, text], ...], "sums": [[rank, name,
- * kind, count, sum, self, longest], ...]}. */
+/* Writes an answer with these members:
+ * "next": number or null
+ * "seen": number of ranks
+ * "names": [[id, text], ...]
+ * "sums": [[rank, name, kind, count, sum, self, longest], ...] */
 static void put_area(const tm_inside *inside, const tm_vec *sums, int64_t next, int64_t seen,
                      tm_out *json) {
     const tm_area_sum *v = sums->data;
@@ -111,9 +114,13 @@ static void put_event(tm_out *json, const char *before, const tm_serve_event *ev
     tm_out_char(json, ']');
 }
 
-/* Writes {"next": at or null, "step": number or null, "place", "times", "index", "all",
- * "median", "before": [begin, duration] or null, "behind", "longest": [rank, begin, duration],
- * "peers": [[rank, times, begin, duration] or [rank, times], ...]}, named as in tm_same. */
+/* Writes an answer with the members of tm_same:
+ * "next": rank at which to continue, or null
+ * "step": number or null
+ * "place", "times", "index", "all", "median"
+ * "before" and "behind": [begin, duration] or null
+ * "longest": [rank, begin, duration]
+ * "peers": [[rank, times, begin, duration] or [rank, times], ...] */
 static void put_same(const tm_same *same, tm_out *json) {
     const tm_same_peer *peers = same->peers.data;
     put_next(json, same->next, same->next < same->ranks);
@@ -168,9 +175,13 @@ void tm_inside_same(const tm_inside *inside, tm_http_look *look, const void *que
     tm_vec_free(&same.peers);
 }
 
-/* Writes {"next": at or null, "step": number, "seen": ranks read of the step, "of": ranks,
- * "ranks": [[rank, begin, duration, ratio, begin, ...], ...]}. A ratio is 10^6 x the duration / the
- * median duration on other ranks. */
+/* Writes an answer with these members:
+ * "next": number or null
+ * "step": number
+ * "seen": number of ranks read for the step so far
+ * "of": number of ranks
+ * "ranks": [[rank, begin, duration, ratio, begin, ...], ...]
+ * A ratio is 10^6 times the event's duration divided by the median duration on other ranks. */
 static void put_slow(const tm_slow_answer *slow, tm_out *json) {
     const tm_slow_event *v = slow->events.data;
     put_next(json, slow->next, slow->next >= 0);

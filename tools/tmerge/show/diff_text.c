@@ -25,16 +25,16 @@ static bool is_change(const char *verdict) {
     return true;
 }
 
-/* Returns whether a verdict is that there were too few steps to distinguish the change from chance.
- */
+/* Returns whether a change could not be judged, because A or B has too few steps to distinguish it
+ * from chance. */
 static bool is_unjudged(const char *verdict) {
     return strcmp(verdict, "too few steps") == 0;
 }
 
-/* Returns whether a group contains rows with this verdict. */
+/* A group of rows: returns whether a row with this verdict belongs to it. */
 typedef bool group(const char *verdict);
 
-/* Formats a figure in its unit, and a time in the unit that suits the range. */
+/* Formats a figure in its unit. A time is in the unit that suits the range. */
 static void show_value(const tm_cell *cell, const char *unit, tm_shown_range range,
                        char out[WORD]) {
     if (cell->null)
@@ -54,7 +54,8 @@ static bool same_kind(const tm_table *table, size_t a, size_t b) {
     return strcmp(text_of(table, a, "kind"), text_of(table, b, "kind")) == 0;
 }
 
-/* Returns A's step time for the kind of steps in a row; @p step_ns if there is none. */
+/* Returns the step time of A. If the row has a kind of steps, returns the step time of this kind.
+ * Returns @p step_ns if none is known. */
 static double step_of(const tm_table *table, size_t row, double step_ns) {
     for (size_t i = 0; i < table->n_rows && !tm_table_cell(table, row, "kind")->null; i++)
         if (strcmp(text_of(table, i, "figure"), "overview.step.step_ns") == 0 &&
@@ -97,8 +98,8 @@ static void print_figure(const tm_table *table, size_t row) {
            of_all ? "" : text_of(table, row, "kind"));
 }
 
-/* Returns the largest weight below @p last of the group's rows in [first, end); 0 if there is none.
- */
+/* Considers the rows of a group in [first, end). Returns the largest weight that is below @p last;
+ * 0 if there is none. */
 static double next_weight(const tm_table *table, group *is_of, size_t first, size_t end,
                           double step_ns, double last) {
     double most = 0.0;
@@ -110,8 +111,8 @@ static double next_weight(const tm_table *table, group *is_of, size_t first, siz
     return most;
 }
 
-/* Prints the figures of a group in rows [first, end), largest weight first, then how many were left
- * out. */
+/* Prints the figures of a group in rows [first, end), the largest weight first. If some are left
+ * out, prints their number at the end. */
 static void print_figures(const tm_table *table, group *is_of, size_t first, size_t end,
                           double step_ns) {
     double last = HUGE_VAL;
@@ -151,7 +152,7 @@ static void print_roles(const tm_tables *found, double step_ns, const tm_colors 
     const tm_table *ranks = tm_tables_find(found, "diff.rank");
     size_t n = ranks->n_rows;
     if (n == 0 || tm_table_row(ranks, n - 1)[0].value.i ==
-                      0) /* if there is only one role, these rows repeat the job's figures */
+                      0) /* a single role means that these rows repeat the job's figures */
         return;
     for (size_t first = 0, i = 0; first < n; first = i) {
         int64_t role = tm_table_row(ranks, first)[0].value.i;
@@ -168,10 +169,11 @@ static void print_roles(const tm_tables *found, double step_ns, const tm_colors 
     }
 }
 
-/* Which rows of a table of kernels or operators are printed. */
+/* Selects the rows of a table of kernels or operators to print: all that changed, those that A and
+ * B both have, those that only one of them has, or those that could not be judged. */
 typedef enum choice { ALL, OF_BOTH, OF_ONE, UNJUDGED } choice;
 
-/* Rows of kernels or operators to print, and how. */
+/* The rows of a table of kernels or operators that are printed, and how they are printed. */
 typedef struct listing {
     const tm_table *table;
     choice rows;
@@ -179,7 +181,8 @@ typedef struct listing {
     const char *unit;
     double unit_ns;
     int calls_width;
-    bool hosts; /* some rows have times only on the host, which are then shown */
+    bool hosts; /* whether a printed row has times only on the host, which its line marks by
+                   "(host)" */
     tm_alike names;
 } listing;
 
@@ -245,8 +248,8 @@ static listing make_listing(const tm_table *table, choice rows, size_t top) {
     return l;
 }
 
-/* Shortens the names so that different names stay different. Returns false when out of memory: some
- * may then be equal. */
+/* Shortens the names such that different names stay different. Returns false when out of memory;
+ * different names may then become equal. */
 static bool add_names(listing *l) {
     enum { BEFORE = 43, BEHIND = 7, LEAST = 24 };
     int width = tm_console_width() - BEFORE - l->calls_width - (l->hosts ? BEHIND : 0);
@@ -304,8 +307,8 @@ static void print_names(const tm_table *table, const char *what, choice rows, si
     tm_alike_free(&l.names);
 }
 
-/* Prints a table. If times are per call, lists names that only A or only B has separately, because
- * these have no change. */
+/* Prints a table of kernels or operators. If its times are per call, the names that only A or only
+ * B has are in a separate list, because no change is known for them. */
 static void print_table(const tm_table *table, const char *what, size_t top,
                         const tm_colors *colors) {
     bool by_call = table->n_rows > 0 && strcmp(text_of(table, 0, "per"), "call") == 0;

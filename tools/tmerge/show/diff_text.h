@@ -7,9 +7,9 @@
 
 enum { TM_DIFF_SHOWN = 10 }; /* number of kernels, and of operators, shown without --top */
 
-/** Prints the first screen. Leaves out figures that chance explains.
+/** Prints the first screen of a comparison. Leaves out figures that chance explains.
  * @param found the tables of tm_diff_compare
- * @param top number of kernels to list, and of operators */
+ * @param top   number of kernels to list, and of operators */
 void tm_diff_print(const tm_tables *found, size_t top, const tm_colors *colors);
 
 #endif

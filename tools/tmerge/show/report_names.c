@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Reports of nsys stats: name since version 2022.4, older name, and tmerge's table. tmerge has no
- * table for other reports. */
+/* The reports of nsys stats for which tmerge has a table: the report's name since version 2022.4,
+ * its older name, and the name of tmerge's table. */
 static const struct {
     const char *name, *old, *table;
-    const char *level; /* level of the table that has the report's rows; NULL: the report's rows
-                          have its name in column `report` */
+    const char *level; /* level whose rows are the report; NULL: the rows with the report's name in
+                          column `report` */
 } reports[] = {
     {"cuda_api_sum", "cudaapisum", "stats.time", NULL},
     {"cuda_gpu_kern_sum", "gpukernsum", "stats.time", NULL},

@@ -19,8 +19,8 @@ static int place_of(const tm_table_def *def, int i, const tm_selection *s) {
     return tm_table_column(def, column);
 }
 
-/* Makes the definition of the shown columns. Keys must be the first columns, and prose the last
- * ones; elsewhere, a key or prose becomes a plain column. */
+/* Makes the definition of the shown columns. In a definition, keys come first and prose comes last.
+ * A key or prose that the user puts elsewhere becomes a plain column. */
 static void shape_shown(tm_selection *s, const tm_table_def *def) {
     const tm_table_def shown = s->read;
     int n_beside = def->n_columns - def->n_prose;
@@ -33,8 +33,8 @@ static void shape_shown(tm_selection *s, const tm_table_def *def) {
         s->shown.n_prose++;
 }
 
-/* Collects the columns to read: first the shown ones, so that the others can be cut off each row.
- */
+/* Collects the columns to read. The shown columns come first, so that the remaining cells of a row
+ * can be cut off. */
 static tm_status choose_columns(tm_selection *s, const tm_table_def *def, tm_error *err) {
     const tm_choice *choice = s->choice;
     const char *const *columns = choice->columns.data;
@@ -65,12 +65,13 @@ static tm_status choose_columns(tm_selection *s, const tm_table_def *def, tm_err
     return tm_where_bind(&choice->where, &s->read, &s->where, err);
 }
 
-/* Returns whether the list has the number in a row's column, or the table lacks the column. */
+/* Returns whether a row is selected by a list: the list has the number in the row's column. If the
+ * table lacks the column, all rows are selected. */
 static bool is_listed(const tm_list *list, const tm_cell *row, int column) {
     return column < 0 || (!row[column].null && tm_list_has(list, row[column].value.i));
 }
 
-/* Keeps the selected rows from @p first on. */
+/* Removes the rows from @p first on that are not selected. */
 static void filter(const tm_selection *s, tm_table *table, size_t first) {
     size_t n = first;
     for (size_t r = first; r < table->n_rows; r++) {
@@ -97,7 +98,8 @@ static tm_table squeeze(const tm_selection *s, tm_table *table) {
     return shown;
 }
 
-/* Context to pass on each slice without keeping it. */
+/* Context of pass_slice, which passes the selected rows of each slice to the visitor, and keeps
+ * none. */
 typedef struct passing {
     const tm_selection *selection;
     tm_rows_visitor *visitor;
@@ -127,8 +129,8 @@ static tm_status each_row(const tm_rows *rows, tm_rows_visitor *visitor, void *c
     return status;
 }
 
-/* Context to keep all selected rows. After a read, the table has the rows kept so far, then the new
- * slice. */
+/* Context of hold_slice, which keeps the selected rows of all slices. Before each call, the table
+ * has the rows kept so far, followed by those of the new slice. */
 typedef struct holding {
     tm_selection *selection;
     size_t n_rows; /* rows kept so far */
@@ -136,7 +138,8 @@ typedef struct holding {
 
 static void put_in_order(const tm_selection *s, tm_table *table) {
     bool ascending = s->choice->sort_column && !s->choice->descending;
-    /* negative: --top on a table without a top column, whose rows keep their order */
+    /* s->sort is negative if --top is given without --sort, and the table has no top column. The
+     * rows then keep their order. */
     if (s->sort >= 0)
         tm_table_order(table, s->sort, ascending);
     if (s->choice->top >= 0 && s->level >= 0)
@@ -145,7 +148,7 @@ static void put_in_order(const tm_selection *s, tm_table *table) {
         table->n_rows = (size_t)s->choice->top;
 }
 
-/* Copies the remaining rows, so that the texts of the removed rows can be freed. */
+/* Copies the remaining rows into new memory. This frees the texts of the removed rows. */
 static tm_status renew(tm_table *table, tm_error *err) {
     void *bytes;
     size_t size;

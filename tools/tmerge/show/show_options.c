@@ -115,8 +115,8 @@ static bool has_any(const tm_vec *numbers, int64_t first, int64_t last) {
     return i < numbers->n && ((const int64_t *)numbers->data)[i] <= last;
 }
 
-/* Compares the requested numbers with those in the store. Fails if the store has none of them;
- * warns if some are missing. */
+/* Compares the numbers that the user asked for with those in the store. Fails if the store has none
+ * of them, and warns if it lacks some. */
 static tm_status compare(const tm_list *list, const tm_vec *numbers, const char *what,
                          tm_error *err) {
     enum { SHOWN = 100 };

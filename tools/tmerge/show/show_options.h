@@ -26,7 +26,8 @@ tm_status tm_choice_parse(const tm_arguments *arguments, tm_choice *out,
                           tm_error *err) TM_MUST_CHECK;
 void tm_choice_free(tm_choice *choice);
 
-/** Returns the first column that the user named and the table lacks; NULL if there is none. */
+/** Returns the first of the user's columns that the table does not have; NULL if it has all of
+ * them. */
 const char *tm_choice_lacks(const tm_choice *choice, const tm_table_def *def);
 
 /** Returns whether the user asked for the rows of @p def whose column level is @p level: by naming

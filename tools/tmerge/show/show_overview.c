@@ -27,7 +27,7 @@ static tm_status read_needed(const tm_store *store, const tm_tables *tables, tm_
     return TM_OK;
 }
 
-/* Prints the ranks, if the store has the tables for them. An older store may not. */
+/* Prints the ranks. Does nothing if the store lacks the tables, as an older store may. */
 static tm_status print_ranks(const tm_tables *tables, const tm_colors *colors, tm_error *err) {
     size_t n = rows_of(tables, "overlap.rank");
     if (!tm_summary_has_ranks(tables) || rows_of(tables, "stragglers.rank") != n)
@@ -131,7 +131,8 @@ static tm_status print_list(const tm_store *store, const tm_colors *colors, tm_e
 
 static void print_next(const char *path, const tm_colors *colors) {
     static const struct {
-        const char *command, *what; /* words before and after the store */
+        const char *command, *what; /* words after `tmerge show STORE` or, without of_store, after
+                                       `tmerge`; what they print */
         bool of_store;
     } lines[] = {
         {"overlap.rank", "a table; overlap: all of that analysis", true},

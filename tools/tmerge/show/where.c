@@ -7,7 +7,7 @@
 
 typedef enum op { EQUAL, DIFFERENT, AT_LEAST, AT_MOST, MORE, LESS, HOLDS } op;
 
-/* Operators, those of two characters first, because "<=" starts with "<". */
+/* Operators. An operator must come before its own beginnings: "<=" before "<". */
 static const struct {
     const char *word;
     op op;
@@ -15,7 +15,7 @@ static const struct {
            {"=", EQUAL},      {">", MORE},      {"<", LESS},     {"~", HOLDS}};
 enum { N_OPS = sizeof ops / sizeof *ops };
 
-/* A condition as typed. at: position of the value in the text, from 1. */
+/* A condition as the user typed it. `at` is the position of the value in the text, from 1. */
 typedef struct asked {
     const char *column, *value;
     size_t at;
@@ -31,10 +31,11 @@ typedef struct condition {
     op op;
     int64_t i;
     double r;
-    bool null, exact, alternative; /* exact: the value is i, else r */
+    bool null, exact, alternative; /* exact: the value is in i, and not in r */
 } condition;
 
-/* State of parsing: the text, the rest of it, and where the next word is copied to. */
+/* State of the parser: the whole text, the rest of the text, and the place to which the next word
+ * is copied. */
 typedef struct scan {
     const char *whole, *p;
     char *words;

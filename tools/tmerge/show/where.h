@@ -8,7 +8,8 @@
 typedef struct tm_where {
     char *text;        /* owned; the columns and values, each terminated */
     tm_vec asked;      /* the conditions, as typed */
-    int64_t origin_ns; /* in columns of times since the epoch, values with a unit count from here */
+    int64_t origin_ns; /* origin of values with a unit in columns of times since the epoch [ns since
+                          the epoch] */
     bool is_given;
 } tm_where;
 
@@ -42,8 +43,8 @@ tm_status tm_where_bind(const tm_where *where, const tm_table_def *def, tm_where
                         tm_error *err) TM_MUST_CHECK;
 void tm_where_unbind(tm_where_table *table);
 
-/** Returns whether a row meets the conditions. Null is equal to null. Null and a value are neither
- * equal nor different. */
+/** Returns whether a row meets the conditions. Null is equal to null. A value is neither equal to
+ * null nor different from it. */
 bool tm_where_takes(const tm_where_table *table, const tm_cell *row);
 
 #endif

@@ -56,9 +56,10 @@ static bool is_far(int64_t ns, int64_t mean_ns) {
     return fabs((double)(mean_ns - ns)) > 0.25 * (double)mean_ns;
 }
 
-/* Writes " of 42.1 ms", the mean replayed step, to which savings refer. If the mean time from mark
- * to mark is much longer, writes " of 450.0 us (40.0 us replayed)". If the median step differs much
- * from the mean, writes " of 6.43 ms (mean; median 3.11 ms)". */
+/* Writes the length of a step, which is the mean over the replayed steps: " of 42.1 ms". Savings
+ * are percentages of this length. If the mean time from one step mark to the next is much longer,
+ * writes both: " of 450.0 us (40.0 us replayed)". If the median step differs much from the mean,
+ * writes " of 6.43 ms (mean; median 3.11 ms)". */
 static void write_lengths(const tm_tables *tables, char *out, size_t size) {
     const tm_table *steps = tm_tables_find(tables, "whatif.step");
     const int64_t mean = number(tm_tables_find(tables, "whatif.job"), 0, "step_ns");
@@ -81,8 +82,8 @@ static void write_lengths(const tm_tables *tables, char *out, size_t size) {
         snprintf(out + strlen(out), size - strlen(out), " (mean; median %s)", times[1].text);
 }
 
-/* Writes "4 steps of 42.1 ms". Omits the length if steps have named kinds, because tm_summary_kinds
- * writes it. */
+/* Writes "4 steps of 42.1 ms". If the steps have named kinds, leaves out the length, because
+ * tm_summary_kinds writes it. */
 static void write_steps(const tm_tables *tables, char *out, size_t size) {
     const int64_t steps = number(tm_tables_find(tables, "job.job"), 0, "steps");
     const tm_table *kinds = tm_tables_find(tables, "steps.kind");
@@ -97,7 +98,8 @@ static void write_steps(const tm_tables *tables, char *out, size_t size) {
     write_lengths(tables, out + strlen(out), size - strlen(out));
 }
 
-/* Prints the heading. Omits the number of events if the heading then fits on one line. */
+/* Prints the heading. If it is too long for one line with the number of events, leaves out this
+ * number. */
 static void print_heading(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *job = tm_tables_find(tables, "job.job");
     const int64_t hosts = number(job, 0, "hosts"), events = number(job, 0, "events");
@@ -224,7 +226,8 @@ static void print_allreduce(const tm_table *kinds) {
         printf(", of AllReduce %s", percent(overlap, comm).text);
 }
 
-/* Sums a column. In a table by step, leaves out partly recorded steps. */
+/* Sums a column over the rows of a table. If the table has a row for each step, leaves out steps
+ * that were recorded only in part. */
 static int64_t sum_whole(const tm_table *table, const char *own_column) {
     bool of_steps = tm_table_column(table->def, "partial") >= 0;
     int64_t sum = 0;
@@ -234,13 +237,13 @@ static int64_t sum_whole(const tm_table *table, const char *own_column) {
     return sum;
 }
 
-/* Returns whether at least one rank uses several devices. Tables by step do not distinguish these.
- */
+/* Returns whether at least one rank uses several devices. The tables by step do not distinguish the
+ * devices of a rank. */
 static bool any_several(const tm_tables *tables) {
     return tm_tables_find(tables, "overlap.device")->n_rows > 0;
 }
 
-/* Returns whether at least one rank has a device that hardly works. */
+/* Returns whether at least one rank has a device that is nearly always idle. */
 static bool any_idle(const tm_tables *tables) {
     bool any = false;
     for (size_t i = 0; i < tm_tables_find(tables, "overlap.device")->n_rows; i++)
@@ -248,15 +251,16 @@ static bool any_idle(const tm_tables *tables) {
     return any;
 }
 
-/* Sums a column over whole steps or over ranks. For a rank with several devices, the value is the
- * mean over its devices. */
+/* Sums a column over whole steps (@p steps) or over ranks. If a rank has several devices, the mean
+ * over its devices counts. */
 static int64_t sum_of(const tm_tables *tables, bool steps, const char *own_column) {
     return steps ? sum_whole(tm_tables_find(tables, "overlap.step"), own_column)
                  : tm_device_mean_sum(tables, own_column);
 }
 
-/* Returns the mean time [ns] that receives wait per rank; 0 if it is negligible. Columns by rank do
- * not include this wait, because the time of a receive is not split at the last arrival. */
+/* Returns the time [ns] that a rank waits in receives, as a mean over ranks. Returns 0 if it is
+ * negligible. The tables by rank do not include this wait, because they do not split a receive into
+ * wait and transfer. */
 static int64_t receives_wait(const tm_tables *tables) {
     const double shown_pct = 2.0;
     const tm_table *ranks = tm_tables_find(tables, "overlap.rank");
@@ -266,9 +270,9 @@ static int64_t receives_wait(const tm_tables *tables) {
     return shown ? waited / (int64_t)ranks->n_rows : 0;
 }
 
-/* Writes " (wait 20.5 %)": the share of time in which ranks wait for others in exposed
- * communication. Writes "" if the share is small, or if the wait is unknown for more than a tenth
- * of the communication. */
+/* Writes " (wait 20.5 %)": the share of the time in which ranks wait for others in exposed
+ * communication. Writes "" if the share is small. Also writes "" if the wait is unknown for more
+ * than a tenth of the communication. */
 static void write_wait(const tm_tables *tables, bool steps, int64_t window, char *out,
                        size_t size) {
     *out = '\0';
@@ -281,7 +285,8 @@ static void write_wait(const tm_tables *tables, bool steps, int64_t window, char
         snprintf(out, size, " (wait %s)", percent(wait, window).text);
 }
 
-/* Prints the devices' time by activity, in percent. Uses shorter words if the line is too long. */
+/* Prints the shares of the devices' time by activity, in percent. Uses shorter words if the line is
+ * too long. */
 static void print_shares(const tm_tables *tables, bool steps, const char *label, const char *idle) {
     static const char *const words[] = {"exposed comm", "exposed"};
     const int64_t window = sum_of(tables, steps, "window_ns");
@@ -309,15 +314,16 @@ static int64_t known_window(const tm_tables *tables) {
     return window;
 }
 
-/* Returns whether to print shares within steps, too: whole steps cover at most 90 % of the
- * recording. */
+/* Returns whether to print shares within steps in addition. They are printed if whole steps cover
+ * at most 90 % of the recording. */
 static bool shows_steps(const tm_tables *tables) {
     const int64_t in_steps = sum_whole(tm_tables_find(tables, "overlap.step"), "window_ns");
     return number(tm_tables_find(tables, "job.job"), 0, "steps") > 0 && in_steps > 0 &&
            (double)in_steps <= 0.9 * (double)known_window(tables) && !any_several(tables);
 }
 
-/* Prints the lowest and highest possible shares if a part of the device's time was not recorded. */
+/* If a part of the device's time was not recorded, the shares are uncertain. Prints the lowest and
+ * the highest value that each share can have. */
 static void print_bounds(const tm_tables *tables) {
     const tm_table *table = tm_tables_find(tables, "job.integrity");
     static const char *const columns[] = {"compute_least_pct", "compute_most_pct", "idle_least_pct",
@@ -340,9 +346,9 @@ static bool has_verdict(const tm_table *ranks, size_t row, const char *word) {
     return !cell->null && strcmp(cell->value.text, word) == 0;
 }
 
-/* Returns the rank that caused most waiting in receives, if it is not slower than the others: its
- * own work takes at most 1 % longer. (Pipeline stages always wait for one another.) Returns -1 if
- * there is no such rank, or if the verdict names it. */
+/* Returns the rank that caused most of the waiting in receives, if it is not to blame: its own work
+ * takes at most 1 % longer than that of the others. (Pipeline stages always wait for one another.)
+ * Returns -1 if there is no such rank, or if the verdict names it. */
 static int64_t cleared_rank(const tm_tables *tables) {
     const double much_pct = 1.0;
     const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
@@ -476,8 +482,8 @@ static void print_missing(const tm_loaded *loaded, const tm_tables *tables,
     fputs(colors->off, stdout);
 }
 
-/* Finds the next row with a format that no earlier row has, and counts the format's ranks. Returns
- * the number of the row after it; 0 if there is none. */
+/* Finds the next row, from @p row on, whose format no earlier row has. Counts the ranks with this
+ * format. Returns the index of the row after the found one; 0 if there is none. */
 static size_t next_format(const tm_table *ranks, size_t row, const char **format, int64_t *n) {
     for (; row < ranks->n_rows; row++) {
         bool first = true;
@@ -573,8 +579,8 @@ static void add_rank(diagnostic_sum *sum, int64_t rank) {
     sum->n_ranks++;
 }
 
-/* Sums the diagnostic of a row over all rows. Returns false if an earlier row has the same
- * diagnostic, which is then already summed. */
+/* Sums up a diagnostic over all rows that have it. @p row is its first row. Returns false if an
+ * earlier row has the same diagnostic, because it is then already summed up. */
 static bool sum_diagnostic(const tm_table *diagnostics, size_t row, diagnostic_sum *sum) {
     const char *word = tm_table_cell(diagnostics, row, "remark")->value.text;
     *sum = (diagnostic_sum){0};
@@ -589,8 +595,8 @@ static bool sum_diagnostic(const tm_table *diagnostics, size_t row, diagnostic_s
     return true;
 }
 
-/* Prints a line for each diagnostic of a class: count, ranks and meaning. Returns whether the class
- * has any. */
+/* Prints a line for each diagnostic of a class. The line has the count, the ranks and the meaning.
+ * Returns whether the class has any diagnostics. */
 static bool print_diagnostics_of(const tm_tables *tables, const char *class, const char *what,
                                  const tm_colors *colors) {
     const tm_table *diagnostics = tm_tables_find(tables, "job.remark");
@@ -640,8 +646,8 @@ static void print_opening(const tm_table *ranks, const tm_colors *colors) {
     fputs(colors->off, stdout);
 }
 
-/* Names ranks whose traces have more unusable than usable events: their results rest on few events.
- */
+/* Names the ranks whose traces have more unusable than usable events, because their results rest on
+ * few events. */
 static void print_mostly_skipped(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *diagnostics = tm_tables_find(tables, "job.remark");
     int n = 0;
@@ -663,8 +669,9 @@ static void print_diagnostics(const tm_tables *tables, const tm_colors *colors) 
         puts("  (show job.remark says in which traces)");
 }
 
-/* Warns of kernels that count as computation, but whose names suggest that they communicate, if
- * they take at least 1 % of all kernels' time. Names the kernel that takes most. */
+/* Warns of kernels that may be misclassified: they count as computation, but their names suggest
+ * that they communicate. Does not warn if they take less than 1 % of the time of all kernels. Names
+ * the kernel that takes most time. */
 static void print_suspects(const tm_table *kernels, const tm_colors *colors) {
     enum { PERCENT = 1 };
     const tm_cell *largest = NULL;
@@ -727,12 +734,12 @@ static int figure_lines(const tm_tables *tables) {
            tm_doubt_of_job(tables) + shows_steps(tables) + (receives_wait(tables) > 0);
 }
 
-/* Returns the number of lines for verdict and advice. With this number, the summary of a job with
- * up to 8 ranks, without warnings, fits on a screen of 24 lines. 0: no limit, because the table
- * shows more ranks. */
+/* Returns the number of lines that verdict and advice may take. With this number, the summary of a
+ * job with up to 8 ranks and without warnings fits on a screen of 24 lines. Returns 0, which means
+ * no limit, if the table by rank is too long for this anyway. */
 static int room(const tm_tables *tables) {
     enum { SCREEN = 24, LEAST = 5, HEADING = 1, BLANK = 1, TABLE_HEAD = 2, STORED = 1 };
-    enum { MOST = 8, ALL_SHOWN = 16 }; /* as in the table by rank */
+    enum { MOST = 8, ALL_SHOWN = 16 }; /* ALL_SHOWN: as in the table by rank */
     const int64_t ranks = (int64_t)tm_tables_find(tables, "overlap.rank")->n_rows;
     const int64_t rows = ranks <= ALL_SHOWN ? ranks : TM_SUMMARY_RANKS_OF_MANY + 2;
     const int64_t left = SCREEN - HEADING - BLANK - TABLE_HEAD - STORED - rows -

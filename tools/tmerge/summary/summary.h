@@ -15,11 +15,11 @@ tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, con
  * any number. */
 void tm_summary_job(const tm_tables *tables, int lines, const tm_colors *colors);
 
-/** Prints the verdict: headline, what a fix saves, and evidence. If not all evidence fits, starts
- * with the place to look at, such as the rank's GPU. */
+/** Prints the verdict: its headline, what a fix saves, and the evidence. If the evidence does not
+ * fit into @p lines, prints the place to look at first, such as the rank's GPU. */
 void tm_summary_verdict(const tm_tables *tables, int lines, const tm_colors *colors);
 
-/** Prints the first advice that the verdict does not contain. Cuts it if the verdict needs the
+/** Prints the first advice that is not part of the verdict. Shortens it if the verdict needs the
  * lines. */
 void tm_summary_advice(const tm_tables *tables, int lines);
 
@@ -27,26 +27,27 @@ void tm_summary_advice(const tm_tables *tables, int lines);
  * marks them. */
 void tm_summary_kinds(const tm_tables *tables);
 
-/** Returns whether the table by rank is worth printing. It is not if all windows are 0, or if all
- * steps are captures of graphs, next to which only few kernels run. */
+/** Returns whether the table by rank is worth printing. It is not worth printing in two cases: all
+ * windows are 0, or all steps are captures of graphs, during which only few kernels run. */
 bool tm_summary_has_ranks(const tm_tables *tables);
 
-/* Number of ranks in a table by rank that leaves out ranks. */
+/* Number of ranks that the table by rank shows if it cannot show all ranks. */
 enum { TM_SUMMARY_RANKS_OF_MANY = 5 };
 
-/** Prints the table by rank. Shows all ranks if there are at most 16; else the 5 that cost most,
- * and a line for the rest. */
+/** Prints the table by rank. If there are at most 16 ranks, shows all of them. Otherwise, shows the
+ * 5 ranks that cost most, and a line for the rest. */
 tm_status tm_summary_ranks(const tm_tables *tables, const tm_colors *colors,
                            tm_error *err) TM_MUST_CHECK;
 
-/** For a job of which only communication was recorded: prints duration and bandwidth of the
+/** Used for a job with only communication recorded: prints the duration and the bandwidth of the
  * operations that take most time. */
 tm_status tm_summary_bandwidth(const tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** Returns whether only communication was recorded of the rank in a row of overlap.rank. */
+/** Returns whether a rank's recording has only communication. @p row is the rank's row in
+ * overlap.rank. */
 bool tm_summary_lacks_compute(const tm_tables *tables, size_t row);
 
-/** Returns the number of ranks of which only communication was recorded. */
+/** Returns the number of ranks whose recordings have only communication. */
 size_t tm_summary_count_lacking(const tm_tables *tables);
 
 /** Prints figures of the job: shares of time, samples and tokens per second. */
@@ -58,15 +59,16 @@ void tm_summary_state(const tm_tables *tables);
 /** Returns the number of lines of tm_summary_state. */
 int tm_summary_state_lines(const tm_tables *tables);
 
-/** Writes the state of clocks and matching: "one clock; 20 collectives complete"; "" for one rank.
- * @return false if clocks disagree, or if it is unknown whether they agree */
+/** Writes the state of clocks and matching, such as "one clock; 20 collectives complete". For a job
+ * with one rank, writes "". */
 bool tm_summary_agreement(const tm_tables *tables, char *out, size_t size);
 
-/** Writes a blank and the saving in column `saves` of a row of advice.item; "" if it is null. */
+/** Writes a blank and the saving from column `saves` of a row of advice.item. Writes "" if the
+ * saving is null. */
 void tm_summary_saving(const tm_tables *tables, size_t row, char *out, size_t size);
 
-/** Returns whether so little of the communication time was matched that any rank may be the cause
- * of waits. The verdict then says so, and the lines about clocks do not repeat it. */
+/** Returns whether only a small part of the communication time was matched, so that any rank may be
+ * the cause of waits. The verdict then says this, and the lines about clocks need not repeat it. */
 bool tm_summary_mostly_unmatched(const tm_tables *tables);
 
 /** Prints the number of unmatched kernels, the reasons, and what to do about them. */

@@ -13,9 +13,10 @@
 
 enum { REASONS_SHOWN = 4 };
 
-/* Time by which a GPU event may start before its launch, because profilers convert times with
- * errors [ns]. Measured: none with NVIDIA, where a launch takes at least 2 us; 2 us with AMD, 24 us
- * with NPUs. A TPU's clock was wrong by 680 us. */
+/* A GPU event may start before its launch by up to this time [ns], because profilers make errors
+ * when they convert times. If it starts earlier than that, a clock is wrong. Measured: 0 with
+ * NVIDIA, where a launch takes at least 2 us; 2 us with AMD; 24 us with NPUs. The clock of a TPU
+ * was wrong by 680 us. */
 #define EARLY_NS INT64_C(100000)
 
 static bool has_format(const tm_table *ranks, const char *name) {
@@ -26,7 +27,7 @@ static bool has_format(const tm_table *ranks, const char *name) {
 }
 
 /* Prints the formats' advice on kernels whose group has no name. If there are no such kernels,
- * prints the advice on kernels of named groups with unknown ranks. */
+ * prints the advice on kernels of groups that have a name, but whose ranks are unknown. */
 static void print_advice(const tm_table *unmatched, const tm_table *ranks) {
     bool unnamed = false, unknown = false;
     size_t n;
@@ -59,7 +60,8 @@ static const char *richer_profiler(const tm_table *ranks) {
 /* Prints what to do about a reason for unmatched communication. */
 static void print_remedy(const char *reason, const char *richer) {
     static const struct {
-        const char *reason, *what, *richer_does; /* what and richer_does may be NULL */
+        const char *reason, *what, *richer_does; /* richer_does: what a profiler with more metadata
+                                                    would do. what and richer_does may be NULL. */
     } remedies[] = {
         {"order unproven", "times do not prove a group", "writes metadata"},
         {"no metadata", NULL, "writes the metadata of more kernels"},
@@ -141,10 +143,10 @@ typedef struct clocks {
     int64_t earliest_ns;  /* the longest time from such an event to its launch */
     int64_t late;         /* number of ranks with kernels that end long after a wait for them */
     int64_t latest_ns;    /* the longest time from such a wait to the kernel's end */
-    int64_t alone;        /* number of ranks whose clock cannot be determined */
+    int64_t alone;        /* number of ranks whose clock cannot be compared with others */
     const char *split;    /* name of a host whose ranks have different clocks */
-    size_t set[2], n_set; /* rows of the first two domains whose clock was set during the recording,
-                             and the number of these domains */
+    size_t set[2], n_set; /* number of domains (ranks that share a clock) whose clock was set during
+                             the recording, and the rows of the first two */
 } clocks;
 
 static int64_t larger(int64_t a, int64_t b) {
@@ -249,8 +251,9 @@ static void print_clock(const tm_table *ranks, size_t row) {
         fputs(host->value.text, stdout);
 }
 
-/* Warns of clocks that were set during the recording. If two clocks share collectives only with
- * each other, either may have been set: both possibilities fit, with opposite signs. */
+/* Warns of clocks that were set during the recording. If two clocks have collectives only with each
+ * other, it is not known which of them was set. The same collectives fit both possibilities, with
+ * opposite signs. */
 static void warn_set(const clocks *c, const tm_table *ranks, const tm_colors *colors) {
     if (c->n_set == 0)
         return;
@@ -271,8 +274,8 @@ static void warn_set(const clocks *c, const tm_table *ranks, const tm_colors *co
     puts(colors->off);
 }
 
-/* Warns of kernels that end after the host had waited for them: the clock, or the ends of some
- * kernels, must be wrong. */
+/* Warns of kernels that end after the host had waited for them. Either the clock or the ends of
+ * these kernels must be wrong. */
 static void warn_late(const clocks *c, const tm_tables *tables, const tm_colors *colors) {
     if (c->late == 0)
         return;
@@ -326,7 +329,8 @@ static void warn_at_least(const tm_tables *tables, const tm_colors *colors) {
                colors->warning, colors->off);
 }
 
-/* Returns whether the last rank is also known for some incomplete collectives. */
+/* Returns whether the last rank is known for more collectives than the matched ones, that is, also
+ * for some incomplete ones. */
 static bool barriers_tell(const tm_tables *tables, int64_t matched) {
     const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
     bool more = false;

@@ -8,7 +8,8 @@
 #include "analysis/shared/kinds_of_steps.h"
 #include "summary/summary_text.h"
 
-/* All ranks of a job with up to RANKS_SHOWN are shown; of a larger job, those that cost most. */
+/* A job with at most RANKS_SHOWN ranks has a row for each rank. In a larger job, only the ranks
+ * that cost most have one. */
 enum { RANKS_SHOWN = 16, CELL_MAX = 24 };
 
 typedef enum value_kind { VALUE_RANK, VALUE_TIME, VALUE_PERCENT, VALUE_RATIO } value_kind;
@@ -18,7 +19,8 @@ static const struct {
     const char *heading, *below; /* below: second line of the heading; NULL: the unit of times */
     value_kind kind;
     bool of_comm;                             /* about communication */
-    const char *table, *column, *plus_column; /* plus_column: added to column; may be NULL */
+    const char *table, *column, *plus_column; /* plus_column: column whose value is added to that of
+                                                 `column`; may be NULL */
 } columns[] = {
     {"", "rank", VALUE_RANK, false, "overlap.rank", "rank", NULL},
     {"window", NULL, VALUE_TIME, false, "overlap.rank", "window_ns", NULL},
@@ -35,8 +37,9 @@ static const struct {
 
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
-/* Returns whether a column is shown. Copies are shown only if they take much time, because without
- * them, the other columns nearly add up to the window. Communication is shown if there is any. */
+/* Returns whether a column is shown. The columns about communication are shown if there is any
+ * communication. The column of copies is shown only if copies take much time; if not, the remaining
+ * columns nearly add up to the window without it. */
 static bool is_shown(const tm_tables *tables, int c) {
     const double much = 0.05;
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
@@ -85,8 +88,8 @@ static void print_cell(const tm_tables *tables, size_t row, int c, time_unit uni
         snprintf(out, CELL_MAX, columns[c].kind == VALUE_PERCENT ? "%.1f" : "%.2f", cell->value.r);
 }
 
-/* Cost of a rank: the wait that it caused, directly and indirectly. If nothing is matched, the cost
- * is the rank's exposed communication. */
+/* Cost of a rank: the wait that it caused, directly and indirectly. If no communication was
+ * matched, the rank's exposed communication stands for it. */
 typedef struct cost {
     size_t row;
     int64_t ns;
@@ -195,7 +198,7 @@ static int64_t sum_over(const cost *costs, size_t from, size_t n, const tm_table
     return sum;
 }
 
-/* Prints a line with the means of the ranks not shown. */
+/* Prints a line with the means over the ranks that are not shown. */
 static void print_rest(const tm_tables *tables, const cost *costs, size_t shown, time_unit unit) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     size_t n = overlap->n_rows;

@@ -17,7 +17,8 @@ enum { TEXT_MAX = 320, LINE_MAX = 2 * TEXT_MAX + 8 };
 /* Compute times that differ by less than this [%] are even. The page has the same limit. */
 static const double EVEN_PCT = 2.0;
 
-/* Returns whether the compute times of whole recordings, as in the table by rank, are uneven. */
+/* Returns whether the compute times in the table by rank are uneven. These are sums over the whole
+ * recording of each rank. */
 static bool differs_in_all(const tm_tables *tables) {
     const tm_table *ranks = tm_tables_find(tables, "overlap.rank");
     int64_t most = 0;
@@ -29,9 +30,9 @@ static bool differs_in_all(const tm_tables *tables) {
            (1.0 + EVEN_PCT / 100.0) * (double)sum_column(ranks, "compute_ns");
 }
 
-/* Writes what is compared, from imbalance.job: " in the 3 steps that all ranks recorded completely
- * (the table also has parts of other steps; 1 rank not compared)". If only the figures of whole
- * recordings are uneven, " in whole steps". */
+/* Writes on which steps the comparison is based, such as " in the 3 steps that all ranks recorded
+ * completely (the table also has parts of other steps; 1 rank not compared)". If whole recordings
+ * are uneven, but the compared steps are even, writes " in whole steps". */
 static void write_compared(const tm_tables *tables, char *out, size_t size) {
     const tm_table *job = tm_tables_find(tables, "imbalance.job");
     const int64_t ranks = (int64_t)tm_tables_find(tables, "overlap.rank")->n_rows;
@@ -55,8 +56,8 @@ static void write_compared(const tm_tables *tables, char *out, size_t size) {
         *out = '\0';
 }
 
-/* Writes the line about load balance; "" if there is nothing to compare. Returns true if there is
- * nothing to compare or the load is even. */
+/* Writes the line about load balance; "" if there is nothing to compare. Returns false only if the
+ * line says that the load is uneven. */
 static bool write_load(const tm_tables *tables, char out[TEXT_MAX]) {
     const tm_table *job = tm_tables_find(tables, "imbalance.job");
     const tm_cell *over = job->n_rows ? tm_table_cell(job, 0, "imbalance_pct") : NULL;
@@ -86,8 +87,9 @@ static bool write_load(const tm_tables *tables, char out[TEXT_MAX]) {
     tm_uneven_text(tables, stages);
     const tm_table *verdict = tm_tables_find(tables, "stragglers.job");
     if (*stages && strstr(tm_table_cell(verdict, 0, "headline")->value.text, stages))
-        return true; /* the headline says that the load is uneven */
-    if (*stages) {   /* names no rank: within a stage, chance decides which rank computes most */
+        return true; /* The headline already says that the load is uneven. */
+    if (*stages) { /* Names the stages, but no rank: which rank of a stage computes most is a matter
+                      of chance. */
         snprintf(out, TEXT_MAX, "Imbalance between stages: %s", stages);
         return false;
     }

@@ -13,9 +13,9 @@ static int lines_of(const char *text) {
     return *text ? tm_console_lines(text, 0, tm_console_width()) : 0;
 }
 
-/* Returns whether a clause ends at a place: at one of the marks, before a blank, outside of
- * brackets and quotes. A clause does not end before an alternative such as ", or its work": cut
- * there, the text would claim more than is known. */
+/* Returns whether a clause of the text ends at index @p at. There must be one of the marks, with a
+ * blank after it, outside of brackets and quotes. The clause does not end before an alternative
+ * such as ", or its work". If the text were cut there, it would claim more than is known. */
 static bool ends_clause(const char *text, size_t at, const char *marks) {
     int depth = 0;
     bool quoted = false;
@@ -27,8 +27,8 @@ static bool ends_clause(const char *text, size_t at, const char *marks) {
            strncmp(text + at + 1, " or ", 4) != 0;
 }
 
-/* Writes as much of a text as fits on the lines, then @p tail. Cuts at the end of a clause. Writes
- * nothing if no clause fits. */
+/* Shortens a text so that it fits on @p lines lines together with @p tail, which is kept. Cuts the
+ * text only where a clause ends. Writes "" if not even the first clause fits. */
 static void fit(const char *text, const char *marks, const char *tail, int column, int lines,
                 char out[TEXT_MAX]) {
     const int width = tm_console_width();
@@ -57,8 +57,8 @@ void tm_summary_saving(const tm_tables *tables, size_t row, char *out, size_t si
     snprintf(out, size, "%s%s", saves->null ? "" : " ", saves->null ? "" : saves->value.text);
 }
 
-/* Writes the first advice that the verdict does not contain to @p out; "" if there is none. Returns
- * its number of lines. */
+/* Writes to @p out the first advice that the verdict does not contain; "" if there is none. Returns
+ * the number of lines of the advice. */
 static int write_advice(const tm_tables *tables, int lines, char out[TEXT_MAX]) {
     const tm_table *items = tm_tables_find(tables, "advice.item");
     const int column = (int)strlen("Advice:");
@@ -73,7 +73,7 @@ static int write_advice(const tm_tables *tables, int lines, char out[TEXT_MAX]) 
     tm_summary_saving(tables, i, saving, sizeof saving);
     const char *text = tm_table_cell(items, i, "text")->value.text;
     fit(text, ",;.:", saving, column, lines, out);
-    if (!*out) /* once more without the saving, because the action matters more */
+    if (!*out) /* tries again without the saving, because the action matters more than the saving */
         fit(text, ",;.:", "", column, lines, out);
     if (!*out)
         fit(text, ",;.:", "", column, INT_MAX, out);
@@ -86,7 +86,8 @@ typedef struct verdict {
     int fixed;                               /* number of lines of `headline` and `saved` */
 } verdict;
 
-/* Returns the rest of a text that starts with the sentence; the whole text if it does not. */
+/* If a text starts with the sentence, returns the rest of the text. Otherwise, returns the whole
+ * text. */
 static const char *after_sentence(const char *sentence, const char *text) {
     const size_t n = strlen(sentence);
     if (strncmp(text, sentence, n) != 0)
@@ -110,8 +111,8 @@ static verdict read_verdict(const tm_tables *tables) {
     return v;
 }
 
-/* Returns the number of lines for the advice: at most two if the verdict needs the remaining lines.
- */
+/* Returns the number of lines that the advice may take. If verdict and advice do not fit together,
+ * the advice may take at most two. */
 static int advice_lines(const tm_tables *tables, const verdict *v, int lines) {
     enum { ALL = 100 };
     char text[TEXT_MAX];
@@ -125,14 +126,15 @@ void tm_summary_advice(const tm_tables *tables, int lines) {
     const verdict v = read_verdict(tables);
     if (write_advice(tables, advice_lines(tables, &v, lines), text) == 0)
         return;
-    /* "Then:", because the first advice is in the verdict. */
+    /* "Then:" if the verdict already contains the first advice. */
     const char *label = *named_advice(tables) ? "Then:" : "Advice:";
     fputs(label, stdout);
     tm_console_wrap(text, (int)strlen(label), tm_console_width());
 }
 
-/* Prints the evidence. If it does not fit, prints the place to look at, then as much evidence as
- * fits. If there is no place to look at, a short verdict still gets a line of evidence. */
+/* Prints the evidence. If it does not fit, prints the place to look at first, and then as much of
+ * the evidence as fits. If no place is known and the verdict is short, prints at least one line of
+ * evidence. */
 static void print_evidence(const tm_tables *tables, const verdict *v, int lines) {
     enum { SHORT = 3 };
     char text[TEXT_MAX];
@@ -171,7 +173,8 @@ void tm_summary_verdict(const tm_tables *tables, int lines, const tm_colors *col
     if (*v.saved)
         tm_console_wrap(v.saved, 0, tm_console_width());
     if (alone && sum_column(tm_tables_find(tables, "overlap.rank"), "comm_ns") == 0)
-        return; /* one rank without communication has no waits, so there is no evidence */
+        return; /* A rank that does not communicate has no waits, so there is no evidence about
+                   waits. */
     if (lines > 0 && *v.evidence)
         print_evidence(tables, &v, lines);
     else if (*v.evidence)

@@ -1,7 +1,7 @@
 // Makes the pictures of the documents again: node make.mjs TMERGE MODULES TRACE...
 //
-// TMERGE is the program, MODULES the folder in which playwright-core is installed (node_modules of
-// the build's folder web), the traces are those of a job of a few ranks. CHROMIUM names the browser.
+// TMERGE is the program. MODULES is the folder in which playwright-core is installed: node_modules in the build's folder web. The traces
+// are of a job with a few ranks. The environment variable CHROMIUM names the browser.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -31,7 +31,7 @@ async function picture(file, theme, find) {
   console.log(`${file}: ${bytes.length} bytes`);
 }
 
-/* Converts to WebP, which takes a third of the bytes. The browser has an encoder. */
+/* Converts a picture to WebP, which takes a third of the bytes. The browser does this, because it has an encoder. */
 async function asWebp(png) {
   const tab = await browser.newPage();
   const url = await tab.evaluate(async (source) => {

@@ -76,7 +76,7 @@ export class App {
     );
   }
 
-  /* Returns whether no table of the view has data. */
+  /* Returns whether a view has no data: all tables that it is about are empty. */
   readonly #isBlank = (view: View): boolean => view.of?.every((name) => this.#job.rowsOf(name) === 0) ?? false;
 
   #allBlank(tab: Tab): boolean {
@@ -102,7 +102,7 @@ export class App {
     return list;
   }
 
-  /* Marks a group's tab with the most severe state of the group's views, once their tables are loaded. */
+  /* Marks the tab of a group with the most severe state of its views. The tables that decide the states are loaded first. */
   #mark(tab: Tab, anchor: HTMLElement): void {
     const mark = () => {
       const states = tab.views.map((view) => view.state?.(this.#job)),
@@ -141,7 +141,7 @@ export class App {
     this.#byLink = false;
   }
 
-  /* Returns whether at least one of these tables has rows that are not unpacked yet. */
+  /* Returns whether a table still has to be unpacked: it has rows in the page, but they are not loaded. */
   #lacks(names: readonly TableName[]): boolean {
     return names.some((name) => this.#job.rowsOf(name) > 0 && this.#job.table(name).n === 0);
   }
@@ -233,7 +233,7 @@ export class App {
     document.body.dataset["address"] = "behind";
   }
 
-  /* Replaces the address without adding a history entry, so without a hashchange event. */
+  /* Writes the parameters to the address. This adds no history entry, and causes no hashchange event. */
   #save(): void {
     this.#saved();
     if (location.hash !== this.#address) return; // a link was followed, and its view opens next
@@ -265,9 +265,9 @@ function copyName(event: KeyboardEvent): void {
   );
 }
 
-/** Writes "4 steps of 42.1 ms". The length is of replayed steps: savings are percentages of it. If the mean time from mark to mark is much
- * longer, writes "2 steps of 450.0 µs (40.0 µs replayed)". If there are several kinds of steps, omits the length, because each kind has its
- * own. */
+/** Writes the number of steps and their length: "4 steps of 42.1 ms". The length is of replayed steps, because savings are percentages of
+ * it. If the mean time from one step mark to the next is much longer, writes both: "2 steps of 450.0 µs (40.0 µs replayed)". If there are
+ * several kinds of steps, leaves out the length, because each kind has its own. */
 function steps(job: Job): string {
   const n = job.table("job.job").amount(0, "steps"),
     replayed = job.table("whatif.job");

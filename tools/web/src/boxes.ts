@@ -6,7 +6,7 @@ import { hideTip, tipAt } from "./ui";
 /** Called with the index of a box: the words about it, and what a click, or Enter while it is selected, does. */
 export type BoxesOptions = Readonly<{ label: string; words: (box: number) => Child; choose: (box: number) => void }>;
 
-/** Paints a box; if it is `current`, with a thick edge. */
+/** Paints a box. If it is the current one, its edge is thick and has the colour @p current. */
 export function paintBox(
   ctx: CanvasRenderingContext2D,
   { x, y, width, height }: Readonly<Record<"x" | "y" | "width" | "height", number>>,
@@ -23,7 +23,7 @@ export abstract class Boxes {
   /** The box from which arrow keys move; -1: none. */
   protected at = -1;
   readonly #readout: HTMLElement;
-  /** When the element leaves the page, its size changes, too. */
+  /** Draws the boxes again when the element's size changes. The size also changes when the element leaves the page. */
   readonly #resizing = new ResizeObserver(() => (this.element.isConnected ? this.draw() : this.#dispose()));
 
   /** @param kind  kind of picture, a CSS class @param hint  text that is shown until the reader points at a box */

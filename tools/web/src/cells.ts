@@ -4,7 +4,7 @@ import { h, breakable, cut, visible, type Child } from "./dom";
 import * as f from "./format";
 import { term, tip } from "./ui";
 
-/** Draws a value as a bar, with the number next to it. All bars of a column have the same scale. */
+/** Draws a value as a bar, with its number next to it. The bar of @p most fills the width. */
 export function inlineBar(value: number | null, most: number, text: Child, fill = "compute"): HTMLElement {
   const share = Math.min(100, (100 * (value ?? 0)) / Math.max(most, 1e-9)),
     bar = value !== null && value > 0 && h("span", { class: `piece inline-bar fill-${fill}`, style: { width: `${share}%` } });
@@ -44,8 +44,8 @@ export function longName(text: string | null, narrow = false): Child {
   );
 }
 
-/** Draws marks at a middle value and at an outlier on a line from 0 to @p scale, and a thin line over a range. Values that are null get
- * no mark. */
+/** Draws a thin line from `from` to `to`, a mark at `middle`, and a mark at the outlier `far`. The width is a scale from 0 to @p scale. A
+ * value that is null is not drawn. */
 export function strip(
   [from, to, middle, far]: readonly [...range: [number | null, number | null], middle: number | null, far: number | null],
   scale: number,
@@ -65,8 +65,8 @@ export function strip(
   );
 }
 
-/** Shows a number that the view has summed from a column. Names the column, on hover and for tests.
- * @param of.where conditions on rows, such as "kind=htod, host_memory=pinned" */
+/** Shows a number that is the sum of a column. The column's name is shown on hover, and tests read it to check the number.
+ * @param of.where conditions on the summed rows, such as "kind=htod, host_memory=pinned" */
 export function sumFigure(text: string, of: Place & { readonly where?: string; readonly value: number }): HTMLElement {
   return tip(h("span.figure", { "data-sum": `${of.table} ${of.column}`, "data-where": of.where, "data-value": of.value }, text), () => [
     h("b", `sum of ${of.table} ${of.column}`),

@@ -20,12 +20,12 @@ function themeOf(): Theme {
 
 export interface ChartOptions {
   readonly label: string;
-  /** Height [px], kept free before the chart is drawn. */
+  /** Height [px]. The page keeps this room free until the chart is drawn. */
   readonly height: number;
   readonly plot: (theme: Theme) => Plot;
   readonly tip?: (mark: number) => Child;
   readonly click?: (mark: number) => void;
-  /** Content of the tooltip at a position on the axes. For charts whose marks have no tooltips of their own. */
+  /** Content of the tooltip at a position on the axes. Only for charts whose marks have no tooltips. */
   readonly read?: (x: number, y: number) => Child;
 }
 

@@ -1,5 +1,5 @@
-/** The page's tables, as tmerge writes them into the page. "definitions" is made by the build and has the names of tables and columns, so
- * that any other name is a compile error. */
+/** The tables in the page, in the form in which tmerge writes them. The build makes the module "definitions" with the names of all tables
+ * and columns. With it, any other name is a compile error. */
 import type { Tables } from "definitions";
 import { groupBy, median, sum } from "./format";
 
@@ -25,7 +25,7 @@ export interface Column<N extends TableName = TableName> {
   readonly type: "int" | "real" | "text" | "bool";
   readonly unit: string;
   readonly doc: string;
-  /** Whether the column's times are since the epoch in the store; in the page, they count from the job's begin. */
+  /** Whether the store has the column's times as times since the epoch. In the page, they count from the job's begin. */
   readonly epoch: boolean;
 }
 
@@ -50,7 +50,7 @@ interface RawWhole {
   /** For each column [number of values, sum, minimum, median, maximum, number of distinct values]. Booleans have only the first two. */
   columns: (readonly number[] | null)[];
   by?: string[];
-  /** For each group of rows: its texts in the columns `by`, its number of rows, and the sum of each column. */
+  /** Each group of rows: its texts in the columns `by`, then the number of its rows, then the sum of each column. */
   groups?: (string | null | number | (number | null)[])[][];
 }
 
@@ -70,14 +70,15 @@ export type Facts = Readonly<
     }
 >;
 
-/** Name, number of ranks, first rank; computing, idle, waited, caused [ns]; the rank that caused most. */
+/** A host: its name, number of ranks and first rank; the times that its ranks compute, idle, wait, and make others wait [ns]; the rank that
+ * causes most wait. */
 export type Host = readonly [string, number, number, number, number, number, number, number];
 
 type RawPage = Readonly<Record<"version" | "name" | "begin", string> & { kind: "report" | "diff" | "hang"; facts: Facts }> & {
   tables: { [N in TableName]?: RawTable<N> };
 };
 
-/** A result table. If N is a union of names, the table is one of these. */
+/** A result table. If N is a union of names, it is any one of these tables. */
 export class Table<N extends TableName = TableName> {
   readonly columns: readonly Column<N>[];
   readonly doc: string;
@@ -139,7 +140,7 @@ export class Table<N extends TableName = TableName> {
     return [...this.rows.keys()];
   }
 
-  /** Returns rows sorted by one column; "-name": largest first. null counts as 0. */
+  /** Returns rows sorted by one column, in ascending order. With "-name", the largest comes first. null counts as 0. */
   sorted(sort: Exclude<Sort<N>, "">, rows: readonly number[] = this.all): number[] {
     const down = sort.startsWith("-"),
       column = (down ? sort.slice(1) : sort) as ColumnOf<N>;
@@ -188,8 +189,8 @@ export class Table<N extends TableName = TableName> {
     return this.#whole ? (this.#of(column, 5) ?? 0) : new Set(this.nums(column)).size;
   }
 
-  /** Groups of rows with the same texts in the given columns. Each has its number of rows, sums of columns, and whether any row has a
-   * value in a column. */
+  /** Groups the rows by their texts in the given columns. Each group has the number of its rows and the sums of columns. It can also say
+   * whether any of its rows has a value in a column. */
   groups(by: readonly ColumnOf<N>[]) {
     const whole = this.#whole?.by,
       isWhole = whole !== undefined && by.every((column) => whole.includes(column)),
@@ -227,7 +228,8 @@ export function rowsOf(columns: readonly Cell[][]): Cell[][] {
   return (columns[0] ?? []).map((_, row) => columns.map((cells) => cells[row]!));
 }
 
-/** Returns the table in a server's answer to a query, whose column names the build does not know. `more`: these are only the first rows. */
+/** Returns the table in a server's answer to a query. The build does not know the names of its columns. If `more` is true, the answer has
+ * only the first rows. */
 export function tableFrom(text: string) {
   const raw = JSON.parse(text) as RawTable<TableName> & { cells: Cell[][]; more?: boolean };
   return { table: new Table<TableName>("query" as TableName, raw, rowsOf(raw.cells)), more: raw.more ?? false };
@@ -255,7 +257,7 @@ export async function unpacked(element: HTMLElement): Promise<Uint8Array> {
   }
 }
 
-/* Resolves once the document is parsed. The blocks come after the script, which runs before they are parsed. */
+/* Resolves when the document has been parsed. The blocks come after the script, so the script starts before they are there. */
 function parsed(): Promise<void> {
   if (document.readyState !== "loading") return Promise.resolve();
   return new Promise((done) => {
@@ -297,7 +299,7 @@ export class Job {
     return this.#raw.tables[name]?.left_out ?? 0;
   }
   hasKeys(name: TableName, columns: readonly string[]): boolean {
-    /* One type for all tables, because the compiler takes 6 s with a separate type for each. */
+    /* All tables have one type here. With a separate type for each table, the compiler takes 6 s. */
     const raw: { keys: number; columns: [string, ...unknown[]][] } | undefined = this.#raw.tables[name];
     const keys = raw?.columns.slice(0, raw.keys).map(([key]) => key) ?? [];
     return columns.every((column) => keys.includes(column));
@@ -306,12 +308,12 @@ export class Job {
     return this.#raw.tables[name]?.doc ?? "";
   }
 
-  /** A table; empty if the store lacks the table, or if it is not loaded yet. */
+  /** Returns a table. It is empty if the store lacks the table, or if the table is not loaded yet. */
   table<N extends TableName>(name: N): Table<N> {
     return (this.#tables.get(name) as Table<N> | undefined) ?? new Table(name, this.#raw.tables[name], []);
   }
 
-  /** The rows of one level of a table, as far as the page has them. */
+  /** The rows of one level of a table. If the page leaves out rows, these are only the ones in the page. */
   level<N extends TableName>(name: N, level: string): Table<N> {
     const raw: RawTable<N> | undefined = this.#raw.tables[name];
     const rows = this.table(name).rows.filter((row) => row[0] === level);

@@ -13,7 +13,8 @@ export function grouped(value: number, digits = 0): string {
   return sign + text + (part ? `.${part}` : "");
 }
 
-/** Number of decimals: two for values below 10, one below 1,000, else none. The limits apply to rounded values. */
+/** Returns the number of decimals: two for values below 10, one for values below 1,000, and none for larger values. These limits apply to
+ * the rounded values. */
 export function digitsOf(value: number): number {
   const size = Math.abs(value);
   return size < 9.995 ? 2 : size < 999.95 ? 1 : 0;
@@ -53,11 +54,12 @@ export function time(ns: number | null): string {
   return inUnit(ns, unit) + SPACE + unit.name;
 }
 
-/* Values stay below this, so that they have at most five digits before the decimal point. */
+/* A number in a chosen unit stays below this, so it has at most five digits before the decimal point. */
 const WIDEST = 1e5;
 
-/* Returns a unit for numbers that are compared, the same as in the terminal. It is the unit of the largest number. If the smallest number
- * would then show fewer than two digits, it is a finer unit, in which the largest number still has at most five digits before the point. */
+/* Returns the unit for numbers that are compared with one another. The terminal uses the same rule. The unit suits the largest number. If
+ * the smallest number would then have fewer than two digits, a finer unit is chosen, but not so fine that the largest number gets more than
+ * five digits before the decimal point. */
 function sharedUnit(most: number, least: number, units: readonly Unit[]): Unit {
   let at = units.indexOf(unitOf(most, units));
   while (at > 0 && least < units[at]!.factor / 100 && most < WIDEST * units[at - 1]!.factor) at--;
@@ -80,15 +82,16 @@ export function byteColumnUnit(values: readonly (number | null)[], memory: boole
   return sharedUnit(largest(values), smallest(values), memory ? MEMORY : SIZES);
 }
 
-/* Returns whether a column has times of single events rather than sums: "mean_call_ns" has, but "max_rank_ns" is the sum of a rank. */
+/* Returns whether the times of a column are of single events. Otherwise, they are sums. For example, "mean_call_ns" is of events, and
+ * "max_rank_ns" is the sum of a rank. */
 function isOfEvents(name: string): boolean {
   return /^(mean|median|min|max|p95|stddev)_/.test(name) && !name.includes("_rank_");
 }
 
 type Times = Readonly<{ name: string; values: readonly (number | null)[] }>;
 
-/** Returns the units of time columns. Sums share a unit, and so do means, medians and extremes of single events. A column gets its own
- * unit if it would show only zeros up to the second decimal. */
+/** Returns the unit of each time column. All columns of sums share a unit. All columns of single events (means, medians and extremes) share
+ * a unit. If all values of a column would look like 0.00 in the shared unit, the column gets a finer one. */
 export function columnUnits(columns: readonly Times[]): Unit[] {
   const most = columns.map((column) => largest(column.values)),
     units = new Array<Unit | undefined>(columns.length);
@@ -116,8 +119,8 @@ export function timeUnit(values: Iterable<number | null>): Unit {
   return unitOf(largest(values), TIMES);
 }
 
-/** Returns the unit for a map, whose cells have room for few digits: the unit of the largest value or, if this value would have one
- * digit, the next finer unit, so that a hundredth of it is visible. */
+/** Returns the unit for a map, whose cells have room for few digits. It is the unit of the largest value. If that value would have only one
+ * digit before the decimal point, it is the next finer unit, so that differences remain visible. */
 export function mapUnit(values: Iterable<number | null>): Unit {
   return unitOf(largest(values) / 10, TIMES);
 }
@@ -138,7 +141,7 @@ function vanishes(value: number, unit: Unit, digits: number): boolean {
   return value !== 0 && Math.abs(value) / unit.factor < 0.5 * 10 ** -digits;
 }
 
-/** Writes a value in a unit that is shown elsewhere, with @p digits decimals. If it would then look like zero, uses three decimals. */
+/** Writes a value in a unit that is shown elsewhere. It has @p digits decimals, or three if it would look like zero otherwise. */
 export function scaled(value: number | null, unit: Unit, digits?: number): string {
   if (value === null) return NONE;
   if (digits === undefined) return inUnit(value, unit);
@@ -146,7 +149,7 @@ export function scaled(value: number | null, unit: Unit, digits?: number): strin
   return value > 0 && vanishes(value, unit, 3) ? "<0.001" : grouped(value / unit.factor, 3);
 }
 
-/** As scaled(), but with fewer digits, for places with little room. */
+/** Writes a value as scaled() does, but with at most one decimal, for places with little room. */
 export function short(value: number, unit: Unit): string {
   const digits = unit.factor === 1 || Math.abs(value) >= 99.95 * unit.factor ? 0 : 1;
   return vanishes(value, unit, digits) ? `<${10 ** -digits}` : grouped(value / unit.factor, digits);

@@ -40,7 +40,7 @@ function drawnOf(table: Table, column: AnyColumn): HTMLElement | null {
   return null;
 }
 
-/* Draws a line for each rank and each combination of values in the other key columns. */
+/* Draws lines over time. Rows with the same values in all key columns except time are one line. */
 function overTime(table: Table, column: AnyColumn, time: AnyColumn): HTMLElement {
   const names = table.columns
     .slice(0, table.keys)

@@ -9,16 +9,17 @@ import { whereOf } from "./where";
 
 export type Write = (value: Cell) => Child;
 
-/** Columns, as a text such as "rank; idle_ns: idle; lost_ns<bar sync>: the GPU lost". Each column has its name; in <>, how it is drawn if
- * not only as the value; and after ":", its heading. In <>:
- * - `name` and `narrow`: at most two lines of a name from a trace;
- * - `kernel`: the name of a kernel, shortened;
- * - `bar COLOUR`: a bar next to the value; `percent COLOUR`: a share of 100 as a bar;
- * - `bytes`, `memory`, `significant`, `flop`: each number with its own unit;
+/** The columns of a table as a text, such as "rank; idle_ns: idle; lost_ns<bar sync>: the GPU lost". Each column has its name and, after
+ * ":", its heading. If it is not drawn as a plain value, the text in <> says how it is drawn:
+ * - `name` or `narrow`: at most two lines of a name from a trace;
+ * - `kernel`: the shortened name of a kernel;
+ * - `bar COLOUR`: a bar next to the value; `percent COLOUR`: a bar for a value from 0 to 100;
+ * - `bytes`, `memory`, `significant` or `flop`: each number with its own unit;
  * - `kind`: the name of a kind of collective;
- * - `spare`: left out on narrow pages.
+ * - `spare`: the column is left out on narrow pages.
  *
- * The lint page_is_formatted_and_sound checks the names. An item may also be an object for a column, or a list; false is left out. */
+ * The lint page_is_formatted_and_sound checks the names. An item may also be an object that describes a column, or a list of items. false
+ * is left out. */
 export type ColumnItem<N extends TableName> = string | false | GridColumn<N> | readonly (string | false | GridColumn<N>)[];
 
 const WRITERS: Readonly<Record<string, (value: number) => string>> = {
@@ -87,7 +88,7 @@ export interface GridOptions<N extends TableName = TableName> {
   readonly rows?: readonly number[];
   /** "-idle_ns": largest first; default: the order of the table. */
   readonly sort?: Sort<N> | undefined;
-  /** Conditions (where.ts), and text that a row must contain in any column. */
+  /** A filter that the reader types: conditions (where.ts), and text that must occur in at least one column of a row. */
   readonly filter?: string | undefined;
   /** Shows exact integers instead of one unit per column. */
   readonly exact?: boolean;
@@ -196,9 +197,9 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
   let sort: Sort<N> = options.sort ?? "";
   const box = h("div.grid-box"),
     scroll = h("div.grid-scroll", { tabindex: 0, role: "region", "data-of": table.name });
-  /* Done later, because headingOver() works only after the element is in the document. */
+  /* The label is set later, because headingOver() works only after the element is in the document. */
   queueMicrotask(() => scroll.setAttribute("aria-label", options.label ?? headingOver(scroll)));
-  /* Units that suit all rows, also hidden ones, because a filter uses them. */
+  /* Units that suit all rows. Rows that a filter hides count, too, because a number in the filter is in the column's unit. */
   const units = timeUnits();
   const writers = columns.map(
     ({ column, memory }) =>
@@ -244,7 +245,7 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
     );
   }
 
-  /* Time columns that are compared share a unit. Points in time have a separate one. */
+  /* Time columns that are compared share a unit. Columns with points in time have a separate unit. */
   function timeUnits(): Map<ColumnOf<N>, f.Unit> {
     const times = columns
       .filter(({ write }) => !write)

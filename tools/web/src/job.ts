@@ -3,7 +3,7 @@ import type { ColumnOf, Job } from "./data";
 import * as f from "./format";
 import { href, type State } from "./view";
 
-/** Returns whether the traces have only the transfer part of communication: waits then appear as idle time. */
+/** Returns whether the traces show only the transfer part of communication. Waits then appear as idle time. */
 export function transfersAlone(job: Job): boolean {
   return job.table("clock.check").amount(0, "transfers_alone") > 0;
 }
@@ -26,8 +26,8 @@ export function tellsTensorCores(job: Job): boolean {
   return deviceWord(job) === "GPU";
 }
 
-/** Returns
- * - the ranks with and without GPU events, ascending, and their hosts;
+/** Returns these facts about ranks:
+ * - the ranks with a trace, ascending, and the host of each;
  * - the ranks of the job without a trace (if there are many, only the first ones), and their number;
  * - the number of hosts of the job. */
 export function ranksOf(job: Job) {
@@ -38,7 +38,7 @@ export function ranksOf(job: Job) {
     missing: number[] = [];
   const { world_size: world, missing: runs, missing_count: count, host_count: hostCount } = job.facts;
   const have = new Set(ranks);
-  /* If no trace states the world size, the job has at least all ranks up to the highest one with a trace. */
+  /* If no trace states the world size, the job has at least the ranks from 0 to the highest rank with a trace. */
   const least = Math.max(
     typeof world === "number" ? world : 0,
     ranks.reduce((most, rank) => Math.max(most, rank + 1), 0),
@@ -76,7 +76,7 @@ export function communicates(job: Job): boolean {
 
 export type Kind = ReturnType<typeof kinds>[number];
 
-/** Kinds of collectives, each summed over ranks, largest time first. */
+/** Returns the kinds of collectives. The values of a kind are sums over ranks. The kind with the largest time comes first. */
 export function kinds(job: Job) {
   const found = job
     .table("overlap.kind")
@@ -109,7 +109,8 @@ const KIND_WORDS: Readonly<Record<string, string>> = {
   other: "Other",
 };
 
-/** Note for jobs without AllReduce: kernels whose names do not show their kind may be AllReduces. */
+/** What to write in place of the AllReduces of a job without any. If some kernels' names do not show their kind, these may be AllReduces.
+ */
 export function withoutAllReduce(all: readonly Kind[]): string {
   return all.some((kind) => kind.kind === "other") ? "none identified by name" : "none in this job";
 }
@@ -135,7 +136,8 @@ export function kindsIn(text: string): string {
   return text.replace(/\b[a-z]+\b/g, (word) => (/^(all|reduces|sendr)/.test(word) ? kindWord(word) : word));
 }
 
-/** Number of communication kernels that were matched over ranks, number of all, and share in percent; null if there are none. */
+/** Returns how many communication kernels were matched over ranks, how many there are, and the matched share in percent. The share is null
+ * if there are none. */
 export function matchedShare(job: Job): { matched: number; all: number; percent: number | null } {
   const all = job.table("overlap.kind").sum("count");
   const unmatched = job.table("clock.check").amount(0, "unmatched");
@@ -143,7 +145,8 @@ export function matchedShare(job: Job): { matched: number; all: number; percent:
   return { matched, all, percent: f.share(matched, all) };
 }
 
-/** Returns the verdict on stragglers: its word, and the state that gives its colour. Green means that the verdict clears all ranks. */
+/** Returns the word of the verdict on stragglers, and the state that gives its colour. The state is "good" (green) only if the verdict
+ * clears all ranks. */
 export function straggling(job: Job): { word: string | null; state: State | undefined } {
   const table = job.table("stragglers.job"),
     word = table.text(0, "verdict");
@@ -152,8 +155,8 @@ export function straggling(job: Job): { word: string | null; state: State | unde
   return { word, state };
 }
 
-/** If a large part of the waits is caused indirectly, through other ranks, explains why ranks are charged less in the first steps; else
- * returns "". */
+/** Returns a note on the first steps if ranks cause a large part of the waits indirectly, through other ranks. Ranks are then charged less
+ * in the first steps. Otherwise, returns "". */
 export function firstStepsLess(job: Job): string {
   const table = job.table("stragglers.rank"),
     indirect = table.sum("indirect_ns"),
@@ -163,8 +166,8 @@ export function firstStepsLess(job: Job): string {
     : "";
 }
 
-/** If arrivals differ by less than the clocks' uncertainty, returns that uncertainty u and the skew of arrivals [ns]; else null. The
- * order of two begins is known if they are at least 2 sqrt(u^2 + u^2) apart. */
+/** Checks whether clocks are too inaccurate to order arrivals. If they are, returns their uncertainty u and the skew of arrivals [ns];
+ * otherwise null. The order of two begins is known only if they are at least 2 sqrt(u^2 + u^2) apart. */
 export function coarseClocks(job: Job): { uncertainty: number; skew: number } | null {
   const skew = job.table("collectives.kind").most("median_skew_ns");
   const several = (job.table("clock.rank").most("domain") ?? 0) > 0;
@@ -200,8 +203,8 @@ export function worstUncertainty(job: Job): number | null {
 
 export type Verdict = Readonly<Record<"title" | "view" | "link", string> & { state: State; text: string | null }>;
 
-/** Returns the page's first sentence, which is also the terminal's: which rank delays the job; if none does, what costs most; if nothing
- * costs much, that nothing does. */
+/** Returns the page's first sentence, which the terminal has, too. It says which rank delays the job. If no rank does, it says what costs
+ * most. If nothing costs much, it says this. */
 export function verdict(job: Job): Verdict {
   const table = job.table("stragglers.job");
   const { word, state } = severalRanks(job) ? straggling(job) : { word: null, state: undefined };
@@ -215,7 +218,7 @@ export function verdict(job: Job): Verdict {
   return severalRanks(job) || total(job, "window_ns") === 0 ? { ...rest, title: title || rest.title, text: evidence ?? rest.text } : rest;
 }
 
-/** Returns the text of whatif.job. If it begins with the verdict's headline, cuts that off. Returns null if nothing is left. */
+/** Returns the text of whatif.job without the verdict's headline, if it begins with this headline. Returns null if nothing is left. */
 export function savedText(job: Job): string | null {
   const said = job.table("stragglers.job").text(0, "headline") ?? "",
     text = job.table("whatif.job").text(0, "headline");
@@ -223,13 +226,14 @@ export function savedText(job: Job): string | null {
   return text.slice(said.length).replace(/^[. ]+/, "") || null;
 }
 
-/* Returns whether all steps are graph captures: device activity then says nothing about a normal run. */
+/* Returns whether all steps are graph captures. Device activity then says nothing about a normal run. */
 function captures(job: Job): boolean {
   const kinds = job.table("steps.kind");
   return kinds.n > 0 && kinds.rows.every((_, row) => kinds.text(row, "phase") === "capture");
 }
 
-/* Returns the finding of a job without a straggler: for a job of one rank the summary of the rank, else the first advice. */
+/* Returns the finding of a job without a straggler. If the job has one rank, that is the summary of the rank; otherwise, it is the first
+ * advice. */
 function withoutStraggler(job: Job): Verdict {
   const advice = job.table("advice.item");
   const alone = job.table("overview.job").text(0, "headline");

@@ -5,7 +5,7 @@ import * as f from "./format";
 import { isServed, READ_MAX } from "./served";
 import { href } from "./view";
 
-/* Tables that are not named here, because the views that draw them already say what is missing. */
+/* Tables that leftOutNote() does not name, because the views that draw them say themselves what is missing. */
 const SAID_BY_VIEWS: readonly TableName[] = ["criticalpath.piece", "collectives.arrival", "stragglers.pair"];
 const TABLES_SAID = 3;
 
@@ -13,7 +13,7 @@ function joined(parts: readonly Child[], between: string): Child {
   return parts.map((part, i) => (i > 0 ? [between, part] : part));
 }
 
-/** Returns a sentence about the rows of these tables that are only in the store; null if all are in the page. */
+/** Returns a sentence about rows of these tables that are in the store but not in the page; null if the page has all rows. */
 export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement | null {
   const short = names.filter((name) => job.leftOut(name) > 0);
   const large = names.length > 1 ? short.filter((name) => !job.hasKeys(name, ["rank"]) && !job.hasKeys(name, ["step"])) : [],
@@ -58,7 +58,7 @@ export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement 
   );
 }
 
-/** Returns the name of the store. A page from a file does not know it, so it is guessed from the page's name. */
+/** Returns the name of the store. A page from a file does not contain the name, so this guesses it from the name of the page's file. */
 export function storeName(job: Job): string {
   const { served } = job.facts;
   if (served !== undefined) return /^[\w.-]+$/.test(served) ? served : "STORE";

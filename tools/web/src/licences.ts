@@ -2,7 +2,8 @@
 import { h } from "./dom";
 import { section } from "./ui";
 
-/** Reads the notices only when they are opened, because they are at the end of the file. */
+/** Makes a box with the notices. It reads them when the reader opens it, because they are at the end of the file and may not be loaded
+ * before. */
 export function licences(): HTMLElement {
   const fallback = "The file was cut short: they are missing.";
   const text = () => document.getElementById("licences")?.textContent ?? fallback;

@@ -24,8 +24,8 @@ const BUCKETS = 256;
 /** More lines than this are drawn as a band. */
 export const LINES_MAX = 12;
 
-/** Returns the lines and the band to draw: the chosen lines, and the other lines as thin lines or, if there are many, as a band. `words`
- * say what is drawn besides the chosen lines. */
+/** Chooses what to draw. The chosen lines are drawn as lines. The other lines are drawn as thin lines or, if there are many, together as a
+ * band. `words` says in words what the thin lines or the band show. */
 export function amid(chosen: readonly Line[], others: readonly Line[], word: string) {
   const all = [...chosen.slice(0, 1), ...others],
     many = all.length > LINES_MAX;

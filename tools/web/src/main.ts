@@ -6,7 +6,8 @@ import { deviceWord } from "./job";
 import { hangTabs, reportTabs } from "./views";
 import { diffTabs } from "./views/diff";
 
-/* The tables come before the script, so they are complete before the whole document is. */
+/* Starts the page as soon as the tables are there. They come before the script in the document, so this need not wait for the whole
+ * document. */
 async function start(tables: HTMLElement): Promise<void> {
   const job = new Job(new TextDecoder().decode(await unpacked(tables)));
   document.querySelector(".unopened")?.remove();

@@ -10,11 +10,11 @@ export interface HeatMap {
   readonly rows: readonly string[];
   readonly columns: readonly string[];
   readonly cell: (row: number, column: number) => MapCell | null;
-  /** The colour ramp: for waiting, or for work. */
+  /** The ramp from which the cells have their colours. There is one for waiting and one for work. */
   readonly ramp: "wait" | "work";
-  /** Value at which the colours begin, so that noise stays near the background colour. */
+  /** Value at which the colours begin. Lower values have the background colour, so that noise is not visible. */
   readonly from?: number;
-  /** Value of the strongest colour, so that small differences do not use the whole ramp; default: the largest value. */
+  /** Value with the strongest colour; default: the largest value. A larger value keeps small differences from using the whole ramp. */
   readonly to?: number;
   /** Text in a row that has no values. */
   readonly nothing?: string;
@@ -26,7 +26,7 @@ const LABEL_HEIGHT = 15,
   LABEL_GAP = 10,
   LABELS_ROOM = 640; // px: total width of all columns on a narrow page
 const ROWS_TALL = 5000; // with more rows than this, the canvas would exceed the browser's height limit
-/** Up to this many rows, each has a label. */
+/** Maximum number of rows of a map in which every row has a label. */
 export const ROWS_NAMED = 96;
 
 function place(value: number, from: number, to: number): number {
@@ -58,7 +58,7 @@ function cells(map: HeatMap, from: number, to: number): HTMLElement {
   const grid = h("div.map", { role: "grid", "aria-label": map.label });
   const narrow = map.columns.length > 24,
     { word, short } = headings(map.columns);
-  /* Labels on one line: only every n-th column has a label. */
+  /* If labels are on one line, only every n-th column has a label, so that labels do not overlap. */
   const line = narrow || word !== "",
     longest = short.reduce((most, label) => Math.max(most, label.length), 0),
     every = line ? Math.ceil((map.columns.length * (LABEL_WIDTH * longest + LABEL_GAP)) / LABELS_ROOM) : 1;
@@ -122,7 +122,7 @@ function walk(event: KeyboardEvent, grid: HTMLElement, n: number): void {
   next.focus();
 }
 
-/** Returns a ramp's colours at 21 positions, or the colours of text on them, from the style sheet. */
+/** Reads the 21 colours of a ramp from the style sheet. Returns the colours of the cells or, if asked, of the text on them. */
 export function rampColors(ramp: string, what: "backgroundColor" | "color" = "backgroundColor"): string[] {
   const probe = document.body.appendChild(h("span.cell"));
   const colors: string[] = [];
@@ -134,7 +134,8 @@ export function rampColors(ramp: string, what: "backgroundColor" | "color" = "ba
   return colors;
 }
 
-/* Returns the number of rows or columns from one label to the next such that labels do not overlap. */
+/* Returns how many rows or columns there are from one label to the next, so that labels do not overlap. @p room is the size of a label, @p
+ * size the size of a row or column. */
 function labelStep(room: number, size: number): number {
   let step = 1;
   while (step * size < room) step *= 2;

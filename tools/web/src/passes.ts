@@ -12,7 +12,7 @@ const ROW = 26,
   AXIS = 30,
   LABEL = 132,
   CHARACTER = 7;
-/** Positions, on the ramp of work, of the colours of forward and backward passes: a lighter and a stronger blue. */
+/** The colours of forward and backward passes, as positions on the ramp of work: a lighter and a stronger blue. */
 const TINTS = [8, 15] as const;
 
 export function passColors(): readonly (readonly [string, string])[] {

@@ -19,8 +19,8 @@ export function kindOf(piece: Piece): string {
   return KINDS[piece.kind] ?? piece.kind;
 }
 
-/** Returns the name of a piece: the name of its call or kernel; for a lag, of the event that began after it; for host time, of the next
- * call. */
+/** Returns the name to show for a piece. For work, it is the name of the call or kernel. For a piece of waiting or host time, it is
+ * "before" and the name of the event that follows. */
 export function nameOf(piece: Piece): string {
   const behind =
     piece.kind === "host" || piece.kind === "launch" || piece.kind === "gap" || piece.kind === "wait" || piece.kind === "before";

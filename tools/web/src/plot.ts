@@ -18,7 +18,7 @@ export interface PlotLine {
   readonly dash?: readonly number[];
   /** true: a value stays the same until the next one; default: values are interpolated. */
   readonly steps?: boolean;
-  /** Label above one end of the line. */
+  /** Label of the line, above the end that `labelled` names. */
   readonly label?: string;
   readonly labelled?: "begin" | "end";
 }
@@ -36,7 +36,7 @@ export type Mark = Readonly<{ at: Place; path?: string; size: number; fill: stri
 
 export type Plot = Readonly<{ x: Axis; y: Axis; areas?: readonly PlotArea[]; lines?: readonly PlotLine[]; marks?: readonly Mark[] }>;
 
-/** Font, and colours other than those of data. `ground` is the background. */
+/** The font, and the colours of everything that is not data. `ground` is the background. */
 export type Ink = Readonly<Record<"text" | "axis" | "line" | "ground" | "font", string>>;
 
 const LEFT = 58,
@@ -189,7 +189,7 @@ function drawLine(ctx: CanvasRenderingContext2D, line: PlotLine, scales: Scales)
   stroke(ctx, line.color, line.width, () => trace(ctx, line.points, scales, line.steps ?? false), line.dash);
   const [only, more] = line.points;
   if (only && !more) {
-    // a single value makes no line
+    // a line needs two points, so a single point is drawn as a disc
     ctx.beginPath();
     ctx.arc(scales.x(only[0]), scales.y(only[1]), 3, 0, 2 * Math.PI);
     ctx.fill();
@@ -219,7 +219,7 @@ function drawArea(ctx: CanvasRenderingContext2D, area: PlotArea, scales: Scales)
   const high = area.points.map(([x, , y]): Place => [x, y]);
   trace(ctx, high, scales, area.steps ?? false);
   for (let i = area.points.length - 1, after = 0; i >= 0; i--) {
-    // from the last point back along the lower edge
+    // the area's outline goes back from the last point along the lower edge
     const [px, low] = area.points[i]!,
       y = scales.y(low);
     if (area.steps && i < area.points.length - 1) ctx.lineTo(after, y);

@@ -15,7 +15,8 @@ type Roof = Omit<PlotLine, "color" | "width" | "dash">;
 
 interface Scatter {
   readonly label: string;
-  /** For each axis its name, the function that writes its ticks, and values that it must include, apart from those of the points. */
+  /** For each axis, its name, the function that writes its ticks, and values that the axis must include in addition to those of the points.
+   */
   readonly axes: Readonly<Record<"x" | "y", Pick<Axis, "name" | "write"> & { readonly also?: readonly number[] }>>;
   readonly color: keyof Theme;
   readonly spots: readonly Spot[];
@@ -23,7 +24,7 @@ interface Scatter {
   readonly chosen?: number | undefined;
   readonly tip: (row: number) => Child;
   readonly click?: ((row: number) => void) | undefined;
-  /** Dashed lines from one end of the axes to the other. */
+  /** Returns the dashed lines between the given ends of the axes. */
   readonly roofs?: (x: Ends, y: Ends) => readonly Roof[];
 }
 
@@ -61,8 +62,8 @@ function tickBytes(value: number): string {
   return `${f.grouped(value / unit.factor)} ${unit.name}`;
 }
 
-/** Draws bandwidth against size. A spot is at (bytes, GB/s), and is larger if it stands for more operations. @p x and @p y: names of the
- * axes */
+/** Draws bandwidth against size. A spot is at (bytes, GB/s). It is larger if it stands for more operations. @p x and @p y are the names of
+ * the axes. */
 export function bandwidthChart(of: Omit<Scatter, "axes">, ...[x, y]: readonly [string, string]): HTMLElement {
   return scatter({
     ...of,
@@ -76,7 +77,7 @@ export function spotSize(count: number): number {
   return Math.min(18, 9 + 2 * Math.log10(Math.max(1, count)));
 }
 
-/** Returns the marker shape of each row, which shows what bounds the row's rate, and a legend of the shapes that occur. */
+/** The marker shape of a row shows what bounds the row's rate. Returns the shape of each row, and a legend of the shapes that occur. */
 export function boundShapes(
   table: Table<"kernels.roofline" | "hlo.work">,
   rows: readonly number[],
@@ -91,7 +92,8 @@ export function boundShapes(
   return { shape, legend: shapeLegend(keys, "compute") };
 }
 
-/** Rows of a table as a roofline: floating-point rate against operations per byte. A point is larger if it takes more time. */
+/** Draws the rows of a table as a roofline: the floating-point rate against the operations per byte. A point is larger if it takes more
+ * time. */
 interface Roofline<N extends TableName> extends Pick<Scatter, "label" | "chosen" | "click" | "roofs"> {
   readonly table: Table<N>;
   readonly rows: readonly number[];

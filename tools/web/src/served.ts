@@ -28,11 +28,11 @@ export async function askJson<T>(...of: Parameters<typeof ask>): Promise<T> {
 /** Rows per answer. */
 const SLICE = 16384;
 
-/** Largest table [rows] whose missing rows a view fetches: the rows of 1,024 ranks in 146 steps take a few seconds. Of larger tables, a
- * view uses only the rows in the page. */
+/** Largest number of rows of a table whose missing rows a view fetches. The rows of 1,024 ranks in 146 steps take a few seconds. If a table
+ * is larger, the view has only the rows in the page. */
 export const READ_MAX = 150_000;
 
-/** Returns the tables of a view whose missing rows have to be fetched before the view is drawn. */
+/** Returns the tables whose missing rows have to be fetched before a view of them can be drawn. */
 export function unread(job: Job, names: readonly TableName[]): TableName[] {
   return isServed(job) ? names.filter((name) => job.leftOut(name) > 0 && job.allRowsOf(name) <= READ_MAX) : [];
 }

@@ -1,4 +1,4 @@
-/** A time window as a bar, whose parts add up to it exactly [ns]. */
+/** Draws time windows as bars. The parts of a bar add up to exactly the window [ns]. */
 import type { ColumnOf, Table } from "./data";
 import { h, type Child } from "./dom";
 import * as f from "./format";
@@ -35,7 +35,7 @@ export function partsOf(overlap: Table<"overlap.rank" | "overlap.step">, row: nu
 
 export interface StackRow {
   readonly label: string;
-  /** Text beside the bar, if it differs from the label; "": no text. */
+  /** Text to the left of the bar; default: `label`. "" leaves out the text. */
   readonly short?: string;
   readonly values: readonly number[];
   readonly href?: string;

@@ -97,7 +97,7 @@ export function link(text: Child, view: string, params: Readonly<Record<string, 
   return h("a.go", { href: href(view, params) }, text, " →");
 }
 
-/** Content of a section or view. A text in it is a note. */
+/** Makes the content of a section or view. A text that is not in an element becomes a note. */
 export function blocks(children: readonly Child[]): Child[] {
   return children.map((each) => (typeof each === "string" ? each !== "" && note(each) : Array.isArray(each) ? blocks(each) : each));
 }
@@ -106,8 +106,7 @@ export function section(title: string, ...children: Child[]): HTMLElement {
   return h("section", h("h2", title), blocks(children));
 }
 
-/** Makes a table of texts, which the reader cannot sort. All columns except the first may be numbers, whose exact values are shown on
- * hover. */
+/** Makes a table that the reader cannot sort. A cell in any column except the first may have an exact value, which is shown on hover. */
 export function plainTable(
   head: readonly Child[],
   rows: readonly (readonly [Child, ...(Child | { readonly text: Child; readonly exact: string | undefined })[]])[],
@@ -206,7 +205,8 @@ export function searchBox(context: Context, key: string, placeholder: string, la
   return box;
 }
 
-/** Options: the text of each value, or pairs of value and text. Pairs keep their order if values are numbers. */
+/** Options to choose from: the text of each value, or a list of pairs of value and text. A list is needed if the values are numbers,
+ * because it keeps the order. */
 type Options<T extends string> =
   | Readonly<Record<T, string>>
   | readonly (readonly [T, string])[]
@@ -219,22 +219,25 @@ function optionsOf<T extends string>(options: Options<T>): readonly (readonly [T
   );
 }
 
-/** Makes a control to choose an option. The address has the chosen value as @p key, unless it is the first option. Returns null if there
- * is nothing to choose. @p also keys of the address that a choice removes */
+/** Makes a control to choose an option. The parameter @p key of the address has the chosen value; for the first option, the address has no
+ * such parameter. Returns null if there are fewer than two options.
+ * @param also parameters that a choice removes from the address */
 export function chooser<T extends string>(context: Context, label: string, key: string, options: Options<T>, chosen: T, ...also: string[]) {
   const all = optionsOf(options),
     set = keeper(context, key, also);
   return all.length < 2 ? null : segmented(label, all, chosen, (v) => set(v === all[0]![0] ? null : v));
 }
 
-/** As chooser(), but the address has the value of the first option, too, because the default depends on the job. */
+/** Makes a control like chooser(). The address has the value of each option, also of the first one, because the default depends on the job.
+ */
 export function setting<T extends string>(context: Context, label: string, key: string, options: Options<T>, chosen: T, ...also: string[]) {
   const all = optionsOf(options);
   return all.length < 2 ? null : segmented(label, all, chosen, keeper(context, key, also));
 }
 
-/** As setting(), but shows a list, for many items. @p textOf returns the text of an item. If the chosen item is empty, the address does
- * not have it. */
+/** Makes a control like setting(), but as a list, for many items. If the chosen item is the empty text, the address has no parameter for
+ * it.
+ * @param textOf returns the text of an item */
 export function pick<T extends string | number>(
   context: Context,
   label: string,
@@ -253,7 +256,7 @@ function keeper(context: Context, key: string, also: readonly string[]): (value:
   return (value) => context.redraw({ ...Object.fromEntries(also.map((other) => [other, null])), [key]: value });
 }
 
-/** Makes a button that shows a whole list if only a part is shown. The address then has "all". */
+/** Makes a button to show the whole list instead of its beginning. The button sets the parameter "all" of the address. */
 export function showAll(context: Context, text: string): HTMLElement {
   return moreButton(text, () => context.redraw({ all: "1" }));
 }
@@ -283,7 +286,8 @@ export function controls(...children: Child[]): HTMLElement {
 
 // Legend -------------------------------------------------------------------------------------------
 
-/** Makes a legend of colours. Keys are names of colours in the style sheet. As text: "compute: Computes; comm: Communicates". */
+/** Makes a legend of colours. A key is the name of a colour in the style sheet. The legend may also be given as a text: "compute: Computes;
+ * comm: Communicates". */
 export function legend(keys: string | readonly (readonly [string, string])[]): HTMLElement {
   const pairs = typeof keys === "string" ? keys.split("; ").map((each) => each.split(/: (.*)/)) : keys;
   return h(

@@ -19,18 +19,18 @@ export interface Context {
 export interface View {
   readonly id: string;
   readonly title: string;
-  /** Tables that the view reads. Large ones are unpacked before the view is drawn. */
+  /** Tables that the view reads. Tables that are not unpacked yet are unpacked before the view is drawn. */
   readonly needs: readonly TableName[];
   /** Tables that the view is about. If none of them has a row, the view comes last in the list, in grey. */
   readonly of?: readonly TableName[];
   /** Returns whether the list has the view; default: true. */
   shown?(job: Job): boolean;
-  /** Returns the state that the list shows if the view has a finding; notes are not shown. May read large tables only if they are in
-   * `judges`. */
+  /** Returns the view's state if it has a finding. The list of views shows the state, except for notes. Of the large tables, the function
+   * may read only those in `judges`. */
   state?(job: Job): State | undefined;
   readonly judges?: readonly TableName[];
   readonly wide?: boolean;
-  /** The content from top to bottom. If `lacks` returns something, that is shown instead. */
+  /** Parts of the view, from top to bottom. If `lacks` returns content, it is shown instead of the parts. */
   readonly parts?: readonly Part[];
   lacks?(context: Context): Child;
   /** Draws a view without parts. May return a function that is called when the reader leaves the view. */
@@ -39,7 +39,7 @@ export interface View {
 
 export type Part = (context: Context) => Child;
 
-/* Type: the words of a text that are not names of tables. */
+/* Type of the words in a text that are not names of tables. */
 type Unknown<S extends string> = S extends `${infer First} ${infer Rest}`
   ? Unknown<First> | Unknown<Rest>
   : S extends TableName
@@ -72,7 +72,7 @@ export function parseHash(hash: string): { view: string; params: Map<string, str
     try {
       params.set(match[1]!, decodeURIComponent(match[2]!));
     } catch {
-      /* ignores the parameter, whose percent-encoding is invalid */
+      /* The percent-encoding is invalid, so the parameter is ignored. */
     }
   }
   return { view: /^[a-z]+$/.test(view) ? view : "", params };

@@ -18,8 +18,8 @@ const CONDITION = /^([a-z_][\w. :]*?)\s*(<=|>=|!=|==|=|<|>|~)\s*/i;
 const VALUE = /^(?:"([^"]*)"|'([^']*)'|([-+]?[\d.]+(?:e[-+]?\d+)?\s+(?:[num]?s|µs|[kMG]?B|[KMG]iB|%)(?=[\s;&|]|$)|[^\s;&|]*))/;
 const NEXT = /\s+(?=(?:and\s+|or\s+)?[a-z_]\w*\s*(?:[<>=~]|!=))|\s*[;&|]|$/i;
 
-/** Parses a filter. Ignores parts that are not conditions; the result says what is wrong with them. @p named the shown columns with
- * their headings; the table's own column names are always known. */
+/** Parses a filter. Parts that are not conditions are ignored, and the result says what is wrong with them.
+ * @param named the shown columns with their headings; the table's own column names are always known */
 export function whereOf(table: Table, text: string, named: readonly Named[] = []) {
   const known = [...named, ...table.columns.map(({ name }) => ({ column: name, label: name, factor: 1 }))];
   const any: Test[][] = [[]];
@@ -102,8 +102,8 @@ function ordered(order: number, operator: string): boolean {
   return HOLDS[operator]?.(order) ?? order === 0;
 }
 
-/* Converts a number to the column's own unit. If the number has no unit, and the filter names the heading, the number is in the
- * heading's unit. */
+/* Converts a number to the column's own unit. The number may have a unit. If it has none, and the filter names the heading, the number is
+ * in the unit of the heading. */
 function numberOf(column: Column, text: string, factor: number): number | null {
   const [, digits = "", unit = ""] = /^([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(\S*)$/i.exec(text) ?? [],
     own = Object.entries(UNITS[column.unit] ?? {}).find(([name]) => name.toLowerCase() === unit.toLowerCase()),

@@ -45,12 +45,14 @@ class Sums {
 
 const NO_CLASS = "class not known";
 
-/** Sums over the area's events. Also the numbers of the ranks whose device events, or host events, the page lacks in a part of the time
- * range. */
+/** Sums over the events of an area. Also says which ranks have gaps: ranks for which the page lacks device events, or host events, in a
+ * part of the time range. */
 export type Area = ReturnType<typeof areaOf>;
 
-/** Sums the events of the chosen ranks on the chosen streams and threads. @param places indices of the ranks @param tracks keys of streams
- * and threads; null: all @param classes class of each kernel, by the number of its name; null if unknown */
+/** Sums the events of the chosen ranks on the chosen streams and threads.
+ * @param places indices of the chosen ranks
+ * @param tracks keys of the chosen streams and threads; null: all
+ * @param classes class of each kernel, by the number of its name; null if classes are unknown */
 export function areaOf(
   job: JobBlock,
   lanes: Lanes,

@@ -29,8 +29,8 @@ const ROWS = 40,
 /* `time` returns a row's time; all columns of times get one unit. null: this column is not a time. */
 type Column = Readonly<{ title: string; write: (row: AreaRow) => Child; time: ((row: AreaRow) => number) | null }>;
 
-/* Returns the columns that compare ranks: for a few ranks, the time of each; for two, also their difference; for many, the median and
- * the maximum. */
+/* Returns the columns that compare ranks. For a few ranks, there is a column with the time of each. For two ranks, there is also one with
+ * their difference. For many ranks, there are the median and the maximum. */
 function rankColumns(ranks: readonly number[]): Column[] {
   const time = (title: string, of: (row: AreaRow) => number): Column => ({ title, time: of, write: () => null });
   if (ranks.length < 2) return [];
@@ -88,7 +88,8 @@ function words(tab: AreaTab, rows: readonly AreaRow[], area: Area): string {
 
 const WHAT = { kernels: "kernel", operators: "operator", classes: "class" } as const;
 
-/** Returns the tab to show. If streams or threads are marked, this is not the tab of sums by rank, which exist only for whole ranks. */
+/** Returns the tab to show. Sums by rank exist only for whole ranks, so if single streams or threads are marked, another tab is shown
+ * instead of that one. */
 export function areaTab({ state: { tab, markedTracks }, data }: Controller): AreaTab {
   const threads = markedTracks && data.lanes?.events.tracks.every((track) => track.kind === THREAD || !markedTracks.has(trackKey(track)));
   return markedTracks && (tab === "ranks" || threads) ? (threads ? "operators" : "kernels") : tab;
@@ -101,7 +102,7 @@ export function areaTabs(controller: Controller): HTMLElement {
   return segmented("Show", tabs, areaTab(controller), (tab) => controller.change((state) => (state.tab = tab)));
 }
 
-/* Cache: the area is summed again only if its inputs change. Selection and search are no inputs. */
+/* The sums of the last area. They are computed again only if their inputs change. The selection and the search are not inputs. */
 let last: { readonly of: readonly unknown[]; readonly area: Area } | null = null;
 
 function keptArea(job: JobBlock, lanes: Lanes, mark: Span, chosen: Parameters<typeof areaOf>[3], classes: Classes): Area {
@@ -110,7 +111,8 @@ function keptArea(job: JobBlock, lanes: Lanes, mark: Span, chosen: Parameters<ty
   return last.area;
 }
 
-/* If a served page lacks events, returns the sums from the server, and the progress in words. */
+/* Asks the server for the sums of the marked area. Used if the page is served and lacks events. Returns the sums so far, and the progress
+ * in words. */
 function farArea(controller: Controller, places: readonly number[]): { area: Area | null; words: string } {
   const { job, classes } = controller.data,
     { mark } = controller.state,

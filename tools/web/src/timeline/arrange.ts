@@ -3,7 +3,7 @@ import type { Coloring } from "./coloring";
 import { COMPUTE, WAIT, type Rank } from "./model";
 import type { Pyramid } from "./pyramid";
 
-/** Orders of the ranks, besides the order by number. Each sorts by the share of time of a kind, largest first. */
+/** Orders of the ranks other than by number. An order sorts ranks by the share of time that they spend in this kind, largest first. */
 export const ORDERS = { wait: WAIT, compute: COMPUTE } as const;
 
 export type Order = "rank" | keyof typeof ORDERS;
@@ -11,8 +11,9 @@ export type Order = "rank" | keyof typeof ORDERS;
 /** Quantity that a map shows instead of lanes. */
 export type Measure = "compute" | "wait" | "communication" | "memory";
 
-/** Returns the default arrangement. `folded`: indices of hosts that are folded into one row; `hidden` and `pinned`: indices of ranks
- * that are hidden, or pinned above the others; `counters`: keys of the counters below each rank's lanes. */
+/** Returns the default arrangement. `folded` has the indices of the hosts that are folded into one row. `hidden` has the indices of the
+ * hidden ranks, and `pinned` those of the ranks that are pinned above the others. `counters` has the keys of the counters that are shown
+ * below the lanes of each rank. */
 export function plain() {
   return {
     folded: new Set<number>(),

@@ -7,7 +7,7 @@ import { doubt } from "./operations";
 
 type Reported = Pick<ChartData, "job" | "noWaits">;
 
-/** Returns why no operation of a job has a known wait; null if some may have one. */
+/** Returns the reason why no operation of the job has a known wait; null if operations may have one. */
 export function noWaitsOf(job: Job): string | null {
   const check = job.table("clock.check");
   if (check.n === 0) return null;
@@ -31,8 +31,8 @@ function notComparable(operation: Operation, { job, noWaits }: Reported): string
   return apart && ranks.some((rank) => rank.noClock) ? "the clocks of its ranks cannot be compared" : null;
 }
 
-/* Returns, for a send and its receive, which of the two waited. A receiver waits until its sender has arrived, but a sender may leave
- * before the receiver arrives. */
+/* Says which of the two ranks of a transfer waited. A receiver waits until its sender has arrived, but a sender may leave before its
+ * receiver arrives. */
 function transferWords(operation: Operation, reported: Reported): string {
   const { job } = reported;
   if (operation.size < 2) return "No wait is known: the other rank’s kernel is missing from its trace or was not matched.";

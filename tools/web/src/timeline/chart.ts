@@ -37,24 +37,23 @@ const GUTTER = 92,
   RIGHT = 10;
 const COMPUTE_KINDS = [COMPUTE, COPIES],
   COMMUNICATION_KINDS = [TRANSFER, WAIT, UNMATCHED];
-/** From this width of a bucket [px] on, a reader sees that detail is missing. */
+/** If buckets of shares are at least this wide [px], a reader sees that detail is missing. */
 const COARSE = 3;
-/** Up to this distance [px], the pointer counts as on a flag, or on the line of the critical path. */
+/** If the pointer is at most this far [px] from a flag, or from the line of the critical path, it counts as being on it. */
 const NEAR = 5;
 /** Minimum distance between a map's labels [px]. */
 const MAP_LABEL = 13;
 /** Maximum number of arrows from a host event to the events that it launched. */
 const MOST_ARROWS = 200;
-/** If the visible rows have at most this many events, they are drawn as events while classes are shown: shares do not distinguish
- * classes. */
+/** While classes are shown, rows with up to this many events in total are drawn as events, because shares do not distinguish classes. */
 const MOST_COLORED = 150_000;
-/** If more operations than this are drawn with lines between their ranks, the lines are faint. */
+/** If more operations than this are drawn with lines between their ranks, these lines are faint. */
 const FEW_JOINED = 12;
 
 /** Of all operators, the one that launches most of a kernel's time, with its share of that time [%]. */
 export type Launcher = Readonly<{ operator: string; inside: string | null; share: number }>;
 
-/** Mean rate of those calls of a kernel whose number of floating-point operations is known. */
+/** Mean rate of a kernel, and the number of its calls. Only calls whose number of floating-point operations is known count. */
 export type Rate = Readonly<Record<"tflops" | "calls", number>>;
 
 export class ChartData {
@@ -64,21 +63,24 @@ export class ChartData {
   reported: Reported | null = null;
   /** Curves of device memory; null if they are not requested yet, or if none was recorded. */
   memory: Curves | null = null;
-  /** Class of each kernel, and rate of each kernel that multiplies matrices, both by the number of the kernel's name; null until loaded. */
+  /** The class of each kernel, and the rate of each kernel that multiplies matrices. Both are indexed by the number of the kernel's name.
+   * null until loaded. */
   classes: readonly (string | undefined)[] | null = null;
   rates: readonly (Rate | undefined)[] | null = null;
-  /** By the name of the kernel; null until loaded. */
+  /** The launcher of each kernel, by the kernel's name; null until loaded. */
   launchers: ReadonlyMap<string, Launcher> | null = null;
   slacks: Slacks | null = null;
-  /** For each event: its duration divided by the median of the same event on the other ranks, 0 if there is none; null until requested. */
+  /** For each event, its duration divided by the median duration of the same event on the other ranks. 0 if no other rank has the event.
+   * null until requested. */
   slowness: Float32Array | null = null;
-  /** The counters that the job has. `values` has the values of the shown counters, by key; null: not loaded yet, or the job has none. */
+  /** The counters that the job has. `values` has the values of the shown counters, by key. An entry is null if the values are not loaded
+   * yet, or if the job has none. */
   counters: readonly Counter[] = [];
   readonly values = new Map<string, Values | null>();
-  /** Fetches counters in the visible window from the whole store; null if the page has everything or is not served. */
+  /** Fetches the counters of the visible window from the store. null if the page is not served, or if it has all events. */
   farCounters: FarCounters | null = null;
 
-  /** @param noWaits  why no operation has a wait; null if some may have one */
+  /** @param noWaits the reason why no operation has a known wait; null if operations may have one */
   constructor(
     readonly job: JobBlock,
     readonly strip: Uint16Array,
@@ -88,8 +90,8 @@ export class ChartData {
   ) {}
 }
 
-/** What is under the pointer, or selected: index of the rank, row of the event, number of a folded host (each -1 if there is none), the
- * operation, and the piece of the critical path if the path is shown. */
+/** What is under the pointer, or what is selected. It has the index of the rank, the row of the event and the number of the folded host;
+ * each is -1 if there is none. It also has the operation and, if the critical path is shown, the piece of the path. */
 export type Target = Readonly<typeof NOWHERE>;
 
 export const NOWHERE = { at: -1, event: -1, operation: null as Operation | null, piece: null as Placed | null, host: -1 };
@@ -98,7 +100,7 @@ export class ChartState {
   scroll = 0;
   readonly open = new Set<number>();
   selected: Target = NOWHERE;
-  /** The event in the address, while the page does not have it yet. */
+  /** The event that the address names, as long as the page does not have this event. null otherwise. */
   awaited: string | null = null;
   hovered: Target = NOWHERE;
   found: Found | null = null;
@@ -108,7 +110,7 @@ export class ChartState {
   mark: Span | null = null;
   /** Indices of the marked ranks; null: all. */
   marked: ReadonlySet<number> | null = null;
-  /** Keys of the marked streams and threads of opened ranks; null: all lanes of the marked ranks are marked. */
+  /** Keys of the marked streams and threads. Only opened ranks have these. null: the marked ranks are marked as a whole. */
   markedTracks: ReadonlySet<string> | null = null;
   /** Tab shown for the marked area. */
   tab: AreaTab = "ranks";
@@ -127,7 +129,7 @@ export class Chart {
   theme: Theme;
   width = 0;
   height = 0;
-  /** The part of the visible time range that is drawn from shares, because the page lacks its events; null: no part. */
+  /** Part of the visible time range for which the page lacks events and draws shares. null: there is no such part. */
   leftOut: Span | null = null;
   /** Duration of the last drawing [ms]. */
   cost = 0;
@@ -187,7 +189,7 @@ export class Chart {
     return Math.max(0, this.layout.height - this.room);
   }
 
-  /** Height [px] at which all ranks are visible in their maximum height. */
+  /** Height [px] of a canvas on which all ranks fit at their maximum height. */
   get wanted(): number {
     return HEAD + Math.max(120, this.#laidOut(1e6).height) + 4;
   }
@@ -237,7 +239,8 @@ export class Chart {
     return rowAt(this.layout.rows, y - HEAD < this.layout.pinned ? y - HEAD : y - HEAD + this.state.scroll);
   }
 
-  /** Returns the index of the flag that begins at a position on the ruler; -1 if there is none. */
+  /** Returns the index of the flag whose begin is at a position [px] on the ruler. If several flags are near, the nearest counts. -1 if
+   * none is near. */
   flagAt(x: number): number {
     const near = (flag: Flag) => Math.abs(this.scale.x(flag.begin) - x);
     return this.state.flags.findIndex((flag) => near(flag) <= NEAR && this.state.flags.every((other) => near(flag) <= near(other)));
@@ -286,7 +289,7 @@ export class Chart {
     return heightIn(row, level, thread ? this.#threads.get(thread) : undefined) + this.offsetOf(row);
   }
 
-  /* Returns the longest piece of the path at the position. Any point on the line of a lag belongs to the lag. */
+  /* Returns the longest piece of the path at a position. A lag is drawn as a line, and each point of this line belongs to the lag. */
   #pieceAt(at: number, y: number, time: number, slack: number): Placed | null {
     if (!this.state.path) return null;
     const { path } = this.data,
@@ -305,7 +308,7 @@ export class Chart {
     return best;
   }
 
-  /* Returns the operation in which the row's rank takes part at a time. Used where the page draws shares because it lacks events. */
+  /* Finds the operation in which the row's rank takes part at a time. Used where the page lacks events and draws shares. */
   #memberAt(row: RankRow | SubRow, time: number, slack: number): Operation | null {
     if (row.kind !== "rank") return null;
     for (const operation of this.index.within({ begin: time - slack, end: time + slack })) {
@@ -394,8 +397,8 @@ export class Chart {
     return keys.length > 0 && keys.every((key) => key !== null) ? new Set(keys) : null;
   }
 
-  /** As placesBetween(), but distinguishes ranks that are drawn as lanes from ranks that are drawn only from shares (in folded hosts and
-   * maps). */
+  /** Finds the ranks between two positions, as placesBetween() does. Separates ranks that are drawn as lanes from ranks of which only
+   * shares are drawn, which is so in folded hosts and in maps. */
   drawnBetween(y0: number, y1: number): { readonly lanes: ReadonlySet<number>; readonly shares: ReadonlySet<number> } {
     const lanes = new Set<number>(),
       shares = new Set<number>(),
@@ -537,7 +540,7 @@ export class Chart {
     return words === null ? null : `${counter!.doc}: ${words}`;
   }
 
-  /** Returns a rank's shown counters in the pixel at a time: "queue 12"; null if none is known. */
+  /** Writes the values of a rank's shown counters in the pixel at a time: "queue 12"; null if no value is known. */
   countersAt(at: number, time: number): string | null {
     const all = this.state.arrangement.counters.flatMap((key) => {
       const counter = this.data.counters.find((each) => each.key === key),
@@ -567,8 +570,11 @@ export class Chart {
       paintCoverage(canvas, this.hostShares, row.host, kinds, { y: lane.y + offset, height: lane.height }, []);
   }
 
-  /** Returns how events are painted: whether an event matches the search, its label, the font size of labels [px] (0: no labels), and
-   * its colour if colours do not show kinds. */
+  /** Returns how to paint events:
+   * - `found` says whether an event matches the search;
+   * - `label` is the label of an event;
+   * - `labels` is the font size of labels [px], 0 for no labels;
+   * - `color` is the colour of an event; null if colours show kinds. */
   eventOptions(labels: number) {
     const label = (name: number, gpu: boolean): string => this.labels.of(name, gpu);
     return { found: this.state.found?.fits ?? null, label, labels, color: this.palette?.of ?? null };
@@ -613,7 +619,8 @@ export class Chart {
     this.leftOut = before ? { begin: Math.min(before.begin, part.begin), end: Math.max(before.end, part.end) } : part;
   }
 
-  /** Returns the rows of ranks for paint_over.ts: their positions on the canvas, the visible range, and whether rows are in rank order. */
+  /** Returns what paint_over.ts needs to join ranks by lines: the positions of the ranks' rows, the range that is visible, and whether the
+   * rows are in the order of the ranks. */
   joinInput() {
     const { scroll } = this.state,
       { ranks, pinned, inOrder } = this.layout;
@@ -660,8 +667,8 @@ export class Chart {
     if (below > 0) write(`+${below} below`, this.height - 9);
   }
 
-  /* Returns the box of an event on the canvas. On an opened rank, it is in the event's row. On a closed rank, it is in the rank's lane,
-   * or at the top of the lanes for a host event. */
+  /* Returns the box of an event on the canvas. If the rank is opened, it is in the row of the event. If the rank is closed, a device event
+   * has its box in one of the rank's lanes, and a host event at the top of the lanes. */
   #boxOf(at: number, event: number): Box {
     const { lanes } = this.data,
       row = this.layout.ranks[at]!,

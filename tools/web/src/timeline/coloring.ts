@@ -15,7 +15,8 @@ export const COLORINGS: readonly (readonly [Coloring, string])[] = [
 /** A colour, given as the name of its custom property, and its meaning. */
 export type Meaning = readonly [string, string];
 
-/** Ranges of an event's duration divided by the median of the same event on the other ranks: upper bound, colour, meaning. */
+/** Ranges of slowness: the duration of an event divided by the median duration of the same event on the other ranks. Each range has its
+ * upper bound, colour and meaning. */
 const BOUNDS: readonly (readonly [number, string, string])[] = [
   [0.8, "work-15", "faster than 0.80×"],
   [0.95, "work-10", "to 0.95×"],
@@ -53,8 +54,9 @@ export function meaningsOf(coloring: Coloring, data: ChartData, served: boolean)
   return [...classes.slice(0, CLASSES).map((each, i): Meaning => [`class-${i}`, each]), [REST, rest]];
 }
 
-/** Returns the palette: a theme in which further colours follow the colours of kinds, and a function that returns the index of an event's
- * colour. Returns null if colours show kinds, or if the data are not loaded. @param color reads a custom property */
+/** Returns a theme with additional colours after those of kinds, and a function that returns the index of an event's colour in it. Returns
+ * null if colours show kinds, or if the required data are not loaded.
+ * @param color reads a custom property */
 export function paletteOf(coloring: Coloring, data: ChartData, theme: Theme, color: (name: string) => string) {
   const { lanes, classes, slowness, job } = data;
   if (coloring === "kind" || !lanes || (coloring === "slowness" ? !slowness : !classes)) return null;
@@ -65,7 +67,7 @@ export function paletteOf(coloring: Coloring, data: ChartData, theme: Theme, col
   const fills = [...theme.fills, ...added],
     onFills = [...theme.onFills, ...added.map((fill) => readable(fill, theme.ink, theme.page))],
     { kind, name } = lanes.events;
-  /* shares do not distinguish classes */
+  /* Shares do not distinguish classes, so computation in shares has the colour of the rest. */
   fills[COMPUTE] = rest;
   onFills[COMPUTE] = readable(rest, theme.ink, theme.page);
   const own = { ...theme, fills, onFills, alphas: [...theme.alphas, ...added.map(() => 1)] },

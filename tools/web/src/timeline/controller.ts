@@ -12,9 +12,9 @@ import { isOpened, type FarEvent, type Search } from "./search";
 import { COMPUTE, COPIES, STREAM, TRANSFER, UNMATCHED, type Operation, type Span } from "./model";
 import { around, clamp, pan, reveal, zoom } from "./span";
 
-/** Margin [px] below a piece of the path that is scrolled into view. */
+/** After scrolling to a piece of the path, at least this room [px] is below the piece. */
 const UNDER = 60;
-/** Maps of more ranks than this are folded at first. */
+/** If a job has more ranks than this, the hosts of its first map are folded. */
 const MANY = 16;
 
 function toggled<T>(list: readonly T[], item: T): T[] {
@@ -29,9 +29,9 @@ export class Controller {
   /** Whether the pointer is dragging the view. */
   dragged = false;
   #frame = 0;
-  /** Searches the whole store; null if the page holds everything or is not served. */
+  /** Searches the whole store. null if the page is not served, or if it has all events. */
   searcher: Search | null = null;
-  /** Ask the server for sums over an area, and for the same kernel elsewhere; null as for `searcher`. */
+  /** Ask the server for the sums over an area, and for the same event on other ranks. null under the same conditions as `searcher`. */
   farArea: FarArea | null = null;
   farSame: ReturnType<typeof askSame> | null = null;
   /** Index of the selected event among the matches; -1 if it is not a match. */
@@ -135,7 +135,8 @@ export class Controller {
     this.draw();
   }
 
-  /** Shows a map of a quantity; null: lanes. In a job of many ranks, the first map starts with folded hosts. */
+  /** Shows a map of a quantity. If @p measure is null, shows lanes. If the job has many ranks, hosts are folded when a map is shown for the
+   * first time. */
   setMap(measure: Measure | null): void {
     const { arrangement } = this.state,
       first = this.measure === null && arrangement.map === null;
@@ -201,7 +202,7 @@ export class Controller {
     this.#arranged();
   }
 
-  /** Switches from a map to a rank's lanes, and to an eighth of the window around a time. */
+  /** Leaves the map and shows the lanes of a rank. The visible time becomes an eighth as long, with @p time in the middle. */
   zoomInto(at: number, time: number): void {
     const length = (this.state.span.end - this.state.span.begin) / 8;
     this.state.arrangement.map = null;
@@ -261,12 +262,13 @@ export class Controller {
     this.draw();
   }
 
-  /** @param marked indices of the marked ranks; null: all. @param tracks keys of marked streams and threads of these ranks; null: all */
+  /** @param marked indices of the marked ranks; null: all ranks
+   * @param tracks keys of the marked streams and threads of these ranks; null: all streams and threads */
   setMark(mark: Span | null, marked: ReadonlySet<number> | null = null, tracks: ReadonlySet<string> | null = null): void {
     this.change(() => this.drawMark(mark, marked, tracks));
   }
 
-  /** As setMark(), while the pointer draws the mark: its content is not yet described. */
+  /** Sets the mark while the pointer still draws it. In contrast to setMark(), does not describe what is in the mark. */
   drawMark(mark: Span | null, marked: ReadonlySet<number> | null, tracks: ReadonlySet<string> | null): void {
     this.state.mark = mark && mark.end > mark.begin ? clamp(mark, this.duration) : null;
     this.state.marked = this.state.mark && marked && marked.size > 0 ? marked : null;
@@ -274,7 +276,8 @@ export class Controller {
     this.draw();
   }
 
-  /** Puts a flag on the mark if there is one; else on the position of the pointer, on the selection, or in the middle of the view. */
+  /** Puts a flag. If there is a mark, the flag is on the mark. Otherwise it is on the position of the pointer or, if the pointer is
+   * elsewhere, on the selection. Without a selection, it is in the middle of the view. */
   putFlag(): void {
     const { mark, span } = this.state,
       time = this.pointer && this.pointer.x >= this.chart.gutter ? this.chart.scale.time(this.pointer.x) : null,
@@ -320,7 +323,7 @@ export class Controller {
     this.listener.selected();
   }
 
-  /** Repeats the search after events were loaded or removed. The current match stays the same. */
+  /** Repeats the search, because events were loaded or removed. The current match stays the same. */
   refind(renamed: (row: number) => number): void {
     const { lanes, job } = this.data,
       { found } = this.state;
@@ -354,7 +357,7 @@ export class Controller {
     this.selectEvent(row);
   }
 
-  /** Selects an event that may not be in the page. Shows the event's time, so that the event is fetched, and selects it when it has
+  /** Selects an event that the page may not have. Shows the time of the event, so that the event is fetched, and selects it when it has
    * arrived. */
   goTo(event: FarEvent): void {
     const { at, begin, duration, kind } = event,
@@ -436,7 +439,7 @@ export class Controller {
 
   // Commands ------------------------------------------------------------------------------------------
 
-  /** Zooms at the pointer, or in the middle. */
+  /** Zooms at the pointer or, if the pointer is elsewhere, in the middle. */
   zoomBy(factor: number): void {
     this.zoomAt(this.pointer?.x ?? this.chart.gutter + (this.chart.width - this.chart.gutter) / 2, factor);
   }
@@ -461,7 +464,8 @@ export class Controller {
     this.setMap(this.state.arrangement.map === null ? (this.measure ?? "compute") : null);
   }
 
-  /** Folds or unfolds the selected host, or the one under the pointer, or all hosts. */
+  /** With @p all, folds all hosts, or unfolds them if all are folded. Otherwise, folds or unfolds one host: the selected one or, without a
+   * selection, the one under the pointer. */
   fold(all: boolean): void {
     if (all) this.foldAll(this.state.arrangement.folded.size < this.chart.hosts.length);
     else this.toggleHost(this.#hostInQuestion());
@@ -472,7 +476,7 @@ export class Controller {
     else this.toggle(this.rankInQuestion());
   }
 
-  /** Removes the mark if there is one. Otherwise marks the time of the selection or, if nothing is selected, the visible time range. */
+  /** Removes the mark if there is one. Otherwise, marks the time of the selection. If nothing is selected, marks the visible time range. */
   markAll(): void {
     this.setMark(this.state.mark ? null : (this.#selectedSpan() ?? { ...this.state.span }));
   }

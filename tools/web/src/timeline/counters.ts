@@ -15,7 +15,7 @@ export type Values = Readonly<{ curves: Curves | null; most: number }>;
 
 const rate = (value: number): string => `${f.grouped(value, f.digitsOf(value))}${f.SPACE}GB/s`;
 
-/** The counters that no profiler records, but the page computes. */
+/** The counters that the page itself computes. No profiler records them. */
 const OWN: readonly Counter[] = [
   own("memory", "memory", "allocated device memory", (value) => f.bytes(value, true), false),
   own("queue", "queue", "kernels, copies and sets launched but not yet started, over all streams", (n) => f.grouped(Math.round(n)), true),
@@ -92,7 +92,8 @@ function copiesOf({ lanes, reported }: ChartData, at: number): Curve {
   return curveOf(changes);
 }
 
-/* Computes the bandwidth of each rank. An operation moves its bytes in the time from the last arrival to its end. */
+/* Computes the bandwidth of each rank. The bytes of an operation move from the last arrival to the operation's end. If waits are unknown,
+ * they move from the operation's begin. */
 function bandwidths({ operations, job }: ChartData): Curve[] {
   const changes = job.ranks.map((): Change[] => []);
   for (const operation of operations.filter(({ fetched }) => !fetched)) {
@@ -129,8 +130,8 @@ export function topOf({ farCounters }: ChartData, { key }: Counter, { most }: Va
   return Math.max(most, farCounters?.most(key) ?? 0);
 }
 
-/** Fills `out`: out[i] is the maximum of a rank's counter in the i-th stretch of time, divided by the value at the top of the scale. For
- * a counter that is a share of time, out[i] is that share. */
+/** Fills `out` for a rank: out[i] is the maximum of the counter in the i-th interval of @p width from @p from on, divided by the value at
+ * the top of the scale. If the counter is a share of time, out[i] is the mean share. */
 export function fillCounter(
   data: ChartData,
   counter: Counter,
@@ -158,7 +159,7 @@ export function unknownParts({ job, farCounters }: ChartData, { key, ofHost }: C
       { begin: span.begin, end: Math.min(far.begin, span.end) },
       { begin: Math.max(far.end, span.begin), end: span.end },
     ].filter(({ begin, end }) => end > begin);
-  /* curves were computed from the events in the page, without those from the server */
+  /* The curves were computed without events from the server, so they lack the parts for which the page itself has no events. */
   return ofHost ? missingParts(job, { ...job.ranks[at]!, served: undefined }, span, true) : [];
 }
 
@@ -166,8 +167,8 @@ export function isKnown({ farCounters }: ChartData, { key }: Counter, { curves }
   return !curves || farCounters?.of(key, at) !== undefined || (curves.curves[at] ?? []).some(({ times }) => times.length > 0);
 }
 
-/** Returns whether the shown value is only a lower bound, because the page lacks events that were launched before the visible part or
- * start after it. */
+/** Returns whether the shown value is only a lower bound. This is so if the page lacks events: some may have been launched before the
+ * visible part, or may start after it. */
 export function isLeast({ farCounters, job }: ChartData, { key, ofHost }: Counter, at: number): boolean {
   return ofHost && !job.complete && farCounters?.of(key, at) === undefined;
 }

@@ -24,8 +24,8 @@ function decodeRecordings(bytes: Bytes) {
   });
 }
 
-/** A step of one rank, or a slice of the job if there are no steps. `gpu` and `host`: the page has the part's GPU events, or its host
- * events. */
+/** A part of a rank's recording: a step or, if there are no steps, a slice of the job. `gpu` says whether the page has the GPU events of
+ * the part, `host` whether it has the host events. */
 export type Part = ReturnType<typeof decodeParts>[number];
 
 function decodeParts(bytes: Bytes) {
@@ -83,7 +83,7 @@ export function decodeJob(data: Uint8Array) {
   return { ...head, allRanks, ranks, names: list(bytes.number(), () => bytes.text()) as readonly string[] };
 }
 
-/** Decodes the block "timeline.strip": for each kind, shares in units of 1/65,535. */
+/** Decodes the block "timeline.strip". It has the shares of each kind, one kind after another, in units of 1/65,535. */
 export function decodeStrip(data: Uint8Array, job: JobBlock): Uint16Array {
   const out = new Uint16Array(LANE_KINDS * job.stripBuckets);
   if (data.length !== 2 * out.length) throw new Error("the timeline's strip has the wrong size");
@@ -115,7 +115,7 @@ function decodeMembers(bytes: Bytes, n: number, first: number) {
   }));
 }
 
-/* Decodes an operation's totals over all of its members, also those on ranks without lanes. */
+/* Decodes totals of an operation. They are over all members, even if some members are on ranks that the page does not have. */
 function decodeWhole(bytes: Bytes, begin: number): ReturnType<typeof wholeOf> {
   return {
     size: bytes.number(),
@@ -146,7 +146,8 @@ export function decodeOperations(data: Uint8Array, job: JobBlock): Operation[] {
   return readOperations(new Bytes(data), job);
 }
 
-/** Decodes an operation written by src/serve/operation.c, and numbers it as @p number in the page; null: the bytes have no operation. */
+/** Decodes an operation that src/serve/operation.c has written. In the page, the operation gets the number @p number. Returns null if the
+ * bytes contain no operation. */
 export function decodeMeeting(data: Uint8Array, job: JobBlock, number: number): Operation | null {
   const bytes = new Bytes(data),
     ranks = list(bytes.number(), () => ({ rank: bytes.number() })),
@@ -161,8 +162,8 @@ export function decodeMeeting(data: Uint8Array, job: JobBlock, number: number): 
   return { ...operation, number, members, fetched: true, lastMember: members.find((m) => m.arrival === LAST) ?? null };
 }
 
-/** A matched operation with those members that are on ranks with lanes. `last`: begin of the last member; `wait`: sum of the members'
- * waits. The last member is given if it has a lane. Its rank is given if no other rank may have been last. */
+/** A matched operation. Its members are only those on ranks that have lanes. `last` is the begin of the last member, and `wait` is the sum
+ * of the waits of all members. The last member is known only if it has a lane, and its rank only if no other rank may have been last. */
 export type Operation = ReturnType<typeof readOperations>[number] & { readonly fetched?: true };
 
 function readOperations(bytes: Bytes, job: Reported) {
@@ -199,8 +200,8 @@ function readOperations(bytes: Bytes, job: Reported) {
   });
 }
 
-/** A stream, the annotations of a stream, or a CPU thread. Its events are [first, first + n). `name` is the number of its name. In a
- * served page, `continues` is the track of the page to which fetched events belong. */
+/** A stream, the annotations of a stream, or a CPU thread. Its events have the rows [first, first + n). `name` is the number of its name.
+ * In a served page, a track of fetched events continues a track of the page: `continues`. */
 export type Track = ReturnType<typeof decodeTrack> & { readonly continues?: Track };
 
 function decodeTrack(bytes: Bytes, out: Events, first: number, waits: number[], operations: number[]) {

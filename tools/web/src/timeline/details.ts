@@ -17,7 +17,7 @@ import { launchPart } from "./launch_panel";
 import { samePart } from "./same_panel";
 import { sumsOf, type RankSums } from "./sums";
 
-/** Up to this many arrivals are all listed. If there are more, only the first FIRST and the last LAST are listed. */
+/** If there are at most ALL_ARRIVALS arrivals, all are listed. Otherwise, only the first FIRST and the last LAST are listed. */
 const ALL_ARRIVALS = 32,
   FIRST = 4,
   LAST = 16;
@@ -225,7 +225,7 @@ function markWords(mark: model.Span, controller: Controller): Words {
   return { element: h("div", h("h2", `Marked: ${said}`), lanes && areaTabs(controller), content), spoken: `Marked ${said}` };
 }
 
-/* Two columns: a heading with paragraphs, and keys such as "a d: move; f: fit". */
+/* Makes two columns. The first has a heading and a paragraph. The second has keys, given as a text such as "a d: move; f: fit". */
 function withKeys(title: Child, text: Child, keys: string): HTMLElement {
   const lines = keys.split("; ").map((each) => each.split(": "));
   return h(

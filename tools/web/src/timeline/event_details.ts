@@ -1,4 +1,5 @@
-/** Details of events, apart from the timeline's columns, as src/report/timeline_details.c writes them. */
+/** Decodes details of events, such as launches and sizes, which are not in the columns of the timeline. src/report/timeline_details.c
+ * writes them. */
 import { Bytes } from "./bytes";
 import { lowest } from "./lanes";
 import type { Events } from "./model";
@@ -10,7 +11,7 @@ export class Column {
     readonly values: Float64Array,
   ) {}
 
-  /** Returns the value of an event; -1: none. */
+  /** Returns the value of the event in this row; -1 if it has none. */
   of(row: number): number {
     const i = lowest(this.rows.length, (k) => this.rows[k]! >= row);
     return this.rows[i] === row ? this.values[i]! : -1;
@@ -19,9 +20,9 @@ export class Column {
 
 const NONE: readonly number[] = [];
 
-/* Columns of a rank's details in the order of the block, with the kind of their values: rows or numbers, both stored as differences to
- * the previous one, or numbers of names. `launches`: row of the call that launched the event; `bytes`: size of copies and sets;
- * `inputs` and `stacks`: an operator's input shapes and call stack. */
+/* The columns of a rank's details, in the order of the block, and the kind of their values. Rows and numbers are stored as differences to
+ * the previous value. A name is stored as the number of the name. `launches` has the row of the call that launched the event, and `bytes`
+ * the size of copies and sets. `inputs` and `stacks` have the input shapes and the call stack of an operator. */
 const COLUMNS = {
   launches: "row",
   correlations: "number",
@@ -78,8 +79,9 @@ export function pageReported(data: Uint8Array, events: Events): Reported {
   return { of, page: of };
 }
 
-/** @param base row of the rank's first event @param from value before the first one, if values are stored as differences; null: values
- * are numbers of names */
+/** Decodes a column.
+ * @param base row of the rank's first event
+ * @param from value to which the first difference is added; null: the values are numbers of names, and are not stored as differences */
 function column(bytes: Bytes, base: number, from: number | null): Column {
   const n = bytes.number(),
     rows = new Uint32Array(n),
@@ -89,7 +91,8 @@ function column(bytes: Bytes, base: number, from: number | null): Column {
   return new Column(rows, values);
 }
 
-/* Launch parameters of a kernel, shared memory per block [B] and estimated occupancy [%]. -1: unknown. */
+/* Decodes the launch parameters of a kernel, its shared memory per block [B] and its estimated occupancy [%]. A value is -1 if it is
+ * unknown. */
 function shapeOf(bytes: Bytes) {
   const next = (): number => bytes.number() - 1,
     grid = [next(), next(), next()],

@@ -40,7 +40,7 @@ export class Far<A extends { readonly next: number | null }, T> {
     readonly changed: () => void,
   ) {}
 
-  /** Asks a question, unless it is the current one. Returns what has been answered so far. */
+  /** Asks a question. If it is already the current question, does not ask again. Returns the answer so far. */
   of(query: Query): FarState<T> | null {
     const key = JSON.stringify(query);
     if (key !== this.#key) {
@@ -106,7 +106,7 @@ export function askArea(changed: () => void): FarArea {
 
 let last: { readonly of: FarParts; readonly area: Area } | null = null;
 
-/** Builds the area from the parts of an answer. Keeps the result until it gets other parts. */
+/** Builds the area from the parts of an answer. The result is kept until the parts change. */
 export function areaOfParts(of: FarParts, ranks: readonly number[], classOf: (name: string) => string | undefined): Area {
   if (last?.of !== of) last = { of, area: areaFrom(of.parts, ranks, classOf) };
   return last.area;

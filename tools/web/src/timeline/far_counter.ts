@@ -3,9 +3,10 @@ import { Far } from "./far";
 import { windowOf } from "./finer";
 import type { JobBlock, Span } from "./model";
 
-/** The server's names of counters, by the keys of counters.ts. */
+/** The server's names of counters, by the key that counters.ts has for the counter. */
 const ASKED: Readonly<Record<string, string>> = { queue: "queue", copies: "copies", bandwidth: "collectives" };
-/** Number of columns of a window. The view is at least a quarter of the window, so it has more columns than any screen has pixels. */
+/** Number of columns of a window. The view is at least a quarter of the window, so it has at least a quarter of the columns. This is more
+ * than any screen has pixels. */
 const COLUMNS = 16384;
 /** If there are more pieces than this, those that are not in view are dropped. */
 const KEPT = 128;
@@ -17,7 +18,7 @@ type Answer = Readonly<{ next: number | null; ranks: readonly (readonly number[]
 type Piece = Span & Readonly<{ columns: Float32Array }>;
 
 export class FarCounters {
-  /** By counter key and rank index. All pieces are of the window that was requested last. */
+  /** The pieces, by the key of the counter and the index of the rank. All of them are of the window that was requested last. */
   readonly #pieces = new Map<string, Piece>();
   readonly #most = new Map<string, number>();
   readonly #places: Map<number, number>;
@@ -96,7 +97,8 @@ export class FarCounters {
   }
 }
 
-/** Sets out[i] to the counter's maximum, as the piece has it, in the i-th interval of `width` after `from`. */
+/** Sets out[i] to the maximum of the counter in the i-th interval of @p width from @p from on. The maxima are from the columns of the
+ * piece. */
 export function fillFrom({ begin, end, columns }: Piece, from: number, width: number, out: Float32Array): void {
   const column = (end - begin) / columns.length;
   for (let i = 0; i < out.length; i++) {

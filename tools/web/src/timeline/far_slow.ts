@@ -15,14 +15,15 @@ const KEPT = 1_000_000;
 
 /** Requests the ratios of kernels as they come into view. */
 export class FarSlowness {
-  /** By rank index, then by begin: [duration, ratio, duration, ratio, ...] of the events with this begin. */
+  /** Known ratios, by the index of the rank and then by begin. Each entry has the events with this begin: [duration, ratio, duration,
+   * ratio, ...]. */
   readonly #known = new Map<number, Map<number, number[]>>();
-  /** Keys, of a window and a rank index, for which all ratios are known. */
+  /** Pairs of a window and a rank for which all ratios are known, as keys. */
   readonly #asked = new Set<string>();
   readonly #places: Map<number, number>;
   readonly #far: Far<Answer, Answer>;
   #n = 0;
-  /** Increases with each answer. */
+  /** Number that changes with each answer. */
   #version = 0;
   #lanes: Lanes | null = null;
   /** Key of the inputs from which the ratios were computed last. */
@@ -46,8 +47,8 @@ export class FarSlowness {
     );
   }
 
-  /** Returns, for each event, its duration divided by the median on the other ranks; 0 if it was not compared, or if the ratio is not yet
-   * known. Requests what is missing.
+  /** Returns, for each event, its duration divided by the median on the other ranks. The value is 0 if the event was not compared, or if
+   * its ratio is not known yet. Requests the missing ratios.
    * @param places indices of the ranks whose events are drawn */
   look(lanes: Lanes, span: Span, places: ReadonlySet<number>): Float32Array {
     const window = windowOf(span),

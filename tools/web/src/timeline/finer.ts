@@ -30,8 +30,8 @@ type More = Readonly<{ tile: Tile; track: Track; rows: readonly number[]; at: nu
 
 type Window = Readonly<{ span: Span; pieces: Map<number, Piece> }>;
 
-/** Returns the window to request for a view. The window is twice as long as the smallest power of two that is at least the view's
- * length, and begins before the view. */
+/** Returns the window to request for a view. Its length is twice the smallest power of two that is at least the length of the view. It
+ * begins before the view. */
 export function windowOf({ begin, end }: Span): Span {
   const half = 2 ** Math.max(9, Math.ceil(Math.log2(Math.max(1, end - begin))) - 1),
     first = Math.max(0, (Math.floor(begin / half) - 1) * half);
@@ -76,8 +76,8 @@ class WindowShares implements FineShares {
   }
 }
 
-/* Returns the mean of the shares of several ranks, in buckets as wide as the widest. Widths are powers of two, so a wide bucket
- * contains only whole narrower ones. */
+/* Returns the mean of the shares of several ranks. The result has the widest of their buckets. All widths are powers of two, so a wide
+ * bucket consists of whole narrower buckets. */
 function meanOf(all: readonly Shares[]): Shares {
   const widest = all.reduce((a, b) => (b.width > a.width ? b : a)),
     { begin, width, n } = widest,
@@ -105,7 +105,7 @@ export class Finer {
   readonly #windows = new Map<string, Window>();
   readonly #names: Map<string, number>;
   readonly #operations = new Map<string, number>();
-  /** Results of meet(), running or finished, by rank index and begin of the kernel. */
+  /** Results of meet(), also those that are still being fetched. The key is the index of the rank and the begin of the kernel. */
   readonly #met = new Map<string, Promise<Operation | null>>();
   #shown: Window | null = null;
   #key = "";
@@ -139,7 +139,7 @@ export class Finer {
     this.listener?.said();
   }
 
-  /** Fetches the operation of an event with all participants, if the page lacks some; null: the page has all that is known. */
+  /** Fetches the operation of an event with all participants. Returns null if the page already has everything that is known. */
   async meet(at: number, row: number): Promise<Operation | null> {
     const { begin, kind, comm, operation } = this.data.lanes!.events,
       key = `${at} ${begin[row]!}`;
@@ -200,7 +200,8 @@ export class Finer {
     this.#asked = null;
   }
 
-  /** Returns the indices of the ranks to request, in three lists: with GPU events, also with host events, only with shares. */
+  /** Returns which ranks to request, as three lists of indices. `ranks` are requested with GPU events, `hosts` also with host events, and
+   * the third list only with shares. */
   wanted({ span, width, lanes, shares, open }: Sight, window: Window | undefined) {
     const { job, pyramid } = this.data,
       ranks: number[] = [],
@@ -267,7 +268,7 @@ export class Finer {
     return number;
   }
 
-  /* Returns those rows of a track that are outside of the rank's parts in the page. */
+  /* Returns the rows of a track that are in none of @p parts, the parts of the rank that the page has. */
   #rows(events: Events, track: Track, parts: readonly Part[]): number[] {
     const rows: number[] = [];
     for (let row = track.first; row < track.first + track.n; row++) {
@@ -367,7 +368,8 @@ function byKey(tracks: readonly Track[]): Map<string, Track | undefined> {
   return out;
 }
 
-/* Returns the new row of an event that was fetched earlier; -1 if the event is gone. Fetched rows follow the page's rows. */
+/* Returns the new row of an event that was fetched earlier; -1 if the event is gone. The rows of fetched events follow the rows of the
+ * page. */
 function sameEvent(before: Events, row: number, now: Events, from: number): number {
   const track = before.tracks.find(({ first, n }) => row >= first && row < first + n);
   if (!track) return -1;
@@ -407,8 +409,8 @@ function rowsOf({ tile, placed, numbers }: Fetched, page: Events): Int32Array {
 /** A sort key is row * PLACES + position. PLACES is more than the number of values in two columns, and row * PLACES stays below 2^53. */
 const PLACES = 2 ** 22;
 
-/** Merges two columns. If both have a value for an event, takes the value of the first. `row` and `value` convert rows and values of the
- * second; a result below 0 leaves the event or value out. */
+/** Merges two columns. If both have a value for the same event, the value of @p one counts. @p row and @p value convert the rows and values
+ * of @p two. If a result is below 0, the event's value is left out. */
 export function joinColumns(one: Column, two: Column, row: (row: number) => number, value: (value: number) => number): Column {
   const n = one.rows.length,
     keys = new Float64Array(n + two.rows.length),

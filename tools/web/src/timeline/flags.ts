@@ -15,14 +15,15 @@ const MOST = 50,
   NONE = "none",
   CUT_SHORT = "This report was cut short: its program is missing."; // as in build.mjs
 
-/* Flags of the page while it is open: the address loses them when another view is shown. */
+/* Flags of the page as long as it is open. The address does not keep them, because another view has another address. */
 let kept: string | undefined;
 
 function saved(): string {
   return document.getElementById(NOTES)?.textContent ?? "";
 }
 
-/** Writes flags as "150370000-150370000:a%20note", separated by commas. The text has no characters that could end an element. */
+/** Writes flags as a text such as "150370000-150370000:a%20note", separated by commas. The text contains no "<", so it cannot end the
+ * element that holds it. */
 function write(flags: readonly Flag[]): string {
   return flags.map(({ begin, end, text }) => `${Math.round(begin)}-${Math.round(end)}:${encodeURIComponent(text)}`).join(",");
 }
@@ -39,7 +40,7 @@ function read(text: string, duration: number): Flag[] {
   });
 }
 
-/** Returns the flags in the address; if it has none, those in the page. */
+/** Returns the flags that the address has. If it has none, returns the flags that this page has or was saved with. */
 export function flagsOf(address: string | undefined, duration: number): Flag[] {
   kept = address ?? kept ?? saved();
   return read(kept, duration).slice(0, MOST);
@@ -61,7 +62,7 @@ export function addFlag(flags: Flag[], { begin, end }: Span): number {
   return at;
 }
 
-/* Saves this page with its flags: the elements that were in the file, without what the program drew. */
+/* Saves this page with its flags. The saved page has the elements that were in the file, without those that the program has drawn. */
 function saveCopy(flags: readonly Flag[], name: string): void {
   const copy = document.documentElement.cloneNode(true) as HTMLElement,
     body = copy.querySelector("body")!;

@@ -8,7 +8,7 @@ import { KIND_WORDS, STREAM } from "./model";
 import { addSum, type KindSum } from "./search";
 import { missingParts } from "./sums";
 
-/** LISTED: number of matches in the list. BEFORE: number of matches before the current one. */
+/** LISTED is the number of matches in the list. BEFORE is the number of matches in it before the current one. */
 const LISTED = 200,
   BEFORE = 20;
 
@@ -32,8 +32,8 @@ function byKind(sums: ReadonlyMap<number, KindSum>): HTMLElement {
   return table;
 }
 
-/* Returns the rows of the events in view, or in the mark, on visible ranks and on the threads of opened ones; and whether the page
- * lacks some of these events. */
+/* Finds the events in the mark or, without a mark, in the view. Events on threads count only if their rank is opened. Returns the rows of
+ * the events, and whether the page lacks some of them. */
 function inView({ state, chart, data }: Controller): { rows: number[]; lacking: boolean } {
   const { begin, end } = state.mark ?? state.span,
     places = state.marked ?? chart.drawnBetween(HEAD, chart.height).lanes,

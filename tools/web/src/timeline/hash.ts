@@ -40,8 +40,8 @@ export function addressOfFar({ kind, begin, duration, name }: FarEvent): string 
   return [kind, "", begin, duration, lettersOf(name)].join(".");
 }
 
-/** Returns the row of the event that a text of the address names; -1 if there is none. If the text has no depth, the hash of the name
- * decides between several events. */
+/** Returns the row of the event that a text of the address names; -1 if there is none. If the text has no depth, several events may fit.
+ * The hash of the name then decides which of them it is. */
 export function findEvent(lanes: Lanes, names: readonly string[], at: number, text: string): number {
   const { events } = lanes,
     parts = text.split("."),
@@ -84,7 +84,7 @@ function arrangementParams({ state: { arrangement }, data, chart }: Controller):
   };
 }
 
-/* Decodes a name. Commas in it are percent-encoded, because commas separate names. */
+/* Decodes a name of the address. Commas in a name are percent-encoded, because commas separate the names. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -120,7 +120,7 @@ function applyArrangement({ state: { arrangement }, chart }: Controller, params:
   arrangement.pinned = [...new Set(places("pin").filter((at) => at >= 0))];
 }
 
-/* Returns whether the opened ranks are the default ones. In a job of one rank, that rank is opened; in other jobs, none is. */
+/* Returns whether the opened ranks are the default. By default, no rank is opened; in a job of one rank, that rank is opened. */
 function isUsual({ state: { open }, data: { job } }: Controller): boolean {
   return open.size === (job.ranks.length === 1 ? 1 : 0);
 }
@@ -186,7 +186,7 @@ function selectWanted(controller: Controller, wanted: string, span: Span | null)
   return true;
 }
 
-/* Waits for an event that is not in the page: shows its time, so that it is fetched. */
+/* Waits for an event that the page does not have. Shows the time of the event, so that the server is asked for it. */
 function awaitEvent(controller: Controller, wanted: string, hasSpan: boolean): void {
   const { state, duration } = controller,
     [, , begin = NaN, lasts = NaN] = wanted.split(".").map(Number);
@@ -200,7 +200,8 @@ export function applyAwaited(controller: Controller): void {
   if (awaited !== null && selected.at >= 0) selectWanted(controller, awaited, span);
 }
 
-/** Applies the parameters that need events: the operation, the search. @param served  whether more events may be fetched */
+/** Applies the parameters that need events: the operation and the search.
+ * @param served whether more events may be fetched */
 export function applyRest(controller: Controller, params: Params, worst: Worst, served: boolean): void {
   const { state, data } = controller;
   const number = worst.numbers.get(params.get("coll") ?? "") ?? wholeNumber(params.get("op"));

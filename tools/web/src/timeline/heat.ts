@@ -9,7 +9,8 @@ import { pixelOf } from "./rects";
 /** Width of a cell [px]. */
 const CELL = 2;
 
-/** A row of the map, at `y` [px]. `at` is the index of a rank or, if `host` is set, the number of a folded host. */
+/** A row of the map. `y` is its position [px]. `at` is the number of a folded host if `host` is set; otherwise it is the index of a rank.
+ */
 export type MapRow = Readonly<Record<"y" | "height" | "at", number> & Record<"host", boolean>>;
 
 export type MapData = Chart["mapData"];
@@ -34,7 +35,7 @@ export function rampOf(measure: Measure): "wait" | "work" {
 
 let part = new Float32Array(0);
 
-/* Sets out[i] to the share in the i-th stretch of `width` [ns] after `from`. */
+/* Sets out[i] to the value of a row of the map in the i-th interval of @p width [ns] from @p from on. Values are from 0 to 1. */
 function fillShares(
   data: MapData,
   measure: Measure,

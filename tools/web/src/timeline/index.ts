@@ -204,7 +204,7 @@ export class Page {
     this.#writeCount();
   }
 
-  /* Scrolls to the rank that the verdict names: the window may be too small for all ranks. */
+  /* Scrolls to the rank that the verdict names, because the window may be too small to show all ranks. */
   #showBlamed(): void {
     const table = this.context.job.table("stragglers.job"),
       rank = table.num(0, "rank");
@@ -302,8 +302,8 @@ export class Page {
     this.#perfetto.removeAttribute("aria-disabled");
   }
 
-  /** What is visible: the time window, the ranks drawn as lanes, those drawn only from shares, the opened ones, and the width of the
-   * lanes [px]. */
+  /** What is in view: the time window, and the width of the lanes [px]. `lanes` are the ranks drawn as lanes, `shares` those drawn only
+   * from shares, and `open` the opened ranks. */
   get sight() {
     const { chart, state, data } = this.controller,
       { at, event } = state.selected,
@@ -312,7 +312,7 @@ export class Page {
       span: state.span,
       width: chart.scale.width,
       ...chart.drawnBetween(HEAD, chart.height),
-      /* the launch of a selected device event is needed, and it is on the host, so the event's rank counts as opened */
+      /* If a device event is selected, its launch is needed, too. The launch is a host event, so the rank of the event counts as opened. */
       open: (kind !== undefined && kind <= COPIES ? new Set([...state.open, at]) : state.open) as ReadonlySet<number>,
     };
   }
@@ -404,7 +404,7 @@ export class Page {
     this.resize();
   }
 
-  /* Draws again, because more values of counters have arrived. */
+  /* Draws again after more values of counters have arrived. */
   #counted(): void {
     if (this.#gone) return;
     this.controller.draw();
@@ -427,7 +427,7 @@ export class Page {
     }
   }
 
-  /* Computes slowness when it is first needed, but not before the events are loaded. If the page is served, the server computes it for
+  /* Computes slowness when it is first needed, but not before the events are loaded. In a served page, the server computes it instead, for
    * the visible window. */
   #fetchSlowness(): void {
     const { data } = this.loaded;
@@ -599,7 +599,8 @@ export class Page {
     );
   }
 
-  /** Called after a key was pressed whose effect is on this view, not on the chart. @param at index of a flag */
+  /** Called after a key was pressed that affects this view, and not the chart.
+   * @param at index of a flag */
   asked(what: "find" | "help" | "details" | "flag", at = 0): void {
     if (what === "find") {
       this.find.focus();

@@ -8,7 +8,8 @@ import type { Span } from "./model";
 const CLICK = 4;
 /** Keys that scroll. */
 const SCROLLS: ReadonlySet<string> = new Set(["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown", "Home"]);
-/** If the drawn mark is at least this high [px], it covers only the rows that it touches; else all rows. */
+/** If the pointer draws a mark that is at least this high [px], the mark covers only the rows that it touches. A lower mark covers all
+ * rows. */
 const ROWS_FROM = 8;
 const WHEEL_ZOOM = 0.0025,
   LINE = 16;

@@ -51,7 +51,7 @@ const KEYS: Readonly<Record<string, (to: Controller, fast: boolean) => void>> = 
 };
 const SAME: Readonly<Record<string, string>> = { "=": "+", "{": "[", "}": "]", ArrowLeft: "a", ArrowRight: "d", Home: "0" };
 
-/** Returns the command of a key; null if it has none: the browser then handles the key. */
+/** Returns the command of a key. Returns null if the key has no command; the browser then handles the key. */
 export function commandOf({ key, shiftKey, ctrlKey, metaKey, altKey }: Key): Command | null {
   const name = key.length === 1 ? key.toLowerCase() : key,
     command = ctrlKey || metaKey || altKey ? undefined : KEYS[SAME[name] ?? name];

@@ -30,7 +30,8 @@ export class EventList {
     return [Math.min(first, end), end];
   }
 
-  /** Returns the row of the shortest event at a time. If there is none, returns the row of the nearest event within `slack` [ns], or -1. */
+  /** Returns the row of the shortest event at a time. If there is no event at this time, returns the row of the nearest event within
+   * `slack` [ns]; -1 if there is none. */
   at(time: number, slack: number): number {
     const { begin, duration } = this.events;
     const [first, end] = this.range({ begin: time - slack, end: time + slack });
@@ -61,8 +62,8 @@ export class EventList {
   }
 }
 
-/** Binary search. Returns the lowest i < n for which `fits` is true; n if there is none. If `fits` is true for i, it must be true for
- * all j > i. */
+/** Searches by bisection for the lowest i < n for which `fits` is true; returns n if there is none. If `fits` is true for some i, it must
+ * be true for all larger j. */
 export function lowest(n: number, fits: (i: number) => boolean): number {
   let low = 0,
     high = n;
@@ -74,7 +75,7 @@ export function lowest(n: number, fits: (i: number) => boolean): number {
   return low;
 }
 
-/** A sub-track of an opened rank: a stream, or one depth of a stream's annotations or of a thread. */
+/** A row of events on an opened rank: a whole stream, or the events at one depth of a thread or of a stream's annotations. */
 export type SubLane = ReturnType<typeof byDepth>[number];
 
 export class RankLanes {
@@ -88,12 +89,12 @@ export class RankLanes {
     tracks: readonly Track[],
   ) {
     this.tracks = tracks;
-    // on a rank that works on the CPU, these events are on threads, not on streams
+    // if a rank works on the CPU, its computation and communication are on threads instead of streams
     this.compute = gather(events, tracks, (kind) => kind === COMPUTE || kind === COPIES);
     this.communication = gather(events, tracks, (kind) => kind === TRANSFER || kind === UNMATCHED);
   }
 
-  /** Sub-tracks that are shown when the rank is opened: streams, then threads, those with most events first. */
+  /** The rows of events that are shown if the rank is opened. Streams come first, then threads; threads with more events come first. */
   get subLanes(): readonly SubLane[] {
     if (!this.#subLanes) {
       const order = this.tracks
@@ -134,7 +135,8 @@ function gather(events: Events, tracks: readonly Track[], fits: (kind: number) =
   return new EventList(events, Uint32Array.from(rows));
 }
 
-/* Splits the events of tracks, each of which continues the previous one, into a list for each depth. */
+/* Splits the events of tracks by depth, into one list for each depth. The tracks after the first one continue it. A stream has only one
+ * list. */
 function byDepth(events: Events, tracks: readonly Track[]) {
   const track = tracks[0]!;
   if (track.kind === STREAM) return [{ track, depth: 0, list: gather(events, tracks, () => true) }];

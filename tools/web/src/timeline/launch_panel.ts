@@ -8,7 +8,7 @@ import { ANNOTATION, COPIES, GPU_ANNOTATION, OPERATOR, PYTHON, THREAD, type Even
 import type { FarEvent } from "./search";
 import type { Shape } from "./event_details";
 
-/** Maximum numbers of named events that enclose the event, and of named events that it launched. */
+/** Maximum number of enclosing events that are named, and of launched events that are listed. */
 const NAMED = 6,
   LISTED = 24;
 /** Maximum length of a name in a list. */
@@ -30,7 +30,7 @@ function chain(controller: Controller, title: string, rows: readonly number[], t
   );
 }
 
-/** Returns where in the program an event of a thread is. */
+/** Returns the place in the program of an event on a thread. */
 function place(controller: Controller, row: number): Child {
   const { job, lanes, reported } = controller.data,
     { events } = lanes!,
@@ -64,7 +64,7 @@ function place(controller: Controller, row: number): Child {
   ];
 }
 
-/** Writes "grid 128 × 1 × 1, block 256 × 1 × 1, 40 registers per thread". */
+/** Writes the parameters of a launch: "grid 128 × 1 × 1, block 256 × 1 × 1, 40 registers per thread". */
 export function shapeWords({ grid, block, registers, shared, occupancy }: Shape): string {
   return f.joined(
     ", ",
@@ -89,7 +89,8 @@ function given(controller: Controller, row: number, events: Events): Child {
   return bytes >= 0 && h("p", `${f.bytes(bytes)}${rate}.`);
 }
 
-/* For an event whose launch is not in the page: returns what the tables know about launches of kernels with its name. */
+/* Describes the launch of a device event if the page does not have it: says which operator launches most of the time of kernels with this
+ * name. */
 function byName(controller: Controller, title: string): string {
   const { job, launchers } = controller.data,
     known = launchers?.get(title);
@@ -126,8 +127,8 @@ const REMEMBERED = 64;
 
 const remembered = new WeakMap<ChartData, Map<string, readonly Launched[]>>();
 
-/* Returns the events that an event launched. The page may have dropped the window of a launched event that is far away; such events come
- * from a cache. */
+/* Returns the events that an event launched. The page may have dropped some of them if they are far away in time. These come from a cache.
+ */
 function launchedOf(controller: Controller, row: number, launches: readonly Launch[]): readonly Launched[] {
   const { data } = controller,
     { events } = data.lanes!,
@@ -175,7 +176,7 @@ function launched(controller: Controller, launches: readonly Launched[]): Child 
   ];
 }
 
-/** Makes the launch part of an event's panel; null if nothing is known, as for annotations on a stream. */
+/** Makes the part of an event's panel about its launch. Returns null if nothing is known about it, as for annotations on a stream. */
 export function launchPart(controller: Controller, row: number): Child {
   const { lanes, reported } = controller.data;
   if (!reported || !lanes) return null;

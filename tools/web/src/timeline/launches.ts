@@ -3,10 +3,12 @@ import { lowest, type Lanes } from "./lanes";
 import { THREAD, type Events, type Track } from "./model";
 import type { Reported } from "./event_details";
 
-/** `call`: row of a call. `row`: row of the event that the call launched, or that it put into a queue from which another thread took it. */
+/** A launch. `call` is the row of the call. `row` is the row of the event that the call launched. It may also be an event that the call put
+ * into a queue, from which another thread took it. */
 export type Launch = Readonly<Record<"call" | "row", number>>;
 
-/* Returns those events in rows [first, end) of a track that enclose an event, innermost first. @param deep depth of the event */
+/* Returns the events in rows [first, end) of a track that enclose an event, innermost first.
+ * @param deep depth of the event */
 function enclosing(events: Events, first: number, end: number, row: number, deep: number): number[] {
   const out: number[] = [];
   let depth = deep;
@@ -18,7 +20,8 @@ function enclosing(events: Events, first: number, end: number, row: number, deep
   return out;
 }
 
-/** Returns the events of a thread that enclose an event, innermost first. For a fetched event, these may be in the page itself. */
+/** Returns the events of a thread that enclose an event, innermost first. The event may have been fetched. The enclosing events can then be
+ * in the track of the page that its track continues. */
 export function around(events: Events, { first, continues }: Track, row: number): number[] {
   const { begin, duration, depth } = events,
     own = enclosing(events, first, row, row, depth[row]!);

@@ -44,13 +44,14 @@ export interface LayoutInput {
   readonly room: number;
   readonly lanes: Lanes | null;
   readonly arrangement?: Arrangement;
-  /** No rank communicates, so ranks have one lane. */
+  /** true: no rank communicates, so each rank has only one lane. */
   readonly silent?: boolean;
   /** Indices of the ranks in the chosen order. */
   readonly order?: readonly number[];
 }
 
-/* Returns the boxes of a row's lanes: two or one, with a margin below, or a map's lane without a margin. */
+/* Returns the boxes of the lanes in a row. "two" and "one" are the number of lanes, which have a margin below. "map" is a single lane
+ * without a margin. */
 function boxes(y: number, height: number, lanes: "map" | "one" | "two"): { compute: Box; communication: Box } {
   const inner = lanes === "map" ? height : height - Math.max(3, Math.round(height / 9)),
     compute = Math.round(inner * 0.58);
@@ -151,7 +152,7 @@ function subRows(rows: Row[], lanes: readonly SubLane[], at: number, from: numbe
   return y + (before ? 8 : 0);
 }
 
-/** Returns the rows [first, end) that overlap [y, y + height). */
+/** Returns the rows [first, end) that overlap the vertical range [y, y + height). */
 export function rowsIn(rows: readonly Row[], y: number, height: number): [number, number] {
   const first = lowest(rows.length, (i) => rows[i]!.y + rows[i]!.height > y);
   let end = first;

@@ -15,7 +15,7 @@ import { pageReported } from "./event_details";
 
 const kept = new WeakMap<Job, ReturnType<typeof loadAll>>();
 
-/* Lets other tasks run, so that a frame can be drawn between two large blocks. */
+/* Pauses, so that other tasks can run. A frame can then be drawn between two large blocks. */
 function turn(): Promise<void> {
   return new Promise((done) => setTimeout(done, 0));
 }
@@ -39,7 +39,7 @@ export async function addKernels(source: Job, data: ChartData): Promise<void> {
     efficiency = source.level("efficiency.work", "kernel"),
     classes = new Map(kernels.rows.map((_, row) => [kernels.text(row, "name"), kernels.text(row, "class")])),
     rates = new Map<string | null, Rate | null>();
-  /* null: the rate of the kernel is unknown, for example because it multiplies several number types */
+  /* null: no single rate is known for the kernel, for example because it multiplies several number types */
   efficiency.rows.forEach((_, row) => {
     const name = efficiency.text(row, "name"),
       bound = efficiency.cell(row, "at_most") === true,
@@ -62,7 +62,7 @@ function launchersOf(source: Job): Map<string, Launcher> {
     const name = table.text(row, "kernel"),
       operator = table.text(row, "operator"),
       share = f.share(table.amount(row, "total_ns"), totals.get(name) ?? 0);
-    /* a name in brackets: no operator launched the kernels, or it is unknown which did */
+    /* An operator's name in brackets is not an operator: no operator launched the kernels, or it is unknown which one did. */
     if (name !== null && operator !== null && !operator.startsWith("(") && share !== null && share > (out.get(name)?.share ?? 0))
       out.set(name, { operator, inside: table.text(row, "inside"), share });
   });
@@ -82,7 +82,7 @@ export function finerOf(source: Job, data: ChartData, listener: FinerListener): 
 
 export type Loaded = Awaited<ReturnType<typeof loadAll>>;
 
-/* Loads coverage and ranks, which suffice for a first picture. `all` resolves when operations and events are loaded, too. */
+/* Loads coverage and ranks, which are enough for a first picture. `all` resolves when operations and events are also loaded. */
 async function loadAll(source: Job) {
   const [head, strip, coverage] = await Promise.all([block("timeline.job"), block("timeline.strip"), block("timeline.coverage")]);
   const job = decodeJob(head);

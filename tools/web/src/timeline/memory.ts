@@ -1,4 +1,4 @@
-/** Memory over time: curves of devices, and what they held over a marked range. */
+/** Memory over time: the curves of devices, and the memory that devices had in a marked range. */
 import type { Job } from "../data";
 import * as f from "../format";
 import { fetchUnread } from "../served";
@@ -51,8 +51,8 @@ export class Curves {
     this.most = most;
   }
 
-  /** Raises out[i] to the maximum of these ranks' curves in the i-th stretch of `width` after `from`, divided by the value at the top of
-   * the scale. */
+  /** For the i-th interval of @p width from @p from on, raises out[i] to the maximum of the curves of these ranks, divided by the value at
+   * the top of the scale. */
   fill(ranks: readonly number[], from: number, width: number, out: Float32Array): void {
     for (const { times, values } of ranks.flatMap((at) => this.curves[at] ?? [])) {
       let i = Math.max(0, lowest(times.length, (k) => times[k]! > from) - 1);
@@ -70,8 +70,8 @@ export class Curves {
 /** At `time`, `by` is added to a value. */
 export type Change = Readonly<Record<"time" | "by", number>>;
 
-/** Builds a curve, which starts at 0, from its changes. Whenever there were as many falls as rises, sets the value to exactly 0, so that
- * rounding errors do not add up. */
+/** Builds a curve from its changes. The curve starts at 0. Whenever there have been as many falls as rises, the value becomes exactly 0, so
+ * that rounding errors do not add up. */
 export function curveOf(changes: readonly Change[]): Curve {
   const order = [...changes].sort((a, b) => a.time - b.time),
     times: number[] = [],
@@ -89,8 +89,8 @@ export function curveOf(changes: readonly Change[]): Curve {
 
 const CATEGORIES = 3; // maximum number of categories that are named
 
-/** Returns the values of a curve at the begin and the end of a span, the maximum between them, and its time; null if the curve starts
- * later. */
+/** Returns four facts about a curve in a span: its values at the begin and the end, its maximum between them, and the time of the maximum.
+ * Returns null if the curve starts after the span. */
 export function overSpan({ times, values }: Curve, { begin, end }: Span) {
   const [first, last] = [begin, end].map((time) => lowest(times.length, (i) => times[i]! > time) - 1) as [number, number];
   if (last < 0) return null;

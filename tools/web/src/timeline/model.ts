@@ -1,4 +1,4 @@
-/** The timeline's data model, with what decode.ts reads. All times are in nanoseconds from the job's begin. */
+/** The timeline's data. decode.ts reads most of it from the page. All times are in nanoseconds from the job's begin. */
 import { kindWord } from "../job";
 import type { Track } from "./decode";
 
@@ -55,8 +55,8 @@ export const THREAD = 2;
 export const TIED = 1;
 export const LAST = 2;
 
-/** Columns of n events. `wait` and `operation` have rows only for communication events, and grow, because the number of these is not
- * known in advance. */
+/** Columns of n events. Only communication events have rows in `wait` and `operation`. These two columns grow as needed, because the number
+ * of communication events is not known in advance. */
 export class Events {
   readonly begin: Float64Array;
   readonly duration: Float64Array;
@@ -66,7 +66,7 @@ export class Events {
   /** For each communication event, its row in `wait` and `operation`; 0 for other events. */
   readonly comm: Uint32Array;
   readonly tracks: Track[] = [];
-  /** -1: unknown. Row 0 is for all events that are not communication. */
+  /** The event's wait [ns], and the number of its operation; -1: unknown. Row 0 is for all events that are not communication. */
   wait: Float64Array = new Float64Array(1);
   operation: Int32Array = new Int32Array(1);
 

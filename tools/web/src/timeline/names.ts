@@ -15,7 +15,7 @@ export class Labels {
   }
 }
 
-/** Groups in which matches are counted: word, its plural, and the kinds of events. */
+/** Groups in which matches are counted. Each has its word in singular and plural, and its kinds of events. */
 export const GROUPS: readonly (readonly [one: readonly [string, string], kinds: readonly number[]])[] = [
   [
     ["kernel", "kernels"],
@@ -31,8 +31,8 @@ export const GROUPS: readonly (readonly [one: readonly [string, string], kinds: 
 
 export type FoundGroup = ReturnType<typeof groupsOf>[number];
 
-/* Returns number and time of the matches in each group. Where matches on a track are nested, their time counts once. @param rows sorted
- * by track, then begin */
+/* Returns the number and the time of the matches in each group. If matches on a track are nested in one another, their time counts once.
+ * @param rows sorted by track, then by begin */
 function groupsOf(rows: readonly number[], events: Events) {
   const groups = GROUPS.map(([what]) => ({ what, count: 0, time: 0 }));
   const ends = new Float64Array(groups.length);
@@ -56,7 +56,7 @@ function groupsOf(rows: readonly number[], events: Events) {
   return groups;
 }
 
-/** Names by which a search may limit the kinds of events. */
+/** Words that limit a search to certain kinds of events. */
 export const KINDS_SOUGHT: Readonly<Record<string, readonly number[]>> = {
   kernel: [COMPUTE, TRANSFER, UNMATCHED],
   compute: [COMPUTE],

@@ -2,8 +2,8 @@
 import { lowest } from "./lanes";
 import type { Operation, Rank, Span } from "./model";
 
-/** Maximum number of operations that are drawn with lines between their ranks, in a view that is WIDE [px] wide; a narrower view has
- * fewer. */
+/** Maximum number of operations that are drawn with lines between their ranks. It holds for a view with a width of WIDE [px], and is
+ * smaller for a narrower view. */
 export const ALL_JOINED = 40;
 const WIDE = 1000;
 const LEAST_WIDTH = 6;
@@ -30,8 +30,9 @@ export class OperationIndex {
     return this.list.slice(Math.min(first, end), end).filter((operation) => operation.end > span.begin);
   }
 
-  /** Returns the operations to draw with lines between their ranks: all if they are few, because more lines would hide the lanes. Else only
-   * operations whose arrivals are some pixels apart. If these are still too many, only those with the longest waits. */
+  /** Returns the operations to draw with lines between their ranks. If there are few operations, returns all. Many lines would hide the
+   * lanes: if there are more operations, those whose arrivals are very close on the screen are left out. If there are still too many, only
+   * those with the longest waits remain. */
   joined(span: Span, pixelsPerNs: number): Operation[] {
     const all = this.within(span).filter((operation) => operation.members.length > 1);
     const most = Math.floor(ALL_JOINED * Math.min(1, ((span.end - span.begin) * pixelsPerNs) / WIDE));
@@ -42,8 +43,8 @@ export class OperationIndex {
     return all.filter((operation) => chosen.has(operation));
   }
 
-  /** Returns the operation after the selected one, or before it, by time or by wait. If none is selected, returns the operation with the
-   * longest wait or, by time, the operation next to the begin of the view. */
+  /** Returns the next or previous operation after the selected one, by time or by wait. If none is selected, returns the operation with the
+   * longest wait or, by time, the one next to the begin of the view. */
   next(from: Operation | null, span: Span, forward: boolean, byWait: boolean): Operation | null {
     const order = byWait ? this.#byWait : this.list;
     if (order.length === 0) return null;
@@ -53,7 +54,7 @@ export class OperationIndex {
     return this.list[forward ? at : at - 1] ?? null;
   }
 
-  /** Returns the operation with the begin and wait of a row of collectives.worst. */
+  /** Finds an operation by its begin and its wait, which are the values of a row of collectives.worst. */
   find(begin: number | null, wait: number | null): Operation | null {
     if (begin === null) return null;
     const at = lowest(this.list.length, (i) => this.list[i]!.begin >= begin - 1);
@@ -67,7 +68,7 @@ export function isWide(operation: Operation, pixelsPerNs: number): boolean {
   return (operation.last - operation.begin) * pixelsPerNs >= LEAST_WIDTH;
 }
 
-/** Returns the uncertainty [ns] of a rank's arrival relative to the arrivals of the other members. */
+/** Returns the uncertainty [ns] of the arrival of a rank. It is relative to the arrivals of the other members. */
 export function doubt(operation: Operation, at: number, ranks: readonly Rank[]): number {
   const own = ranks[at];
   if (!own) return 0;
@@ -76,7 +77,8 @@ export function doubt(operation: Operation, at: number, ranks: readonly Rank[]):
   return 2 * (together ? own.spread : own.uncertainty);
 }
 
-/** Returns whether arrivals, in the median over all operations, differ by less than the uncertainty of the clocks. */
+/** Returns whether the clocks are too inaccurate to order arrivals. This is so if, in the median over all operations, arrivals differ by
+ * less than the uncertainty of the clocks. */
 export function clocksArePoor(list: readonly Operation[], ranks: readonly Rank[]): boolean {
   const waiting = list.filter((operation) => operation.waits && !operation.fetched); // fetched operations do not count, because they depend on what the reader selected
   if (waiting.length === 0) return false;

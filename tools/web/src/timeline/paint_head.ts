@@ -86,7 +86,7 @@ export function paintStrip(canvas: Canvas, image: StripImage, duration: number, 
   ctx.strokeRect(x0, y + 0.75, x1 - x0, STRIP_HEIGHT - 1.5);
 }
 
-/** Returns the job's steps, each from the first rank that has it. */
+/** Returns the job's steps. They are the steps of the rank that has most of them; of several such ranks, the first counts. */
 export function jobSteps(job: JobBlock): readonly (Span & { number: number })[] {
   if (!job.steps) return [];
   return job.ranks.reduce<readonly (Span & { number: number })[]>(

@@ -24,7 +24,7 @@ const LABEL_FROM = 60,
 /** Rectangles of one colour in a lane, as pairs of left and right edge [px]. `dim`: rectangles of events that do not match a search. */
 type Pieces = Readonly<Record<"bright" | "dim", number[]>>;
 
-/** Sums events that are narrower than a pixel: each pixel is filled in proportion to the time of the events in it. */
+/** Adds up events that are narrower than a pixel. Each pixel gets the share of its time that such events fill. */
 class Slivers {
   readonly shares: Float32Array;
 
@@ -120,7 +120,7 @@ function addPieces(rects: Rects, { theme, scale }: Canvas, pieces: readonly Piec
     }
 }
 
-/* Marks unmatched communication with dots, so that it can be distinguished without colour. */
+/* Draws a tick above the lane for each match that is too narrow to be visible. */
 function dot({ ctx, theme, scale }: Canvas, list: readonly number[], box: Box): void {
   ctx.fillStyle = theme.ink;
   ctx.strokeStyle = theme.edge;
@@ -139,7 +139,8 @@ function frameOf({ scale, ratio }: Canvas, box: Box) {
   return { left: scale.left, top: box.y, width: scale.width, height: box.height, ratio };
 }
 
-/** Paints shares in columns one device pixel wide, with the kinds stacked. Merges equal neighbours. */
+/** Paints shares in columns that are one device pixel wide. The kinds are stacked on top of one another. Equal neighbouring columns are
+ * merged. */
 export function paintShares(canvas: Canvas, shares: readonly (Float32Array | undefined)[], box: Box): void {
   const rects = new Rects();
   addShares(rects, canvas, shares, box);

@@ -12,7 +12,8 @@ import { fitting } from "../dom";
 
 export type JoinInput = ReturnType<Chart["joinInput"]>;
 
-/* Returns the members in visible rows, and the next member beyond each edge, so that the line of arrivals continues to the edge. */
+/* Returns the members whose rows are visible. Also returns the nearest member above the view and the nearest below it, so that the line
+ * through the arrivals continues to the edges. */
 function inView(operation: Operation, input: JoinInput): Member[] {
   const members = inRows(operation, input);
   const first = lowest(members.length, (i) => bottomOf(members[i]!, input) > input.top);
@@ -20,8 +21,8 @@ function inView(operation: Operation, input: JoinInput): Member[] {
   return members.slice(Math.max(0, first - 1), end + 1);
 }
 
-/* Members in the order of their rows. Kept while the rows stay the same, because sorting thousands of members in each frame would take
- * too long. */
+/* For each list of rows, the members of operations in the order of the rows. They are kept, because sorting thousands of members in each
+ * frame would take too long. */
 const sorted = new WeakMap<readonly RankRow[], WeakMap<Operation, readonly Member[]>>();
 
 function inRows(operation: Operation, input: JoinInput): readonly Member[] {
@@ -80,8 +81,8 @@ function outline({ ctx, theme, scale }: Canvas, members: readonly Member[], y: (
   }
 }
 
-/** Marks the member that came last; if the clocks leave that open, all members that may have been last. If @p poor is set, marks none,
- * because the clocks are too inaccurate. */
+/** Marks the member that came last. If the clocks do not show which member that was, marks all members that may have been last. With @p
+ * poor, the clocks are too inaccurate to say anything, and no member is marked. */
 export function paintArrivals(canvas: Canvas, operation: Operation, input: JoinInput, strong: boolean, poor: boolean): void {
   const { ctx, theme, scale } = canvas;
   for (const member of inView(operation, input)) {
@@ -138,7 +139,7 @@ const WIDTH = 2.5,
   CASING = 1.5,
   HALF_BOX = 6;
 
-/** Paints the visible part of the path. @p heightOf returns the height of a piece. */
+/** Paints the visible part of the path. @p heightOf returns the height at which a piece is drawn. */
 export function paintPath(canvas: Canvas, path: Path, heightOf: (placed: Placed) => number): void {
   const { ctx, theme, scale } = canvas,
     runs = path.runs(scale, heightOf);
@@ -175,14 +176,15 @@ export function outlinePiece({ ctx, theme, scale }: Canvas, { piece }: Placed, y
 /** An arrow from a call to an event that it launched: the begins [px] and the boxes of both. */
 export type Arrow = Readonly<Record<"x0" | "x1", number> & Record<"from" | "to", Box>>;
 
-/** FEW: more arrows than this are thin. APART: of thin arrows whose ends are less than this apart [px], only one is drawn. */
+/** FEW: if there are more arrows than this, they are thin. APART: if the ends of several thin arrows are less than this apart [px], only
+ * one of these arrows is drawn. */
 const FEW = 12,
   APART = 3;
 const HEAD_LENGTH = 7,
   HEAD_HALF = 3.5,
   BEND = 40;
 
-/* Returns the heights at which an arrow begins and ends: the edges at which the two boxes face each other. */
+/* Returns the heights at which an arrow begins and ends. The arrow connects the two edges with which the boxes face each other. */
 function ends({ from, to }: Arrow): [number, number] {
   return from.y < to.y
     ? [from.y + from.height, to.y + Math.min(4, to.height / 2)]
@@ -226,7 +228,7 @@ export function paintArrows({ ctx, theme }: Canvas, all: readonly Arrow[]): void
   }
 }
 
-/** Opacity of the counter's colour, the theme's link colour. Text on it stays readable. */
+/** Opacity of a counter, which has the theme's colour of links. With this opacity, text on it stays readable. */
 const STRENGTH = 0.6;
 /** Free space below a counter [px]. */
 export const AIR = 3;

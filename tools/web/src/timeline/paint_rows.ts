@@ -42,7 +42,8 @@ export function paintEdge({ ctx, theme, scale }: Canvas, y: number): void {
   fillBox(ctx, theme.ink3, 0, y - 1, scale.left + scale.width, 1);
 }
 
-/** Paints the row of ranks without a trace. If the page has only some ranks (@p part), paints the row of ranks that the page leaves out. */
+/** Paints the row that stands for ranks without a trace. If @p part is set, the page has only some ranks, and the row stands for the ranks
+ * that the page leaves out. */
 export function paintAbsent(canvas: Canvas, row: AbsentRow, offset: number, part: boolean): void {
   const { ctx, theme, scale } = canvas,
     y = row.y + offset,
@@ -118,7 +119,7 @@ export function paintMark({ ctx, theme, scale }: Canvas, mark: Span, top: number
   ctx.globalAlpha = 0.1;
   fillBox(ctx, theme.link, x0, top, x1 - x0, bottom - top);
   ctx.globalAlpha = 1;
-  /* a frame around the mark, because its colour is hardly visible on the colour of compute */
+  /* The mark gets a frame, because its own colour is hardly visible on the colour of computation. */
   ctx.fillRect(x0, top, 1.5, bottom - top);
   ctx.fillRect(x1 - 1.5, top, 1.5, bottom - top);
   ctx.fillRect(x0, top, x1 - x0, 1.5);

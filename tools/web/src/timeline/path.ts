@@ -41,7 +41,8 @@ export class Path {
     ];
   }
 
-  /** Returns the next piece; with @p hop, the next one on another rank. If @p from is null, returns the first or last piece in view. */
+  /** Returns the next piece. With @p hop, returns the next piece on another rank. If @p from is null, returns the first or the last piece
+   * in view. */
   next(from: Placed | null, span: Span, forward: boolean, hop: boolean): Placed | null {
     const { list } = this,
       step = forward ? 1 : -1,
@@ -56,7 +57,8 @@ export class Path {
     return this.list.find(({ piece }) => `${piece.step}.${piece.place}` === text) ?? null;
   }
 
-  /** Returns the thread of a host piece: the thread of its call or, if it has no call, of the next call. */
+  /** Returns the thread of a host piece. It is the thread of the piece's call. If the piece has no call, it is the thread of the next call.
+   */
   threadOf(placed: Placed, lanes: RankLanes): Track | null {
     const kept = this.#threads.get(placed);
     if (kept !== undefined) return kept;
@@ -68,10 +70,10 @@ export class Path {
     return found;
   }
 
-  /** Returns the visible horizontal parts (runs) of the path. If pieces share a pixel, the piece with most time in it gives the height. A
-   * lag has no run: it is drawn as the line between its neighbours. */
+  /** Returns the visible parts of the path as horizontal lines (runs). If several pieces share a pixel, the run has the height of the piece
+   * with most time in this pixel. A lag has no run: it is the line that connects the runs next to it. */
   runs(scale: Scale, heightOf: (placed: Placed) => number) {
-    /* from x0 to x1 [px]. broken: the page lacks the piece before */
+    /* A run is from x0 to x1 [px]. broken: the page lacks the piece before the run. */
     const runs: { x0: number; x1: number; readonly y: number; readonly broken: boolean }[] = [],
       [first, end] = this.range(scale.span);
     let column = -1,
@@ -119,9 +121,9 @@ export class Path {
   }
 }
 
-/** Maximum number of pieces after a host piece that are searched for its call. */
+/** If a host piece has no call, up to this many pieces after it are searched for a call, to find the thread. */
 const CALLS_MAX = 8;
-/** Maximum rounding error [ns] of a begin to which clock drift was applied. */
+/** Largest rounding error [ns] of the begin of an event. It comes from the correction of clock drift. */
 const ROUNDED = 2;
 
 /* Returns the thread with a call that begins when the piece begins. */
@@ -135,8 +137,8 @@ function threadAt(piece: Piece, lanes: RankLanes): Track | null {
   return null;
 }
 
-/** Height [px] at which a host piece is drawn, relative to the rank's lanes (HOST_Y) or, if the rank is opened, to the rows of its
- * thread (THREAD_Y). */
+/** Height [px] at which a host piece is drawn. HOST_Y counts from the top of the rank's row. If the rank is opened, THREAD_Y counts from
+ * the first row of the piece's thread. */
 const HOST_Y = 2,
   THREAD_Y = -1;
 

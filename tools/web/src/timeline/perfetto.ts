@@ -3,7 +3,7 @@ import { ask } from "../served";
 import type { Span } from "./model";
 
 const PERFETTO = "https://ui.perfetto.dev";
-/** PING: interval of messages to Perfetto [ms]. PATIENCE: time after which to give up [ms]. */
+/** PING: time between two messages to Perfetto [ms]. PATIENCE: after this time [ms], the page gives up. */
 const PING = 50,
   PATIENCE = 60_000;
 

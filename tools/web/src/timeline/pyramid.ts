@@ -1,7 +1,9 @@
-/** Coverage at several resolutions, each half as fine as the previous one, so that a column of any width is computed from a few buckets. */
+/** Coverage at several resolutions. The buckets of each level are twice as wide as those of the level below. So a column of any width can
+ * be computed from a few buckets. */
 import { LANE_KINDS, type Span } from "./model";
 
-/** Level 0 has shares in the page's units, 1/255; the levels above have units of 1/FULL. */
+/** Factors of units. Level 0 has the shares as the page has them, in units of 1/255. The higher levels have units of 1/FULL, which are FINE
+ * times smaller. */
 const FINE = 256;
 const FULL = 255 * FINE;
 
@@ -12,7 +14,7 @@ class Plane {
 
   constructor(base: Uint8Array) {
     this.levels = [base];
-    /* stops at an odd number of buckets: the last bucket of the next level would extend beyond the job */
+    /* The highest level has an odd number of buckets. In a further level, the last bucket would extend beyond the job. */
     for (let below: Uint8Array | Uint16Array = base; below.length > 1 && below.length % 2 === 0; ) {
       const scale = below === base ? FINE : 1,
         n: number = below.length / 2;
@@ -40,7 +42,7 @@ export interface FineShares {
   widthIn(at: number, span: Span): number | null;
   /** Writes the shares of those columns that the window covers. */
   columns(at: number, kind: number, from: number, width: number, out: Float32Array): void;
-  /** Returns the mean shares of groups of ranks, by the number of the group. A group has no shares if one of its ranks has none. */
+  /** Returns the mean shares of groups of ranks, indexed by group. If one rank of a group has no shares, the group has none either. */
   meansOf(groups: readonly (readonly number[])[]): FineShares;
 }
 
@@ -92,15 +94,15 @@ export class Pyramid {
     return false;
   }
 
-  /** Returns the highest level whose buckets are no wider than this [ns]. */
+  /** Returns the highest level whose buckets are at most this wide [ns]. */
   levelFor(width: number): number {
     let level = 0;
     while (this.width * 2 ** (level + 1) <= width && 2 ** level < this.buckets) level++;
     return level;
   }
 
-  /** Sets out[i], for i < n, to a rank's share of a kind (0 to 1) in [from + i x width, from + (i + 1) x width). A bucket counts as much
-   * as it overlaps that time. */
+  /** Sets out[i], for i < n, to the share (0 to 1) of a kind on a rank in [from + i x width, from + (i + 1) x width). Each bucket counts
+   * with the part of it that is in this interval. */
   columns(at: number, kind: number, from: number, width: number, n: number, out: Float32Array): void {
     const plane = this.#plane(at, kind);
     const level = Math.min(this.levelFor(width), plane.levels.length - 1);
@@ -136,7 +138,7 @@ export class Pyramid {
 
 /** Mean shares over the ranks of each host, computed when a host is first drawn. */
 export class HostPyramid extends Pyramid {
-  /* The finer shares of ranks from which `fine` was computed. */
+  /* The shares of ranks from which the shares of hosts in `fine` were computed. */
   #of: FineShares | null = null;
 
   constructor(

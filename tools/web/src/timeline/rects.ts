@@ -59,7 +59,7 @@ export class Rects {
     ctx.drawImage(canvas, left, y, columns / ratio, rows / ratio);
   }
 
-  /* Rounds to whole pixels, such that each rectangle covers at least one. */
+  /* Paints the rectangles into pixels. Edges are rounded to whole pixels, but each rectangle covers at least one pixel. */
   #fill(pixels: Uint32Array, columns: number, rows: number, { left, top, ratio }: Pick<Frame, "left" | "top" | "ratio">): void {
     const all = this.#all,
       colors = this.#colors.map(({ fill, alpha }) => pixelOf(fill, alpha));

@@ -50,11 +50,11 @@ function othersPart({ runs, unlike, whole, step, place, places }: Elsewhere, dur
   return [h("h2", "The same place on the other ranks"), h("p", words), h("ol.tl-arrivals.tl-peers", known.slice(0, LISTED).map(item))];
 }
 
-/* Other runs of the kernel or call:
- * - the event's index among the runs on its rank, their number and median;
- * - the longest run (null: the event itself), and words for the runs that were compared;
- * - the occurrence index in the step, and the number of occurrences;
- * - the runs on other ranks, the number of ranks that cannot be compared, and whether all ranks are known. */
+/* Other runs of the same kernel or call:
+ * - `index`, `count`, `median`: the event's index among the runs on its rank, their number and their median duration;
+ * - `slowest`: the longest run; null if this is the event itself; `ofAll` says in words which runs were compared;
+ * - `place`, `places`: the event's occurrence index in its step, and the number of occurrences;
+ * - `runs`, `unlike`, `whole`: the runs on other ranks, the number of ranks that cannot be compared, and whether all ranks are known. */
 type Elsewhere = ReturnType<typeof inPage>;
 
 function inPage(controller: Controller, same: Same, row: number) {
@@ -82,8 +82,8 @@ function inPage(controller: Controller, same: Same, row: number) {
   };
 }
 
-/* Returns the server's answer about the whole store, if the page lacks events. While the answer is not complete, returns a text; if the
- * page has all events, null. */
+/* Returns the server's answer about the whole store, if the page lacks events. Returns a text while the answer is not complete. Returns
+ * null if the page has all events. */
 function inStore(controller: Controller, row: number): Elsewhere | string | null {
   const { job, lanes } = controller.data,
     { events } = lanes!,
@@ -120,8 +120,8 @@ function inStore(controller: Controller, row: number): Elsewhere | string | null
   };
 }
 
-/* Returns whether the event is on the critical path, and how large its slack is, in words. null if the page lacks the path of the
- * event's step. */
+/* Says in words whether the event is on the critical path, and how large its slack is. null if the page lacks the path of the event's step.
+ */
 function pathWords(controller: Controller, row: number, step: number | null): string | null {
   const { job, path, lanes, slacks } = controller.data,
     { events } = lanes!,
@@ -138,7 +138,7 @@ function pathWords(controller: Controller, row: number, step: number | null): st
   return `${time > 0 ? `On the critical path for ${f.time(time)}` : "Not on the critical path"}: ${slack}.`;
 }
 
-/* For a kernel: returns its class, and what it computes by the input shapes of its operators. */
+/* Describes a kernel: its class, and its mean rate of floating-point operations. */
 function kernelWords(controller: Controller, row: number, events: Events): string | null {
   const { classes, rates } = controller.data,
     kind = events.kind[row]!,
@@ -184,9 +184,9 @@ export type Same = ReturnType<typeof sameAs>;
 /** Finds other runs of the event's kernel or call. Returns
  * - all runs on the event's rank, and the event's index among them;
  * - the longest run on all ranks;
- * - the event's occurrence index in its step (on the rank if there are no steps), and the number of occurrences;
- * - for each other rank, the run with the same occurrence index; -1 if the rank has another number of runs, or if its runs are not in the
- *   page. */
+ * - the event's occurrence index, and the number of occurrences, both in the event's step (without steps: on the rank);
+ * - for each other rank, the run with the same occurrence index. It is -1 if the rank has another number of occurrences, or if its runs
+ *   are not in the page. */
 export function sameAs(job: JobBlock, lanes: Lanes, row: number) {
   const { events } = lanes,
     { at } = lanes.trackOf(row)!,

@@ -44,8 +44,8 @@ async function fetchNames(): Promise<Name[]> {
   return names;
 }
 
-/** Returns the ids of the matching names as lists of ranges, each short enough for a request. A range may also contain ids that are not
- * in @p names: these names have no events. */
+/** Returns the ids of the matching names as texts of ranges. Each text is short enough for one request. A range may also contain ids that
+ * are not in @p names, because these ids have no events. */
 export function batchesOf(names: readonly Name[], fits: (name: string) => boolean): string[] {
   const runs: [number, number][] = [];
   let open = false;
@@ -142,7 +142,7 @@ export class Search {
 }
 
 class Gathered {
-  /** Once KEPT matches are kept: duration of the shortest of them [ns]. From then on, only longer matches are requested. -1 before that. */
+  /** Duration of the shortest kept match [ns] once KEPT matches are kept; before that, -1. Only longer matches are then requested. */
   least = -1;
   #events: Row[] = [];
   readonly #kinds = new Map<number, KindSum>();
@@ -160,8 +160,9 @@ class Gathered {
     if (this.#events.length === KEPT) this.least = this.#events[KEPT - 1]![2];
   }
 
-  /** Returns the matches found so far. Once the search is complete, lists the longest matches, ascending by begin. @param names texts by
-   * id; null while they are not loaded @param nested whether the sums that count nested events once are complete */
+  /** Returns the matches found so far. When the search is complete, also lists the longest matches, ascending by begin.
+   * @param names texts of names by id; null while they are not loaded
+   * @param nested whether the sums in which nested events count once are complete */
   result(names: ReadonlyMap<number, string> | null, nested: boolean, failed: string | null = null) {
     const groups = GROUPS.map(([what, kinds]) => {
       const own = kinds.map((kind) => this.#kinds.get(kind) ?? { count: 0, sum: 0 }),

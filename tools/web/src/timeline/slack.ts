@@ -9,8 +9,8 @@ export type Slack = Readonly<Record<"least" | "most", number | null>>;
 
 type Run = Slack & Readonly<{ begin: number }>;
 
-/** Slack of the events of all ranks. Adjacent events of a stream with similar slack form a run, and the run's bounds apply to each of
- * them. */
+/** Slack of the events of all ranks. Adjacent events of a stream with similar slack are one run. The bounds of the run apply to each of its
+ * events. */
 export class Slacks {
   readonly #runs: ReadonlyMap<string, readonly Run[]>;
   readonly #leftOut: number;
@@ -39,12 +39,12 @@ export class Slacks {
       behind = lowest(runs.length, (i) => runs[i]!.begin > begin),
       last = runs[behind - 1];
     if (!last) return undefined;
-    /* if several runs begin at this time, the event may be in any of them */
+    /* If several runs begin at the same time, it is unknown which of them has the event, so their bounds are joined. */
     const first = last.begin < begin ? behind - 1 : lowest(behind, (i) => runs[i]!.begin >= begin);
     return runs.slice(first, behind).reduce<Slack>(joined, last);
   }
 
-  /** Returns the slack in words that can follow a colon. */
+  /** Says in words how large the slack is. The words can follow a colon. */
   words(rank: number, track: Track, begin: number): string {
     const slack = this.at(rank, track, begin);
     if (!slack) return this.#leftOut > 0 ? "its slack is not in this page" : "its slack is not known";

@@ -1,4 +1,5 @@
-/** Duration of each kernel, divided by the median duration of the same kernel, at the same occurrence index, on other ranks. */
+/** Slowness of kernels: the duration of each kernel, divided by the median duration of the same kernel on the other ranks. Kernels at the
+ * same occurrence index are compared. */
 import { groupBy } from "../format";
 import type { Lanes } from "./lanes";
 import type { JobBlock } from "./model";
@@ -38,8 +39,8 @@ function medianWithout(values: Float64Array, place: number): number {
   return n % 2 === 1 ? at((n - 1) / 2) : (at(n / 2 - 1) + at(n / 2)) / 2;
 }
 
-/* Compares ranks that have equally many events of a kernel: divides each duration by the median on the other ranks at the same
- * occurrence index. */
+/* Compares ranks that have the same number of events of a kernel. Divides the duration of each event by the median duration of the events
+ * with the same occurrence index on the other ranks. */
 function compare(lists: readonly (readonly number[])[], duration: Float64Array, out: Float32Array): void {
   const times = lists[0]!.length;
   if (lists.length < 2) return;

@@ -28,7 +28,7 @@ export function around(span: Span, duration: number, margin = 0.08): Span {
   return clamp({ begin: span.begin - room, end: span.end + room }, duration);
 }
 
-/** Moves the span as little as possible such that `inner` is visible. Zooms out only if `inner` does not fit. */
+/** Moves the span as little as possible, so that `inner` is visible. Changes the length of the span only if `inner` does not fit. */
 export function reveal(span: Span, inner: Span, duration: number): Span {
   if (inner.end - inner.begin > span.end - span.begin) return around(inner, duration);
   const margin = Math.min(0.05 * (span.end - span.begin), (span.end - span.begin - (inner.end - inner.begin)) / 2);

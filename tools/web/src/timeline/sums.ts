@@ -3,18 +3,19 @@ import { COMPUTE, COPIES, LANE_KINDS, TRANSFER, UNMATCHED, WAIT, type JobBlock, 
 import type { Lanes, EventList } from "./lanes";
 import type { Pyramid } from "./pyramid";
 
-/** Returns whether the page has all GPU events of a rank in a span. */
+/** Returns whether the page has all GPU events of a rank in this span. */
 export function hasEvents(job: JobBlock, rank: Rank, span: Span): boolean {
   return job.complete || missingParts(job, rank, span).length === 0;
 }
 
-/* Returns the rank's parts in the page and, if the page is served, the fetched window, ascending by begin. */
+/* Returns the parts of a rank for which the page has events, ascending by begin. If the page is served, the fetched window is one of them.
+ */
 function partsOf({ parts, served }: Rank): readonly Part[] {
   return served ? [...parts, served].sort((a, b) => a.begin - b.begin) : parts;
 }
 
-/** Returns the parts of a span for which the page has only shares of a rank. If @p host is set, the parts for which it lacks the rank's
- * host events. */
+/** Returns the parts of a span for which the page lacks the GPU events of a rank. If @p host is set, returns the parts for which it lacks
+ * the host events. */
 export function missingParts(job: JobBlock, rank: Rank, span: Span, host = false): Span[] {
   if (job.complete) return [];
   const out: Span[] = [];
@@ -55,7 +56,7 @@ function length(intervals: readonly [number, number][]): number {
   return intervals.reduce((sum, [begin, end]) => sum + (end - begin), 0);
 }
 
-/* Returns the parts of the spans a that are not in the spans b. Each list is disjoint and ascending. */
+/* Returns the parts of the spans @p a that are not in the spans @p b. Within each list, the spans do not overlap and are ascending. */
 function subtract(a: readonly [number, number][], b: readonly [number, number][]): [number, number][] {
   const out: [number, number][] = [];
   let j = 0;
@@ -103,8 +104,8 @@ function exactSums(lanes: Lanes, at: number, span: Span): number[] {
 
 export type RankSums = ReturnType<typeof sumsOf>[number];
 
-/** Returns the time of each rank by kind in a span, as the lanes show it: overlapping events of a kind count once. The time is exact
- * where the page has events, and approximate where it has only shares. */
+/** Returns the time of each rank by kind in a span, as the lanes show it: if events of a kind overlap, the time counts once. The time is
+ * exact where the page has events. It is approximate where the page has only shares. */
 export function sumsOf(job: JobBlock, lanes: Lanes | null, pyramid: Pyramid, span: Span) {
   return job.ranks.map((rank, at) => {
     const exact = lanes !== null && hasEvents(job, rank, span);

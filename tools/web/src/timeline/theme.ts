@@ -24,7 +24,7 @@ export function colorOf(element: Element, name: string): string {
   return getComputedStyle(element).getPropertyValue(`--${name}`).trim();
 }
 
-/** Colours from the custom properties of an element. Ramps go from the page's background to the strongest colour. */
+/** The colours of the page, read from the custom properties of an element. Each ramp starts at the colour of the page's background. */
 export type Theme = Readonly<ReturnType<typeof readTheme>>;
 
 export function readTheme(element: Element) {

@@ -7,7 +7,7 @@ const VERSION = 2;
 const GPU_IN = 1,
   HOST_IN = 2;
 
-/* Shares of a rank in units of 1/255: for each kind, in buckets `width` [ns] wide. */
+/* Decodes the shares of a rank, in units of 1/255. Each kind has n buckets, `width` [ns] wide, one kind after another. */
 function decodeShares(bytes: Bytes, n: number) {
   const width = 2 ** bytes.number(),
     begin = bytes.signed();
@@ -25,8 +25,8 @@ function decodeRank(bytes: Bytes) {
 
 export type Tile = ReturnType<typeof decodeTile>;
 
-/** Decodes a tile. Its ranks are in the order of the request; `at` of a track is an index into them. event_details.ts decodes the
- * details. */
+/** Decodes a tile. The ranks of the tile are in the order of the request, and a track names its rank by the index in this order (`at`). The
+ * details are not decoded here, but in event_details.ts. */
 export function decodeTile(data: Uint8Array) {
   const bytes = new Bytes(data),
     version = bytes.number();

@@ -1,4 +1,4 @@
-/** The tray below the chart. The reader sets its height. It scrolls separately. */
+/** The tray below the chart. The reader can change its height, and its content scrolls independently of the page. */
 import { h } from "../dom";
 
 const LEAST = 80,

@@ -19,7 +19,7 @@ const BITS = [
 /* The strongest colour means the largest difference, but at least this [%]. */
 const FULL_COLOUR_PCT = 10;
 
-/* Makes a map of how much longer a class takes on each rank than on the median rank. */
+/* Makes a map by rank and class of kernels. It shows how much more time a class takes on a rank than on the median rank. */
 function classMap(job: Job): HTMLElement | null {
   const kernels = job.level("classes.work", "class"),
     table = job.level("classes.work", "rank");
@@ -27,7 +27,7 @@ function classMap(job: Job): HTMLElement | null {
   const classes = kernels.all.filter((row) => kernels.amount(row, "ranks") > 1),
     name = (row: number) => kernels.text(row, "class") ?? "";
   const cells = new Map(table.rows.map((_, row) => [`${table.num(row, "rank")}/${table.text(row, "class")}`, row]));
-  /* mean per call, because ranks with longer recordings have more calls */
+  /* The mean per call is compared, because ranks with longer recordings have more calls. */
   const mean = (at: number | undefined): number | null => {
     const calls = table.num(at ?? -1, "calls");
     return calls ? table.amount(at!, "total_ns") / calls : null;

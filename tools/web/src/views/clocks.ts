@@ -32,7 +32,8 @@ function domainsOf(job: Job) {
 
 // May I trust arrival order? --------------------------------------------------------------------------
 
-/* Returns the median skew of collectives between hosts, which the clocks must be able to resolve; null if there are none. */
+/* Returns the median skew of arrivals in collectives between hosts. To order arrivals, the clocks must be more accurate than this. null if
+ * there are no such collectives. */
 function medianSkew(job: Job): number | null {
   const table = job.table("collectives.kind"),
     groups = job.table("groups.group");

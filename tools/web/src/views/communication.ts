@@ -29,7 +29,7 @@ function groupOf<N extends "collectives.worst" | "collectives.instance" | "colle
   return { column: "group", draw: (row) => name(facts.groupName(job, group(row)) || f.NONE) };
 }
 
-/** The kind and process group to show; null: all. */
+/** The kind of operation and the process group that are shown. null: all kinds, or all groups. */
 type Choice = Readonly<Record<"kind" | "group", string | null>>;
 
 function fits(table: Table, choice: Choice): number[] {

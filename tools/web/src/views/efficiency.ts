@@ -16,10 +16,10 @@ const LEVELS = [
   ["place", "modules and functions"],
 ] as const;
 const POINTS_MAX = 400;
-/** If operators with known FLOP take less than this share [%] of the computing time, the utilisation is a lower bound. */
+/** If the operators with known FLOP take less than this share [%] of the computing time, the shown utilisation is only a lower bound. */
 const MOSTLY_PCT = 80;
-/** If the utilisation of device windows is below this fraction of the utilisation of steps, the host's step marks run ahead of the
- * devices. */
+/** Compares the utilisation in the windows of devices with the utilisation in the steps. If the former is below this fraction of the
+ * latter, the host marks steps before the devices work on them. */
 const AHEAD = 0.98;
 const SLOWEST = 1e4; // operators slower than the fastest by more than this factor are not drawn
 
@@ -121,7 +121,7 @@ function roofline(job: Job): HTMLElement | null {
     if (share !== null && share > 0 && type !== null) peaks.set(type, (100 * num(row, "achieved_tflops")) / share);
   }
   const types = [...new Set(rows.map((row) => table.text(row, "type") ?? ""))];
-  /* Number types with the same peak share a line. Labels of neighbouring lines are at opposite ends. */
+  /* Number types with the same peak have one line together. Neighbouring lines have their labels at opposite ends. */
   const rates = [...new Set([...peaks.values()].sort((a, b) => a - b).map((peak) => f.significant(peak)))],
     typesAt = (rate: string) => [...peaks].filter(([, peak]) => f.significant(peak) === rate);
   return section(

@@ -10,7 +10,7 @@ import { href, type View, tablesNamed } from "../view";
 import { holdsUp } from "./input";
 import { lacking, part } from "./part";
 
-/* Causes of idle time. For each its colour, name in idle.gap, heading, label and sentence. */
+/* Causes of idle time. Each has its colour, its name in idle.gap, its heading, its label and its sentence. */
 const CAUSES = (
   [
     ["stall", "input", "input", "Waiting for a batch", "the host waits for the next batch"],

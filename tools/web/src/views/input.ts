@@ -43,7 +43,7 @@ function counted(job: Job, table: Table<"input.rank">): number[] {
   return own.length > 0 ? own : all;
 }
 
-/* Returns the row of the rank that waits longest, of those that count; -1 if none waits. */
+/* Returns the row of the rank that waits longest for input; -1 if no rank waits. Only the rows of counted() are considered. */
 function longest(job: Job, table: Table<"input.rank">): number {
   const marked = table.rows.findIndex((_, row) => table.cell(row, "slowest") === true),
     rows = counted(job, table);

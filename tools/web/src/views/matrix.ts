@@ -123,7 +123,7 @@ function pictures(job: Job) {
   };
 }
 
-/** Makes this part of the view; null if it is unknown who communicates with whom. */
+/** Makes the part about who communicates with whom; null if this is unknown. */
 export function matrix(context: Context): HTMLElement | null {
   const { job, params } = context;
   if (lacksRanks(job))

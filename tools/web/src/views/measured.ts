@@ -20,7 +20,7 @@ type Keyed = TableName & ("kernels.rule" | "kernels.section");
 const tera = (giga: number | null) => (giga === null ? f.NONE : `${f.significant(giga / 1e3)}${f.SPACE}TFLOP/s`);
 const isPoint = (table: Roofline, row: number) => table.amount(row, "flop_per_byte") > 0 && table.amount(row, "achieved_gflops") > 0;
 
-/* Returns the different roofs, lowest first. Similar values are one roof, at their median. */
+/* Returns the different roofs in a column, lowest first. Values that are nearly equal are one roof, which has their median. */
 function roofsOf(table: Roofline, column: Roof): number[] {
   const alike: number[][] = [];
   for (const roof of table.nums(column).sort((a, b) => (a ?? 0) - (b ?? 0))) {
@@ -82,7 +82,7 @@ function chart(table: Roofline, chosen: number, choose: (row: number) => void): 
   );
 }
 
-/* Returns the rows of another table with the same kernel and shape. */
+/* Returns the rows of another table that have the same kernel and shape as @p row. */
 function rowsOf(job: Job, name: Keyed, table: Roofline, row: number): number[] {
   const other = job.table<Keyed>(name);
   return other.rows
@@ -90,7 +90,7 @@ function rowsOf(job: Job, name: Keyed, table: Roofline, row: number): number[] {
     .filter((at) => (["name", "grid", "block"] as const).every((key) => other.cell(at, key) === table.cell(row, key)));
 }
 
-/* Returns whether the speedup is of the whole kernel or of a part of it, in words: these are not comparable. */
+/* Writes the speedup that a rule estimates. Says whether it is of the whole kernel or of a part, because the two cannot be compared. */
 function speedup(rules: Table<"kernels.rule">, row: number): string {
   const pct = rules.num(row, "speedup_pct"),
     type = rules.text(row, "speedup_type");
@@ -160,7 +160,8 @@ function columnsOf(table: Roofline): GridColumn<"kernels.roofline">[] {
   );
 }
 
-/** Makes the section of measured kernels; null if nothing was measured. The address has the chosen kernel as "measured". */
+/** Makes the section of measured kernels; null if no kernel was measured. The parameter "measured" of the address has the row of the chosen
+ * kernel. */
 export function measured(context: Context): HTMLElement | null {
   const { job, params } = context,
     table = job.table("kernels.roofline");

@@ -46,12 +46,12 @@ function devicesOf(job: Job, type: string) {
 
 // The finding ---------------------------------------------------------------------------------------
 
-/* Returns whether only a limit of the allocator is known: TensorFlow and JAX report it instead of the reserved memory. */
+/* Returns whether only the allocator's limit is known, and no reserved memory. TensorFlow and JAX report only the limit. */
 function isLimited(table: Table<"memory.device">, row: number): boolean {
   return table.num(row, "peak_reserved_bytes") === null && table.num(row, "limit_bytes") !== null;
 }
 
-/* Returns the capacity [B] from which capacity_pct is computed. */
+/* Returns the capacity [B] of which capacity_pct is a percentage. */
 function capacityOf(table: Table<"memory.device">, row: number): number | null {
   return table.num(row, isLimited(table, row) ? "limit_bytes" : "capacity_bytes");
 }

@@ -48,7 +48,7 @@ function layersOf(curve: Table<"memory.curve">, rows: readonly number[]) {
   return shown.map((layer, i) => ({ ...layer, color: `class-${i as 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7}` as const }));
 }
 
-/** Returns the categories of a device's memory at the time in a span when most memory is used, largest first. */
+/** Finds the time in a span at which a device uses most memory. Returns the categories of the memory at this time, largest first. */
 export function categoriesAt(
   job: Job,
   of: Of,
@@ -169,7 +169,7 @@ export function byCategory(job: Job, of: Of): Child[] {
   ];
 }
 
-/** Lists the model's modules, with the memory that each takes on devices of a type; null if no trace names modules. */
+/** Lists the modules of the model, with the memory that each module takes on devices of a type. null if no trace names modules. */
 export function byModule(job: Job, type: string): HTMLElement | null {
   const table = job.level("memory.owner", "module"),
     rows = table.all.filter((row) => table.text(row, "device") === type);

@@ -146,7 +146,7 @@ const launched = part(
   ({ several }) => several && "ranks; median_rank_ns: median rank; max_rank_ns: max over ranks; max_rank: rank",
 );
 
-/* Returns what the address asks for: the kind of calls, or operators with their kernels (`pairs`). */
+/* Returns what the address asks for: a kind of calls or, if `pairs` is true, operators with their kernels. */
 function chosen(context: Context) {
   const { job, params } = context,
     kinds = ofXla(job) ? KINDS.filter(({ key }) => job.level("calls.call", key).n > 0) : KINDS,

@@ -1,4 +1,4 @@
-/** Values of ranks over time as lines: parts of the launches and transfers views. */
+/** Charts with values of ranks over time as lines, for the views of launches and of transfers. */
 import type { Table } from "../data";
 import * as f from "../format";
 import { amid, lineChart } from "../lines";
@@ -31,8 +31,8 @@ function lines(context: Context, of: Ranks): HTMLElement {
   );
 }
 
-/* Returns whether each shown rank has a larger amount than all ranks that are not shown. Returns false if the page lacks the amounts of
- * some ranks. */
+/* Returns whether each shown rank has a larger amount than every rank that is not shown. Returns false if the page does not have the
+ * amounts of all ranks, because this is then unknown. */
 function haveMost(shown: { has(rank: number): boolean }, amounts: ReadonlyMap<number, number>, all: number): boolean {
   if (amounts.size < all) return false;
   const among = (wanted: boolean) => [...amounts].filter(([rank]) => shown.has(rank) === wanted).map(([, amount]) => amount);
@@ -63,7 +63,7 @@ export function queueOverTime(context: Context): HTMLElement | null {
   });
 }
 
-/* Returns the lines of one kind of copy, by rank. A line is 0 where no such copies are. */
+/* Returns the bandwidth of one kind of copy over time, as a line for each rank. While a rank makes no such copies, its line is at 0. */
 function ratesOf(table: Table<"transfers.rate">, kind: string): Map<number, Points> {
   const byRank = new Map<number, Points>(),
     ends = new Map<number, number>();

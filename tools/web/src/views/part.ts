@@ -14,12 +14,12 @@ type Of<N extends TableName, T> = T | ((at: At<N>) => T);
 interface Described<N extends TableName> {
   /** The level of the table whose rows are shown; default: all rows. */
   readonly level?: string;
-  /** Text of the section if there is no row; null: the empty table is shown. Default: the section is left out. */
+  /** Text of the section if the table has no rows. If this is null, the empty table is shown. By default, the section is left out. */
   readonly none?: Of<N, Child>;
   readonly note?: Of<N, Child>;
   /** Controls, legends and charts between the note and the table. */
   readonly above?: Of<N, Child>;
-  /** Further controls next to a filter of the rows; if they are not given, there is no filter. */
+  /** Further controls next to a filter of the rows. Without this option, the section has no filter. */
   readonly tools?: Of<N, Child>;
   /** As in GridOptions. */
   readonly rows?: (at: At<N>) => readonly number[];

@@ -14,7 +14,8 @@ const UNEVEN = 1.1; // stages differ if one takes more than this many times the 
 const PIPELINES_MOST = 16;
 const SCALE_LEAST = 25; // the strongest colour is at least this far above the ideal bubble [percentage points]
 
-/* Returns the mean bubble over all pipelines and steps, weighted by their durations, and the ideal bubble. */
+/* Returns the mean bubble and the mean ideal bubble over all pipelines and steps. Each is weighted by its duration and its number of ranks.
+ */
 function bubbles(job: Job): { bubble: number; ideal: number; span: number } {
   const table = job.table("bubble.step");
   const weight = (row: number) => table.amount(row, "span_ns") * table.amount(row, "ranks"),

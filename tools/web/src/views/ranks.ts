@@ -9,7 +9,8 @@ import { href, type Context, type View, tablesNamed } from "../view";
 import { costOf } from "./summary";
 import { fill, h, type Child } from "../dom";
 
-/* Number of bars and of table rows that are shown until the reader asks for all: each delays the view. */
+/* Number of bars (SHOWN) and of table rows (TABLE_FIRST) that are shown at first. With more, the view opens more slowly; the reader can ask
+ * for all. */
 const SHOWN = 64,
   TABLE_FIRST = 32;
 /* More ranks than this are sorted by cost instead of by rank. */
@@ -26,7 +27,7 @@ const ORDERS = [
 
 type Source = ReturnType<typeof wholeJob>[number];
 
-/* Returns the values of the bars, which are of whole recordings, with a row for each rank. */
+/* Returns the values of the bars for whole recordings. There is one bar for each row of the table, that is, for each rank. */
 function wholeJob(overlap: Table<"overlap.rank">) {
   return overlap.rows.map((_, row) => ({ rank: overlap.num(row, "rank")!, values: partsOf(overlap, row) }));
 }

@@ -17,9 +17,10 @@ const KINDS = [
   { key: "operator", label: "operators", what: "operator" },
 ] as const;
 type Kind = (typeof KINDS)[number];
-/** The colour is strongest if the slowest rank takes at least this many times the median rank's time. */
+/** If the slowest rank takes at least this many times as long as the median rank, the call has the strongest colour. */
 const HOTTEST = 2;
-/** Limits on the callers by which calls of the same name are distinguished: callers examined, callers shown, characters shown. */
+/** Calls of the same name are distinguished by their callers. Limits: the number of callers that are searched, the number of callers that
+ * are shown, and the length of their text. */
 const CALLERS_MOST = 64,
   CALLERS_SAID = 3,
   CALLERS_LENGTH = 90;
@@ -37,7 +38,8 @@ function moduleOf(name: string): string {
   return group ?? /^(?:nn\.Module: )?(.+?)(?:_\d+$|\(\d+\): |::|$)/.exec(name)?.[1] ?? name;
 }
 
-/* Returns the modules that have separate colours, by the time without their callees, largest first, and their short names. */
+/* Returns the modules that have separate colours, with a short name for each. These are the modules whose calls take most time without
+ * their callees, largest first. */
 function modulesOf(table: Table<"calls.tree">, side: Side): Map<string, string> {
   const calls = callsOf(table),
     own = f.groupBy(calls, (row) => moduleOf(table.text(row, "name") ?? "")),
@@ -148,7 +150,8 @@ function trail(table: Table<"calls.tree">, tree: Tree, root: number, choose: (ro
   );
 }
 
-/* Returns for each call the callers that distinguish it from other calls of the same name, nearest first; "" if the name occurs once. */
+/* Returns a text for each call that distinguishes it from other calls of the same name: the callers in which they differ, nearest first. If
+ * no other call has the name, the text is "". */
 function apart(tree: Tree): string[] {
   const said = tree.name.map((): string[] => []),
     callers = tree.parent.map((_, row) => row);
@@ -199,7 +202,7 @@ function callTable(context: Context, table: Table<"calls.tree">, tree: Tree, sid
   );
 }
 
-/* Returns the rows of real calls. The other rows have the time that no call launched. */
+/* Returns the rows that are calls. Other rows of the table have device time that no call launched. */
 function callsOf(table: Table<"calls.tree">): number[] {
   return table.all.filter((row) => !/^\((launch not recorded|outside of any \w+)\)$/.test(table.text(row, "name") ?? ""));
 }

@@ -29,7 +29,7 @@ const METRICS: readonly Metric[] = [
   { ...WORK, key: "idle", label: "idle", column: "idle_ns", doc: "Time in which the GPU is idle." },
   { ...WORK, key: "step", label: "step time", column: "window_ns", doc: "From the step’s start to its end." },
 ];
-/** Keys of the metrics that need marked steps: without marks, the "step" is the host's whole recording. */
+/** Keys of the metrics that exist only if steps are marked. Without marks, the host's whole recording counts as one step. */
 const OF_STEPS: readonly string[] = ["idle", "step"];
 
 const MANY = 64;
@@ -44,8 +44,8 @@ function cellsLeftOut(job: Job, name: Metric["table"]): boolean {
 
 type Field = ReturnType<typeof fieldOf>;
 
-/* Makes the rows of the map: one for each rank or, if there are many, one for each host, with the value of its worst rank. `window` has
- * the rows of overlap.step. */
+/* Makes the rows and values of the map. A row is a rank. If @p byHost is set, a row is a host, and has the value of its worst rank.
+ * `window` maps a rank and step to their row in overlap.step. */
 function fieldOf(job: Job, metric: Metric, byHost: boolean, sort: string) {
   const { ranks: all, host, missing } = ranksOf(job),
     { cell_ranks: held, cell_steps: heldSteps, missing: apart } = job.facts,

@@ -9,7 +9,7 @@ import { note, prose, section, sign, tip, lines } from "../ui";
 
 type Steps = Table<"structure.step">;
 
-/** Usual ranges of the phases [% of a step] according to guides, as in the definitions of the columns. */
+/** Usual ranges of the phases [% of a step]. They are from guides, as the definitions of the columns say. */
 export const PHASES = [
   { label: "Forward", column: "forward_pct", least: 35, most: 40 },
   { label: "Backward", column: "backward_pct", least: 40, most: 45 },
@@ -44,7 +44,7 @@ function isComparable(job: Job, table: Steps): boolean {
   return hasSteps(job) && PHASES.every((phase) => phase.column === "data_pct" || isRecorded(table, phase));
 }
 
-/* Draws for each phase a line for every step, a full mark at the median, and the usual range behind them. */
+/* Draws a line for the phase in each step, a stronger mark at the median, and the usual range behind them. */
 function phaseRow(table: Steps, phase: Phase, comparable: boolean): HTMLElement | null {
   const middle = table.median(phase.column);
   if (middle === null) return null;

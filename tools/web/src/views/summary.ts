@@ -225,7 +225,7 @@ export function clockFinding(job: Job): Finding {
   };
 }
 
-/** What checks() examines. If a check finds no problem, the page shows only its word. */
+/** Words for the results of checks(), in the same order. If a check finds no problem, the page shows only the word. */
 const CHECKED = ["Overlap", "Load", "Clocks"] as const;
 
 function checks(job: Job): Finding[] {
@@ -255,7 +255,8 @@ function known(values: readonly (number | null)[]): number[] {
   return values.filter((value) => value !== null);
 }
 
-/* Makes a figure: one column's sum over ranks, divided by another column's. Tests compute it again from the element's attributes. */
+/* Makes a figure that is the quotient of two sums over ranks: the column @p part divided by the column @p whole. The element names the
+ * columns, so that tests can compute the figure, too. */
 function ratioFigure(
   job: Job,
   part: ColumnOf<"overlap.rank">,
@@ -350,7 +351,7 @@ function balanceFigure(job: Job): BandFigure {
   ];
 }
 
-/* The figures. `small`: text after the value, which says of what it is a share. */
+/* The figures of the summary. `small` is a text after the value. It says of which whole the value is a share. */
 function figures(job: Job): readonly (readonly [...BandFigure, small?: string])[] {
   const overlaps = known(job.table("overlap.rank").nums("overlap_pct")),
     allreduce = facts.kinds(job).find((kind) => kind.kind === "allreduce"),
@@ -451,7 +452,7 @@ function tickOf(job: Job, row: number): string {
   return named || row % LABEL_EVERY === 0 ? `${rank}` : "";
 }
 
-/* Inserts rows for ranks without a trace. If there are many ranks, only the text below names those without a trace. */
+/* Adds a row for each rank without a trace. If this made too many rows, adds none, and only the text below names these ranks. */
 function withMissing(job: Job, rows: StackRow[]): StackRow[] {
   const { missing } = facts.ranksOf(job);
   if (rows.length + missing.length > RANKS_MAX) return rows;
@@ -500,7 +501,8 @@ function someRanks(job: Job, rows: StackRow[]): StackRow[] {
   ];
 }
 
-/** Returns the cost of a rank: the wait that it causes. Of equal ranks, the one that idles longer comes first. */
+/** Returns the cost of a rank, which is the wait that it causes. A millionth of its idle time is added: of ranks that cause the same wait,
+ * the one that idles longest thus comes first. */
 export function costOf(job: Job, row: number): number {
   const overlap = job.table("overlap.rank"),
     blame = job.table("stragglers.rank");
@@ -558,7 +560,7 @@ function adviceList(job: Job): HTMLElement {
 /* Kinds of operations in which no kernel waits for all ranks to arrive. */
 const NO_WAIT: readonly string[] = ["send", "recv", "sendrecv", "broadcast", "reduce", "gather", "scatter"];
 
-/* Names the job's communication whose waiting time is not separately known. */
+/* Names the operations of the job whose waiting time is not known. */
 function unsplit(job: Job): string {
   const { matched, all } = facts.matchedShare(job),
     none = facts.kinds(job).filter(({ kind }) => NO_WAIT.includes(kind));

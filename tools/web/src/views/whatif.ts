@@ -13,15 +13,15 @@ const BARS_MAX = 8,
   RANKS_MAX = 8,
   STEPS_MAX = 200,
   NUMBERED_MAX = 24;
-/** Savings below this [% of a step] have no bar. Ranges narrower than this [% of the width] are not drawn. */
+/** LEAST_PCT: savings below this [% of a step] have no bar. LEAST_RANGE: ranges narrower than this [% of the width] are not drawn. */
 const LEAST_PCT = 0.1,
   LEAST_RANGE = 1;
 /** The list shows a sign if the waste is at least WASTE_PCT [%]. Savings of at least WORTH_PCT [%] are mentioned. */
 const WASTE_PCT = 5,
   WORTH_PCT = 1;
-/** The part of the critical path without a recorded cause is mentioned if it has at least this share [%]. */
+/** Share [%] of the critical path. If at least this share has no recorded cause, the view mentions it. */
 const BEFORE_PCT = 1;
-/** This share of the ranks [%], the worst ones, is fixed together, as in whatif.job. */
+/** Share of the ranks [%] that are fixed together: the worst ones. whatif.job uses the same share. */
 const WORST_PCT = 3;
 
 type Group = Readonly<Record<"what" | "title" | "one", string>>;
@@ -72,7 +72,7 @@ function kernelLabels(job: Job): Map<string, string> {
   return new Map(names.map((name, i) => [name, shown[i]!]));
 }
 
-/** Returns the label of an item. An item of the plan has the name of the rank that it adds. */
+/** Returns the label of an item. A plan adds rank after rank, so the label of an item in the plan has only the rank that it adds. */
 function labelOf(job: Job, row: number): string {
   const table = job.table("whatif.item"),
     what = table.text(row, "what") ?? "",
@@ -111,7 +111,8 @@ function pathAt(path: readonly Piece[], step: number | null, piece?: Piece): str
   return href("timeline", { path: 1, t: `${Math.max(0, begin - margin)}-${end + margin}`, ...(piece ? { piece: addressOf(piece) } : {}) });
 }
 
-/* Returns the address of an item's longest piece in the step in which the item has most of the critical path. */
+/* Returns the address of an item on the timeline. Finds the step in which the item takes most of the critical path, and in this step the
+ * item's longest piece. */
 function linkOf(job: Job, path: readonly Piece[], row: number): string {
   const own = path.filter(belongsTo(job, row)),
     sums = new Map<number, number>();
@@ -122,7 +123,7 @@ function linkOf(job: Job, path: readonly Piece[], row: number): string {
   return pathAt(path, step ?? worstStep(job, path), longestOf(there));
 }
 
-/* Returns the step that loses most, of the steps whose critical path the page has. */
+/* Returns the step that loses most time. Only steps whose critical path is in the page are considered. */
 function worstStep(job: Job, path: readonly Piece[]): number | null {
   const table = job.table("whatif.step"),
     have = new Set(path.map((piece) => piece.step)),
@@ -199,7 +200,7 @@ function isBar(job: Job, row: number): boolean {
   return saved !== null && 100 * saved >= LEAST_PCT * whole;
 }
 
-/* Writes how many items have no bar; false if all have one. */
+/* Writes how many items have no bar, and why. Returns false if all items have one. */
 function rest(job: Job, group: Group, rows: readonly number[], left: number): Child {
   if (job.table("whatif.job").num(0, "ideal_ns") === null && group.what !== "kind" && group.what !== "kernel") return false; // it is unknown what other groups would save
   const table = job.table("whatif.item"),
@@ -284,7 +285,7 @@ function savings(job: Job, path: readonly Piece[]): HTMLElement {
 
 // Steps -----------------------------------------------------------------------------------------------
 
-/* Draws a column for each step, as high as the step is long. The upper part is the possible saving. */
+/* Draws a column for each step. The column is as high as the step is long, and its upper part is the saving that is possible. */
 function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
   const table = job.table("whatif.step");
   if (!hasSteps(job) || table.n < 2 || table.nums("ideal_ns").every((ideal) => ideal === null)) return null;
@@ -339,7 +340,7 @@ function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
 
 // The path --------------------------------------------------------------------------------------------
 
-/** Parts of the path, with the columns of criticalpath.rank that hold them. */
+/** The parts of the critical path. Each has its colour, its label, and its column in criticalpath.rank. */
 const PARTS = (
   [
     ["compute", "Compute", "compute_ns"],

@@ -109,7 +109,8 @@ function roofline(job: Job): HTMLElement | null {
 function columnsOf(job: Job, table: Table<"hlo.work">, name: "category" | "op" | "program"): GridColumn<"hlo.work">[] {
   const known = (column: "bound" | "peak_pct" | "peak_bw_pct" | "async_ns") =>
     table.rows.some((_, row) => table.cell(row, column) !== null);
-  /* The table of operations has more columns of names and so less room. If the share of a peak is known, it shows only the share. */
+  /* The table of operations has more columns of names than the others, so it has less room. If it has the share of a peak, it leaves out
+   * the absolute value. */
   const absolute = (share: "peak_pct" | "peak_bw_pct") => name !== "op" || !known(share);
   const text = (column: "category" | "op" | "program" | "origin" | "shape", label: string): GridColumn<"hlo.work"> => ({
     column,

@@ -36,7 +36,7 @@ const KINDS: readonly Kind<"pod.rank">[] = [
   { key: "idle", word: "other", column: "other_ns", label: "Not known" },
 ];
 
-/** The largest category of a step: in a few words, and as the subject of a sentence. */
+/** The categories of a step's time. Each has a short word, and words that can be the subject of a sentence. */
 const BOTTLENECKS: Readonly<Record<string, readonly [string, string]>> = {
   compute: ["computing", "Computing"],
   collectives: ["collectives", "Communication in collectives"],
@@ -63,7 +63,7 @@ const short = (word: string | null) => BOTTLENECKS[word ?? ""]?.[0] ?? word ?? f
 
 // Where steps spend their time ----------------------------------------------------------------------
 
-/* Returns the rows that count. If some ranks have steps, only the rows of these ranks count. */
+/* Returns the rows of the ranks that count. If some ranks have steps, only these count. */
 function stepped(job: Job): number[] {
   const table = job.table("pod.rank"),
     rows = table.all,
@@ -71,7 +71,7 @@ function stepped(job: Job): number[] {
   return marked.length > 0 ? marked : rows;
 }
 
-/** Returns the largest category over all steps: its name in the tables, and a sentence; null if no step is known. */
+/** Finds the largest category over all steps. Returns its name in the tables, and a sentence about it; null if no step is known. */
 export function leading(job: Job): { word: string; text: string } | null {
   const table = job.table("pod.rank"),
     rows = stepped(job);
@@ -150,7 +150,8 @@ function computes(table: Table<"pod.rank">, row: number): boolean {
   return KINDS.some(({ word, column }) => word === "compute" && table.amount(row, column) > 0);
 }
 
-/* Returns the host and the device of each rank. Devices have the numbers of the profile; if it has none, they are numbered in order. */
+/* Returns the host and the device number of each rank. The number is from the profile. If the profile does not have distinct numbers for
+ * all ranks of a host, the ranks are numbered in order. */
 function placesOf(job: Job) {
   const table = job.table("pod.rank"),
     devices = job.table("job.rank"),
@@ -207,8 +208,8 @@ function slowRows<N extends "pod.rank" | "pod.step">(table: Table<N>, who: strin
   return grid(table, { rows, first: FIRST, sort: "-over_ns" as Sort<N> }, who, column, more);
 }
 
-/* Makes the section of slow devices and steps. Returns null if devices cannot be compared: there is only one, no step is marked, or
- * fewer than two compute. */
+/* Makes the section of slow devices and steps. Returns null if devices cannot be compared. This is so if there is only one rank, if fewer
+ * than two ranks compute, or if no step is marked. */
 function slowDevices({ job }: Context): HTMLElement | null {
   const table = job.table("pod.rank"),
     computing = table.rows.filter((_, row) => computes(table, row));

@@ -76,7 +76,7 @@ export function labelOfRow(table: Figures, row: number): string {
   return kind === null ? label : `${label}, ${kind}`;
 }
 
-/* Returns the step time of A; if there are several kinds of steps, the step time of the row's kind. */
+/* Returns the step time of A. If there are several kinds of steps, returns the step time of the kind to which the row belongs. */
 function stepOf(table: Figures, row: number, step: number): number {
   const kind = table.text(row, "kind"),
     own = kind === null ? -1 : table.find({ figure: "overview.step.step_ns" satisfies PlaceName, kind });
@@ -101,11 +101,12 @@ export function stateOf(figure: string, verdict: string | null): State {
   return (verdict === "lower") === (better === "less") ? "good" : "warn";
 }
 
-/* Smaller changes are not shown: of times in percent of the step, of shares in percentage points. */
+/* Changes below this weight are not shown. The weight of a time is its change in percent of the step, and the weight of a share is its
+ * change in percentage points. */
 const LEAST_WEIGHT = 0.1;
 
-/** Returns the size by which changes are sorted: of a time in percent of A's step, of a share in percentage points, of another figure in
- * percent. */
+/** Returns the weight of a change, by which changes are sorted. For a time, it is the change in percent of A's step. For a share, it is the
+ * change in percentage points. For any other figure, it is the change in percent of the figure. */
 function weight(table: Figures, row: number, step: number): number {
   const change = table.num(row, "change"),
     unit = table.text(row, "unit");

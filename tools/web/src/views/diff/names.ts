@@ -35,7 +35,8 @@ function calls(table: Names, row: number): string {
   return Math.abs(a - b) < 0.005 ? writeCalls(a) : `${writeCalls(a)} → ${writeCalls(b)}`;
 }
 
-/* Draws a change: more time in B extends to the right in B's colour, more time in A to the left in A's. */
+/* Draws a change as a bar. If B takes more time than A, the bar goes to the right and has B's colour. If A takes more time, it goes to the
+ * left and has A's colour. */
 function changeRow(
   table: Names,
   row: number,

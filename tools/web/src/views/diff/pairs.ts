@@ -12,7 +12,7 @@ export function sidesLegend(): HTMLElement {
   return legend("a: A, before; b: B, after");
 }
 
-/** Draws two bars, and the noise around the end of A's bar. If B's bar ends outside the noise, the change is real. */
+/** Draws the bars of A and B, and the noise around the end of A's bar. If B's bar ends outside the noise, the change is real. */
 export function pairBars(
   values: Readonly<Record<Side, number | null>>,
   noise: number | null,
@@ -49,7 +49,7 @@ export function pairHead(title: string, values: readonly string[]): HTMLElement 
   );
 }
 
-/* Groups figures: figures with the same unit share a scale, and each other figure has a separate one. */
+/* Groups figures by their scale. All times share a scale, and so do all shares. Each of the other figures has its own scale. */
 function groupsOf(table: Figures, rows: readonly number[]) {
   const of = (unit: string) => rows.filter((row) => table.text(row, "unit") === unit);
   return [

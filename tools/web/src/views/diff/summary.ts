@@ -14,7 +14,7 @@ const STEP: PlaceName = "overview.step.step_ns";
 /** Returns the state of B compared to A, by step time. */
 export function verdictState(job: Job): State {
   const table = job.table("diff.job");
-  // One state for the whole job, or one for each kind of step.
+  // There is one state for the whole job, or one for each kind of step.
   const states = table.all.filter((row) => table.text(row, "figure") === STEP).map((row) => stateOf(STEP, table.text(row, "verdict")));
   return states.includes("warn") ? "bad" : states.includes("good") ? "good" : "note";
 }
