@@ -370,8 +370,7 @@ static void print_receives(const tm_tables *tables) {
     char time[32];
     tm_shown_duration(wait_ns, time, sizeof time);
     if (wait_ns > 0 && cleared >= 0)
-        printf("Receives also wait %s per rank; rank %" PRId64
-               " caused most of all waiting, but works no slower\n",
+        printf("Receives also wait %s per rank; rank %" PRId64 " caused most, but is not slower\n",
                time, cleared);
     else if (wait_ns > 0)
         printf("Receives wait %s per rank for their senders (not included in \"waited\")\n", time);
