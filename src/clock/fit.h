@@ -94,10 +94,10 @@ typedef struct tm_clock_model {
 /** Result of the causality check, for the events of all processes, except suspect events. */
 typedef struct tm_clock_check {
     int64_t events;
-    /* Number of events in which one domain ended before another had started: `before` is on the
-     * recorded clocks, `after` is on the fitted clocks. */
+    /* Number of impossible events: one domain ended before another started. `before` counts them on
+     * the recorded clocks, and `after` on the fitted clocks. */
     int64_t before, after;
-    /* of these events, the number in which end and start are more than TM_CLOCK_TOLERANCE_NS
+    /* number of the impossible events in which end and start are more than TM_CLOCK_TOLERANCE_NS
      * apart */
     int64_t before_over, after_over;
     /* longest time between an end and a later start; 0 if there is none */

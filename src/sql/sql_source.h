@@ -55,8 +55,8 @@ void tm_sql_result_text(sqlite3_context *out, tm_text text);
 /** Runs a statement to its end. */
 tm_status tm_sql_run(tm_sql *sql, const char *text, tm_error *err) TM_MUST_CHECK;
 
-/** Reports that an SQLite call failed. The error is that of the store if there is one, otherwise
- * SQLite's message. */
+/** Reports that an SQLite call failed. If the cause is an error of the store, reports the store's
+ * error, otherwise SQLite's message. */
 tm_status tm_sql_failed(const tm_sql *sql, int code, tm_error *err);
 
 /* The values that a query allows in an integer column. */

@@ -7,8 +7,8 @@
 
 /** The waits of the ranks that one process holds. */
 typedef struct tm_rank_waits {
-    tm_vec kernels; /* of kernel, by rank, then event */
-    tm_vec waits;   /* of wait, by rank, then end */
+    tm_vec kernels; /* vector of struct kernel, ordered by rank, then by event */
+    tm_vec waits;   /* vector of struct wait, ordered by rank, then by the wait's end */
 } tm_rank_waits;
 
 tm_rank_waits tm_rank_waits_open(void);

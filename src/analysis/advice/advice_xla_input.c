@@ -95,7 +95,7 @@ void tm_look_xla_input(const tm_facts *f, tm_advice *out) {
     out->measure = tm_facts_percent(worst.input_ns, worst.step_ns);
     double rest = tm_facts_percent(all.input_ns - worst.input_ns, all.step_ns - worst.step_ns);
     bool alone =
-        all.n == worst.n || 2 * rest < out->measure; /* otherwise all hosts need faster input */
+        all.n == worst.n || 2 * rest < out->measure; /* false: all hosts need faster input */
     const share *slow = alone ? &worst : &all;
     out->cost_ns = slow->input_ns;
     out->n_lost = slow->n < f->n_gpu ? slow->n : 0;

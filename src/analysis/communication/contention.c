@@ -252,8 +252,8 @@ static tm_status contention_rank(const tm_rank_view *view, tm_tables *out, tm_er
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Sets the cell to the median, over the ranks, of the ratio of the rank's two medians. A rank that
- * is always slow has a normal ratio, so it does not change the result. */
+/* Computes the ratio of two medians for each rank, and sets the cell to the median of these ratios.
+ * A rank that is always slow has a normal ratio, so it does not change the result. */
 static tm_status set_slowdown(tm_cell *cell, const tm_rank_rows *rows, tm_error *err) {
     const size_t n = rows->end - rows->first;
     double *ratios = malloc(n * sizeof *ratios);

@@ -3,7 +3,7 @@
 #include "base/keys.h"
 #include "base/sorted.h"
 
-/* The name of time outside of all recorded calls. */
+/* In place of a call's name id: the thread is in no recorded call. */
 #define NOWHERE UINT32_MAX
 
 /* A call of the thread that has not ended. */

@@ -154,8 +154,8 @@ static int64_t reported_key(const tm_table *groups, size_t unreported, int64_t r
     return n == 1 ? found : key;
 }
 
-/* A dump may lack the ranks of a group, for example if it is cut short. Its rows then move to the
- * group of the same name that other dumps list. */
+/* A dump may lack the ranks of a group, for example if the dump is cut short. The dump's rows of
+ * the group then move to the group of the same name in other dumps. */
 static void join_unreported(const tm_table *groups, tm_table *rows, int group, int rank) {
     for (size_t g = 0; g < groups->n_rows; g++) {
         const int64_t key = tm_hang_int(groups, g, HG_GROUP, 0);

@@ -1,4 +1,5 @@
-/* Merges the rows of all ranks that share a key: sums, and how much ranks differ. */
+/* Merges rows of different ranks that have the same key into one row. The row has the sums over the
+ * ranks, and how much the ranks differ. */
 #ifndef TMERGE_OVER_RANKS_H
 #define TMERGE_OVER_RANKS_H
 

@@ -195,8 +195,9 @@ static bool is_kind(const topic *t, size_t item) {
     return is_text(t->items, item, "what", "kind") || is_text(t->items, item, "what", "kernel");
 }
 
-/* If the item is all host work and a kind of host work saves nearly as much, returns that kind,
- * which is more specific. Otherwise returns the item. */
+/* Returns a more specific item if there is one: if @p item is host work of all kinds (kind host),
+ * and one kind of host work saves nearly as much, returns the item of that kind. Otherwise returns
+ * @p item. */
 static size_t narrowed(const topic *t, size_t item) {
     static const char *const parts[] = {"input", "gc", "stall"};
     const double nearly = 0.9;

@@ -50,7 +50,7 @@ typedef struct judge {
     tm_names *names;
     tm_vec pending;   /* of tm_mark: the marked events, grouped by category and process */
     tm_vec processes; /* of uint32_t: name ids of processes that have operators, ascending */
-    tm_vec unknown;   /* of seen: categories for which nothing shows that they are device work */
+    tm_vec unknown;   /* vector of struct seen: categories that may be device work or not */
     tm_kineto_flows flows;
 } judge;
 

@@ -61,7 +61,7 @@ bool tm_kineto_sniff(const char *head, size_t size, bool whole) {
 
 int64_t tm_kineto_peek_rank(const char *head, size_t size) {
     static const char info[] = "\"distributedInfo\"", rank[] = "\"rank\"";
-    const char *p = strstr(head, info); /* the zero bytes after the head end the search */
+    const char *p = strstr(head, info); /* zero bytes follow the head: they end the search */
     p = p ? strstr(p, rank) : NULL;
     if (!p || p >= head + size)
         return -1;

@@ -44,9 +44,9 @@ void tm_nsys_emitter_free(tm_nsys_emitter *e) {
 }
 
 /* Sets the offset that is added to all times. It is the start of the recording since the epoch,
- * minus the shift that the export added. If the host's monotonic clock is known, the start is
- * computed from it. The start counts as 0 if it is unknown, or if the export has already added
- * it. */
+ * minus the shift that the export added to all times. If the host's monotonic clock is known, the
+ * start is computed from it. The start counts as 0 if it is unknown, or if the export's times
+ * already contain it. */
 static tm_status set_base(tm_nsys_emitter *e, tm_error *err) {
     tm_nsys_clock clock;
     TM_TRY(tm_nsys_read_clock(e->db, &clock, err));

@@ -348,7 +348,7 @@ static void find_slack(const tm_batch *batch, const tm_batch_workspace *workspac
 typedef struct weights {
     const int64_t *ns, *peer, *usual;
     bool has_over; /* on at least one rank, a part of ns is unexplained */
-    /* -1 if the edge starts at the root, because the edge may have been cut there; else 0 */
+    /* -1 (all bits set) if the edge starts at the root: it may have been cut there. Otherwise 0 */
     int64_t from_root;
     row over;
 } weights;

@@ -12,7 +12,7 @@
 
 #include "replay/graph/graph.h"
 
-/** Stands for the root where an operation is expected. */
+/** In place of an operation's id: the root. */
 #define TM_PATH_ROOT UINT64_MAX
 /** Step number of the whole path. The whole path leads from the job's last end back to the root,
  * and is not cut at the ends of steps. No step has this number. The job gets shorter only if this
