@@ -23,9 +23,9 @@ typedef struct tm_aligner {
     size_t n;
     tm_collectives *out;
 
-    tm_vec facts; /* of tm_fact: one for each rank of the job, ascending by rank */
-    tm_vec lates; /* of tm_clock_late: one for each rank whose ends of collectives were compared,
-                     ascending by rank */
+    tm_vec facts; /* vector of tm_fact: one for each rank of the job, ascending by rank */
+    tm_vec lates; /* vector of tm_clock_late: one for each rank whose ends of collectives were
+                     compared, ascending by rank */
     tm_clock_slot *slots;
     tm_rank_clock *clocks; /* [facts.n] clock of each rank; slots are in the same order */
     tm_clock_host *hosts;

@@ -82,7 +82,7 @@ static bool put_frame(tm_vec *to, const tm_page_frame *frame) {
 typedef struct helper {
     tm_page_frame frame;
     tm_page_kept ranks;
-    tm_vec from_0; /* of int64_t */
+    tm_vec from_0; /* vector of int64_t */
     tm_survey survey;
 } helper;
 

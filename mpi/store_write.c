@@ -41,7 +41,7 @@ typedef struct write_job {
     parcel *parcels; /* owned; [n_processes] */
     char *packed;    /* owned; process 0: the parcels of all processes; others: their own parcel */
     size_t *load;    /* owned; [n_processes] */
-    tm_vec chunks;   /* of tm_store_chunk: the current group */
+    tm_vec chunks;   /* vector of tm_store_chunk: the current group */
     tm_store_walk walk;
     tm_store_writer *writer; /* owned; only on process 0 */
     int table, column; /* position of the writer; column -1: before the first column of the table */

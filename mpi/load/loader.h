@@ -22,12 +22,12 @@ typedef struct tm_loader {
     tm_entry *entries; /* [n] an entry for each input, or for each unit of an input with several
                           units; the same on every process */
     size_t n;
-    tm_vec parts;         /* of tm_mpi_part: parts of traces read by several processes */
+    tm_vec parts;         /* vector of tm_mpi_part: parts of traces read by several processes */
     tm_share_item *items; /* [n + parts.n] reader of each entry, then of each part */
     tm_trace **traces;    /* [n] traces read on this process, NULL for others */
     size_t last;          /* index of the entry that this process read last */
-    tm_vec moves; /* of tm_rank_move: the rank that a trace records, and the rank that the trace got
-                     in the job */
+    tm_vec moves; /* vector of tm_rank_move: the rank that a trace records, and the rank that the
+                     trace got in the job */
     tm_loaded *out;
 } tm_loader;
 

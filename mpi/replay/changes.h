@@ -19,7 +19,7 @@ typedef struct tm_change_more {
 
 /** The changes that are evaluated in addition to those chosen from the critical path. */
 typedef struct tm_changes_more {
-    tm_vec changes;       /* of tm_change_more; the same on every process except for the factors */
+    tm_vec changes; /* vector of tm_change_more; the same on every process except for the factors */
     const uint8_t *pairs; /* [name id] 1 for names of kernels that send or receive; NULL: no change
                              needs them */
 } tm_changes_more;
@@ -38,7 +38,7 @@ typedef struct tm_trying {
     uint32_t next;   /* index of the next chosen change to pick */
     int64_t n_ranks; /* number of ranks in the job that have a graph */
     tm_sets sets;
-    tm_vec words; /* of int64_t: the reduced ranks of this process, for the current batch */
+    tm_vec words; /* vector of int64_t: the reduced ranks of this process, for the current batch */
 } tm_trying;
 
 /**

@@ -8,8 +8,8 @@
 /** The stages of a pipeline, and the factors that would give each stage as much work as the mean
  * stage has. */
 typedef struct tm_split {
-    tm_vec stages; /* of tm_split_stage; empty if there is no pipeline, or if all stages have equal
-                      work */
+    tm_vec stages; /* vector of tm_split_stage; empty if there is no pipeline, or if all stages have
+                      equal work */
     double *of_rank; /* owned; [ranks->n][2] factors of each rank (see tm_change) */
     uint8_t *pairs;  /* owned; see tm_sets */
 } tm_split;

@@ -23,8 +23,8 @@ typedef struct finder {
     int64_t *late;  /* owned; from find_late */
     tm_keys places; /* of uint64_t: ids of operations, parallel to `late` */
     size_t runs;    /* maximum number of runs of a rank */
-    tm_vec ranks;   /* of tm_whatif_rank */
-    tm_vec slacks;  /* of tm_slack_run */
+    tm_vec ranks;   /* vector of tm_whatif_rank */
+    tm_vec slacks;  /* vector of tm_slack_run */
 } finder;
 
 /* Returns the latest time of each operation, then of each step, that does not delay the end of the

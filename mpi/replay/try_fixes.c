@@ -40,10 +40,10 @@ typedef struct whatif {
     tm_replay job;
     tm_fixer fixer;
     tm_trying trying; /* of the changes */
-    tm_vec trials;    /* of trial */
-    tm_vec members;   /* of uint32_t: indices of the trials' ranks */
-    tm_vec best; /* of tm_whatif_step: the best fix for each step among the fixes of a single rank
-                    that this process tried */
+    tm_vec trials;    /* vector of trial */
+    tm_vec members;   /* vector of uint32_t: indices of the trials' ranks */
+    tm_vec best; /* vector of tm_whatif_step: the best fix for each step among the fixes of a single
+                    rank that this process tried */
     int64_t *ideal; /* owned; [operations + steps] times if all ranks have the IDEAL weights */
     uint8_t *sets;  /* owned; [n_ranks] */
     int self, n_processes;

@@ -39,7 +39,7 @@ typedef struct graph {
     uint32_t *by_degree; /* [total + 1] first domain of each degree */
     size_t least;        /* no domain has a degree below this */
     tm_vec held;  /* vector of uint32_t: the vertices of all elements, element after element */
-    tm_vec links; /* of link */
+    tm_vec links; /* vector of link */
 } graph;
 
 static void free_graph(graph *g) {

@@ -85,7 +85,7 @@ typedef struct job {
 } job;
 
 struct tm_trend {
-    tm_vec jobs; /* of job */
+    tm_vec jobs; /* vector of job */
 };
 
 tm_trend *tm_trend_create(void) {

@@ -39,7 +39,7 @@ typedef struct member {
 } member;
 
 typedef struct archive {
-    tm_vec members;  /* of member */
+    tm_vec members;  /* vector of member */
     char *piece;     /* owned; [PIECE_BYTES + 1] */
     int64_t base_ns; /* base time of the last added trace that has a base time */
 } archive;

@@ -124,8 +124,9 @@ typedef struct tm_export_launch {
 
 /** Facts about a rank's events, collected before they are written. */
 typedef struct tm_export_survey {
-    tm_vec launches; /* of tm_export_launch: the rank's launches, ascending by call, then by row */
-    tm_vec begins;   /* of int64_t: start of each launch's call on the job's clock */
+    tm_vec launches; /* vector of tm_export_launch: the rank's launches, ascending by call, then by
+                        row */
+    tm_vec begins;   /* vector of int64_t: start of each launch's call on the job's clock */
     size_t at;       /* index into `launches` of the last result of tm_export_call_begin */
     /* Bytes of uint8_t with one bit for each row, which is set if the row is in the window. The
      * vector is empty if all rows are in the window. */

@@ -10,7 +10,7 @@
 /** A sub-track with its open events. */
 typedef struct tm_lane {
     uint64_t id; /* id of its track in the output, set by the caller; 0 in a new sub-track */
-    tm_vec ends; /* of int64_t: ends of the open events, the outermost first */
+    tm_vec ends; /* vector of int64_t: ends of the open events, the outermost first */
 } tm_lane;
 
 /** The sub-tracks of one track. */

@@ -11,7 +11,7 @@
 /* A buffer of bytes that grows. After an append has failed, `failed` is set and later appends do
  * nothing. tm_out works in the same way. */
 typedef struct tm_proto {
-    tm_vec bytes; /* of uint8_t */
+    tm_vec bytes; /* vector of uint8_t */
     bool failed;  /* memory ran out */
 } tm_proto;
 

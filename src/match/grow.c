@@ -23,7 +23,7 @@ typedef struct garden {
     const tm_growth *growth;
     tm_link_test *link_tests; /* [n x n] test of clusters i and j, for i < j */
     int64_t *partners;        /* [operations of the largest cluster] scratch */
-    tm_vec ties;              /* of tie: one for each join so far */
+    tm_vec ties;              /* vector of tie: one for each join so far */
 } garden;
 
 static tm_link_test *link_test_of(const garden *g, size_t i, size_t j) {

@@ -53,9 +53,9 @@ typedef struct tm_operation_answer {
 typedef struct tm_inference {
     /* of tm_comm_record: the records of all ranks of the hosts, as in tm_match_input.bare */
     tm_vec records;
-    tm_vec lanes;    /* of lane: the range of records of each rank and stream */
-    tm_vec clusters; /* of tm_cluster, host by host */
-    tm_vec hosts;    /* of int32_t: the host of each cluster */
+    tm_vec lanes;    /* vector of lane: the range of records of each rank and stream */
+    tm_vec clusters; /* vector of tm_cluster, host by host */
+    tm_vec hosts;    /* vector of int32_t: the host of each cluster */
 } tm_inference;
 
 void tm_inference_init(tm_inference *inference);
@@ -64,13 +64,13 @@ void tm_inference_free(tm_inference *inference);
 /** The clusters of hosts. They are sent to the processes that join them. The answer is
  * tm_host_answers. */
 typedef struct tm_host_report {
-    tm_vec operations; /* of tm_host_operation */
-    tm_vec members;    /* of tm_host_member */
+    tm_vec operations; /* vector of tm_host_operation */
+    tm_vec members;    /* vector of tm_host_member */
 } tm_host_report;
 
 typedef struct tm_host_answers {
-    tm_vec groups;     /* of tm_group_answer */
-    tm_vec operations; /* of tm_operation_answer */
+    tm_vec groups;     /* vector of tm_group_answer */
+    tm_vec operations; /* vector of tm_operation_answer */
 } tm_host_answers;
 
 tm_host_report tm_host_report_empty(void);

@@ -11,7 +11,7 @@
 /* A group that appears in the metadata of the rank's kernels. */
 typedef struct named {
     uint32_t name;
-    tm_vec ranks; /* of int64_t: rank at each place of the group, ascending */
+    tm_vec ranks; /* vector of int64_t: rank at each place of the group, ascending */
     /* Number of communicators that can be this group. A communicator that can be k different groups
      * counts k times. */
     size_t n_fit;

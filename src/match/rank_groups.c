@@ -49,12 +49,12 @@ struct tm_group_finder {
     const tm_names *names;
     int64_t world_size;
     tm_keys set_keys, group_keys; /* of set_key, group_key */
-    tm_vec sets;                  /* of tm_rank_list, parallel to set_keys */
-    tm_vec groups;                /* of shared_group, parallel to group_keys */
+    tm_vec sets;                  /* vector of tm_rank_list, parallel to set_keys */
+    tm_vec groups;                /* vector of shared_group, parallel to group_keys */
     /* The following members belong to the current rank. */
     const tm_timeline *timeline;
-    tm_vec known;   /* of known_group */
-    tm_vec configs; /* of config */
+    tm_vec known;   /* vector of known_group */
+    tm_vec configs; /* vector of config */
 };
 
 tm_status tm_group_finder_create(const tm_names *names, int64_t world_size, tm_group_finder **out,

@@ -28,7 +28,7 @@ typedef struct collector {
     int64_t world_size;
     int origin;
     tm_match_input *out;
-    tm_vec lanes;  /* of lane */
+    tm_vec lanes;  /* vector of lane */
     bool *is_bare; /* [tracks] some kernels of the track lack metadata */
     /* [tracks] index of the track that stands for the stream to which the track belongs */
     uint32_t *streams;

@@ -37,14 +37,15 @@ typedef struct tm_end {
 
 /** Data about the ranks of one process that are the input of matching. */
 typedef struct tm_match_input {
-    tm_vec records;   /* of tm_comm_record */
-    tm_vec sequences; /* of tm_sequence: one for each sequence of records with way PAIR or ORDER */
-    tm_vec ends;      /* of tm_end: one for each record with way ORDER */
-    tm_vec loose;     /* of tm_comm_record: kernels that ranks ran in different orders */
+    tm_vec records;   /* vector of tm_comm_record */
+    tm_vec sequences; /* vector of tm_sequence: one for each sequence of records with way PAIR or
+                         ORDER */
+    tm_vec ends;      /* vector of tm_end: one for each record with way ORDER */
+    tm_vec loose;     /* vector of tm_comm_record: kernels that ranks ran in different orders */
     /* of tm_comm_record with way INFERRED: all kernels of each stream on which some kernels lack
      * metadata. The key of such a record contains only the stream. */
     tm_vec bare;
-    tm_vec left_out;                /* of tm_left_out: counts of kernels that cannot be matched */
+    tm_vec left_out; /* vector of tm_left_out: counts of kernels that cannot be matched */
     struct tm_group_finder *groups; /* owned; created with the first rank */
 } tm_match_input;
 

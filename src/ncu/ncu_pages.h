@@ -9,8 +9,8 @@
 typedef struct tm_ncu_pages {
     tm_names *texts; /* borrowed */
     tm_keys metric_keys, rule_keys;
-    tm_vec metrics; /* of tm_ncu_metric */
-    tm_vec rules;   /* of tm_ncu_rule */
+    tm_vec metrics; /* vector of tm_ncu_metric */
+    tm_vec rules;   /* vector of tm_ncu_rule */
 } tm_ncu_pages;
 
 tm_ncu_pages tm_ncu_pages_make(tm_names *texts);

@@ -19,8 +19,8 @@ typedef struct tm_records {
     const char *bytes;
     size_t size;
     size_t at;     /* offset in the file at which the search for the next record starts */
-    tm_vec text;   /* of char: the record's fields without quotes, each zero-terminated */
-    tm_vec fields; /* of tm_field */
+    tm_vec text;   /* vector of char: the record's fields without quotes, each zero-terminated */
+    tm_vec fields; /* vector of tm_field */
 } tm_records;
 
 /** Initialises a reader of @p content [n], which must outlive the reader. */

@@ -20,7 +20,7 @@ struct tm_ncu {
     tm_names *keys;  /* "process, launch, name" of each launch; the id of this text is the index of
                         the launch + 1 */
     tm_vec launches; /* tm_ncu_launch */
-    tm_vec values;   /* of values, parallel to `launches` */
+    tm_vec values;   /* vector of values, parallel to `launches` */
     tm_vec scratch;  /* char */
     tm_ncu_pages pages;
 };

@@ -10,7 +10,7 @@ enum { DEPTH_MAX = 32, PIECE = 1 << 16, BYTES_MAX = 1 << 28 };
 typedef struct parser {
     tm_json_cursor cursor;
     tm_pickle *out;
-    tm_vec text;    /* of char: a text after decoding its escapes */
+    tm_vec text;    /* vector of char: a text after decoding its escapes */
     int64_t commas; /* missing ones */
     int depth;
     bool cut, memory, lax;

@@ -86,7 +86,7 @@ typedef struct machine {
     /* The first value above the last mark. The mark itself is the value below it, and contains the
      * index of the previous floor. */
     tm_pickle_value *floor;
-    tm_vec text;      /* of char */
+    tm_vec text;      /* vector of char */
     size_t values;    /* number of values ever put into containers */
     tm_status status; /* not TM_OK if reading failed; err is then set */
     bool ended;       /* the file ended inside the pickle */

@@ -41,7 +41,8 @@ typedef struct tm_pickle {
     /* of tm_pickle_value. The items of a dict alternate: key, value, key, value, ... */
     tm_vec items;
     tm_pickle_value root; /* the pickled value */
-    tm_vec stack, memo; /* of tm_pickle_value. The reader keeps this memory for the next pickle. */
+    tm_vec stack,
+        memo; /* vector of tm_pickle_value. The reader keeps this memory for the next pickle. */
 } tm_pickle;
 
 /** A pickle that holds nothing. */

@@ -21,7 +21,7 @@ enum {
 
 /** The ranks, or the steps, that the page keeps. */
 typedef struct tm_page_kept {
-    tm_vec kept; /* of int64_t, ascending */
+    tm_vec kept; /* vector of int64_t, ascending */
     /* of int64_t, ascending: the ranks or steps that are kept in tables with a row for each rank
      * and step */
     tm_vec cells;

@@ -20,8 +20,8 @@ enum {
 
 struct tm_page {
     tm_draft draft;
-    tm_vec *memory; /* of char: receives the page for a server; NULL: the page is written to the
-                       draft */
+    tm_vec *memory; /* vector of char: receives the page for a server; NULL: the page is written to
+                       the draft */
     size_t n;       /* number of bytes in the buffer */
     size_t n_bytes; /* number of bytes written so far */
     unsigned char buffer[BUFFER_BYTES];

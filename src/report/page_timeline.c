@@ -27,7 +27,7 @@ typedef struct maker {
     tm_timeline_budget left; /* the budget that remains after coverage */
     tm_timeline_blocks *out;
     tm_names *names; /* owned */
-    tm_vec from_0;   /* of int64_t */
+    tm_vec from_0;   /* vector of int64_t */
     tm_page_frame frame;
     tm_survey survey;
     tm_dictionary dictionary;
@@ -412,7 +412,7 @@ static void free_blocks(tm_timeline_blocks *blocks) {
 typedef struct page_block {
     const char *id;
     const tm_bytes *bytes;
-    tm_vec packed; /* of unsigned char; owned */
+    tm_vec packed; /* vector of unsigned char; owned */
 } page_block;
 
 static tm_status pack_blocks(page_block *blocks, size_t n, size_t *size, tm_error *err) {

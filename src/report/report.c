@@ -30,7 +30,7 @@ static const char *const timeline_needs[] = {"job.job", "overlap.step", "straggl
                                              "stragglers.step"};
 
 typedef struct table_part {
-    tm_vec packed; /* of unsigned char: rows of a large table, written after the program */
+    tm_vec packed; /* vector of unsigned char: rows of a large table, written after the program */
     size_t n_rows;
     size_t size; /* size of the rows in the page [B] */
     size_t most; /* maximum number of rows that the page may have */
@@ -50,7 +50,7 @@ typedef struct writer {
     const char *title;   /* title of the page, without "tmerge" */
     const char *version;
     const char *served; /* name of the store if the page is served; NULL: it is a file */
-    tm_vec *memory;     /* of char: receives the page for a server; NULL: the page is a file */
+    tm_vec *memory; /* vector of char: receives the page for a server; NULL: the page is a file */
 } writer;
 
 static void put_string(tm_out *out, const char *text) {

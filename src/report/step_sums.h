@@ -11,7 +11,7 @@
 #include "tmerge/table.h"
 
 typedef struct tm_step_sums {
-    tm_vec steps; /* of tm_step_sum, ascending by number */
+    tm_vec steps; /* vector of tm_step_sum, ascending by number */
 } tm_step_sums;
 
 /** Median, minimum and maximum of the time of a step. The time of a step is its mean over ranks.

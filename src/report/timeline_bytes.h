@@ -13,7 +13,7 @@
 /** A growing block. After a failed allocation, appends do nothing: check `failed` once at the
  * end. */
 typedef struct tm_bytes {
-    tm_vec bytes; /* of uint8_t */
+    tm_vec bytes; /* vector of uint8_t */
     bool failed;
 } tm_bytes;
 

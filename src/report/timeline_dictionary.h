@@ -9,7 +9,7 @@ typedef struct tm_dictionary {
     const tm_names *names; /* borrowed */
     uint32_t *number; /* owned; [number of name ids] for each name: 1 + its number in the page, or 0
                          if the page does not use it */
-    tm_vec used;      /* of uint32_t: name id of each number */
+    tm_vec used;      /* vector of uint32_t: name id of each number */
     size_t room;      /* room that is left for further texts [B] */
     size_t cut;       /* maximum size of one text [B]; longer ones are cut */
 } tm_dictionary;

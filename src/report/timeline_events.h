@@ -48,9 +48,9 @@ typedef struct tm_event_end {
  * drafts; names get their numbers when the drafts of all ranks are put in order. */
 typedef struct tm_event_draft {
     tm_bytes bytes;
-    tm_vec gaps;  /* of tm_event_gap */
-    tm_vec names; /* of uint32_t: ids of the names of all gaps */
-    tm_vec ends;  /* of tm_event_end: one for each rank, ascending by rank */
+    tm_vec gaps;  /* vector of tm_event_gap */
+    tm_vec names; /* vector of uint32_t: ids of the names of all gaps */
+    tm_vec ends;  /* vector of tm_event_end: one for each rank, ascending by rank */
 } tm_event_draft;
 
 /** Adds a gap for @p n names. Returns where the caller writes their ids; NULL when out of memory.
@@ -77,10 +77,11 @@ typedef struct tm_event_writer {
     const tm_operations *operations;
     int64_t job_begin_ns;
     tm_event_draft *out;
-    tm_vec rows;   /* of uint32_t: scratch */
-    tm_vec begins; /* of int64_t: scratch */
-    tm_vec shown;  /* of uint32_t: the rank's rows that were written, in the order of writing */
-    size_t n_gpu;  /* number of rows in `shown` that are on streams; these come first */
+    tm_vec rows;   /* vector of uint32_t: scratch */
+    tm_vec begins; /* vector of int64_t: scratch */
+    tm_vec
+        shown; /* vector of uint32_t: the rank's rows that were written, in the order of writing */
+    size_t n_gpu; /* number of rows in `shown` that are on streams; these come first */
 } tm_event_writer;
 
 tm_event_writer tm_event_writer_make(void);

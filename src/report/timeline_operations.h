@@ -28,11 +28,11 @@ typedef struct tm_operation {
 
 typedef struct tm_operations {
     tm_keys firsts;  /* keys (tm_operation_name) of all operations */
-    tm_vec all;      /* of tm_operation, in the order of the keys in `firsts` */
+    tm_vec all;      /* vector of tm_operation, in the order of the keys in `firsts` */
     uint32_t *shown; /* owned; [n_shown] for each operation of the page: its index in `all` */
     size_t n_shown;
-    tm_vec members;            /* of tm_operation_member: participations in the chosen operations,
-                                  rank by rank */
+    tm_vec members; /* vector of tm_operation_member: participations in the chosen operations,
+                       rank by rank */
     const tm_page_kept *ranks; /* ranks that have lanes; NULL: all ranks; borrowed */
 } tm_operations;
 

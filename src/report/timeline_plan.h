@@ -67,9 +67,9 @@ typedef struct tm_card {
 } tm_card;
 
 typedef struct tm_plan {
-    tm_vec cards;              /* of tm_card, ascending by rank */
-    tm_vec parts;              /* of tm_plan_part */
-    tm_vec spans;              /* of tm_span: the spans of all ranks, on the job's clock */
+    tm_vec cards;              /* vector of tm_card, ascending by rank */
+    tm_vec parts;              /* vector of tm_plan_part */
+    tm_vec spans;              /* vector of tm_span: the spans of all ranks, on the job's clock */
     bool all;                  /* all events are chosen */
     bool steps;                /* parts are steps */
     const tm_page_kept *ranks; /* ranks that have lanes; NULL: all ranks; borrowed */

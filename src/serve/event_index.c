@@ -26,8 +26,8 @@ struct tm_serve_events {
     tm_store_pieces *pieces,
         *more; /* `more` reads the attributes that tm_serve_events_want chose; NULL if it chose none
                 */
-    tm_vec blocks;       /* of block: the blocks of the first rank, then those of the second, and so
-                            on */
+    tm_vec blocks; /* vector of block: the blocks of the first rank, then those of the second, and
+                      so on */
     size_t *first_block; /* owned; [n + 1] number of each rank's first block */
 };
 
@@ -195,10 +195,10 @@ typedef struct reader {
     size_t gpu_rows; /* number of leading rows on GPU tracks */
     size_t room;     /* number of events that fit into the arrays of `out` */
     size_t next;     /* end of the rows that were read last; 0: none read */
-    tm_vec rows;     /* of uint32_t: the rank's rows that were taken, ascending */
+    tm_vec rows;     /* vector of uint32_t: the rank's rows that were taken, ascending */
     tm_vec attrs[TM_N_ATTRS]; /* attributes of the taken rows. Until renumber() runs, they contain
                                  the row numbers of the whole rank */
-    tm_vec shapes;            /* of tm_launch_shape: launch shapes of the taken kernels */
+    tm_vec shapes;            /* vector of tm_launch_shape: launch shapes of the taken kernels */
 } reader;
 
 size_t tm_serve_gpu_rows(const tm_timeline *rank) {

@@ -57,9 +57,9 @@ typedef struct tm_found {
     /* Time that the events cover. Time in which several events are nested counts once. once_ns[0]
      * is for GPU annotations, once_ns[1] for host events. */
     int64_t once_ns[2];
-    tm_vec events; /* of tm_found_event: the TM_FIND_MOST longest events, in descending order of
-                      duration. Events of equal duration are in ascending order of rank, begin_ns,
-                       name and kind. */
+    tm_vec events; /* vector of tm_found_event: the TM_FIND_MOST longest events, in descending order
+                      of duration. Events of equal duration are in ascending order of rank,
+                      begin_ns, name and kind. */
     tm_find_place next;
     int64_t blocks; /* number of blocks in the store. The search is complete when next.block has
                        this value */

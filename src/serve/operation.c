@@ -27,7 +27,7 @@ typedef struct search {
                                kernel that starts at begin_ns */
     int64_t begin_ns;
     int64_t from_ns, to_ns;
-    tm_vec kernels; /* of kernel, ascending by rank */
+    tm_vec kernels; /* vector of kernel, ascending by rank */
 } search;
 
 static bool is_reported(int table, const tm_record_column *column) {

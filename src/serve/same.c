@@ -10,7 +10,8 @@ typedef struct search {
     tm_serve_reader *reader;
     const tm_same_wish *wish;
     tm_same *out;
-    tm_vec events; /* of tm_serve_event: the events of this name on one rank, ascending by begin */
+    tm_vec events; /* vector of tm_serve_event: the events of this name on one rank, ascending by
+                      begin */
 } search;
 
 static int by_begin(const void *a, const void *b) {

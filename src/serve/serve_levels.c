@@ -17,10 +17,10 @@ typedef struct run {
 
 struct tm_serve_levels {
     tm_store_column *begin, *busy;
-    tm_vec runs;           /* of run: the runs of all ranks, ascending by rank */
+    tm_vec runs;           /* vector of run: the runs of all ranks, ascending by rank */
     size_t *first_run;     /* owned; [n_ranks + 1] index of each rank's first run */
-    tm_vec marks;          /* of int64_t: start of every MARK_ROWS-th row */
-    tm_vec begins, busies; /* of int64_t: scratch */
+    tm_vec marks;          /* vector of int64_t: start of every MARK_ROWS-th row */
+    tm_vec begins, busies; /* vector of int64_t: scratch */
 };
 
 typedef struct looker {

@@ -22,10 +22,10 @@ typedef struct compared {
                       all entries. 0: the entry is free. */
     size_t seen;   /* number of ranks whose events have been read */
     size_t next;   /* index of the list that is compared next */
-    tm_vec lists;  /* of list: in the order of the ranks; when the comparison starts, they are
-                      sorted by `name` and `n` */
-    tm_vec values; /* of float: durations [ns]. The comparison replaces each duration by the ratio
-                      of tm_slow_event, or by 0 if there is no ratio. */
+    tm_vec lists; /* vector of list: in the order of the ranks; when the comparison starts, they are
+                     sorted by `name` and `n` */
+    tm_vec values;  /* vector of float: durations [ns]. The comparison replaces each duration by the
+                       ratio  of tm_slow_event, or by 0 if there is no ratio. */
     size_t *firsts; /* owned; [n]: index of each rank's first value */
 } compared;
 
@@ -35,7 +35,7 @@ struct tm_slow {
     size_t most;
     uint64_t clock;
     compared kept[STEPS_KEPT];
-    tm_vec events; /* of tm_serve_event: scratch */
+    tm_vec events; /* vector of tm_serve_event: scratch */
 };
 
 tm_status tm_slow_open(tm_serve_reader *reader, size_t most, tm_slow **out, tm_error *err) {

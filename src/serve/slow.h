@@ -34,8 +34,8 @@ typedef struct tm_slow_event {
 } tm_slow_event;
 
 typedef struct tm_slow_answer {
-    tm_vec events; /* of tm_slow_event: the events that have a ratio, sorted by step, rank, name and
-                      begin */
+    tm_vec events; /* vector of tm_slow_event: the events that have a ratio, sorted by step, rank,
+                      name and begin */
     int64_t next;  /* value of `at` for the next call; -1 if the answer is complete */
     int64_t step, seen, of; /* progress: `seen` of the `of` ranks in the current step `step` were
                                read */

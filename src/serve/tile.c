@@ -24,7 +24,7 @@ typedef struct maker {
     tm_event_writer writer;
     tm_operations operations; /* always empty: the page already has the operations */
     tm_plan plan;
-    tm_vec shares; /* of uint8_t: scratch */
+    tm_vec shares; /* vector of uint8_t: scratch */
 } maker;
 
 static bool has(const int64_t *numbers, size_t n, int64_t number) {

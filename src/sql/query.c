@@ -32,7 +32,7 @@ struct tm_sql_query {
     int64_t next_ns;    /* limits.meanwhile is called at this processor time [ns] */
     const char *denied; /* what the refused statement would have done; NULL: not refused */
     seen *seen;         /* owned; [def.n_columns] */
-    tm_vec values;      /* of sqlite3_value *, owned: the cells, if they are held */
+    tm_vec values;      /* vector of sqlite3_value *, owned: the cells, if they are held */
     tm_column *columns; /* owned; the columns of `def`. Their names are owned, too */
     tm_table_def def;
     tm_tables held;

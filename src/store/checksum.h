@@ -29,7 +29,7 @@ typedef struct tm_extent {
 
 typedef struct tm_checksum {
     uint64_t content_bytes;
-    tm_vec extents;           /* of tm_extent */
+    tm_vec extents;           /* vector of tm_extent */
     uint64_t *data_before;    /* owned; [extents.n + 1] number of data bytes before each extent. The
                                  last element is the number of all data bytes */
     unsigned char *structure; /* owned; the bytes that are not data, concatenated */

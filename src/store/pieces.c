@@ -19,8 +19,8 @@ typedef struct piece_table {
                        from the rank's first row. NULL if the table is not indexed. */
     size_t done;    /* number of the rank's rows read so far */
     size_t room;    /* number of rows for which the array has room */
-    tm_vec ahead;   /* of int64_t: the rows of the events of the attribute rows after the first
-                       `done` ones, as far as they were read */
+    tm_vec ahead; /* vector of int64_t: the rows of the events of the attribute rows after the first
+                     `done` ones, as far as they were read */
 } piece_table;
 
 struct tm_store_pieces {
@@ -31,7 +31,7 @@ struct tm_store_pieces {
                             if not indexed */
     tm_row_base *bases;  /* owned; [n_ranks + 1] first row of each rank, in each table */
     piece_table tables[TM_N_RECORDS];
-    tm_vec rows;       /* of char: buffer for rows of a column */
+    tm_vec rows;       /* vector of char: buffer for rows of a column */
     tm_timeline piece; /* the arrays of this timeline are owned */
     tm_timeline shown; /* The timeline that the caller sees. It has only those columns of `piece`
                           that were read for it. Its arrays are borrowed from `piece`. */

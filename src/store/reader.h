@@ -15,7 +15,7 @@ struct tm_store {
     tm_verified_file *verified; /* owned */
     hid_t file;
     tm_arena arena;
-    tm_vec tables; /* of const char *, in the arena */
+    tm_vec tables; /* vector of const char *, in the arena */
 };
 
 /** Fails with TM_ERR_INPUT and the message "the store is damaged: WHAT". If memory ran out, fails

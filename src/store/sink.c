@@ -18,7 +18,7 @@ typedef struct sink_file {
     tm_sink *sink;
     haddr_t allocated; /* end of the addresses that HDF5 has allocated */
     haddr_t end;       /* end of the file */
-    tm_vec data;       /* of tm_extent: the written data of datasets */
+    tm_vec data;       /* vector of tm_extent: the written data of datasets */
 } sink_file;
 
 static void keep_error(tm_sink *sink) {

@@ -6,7 +6,7 @@
 #include "table/shown.h"
 
 typedef struct tm_alike {
-    tm_vec seen;   /* of pair: hash of the shown text, and hash of the whole text. After
+    tm_vec seen;   /* vector of pair: hash of the shown text, and hash of the whole text. After
                       tm_alike_end, only pairs of ambiguous shown texts are left */
     size_t limit;  /* duplicates are removed when there are this many pairs */
     size_t points; /* maximum length of a shown text [code points] */

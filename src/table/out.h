@@ -11,7 +11,7 @@
 /* A renderer appends hundreds of times, so a failure is remembered, not returned by each append.
  * Loops over rows check `failed`, to stop early. */
 typedef struct tm_out {
-    tm_vec bytes; /* of char */
+    tm_vec bytes; /* vector of char */
     bool failed;  /* out of memory; later appends are dropped */
 } tm_out;
 

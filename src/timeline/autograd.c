@@ -16,7 +16,7 @@ typedef struct numbered {
 typedef struct passes {
     tm_operator_attr *rows; /* borrowed */
     const tm_raw_event *events;
-    tm_vec forward;  /* of numbered: sorted by track, number and begin */
+    tm_vec forward;  /* vector of numbered: sorted by track, number and begin */
     tm_vec backward; /* the same */
 } passes;
 

@@ -10,8 +10,8 @@
 struct tm_classifier {
     regex_t extra;
     bool has_extra;
-    tm_vec known; /* of looked_up: the kind of each name, indexed by name id */
-    tm_vec text;  /* of char: terminated copy of the current name */
+    tm_vec known; /* vector of looked_up: the kind of each name, indexed by name id */
+    tm_vec text;  /* vector of char: terminated copy of the current name */
 };
 
 typedef struct looked_up {

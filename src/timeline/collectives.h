@@ -202,20 +202,22 @@ typedef struct tm_pipeline_use {
 
 /** What a process knows about the matched operations. */
 typedef struct tm_collectives {
-    tm_vec records;   /* of tm_comm_record; those of an instance are adjacent */
-    tm_vec instances; /* of tm_instance: the operations that this process matched */
-    tm_vec values;    /* of tm_instance_value: operations of the groups that this process owns */
-    tm_vec worst;     /* of tm_worst: from the job's operations with the largest waits, those that
-                         this process matched */
+    tm_vec records;   /* vector of tm_comm_record; those of an instance are adjacent */
+    tm_vec instances; /* vector of tm_instance: the operations that this process matched */
+    tm_vec
+        values;   /* vector of tm_instance_value: operations of the groups that this process owns */
+    tm_vec worst; /* vector of tm_worst: from the job's operations with the largest waits, those
+                     that this process matched */
     /* of tm_worst: from the job's most exposed operations, those that this process matched */
     tm_vec exposed;
-    tm_vec pairs;     /* of tm_pair: the pairs whose late rank is owned by this process */
-    tm_vec left_out;  /* of tm_left_out: numbers of unmatched kernels, as counted by this process */
-    tm_vec costs;     /* of tm_cost: the costs of ranks in each step */
-    tm_vec members;   /* of tm_group_member: the groups of the ranks that this process holds */
-    tm_vec own_times; /* of tm_own_time: the own times of all members of the groups that this
+    tm_vec pairs;    /* vector of tm_pair: the pairs whose late rank is owned by this process */
+    tm_vec left_out; /* vector of tm_left_out: numbers of unmatched kernels, as counted by this
+                        process */
+    tm_vec costs;    /* vector of tm_cost: the costs of ranks in each step */
+    tm_vec members; /* vector of tm_group_member: the groups of the ranks that this process holds */
+    tm_vec own_times; /* vector of tm_own_time: the own times of all members of the groups that this
                          process owns */
-    tm_vec stages;    /* of tm_stage (waits/stages.h): all ranks of the pipeline */
+    tm_vec stages;    /* vector of tm_stage (waits/stages.h): all ranks of the pipeline */
     int64_t n_waits;  /* number of the job's operations with known waits */
     tm_pipeline_use pipeline;
     bool first_process; /* this process reports for the whole job */

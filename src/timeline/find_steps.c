@@ -20,8 +20,8 @@ typedef struct annotation {
 
 /* Annotations that may be steps, and the profiler's own steps, which are marked in any case. */
 typedef struct candidates {
-    tm_vec found;    /* of annotation */
-    tm_vec profiler; /* of rows: TM_STEP_PROFILER */
+    tm_vec found;    /* vector of annotation */
+    tm_vec profiler; /* vector of rows: TM_STEP_PROFILER */
 } candidates;
 
 static int by_begin(const void *a, const void *b) {

@@ -15,7 +15,7 @@ enum {
 
 /* One level: the rows of all sub-tracks. */
 typedef struct level {
-    tm_vec rows; /* of tm_level: sorted by sub-track, then by begin */
+    tm_vec rows; /* vector of tm_level: sorted by sub-track, then by begin */
     int exponent;
     /* The members below are used while events are counted. `first`: where the rows of each
      * sub-track start. `last`: row of the last event of each sub-track. `others`: rows of buckets

@@ -24,7 +24,7 @@ typedef struct cutter {
     const char *p, *end;
     tm_names *names;
     tm_vec *own, *lists;
-    tm_vec open;    /* of open_array */
+    tm_vec open;    /* vector of open_array */
     bool ambiguous; /* the text contains something that looks like a reference to a list */
     bool cuts;
 } cutter;

@@ -44,7 +44,8 @@ bool tm_timeline_metadata_whole(const tm_timeline *timeline, const tm_names *nam
 
 /** A list of ranks. */
 typedef struct tm_rank_list {
-    tm_vec ranks; /* of int64_t, ascending; empty if the list was truncated ("...") or is no list */
+    tm_vec ranks; /* vector of int64_t, ascending; empty if the list was truncated ("...") or is no
+                     list */
     bool more;    /* the list was like "[0, 1, ?]": there are further ranks, which have no trace */
     bool read;    /* by tm_rank_list_read */
 } tm_rank_list;

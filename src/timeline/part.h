@@ -48,10 +48,11 @@ typedef struct tm_part {
     int index, n;    /* index of the part, 0 to n - 1 */
     tm_trace *trace; /* borrowed. Before tm_part_finish, the starts of its events do not include the
                         base time, and its tracks have no names */
-    tm_vec labels;   /* of tm_label, in file order */
-    tm_vec metadata; /* of char: ,"key":value for each top-level value except the events */
-    tm_vec marks;    /* of tm_mark, in file order */
-    tm_vec flows;    /* of tm_flow: a sample of the flows. It has the flows with (id & flow_mask) ==
+    tm_vec labels;   /* vector of tm_label, in file order */
+    tm_vec metadata; /* vector of char: ,"key":value for each top-level value except the events */
+    tm_vec marks;    /* vector of tm_mark, in file order */
+    tm_vec flows;    /* vector of tm_flow: a sample of the flows. It has the flows with (id &
+                        flow_mask) ==
                         0 */
     uint64_t flow_mask;
     int64_t base_ns; /* base time; -1 if not found so far */

@@ -11,8 +11,8 @@ typedef struct regrouping {
     const tm_vec *moves;
     int64_t replica;
     tm_keys known; /* of uint32_t: lists */
-    tm_vec moved;  /* of uint32_t: name id of the renumbered list, for each list in `known` */
-    tm_vec text;   /* of char */
+    tm_vec moved; /* vector of uint32_t: name id of the renumbered list, for each list in `known` */
+    tm_vec text;  /* vector of char */
     /* Cache for groups that are given by size, start and stride: the last such group, and its start
      * in the job. */
     int32_t size, start, stride, moved_start;

@@ -73,7 +73,7 @@ typedef struct tm_trace {
     uint32_t host;      /* name id; TM_NO_NAME: not in the trace */
     uint32_t metadata;  /* name id of the top-level JSON values, without traceEvents and without the
                            lists */
-    tm_vec lists;       /* of uint32_t: name ids of the lists of the metadata (metadata.h) */
+    tm_vec lists;       /* vector of uint32_t: name ids of the lists of the metadata (metadata.h) */
     int64_t rank;       /* -1: not in the trace */
     int64_t world_size; /* -1: not in the trace */
     int64_t base_ns;    /* base time, already added to the times; -1: not in the trace */
@@ -84,16 +84,16 @@ typedef struct tm_trace {
     bool left_out; /* set by tm_timeline_build: the trace overlaps an earlier trace of its rank and
                       was left out */
     int64_t counts[TM_N_COUNTS];
-    tm_vec events; /* of tm_raw_event */
-    tm_vec tracks; /* of tm_track, without first and count */
+    tm_vec events; /* vector of tm_raw_event */
+    tm_vec tracks; /* vector of tm_track, without first and count */
     /* of uint32_t: hash table for tm_trace_track. A slot contains 1 + the index of a track, or 0 if
      * it is free. */
     tm_vec track_slots;
     size_t n_slotted;         /* tracks in track_slots */
-    tm_vec attrs[TM_N_ATTRS]; /* of tm_launch_attr, ... */
+    tm_vec attrs[TM_N_ATTRS]; /* vector of tm_launch_attr, ... */
     tm_keys shapes;           /* of tm_launch_shape: distinct launch parameters of the kernels */
-    tm_vec communicators;     /* of tm_communicator, in any order */
-    tm_vec handovers;         /* of tm_handover; used by tm_trace_link */
+    tm_vec communicators;     /* vector of tm_communicator, in any order */
+    tm_vec handovers;         /* vector of tm_handover; used by tm_trace_link */
 } tm_trace;
 
 void tm_trace_init(tm_trace *trace);

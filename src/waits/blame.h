@@ -23,7 +23,7 @@ int64_t tm_share_round(tm_share share);
 /** Sums of waits: one sum for each pair of a late rank and a waiting rank. Initialise it with 0. */
 typedef struct tm_pair_map {
     tm_keys pairs;
-    tm_vec shares; /* of tm_share, one per pair */
+    tm_vec shares; /* vector of tm_share, one per pair */
 } tm_pair_map;
 
 /** Adds a share to the sum of a pair of ranks. @p rank is late, and @p for_rank waits for it.

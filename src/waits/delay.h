@@ -104,8 +104,8 @@ void tm_delay_together(const tm_collectives *collectives, tm_visit *visits);
 
 /** Output of propagation. Initialise with TM_DELAY_FLOW(); the caller frees it. */
 typedef struct tm_delay_flow {
-    tm_vec pending_costs; /* of tm_pending_cost: cost to pass back next */
-    tm_vec costs;         /* of tm_cost: cost that ranks have passed on, and cost that they keep */
+    tm_vec pending_costs; /* vector of tm_pending_cost: cost to pass back next */
+    tm_vec costs; /* vector of tm_cost: cost that ranks have passed on, and cost that they keep */
 } tm_delay_flow;
 
 #define TM_DELAY_FLOW() ((tm_delay_flow){TM_VEC(tm_pending_cost), TM_VEC(tm_cost)})

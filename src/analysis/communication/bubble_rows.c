@@ -136,7 +136,7 @@ typedef struct survey {
     const tm_table *places, *parts;
     int64_t *pipeline; /* owned; [rows of places] number of the pipeline that the row's rank belongs
                           to */
-    tm_vec runs;       /* of run */
+    tm_vec runs;       /* vector of run */
 } survey;
 
 static int64_t stage_of(const tm_table *places, int64_t rank) {

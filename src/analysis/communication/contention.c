@@ -125,7 +125,7 @@ typedef struct survey {
     uint32_t *alike; /* [launch shapes] index of the first shape with equal grid and block */
     tm_keys keys;    /* of tm_named_shape: name, and launch shape as in `alike` */
     tm_vec shapes;   /* [keys] of shape */
-    tm_vec samples;  /* of sample */
+    tm_vec samples;  /* vector of sample */
     size_t next;     /* first communication interval that later kernels may overlap */
     int64_t last_ns; /* start of the previous kernel */
 } survey;

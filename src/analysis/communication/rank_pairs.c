@@ -105,9 +105,9 @@ typedef struct pair_record {
 typedef struct rank_records {
     const tm_rank_view *view;
     tm_keys lists;  /* of uint32_t: name ids of texts that are lists of ranks */
-    tm_vec groups;  /* of tm_rank_list: one per list */
+    tm_vec groups;  /* vector of tm_rank_list: one per list */
     tm_keys pairs;  /* of pair */
-    tm_vec records; /* of pair_record: one per pair */
+    tm_vec records; /* vector of pair_record: one per pair */
 } rank_records;
 
 /* One side of an operation on one rank: what the rank sends to the ranks of its group, or what it

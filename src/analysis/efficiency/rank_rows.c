@@ -194,7 +194,7 @@ enum { DEVICES_MAX = 64 };
 typedef struct rank_sums {
     const tm_timeline *timeline;
     tm_keys keys;
-    tm_vec numbers; /* of number_sum */
+    tm_vec numbers; /* vector of number_sum */
     step_sum *steps;
     int32_t devices[DEVICES_MAX];
     int n_devices;

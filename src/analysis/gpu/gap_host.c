@@ -24,7 +24,7 @@ typedef struct walk {
     /* Number of gaps, and index of the first gap that ends after at_ns. */
     size_t n, gap;
     int64_t at_ns;
-    tm_vec open;   /* of open_call, innermost last */
+    tm_vec open;   /* vector of open_call, innermost last */
     tm_keys parts; /* of part_key */
     tm_vec times;  /* [parts] of int64_t: time of the key [ns] */
 } walk;

@@ -117,7 +117,7 @@ typedef struct group {
 /* Finds groups by name and shape. The id of a key is 1 + the index of its group. */
 typedef struct groups {
     tm_names *keys;
-    tm_vec list; /* of group */
+    tm_vec list; /* vector of group */
     tm_vec key;  /* char: scratch */
 } groups;
 

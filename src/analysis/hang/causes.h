@@ -21,10 +21,10 @@ typedef enum tm_hang_reason {
 
 typedef struct tm_hang_causes {
     tm_hang_reason reason;
-    tm_vec culprits; /* of int64_t, ascending: the named ranks */
-    tm_vec also;     /* of int64_t, ascending: ranks without a dump, which may also be missing */
-    tm_vec besides; /* of int64_t, ascending. Only with TM_HANG_DIFFERS: ranks that issued the right
-                       operations and do not wait, although other ranks wait for them. */
+    tm_vec culprits; /* vector of int64_t, ascending: the named ranks */
+    tm_vec also; /* vector of int64_t, ascending: ranks without a dump, which may also be missing */
+    tm_vec besides; /* vector of int64_t, ascending. Only with TM_HANG_DIFFERS: ranks that issued
+                       the right operations and do not wait, although other ranks wait for them. */
     bool sure;      /* the named ranks are the only explanation of the hang */
     int64_t longest_ns; /* upper bound of a rank's wait [ns]; -1: unknown */
     size_t front; /* first front that named ranks have not reached, or where they differ; fronts.n:

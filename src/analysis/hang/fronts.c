@@ -11,7 +11,7 @@
 
 /* The members of a group. */
 typedef struct members {
-    tm_vec ranks; /* of int64_t, in the order of the group */
+    tm_vec ranks; /* vector of int64_t, in the order of the group */
     bool reported;
 } members;
 

@@ -58,8 +58,8 @@ typedef struct tm_hang_world {
     /* owned; [n_ranks] the process of each rank, from the answer of RAS; NULL: there is no answer
      * for these ranks */
     tm_hang_process *processes;
-    tm_vec unreadable; /* of int64_t, ascending: ranks with an unreadable dump */
-    tm_vec fronts;     /* of tm_hang_front */
+    tm_vec unreadable; /* vector of int64_t, ascending: ranks with an unreadable dump */
+    tm_vec fronts;     /* vector of tm_hang_front */
 } tm_hang_world;
 
 #define TM_HANG_NO_ROW SIZE_MAX

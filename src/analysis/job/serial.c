@@ -49,9 +49,9 @@ typedef struct search {
     const tm_rank_view *view;
     recorded *recordings; /* ascending in begin */
     size_t n_recordings;
-    tm_vec waits; /* of waited, ascending */
+    tm_vec waits; /* vector of waited, ascending */
     size_t next;  /* index of the first wait after the launch of the previous kernel */
-    tm_vec found; /* of cover */
+    tm_vec found; /* vector of cover */
     tm_serial *out;
 } search;
 

@@ -337,10 +337,10 @@ static tm_status add_curve(tm_category_walk walk, tm_table *table, tm_error *err
 /* State of the analysis of a rank. */
 typedef struct rank_memory {
     const tm_rank_view *view;
-    tm_vec devices; /* of tm_device_levels */
+    tm_vec devices; /* vector of tm_device_levels */
     tm_owners owners[TM_N_OWNER_LEVELS];
     tm_scopes scopes;
-    tm_vec passes; /* of tm_backward_pass */
+    tm_vec passes; /* vector of tm_backward_pass */
 } rank_memory;
 
 /* Prepares what the tables need. The caller frees *m, also on failure. */

@@ -63,7 +63,7 @@ typedef struct tree {
     const tm_calls *calls;
     const tm_passes *passes; /* or NULL */
     tm_keys keys;            /* of node_key */
-    tm_vec nodes;            /* of node */
+    tm_vec nodes;            /* vector of node */
     uint64_t *hashes;        /* [names] hash of each name; 0: not yet computed */
     uint32_t *of;            /* [calls] node of each call */
     bool stacks;             /* whether nodes are functions of recorded call stacks */

@@ -15,7 +15,7 @@ typedef struct open_call {
 
 typedef struct walk {
     const tm_timeline *timeline;
-    tm_vec calls; /* of tm_call */
+    tm_vec calls; /* vector of tm_call */
     tm_vec open;  /* vector of open_call, innermost last */
     uint32_t *above;
 } walk;

@@ -40,7 +40,7 @@ typedef struct tm_gap {
 
 /** The gaps of a rank, and what its host did in them. */
 typedef struct tm_gaps {
-    tm_vec gaps;                /* of tm_gap, ascending */
+    tm_vec gaps;                /* vector of tm_gap, ascending */
     const tm_intervals *hidden; /* times in which the GPU may have done unrecorded work; borrowed */
     /* times in which the host waited for the next batch, without times in `hidden` */
     tm_intervals input;

@@ -56,7 +56,7 @@ typedef struct survey {
     uint8_t *step_kernels; /* [n_steps] whether a recorded kernel belongs to the step */
     tm_vec calls;          /* vector of made, ascending by begin_ns */
     tm_vec unlinked;       /* vector of int64_t: starts of kernels without a known launch */
-    tm_vec others;         /* of reported */
+    tm_vec others;         /* vector of reported */
 } survey;
 
 static void set_run(survey *s, uint32_t call, uint32_t row) {

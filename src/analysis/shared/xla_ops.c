@@ -7,7 +7,7 @@
 /* Operations of a track that have not ended and may contain others, innermost last. */
 typedef struct nest {
     const tm_timeline *timeline;
-    tm_vec *ops;  /* of tm_xla_op */
+    tm_vec *ops;  /* vector of tm_xla_op */
     tm_vec stack; /* vector of uint32_t: indices into ops */
 } nest;
 

@@ -30,7 +30,7 @@ typedef struct state {
     /* Index of the interval of `within` that was used last. The next event is mostly in the same
      * interval. */
     size_t last;
-    tm_vec streams; /* of stream */
+    tm_vec streams; /* vector of stream */
     /* Vector of edge, latest first. It has the next start of each stream, and the ends of the
      * running kernels. */
     tm_vec edges;

@@ -64,7 +64,7 @@ typedef struct node_key {
 
 typedef struct finding {
     const tm_rank_view *view;
-    tm_vec marks;   /* of mark */
+    tm_vec marks;   /* vector of mark */
     uint8_t *known; /* [names] chore of each name; UNKNOWN: not yet looked at */
     tm_step_part *steps;
     bool numbered;

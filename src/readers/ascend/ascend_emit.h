@@ -41,12 +41,12 @@ typedef struct tm_ascend_emitter {
     tm_part *part;    /* borrowed */
     tm_trace *trace;  /* borrowed: the part's */
     tm_names *names;  /* borrowed */
-    tm_vec scratch;   /* of char: decoded strings */
-    tm_vec processes; /* of tm_ascend_process */
+    tm_vec scratch;   /* vector of char: decoded strings */
+    tm_vec processes; /* vector of tm_ascend_process */
     size_t last;      /* index of the process that was used last */
-    tm_vec unsure;    /* of uint32_t: rows of copies that may be parts of collectives */
-    tm_vec carrying;  /* of uint32_t: tracks that have parts of collectives */
-    tm_vec mesh;      /* of uint32_t: rows of operations with a mesh algorithm */
+    tm_vec unsure;    /* vector of uint32_t: rows of copies that may be parts of collectives */
+    tm_vec carrying;  /* vector of uint32_t: tracks that have parts of collectives */
+    tm_vec mesh;      /* vector of uint32_t: rows of operations with a mesh algorithm */
     const tm_ascend_groups *groups; /* borrowed */
     tm_ascend_flows flows;
     tm_ascend_lanes lanes;

@@ -42,13 +42,13 @@ typedef struct launched {
 typedef struct linker {
     const tm_ascend_flows *flows;
     tm_trace *trace;
-    tm_vec calls;    /* of place: sorted by track and start, outer calls first; inserted calls come
-                        after these */
-    tm_reach ends;   /* ends of the recorded calls */
+    tm_vec calls;  /* vector of place: sorted by track and start, outer calls first; inserted calls
+                      come  after these */
+    tm_reach ends; /* ends of the recorded calls */
     tm_reach takers; /* ends of the recorded calls that dequeue */
-    tm_vec devices;  /* of place: sorted by track and start */
-    tm_vec launched; /* of launched: one for each element of `devices` */
-    tm_vec starts;   /* of tip: starts of arrows, sorted by id, then by time */
+    tm_vec devices;  /* vector of place: sorted by track and start */
+    tm_vec launched; /* vector of launched: one for each element of `devices` */
+    tm_vec starts;   /* vector of tip: starts of arrows, sorted by id, then by time */
 } linker;
 
 void tm_ascend_flows_init(tm_ascend_flows *flows) {

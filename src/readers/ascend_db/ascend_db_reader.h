@@ -24,18 +24,18 @@ typedef struct tm_ascend_db {
     tm_names *names;
     tm_trace *trace;
     tm_ascend_db_strings strings;
-    tm_vec groups; /* of tm_ascend_db_group */
+    tm_vec groups; /* vector of tm_ascend_db_group */
     /* Descriptions of tasks. Only ascend_db_tasks.c uses this member and the next two. */
     tm_vec infos;
     tm_vec copies; /* sizes and directions of copies, by task */
     tm_vec types;  /* element types */
-    tm_vec mesh;   /* of uint32_t: rows of operations that ran as a mesh */
+    tm_vec mesh;   /* vector of uint32_t: rows of operations that ran as a mesh */
     /* Every kernel has a description, so a task without a description is not a kernel. */
     bool describes_all;
     /* Lists of connections. Only ascend_db_calls.c uses this member and the next two. */
     tm_vec connections;
     tm_vec stacks;
-    tm_vec scratch; /* of char */
+    tm_vec scratch; /* vector of char */
     tm_ascend_flows flows;
     tm_ascend_lanes lanes; /* the profiler's own sums */
     /* device of the tasks; -1 if unknown; TM_ASCEND_DB_SEVERAL if there are several */

@@ -37,7 +37,8 @@ enum { FIELDS(FIELD_ENUM) N_FIELDS };
 /* Positions of the fields among the members of an entry. Most entries of a dump have the same keys
  * in the same order. */
 typedef struct layout {
-    tm_vec keys; /* of uint32_t: ids of the keys' texts; TM_NAME_FAILED: the key is not a text */
+    tm_vec keys; /* vector of uint32_t: ids of the keys' texts; TM_NAME_FAILED: the key is not a
+                    text */
     size_t at[N_FIELDS]; /* index of the field's value among the entry's members; 0: none */
 } layout;
 
@@ -74,11 +75,11 @@ typedef struct op_name {
 struct tm_flight {
     tm_pickle values;
     tm_vec groups, ranks; /* groups: of tm_flight_group; ranks: of int64_t */
-    tm_vec calls;         /* of tm_flight_call */
-    tm_vec texts;         /* of known_text, by the text's id */
+    tm_vec calls;         /* vector of tm_flight_call */
+    tm_vec texts;         /* vector of known_text, by the text's id */
     layout layout;        /* layout of the entry that was read last */
     long_list list;
-    tm_vec ops; /* of op_name */
+    tm_vec ops; /* vector of op_name */
     int64_t rank, left_out;
     const char *version;
     bool cut;

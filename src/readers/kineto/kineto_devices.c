@@ -48,8 +48,8 @@ typedef struct judge {
     tm_part *whole;
     tm_trace *trace;
     tm_names *names;
-    tm_vec pending;   /* of tm_mark: the marked events, grouped by category and process */
-    tm_vec processes; /* of uint32_t: name ids of processes that have operators, ascending */
+    tm_vec pending;   /* vector of tm_mark: the marked events, grouped by category and process */
+    tm_vec processes; /* vector of uint32_t: name ids of processes that have operators, ascending */
     tm_vec unknown;   /* vector of struct seen: categories that may be device work or not */
     tm_kineto_flows flows;
 } judge;

@@ -33,7 +33,7 @@ typedef struct tm_kineto_emitter {
     tm_part *part;           /* borrowed */
     tm_trace *trace;         /* borrowed: part->trace */
     tm_names *names;         /* borrowed */
-    tm_vec scratch;          /* of char: decoded strings */
+    tm_vec scratch;          /* vector of char: decoded strings */
     const char *device_word; /* name of the devices as known so far, or NULL */
     tm_kineto_track_cache tracks[1 << TM_KINETO_TRACK_BITS];
     tm_kineto_category_cache categories[1 << TM_KINETO_CATEGORY_BITS];

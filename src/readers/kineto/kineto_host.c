@@ -156,9 +156,9 @@ typedef struct finisher {
     tm_trace *trace;
     tm_names *names;
     tm_collective_attr *rows;
-    tm_vec asked, operations; /* of part, sorted by begin */
-    tm_vec groups;            /* of group, in the order of creation */
-    tm_vec workers;           /* of worker, sorted by thread id */
+    tm_vec asked, operations; /* vector of part, sorted by begin */
+    tm_vec groups;            /* vector of group, in the order of creation */
+    tm_vec workers;           /* vector of worker, sorted by thread id */
     int64_t world_size;       /* -1 unknown */
     bool no_gpu;              /* the profiler found no GPU */
     bool gpu;                 /* the profiler found a GPU, or the backend is a GPU library */

@@ -66,8 +66,8 @@ typedef struct link {
 
 typedef struct reading {
     tm_keys *ids;
-    tm_vec processes; /* of process */
-    tm_vec links;     /* of link */
+    tm_vec processes; /* vector of process */
+    tm_vec links;     /* vector of link */
 } reading;
 
 static uint64_t id_of(const tm_kineto_event *event) {

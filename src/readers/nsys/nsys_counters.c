@@ -14,7 +14,7 @@ typedef struct metric {
 
 typedef struct sampling {
     tm_nsys_emitter *e;
-    tm_vec metrics; /* of metric: a few dozen */
+    tm_vec metrics; /* vector of metric: a few dozen */
     /* of metric: `number` is the number of a GPU in the machine, `name` is its CUDA ordinal */
     tm_vec gpus;
 } sampling;

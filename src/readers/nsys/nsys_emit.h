@@ -36,24 +36,24 @@ typedef struct tm_nsys_emitter {
     tm_names *names;
     tm_trace *trace;
     int64_t base_ns; /* added to every time */
-    tm_vec devices;  /* of tm_nsys_device */
+    tm_vec devices;  /* vector of tm_nsys_device */
 
     int64_t n_rows, n_done; /* numbers of rows in all tables, approximate; to report progress */
     /* statement that looks up a text in StringIds; NULL if there is no such table */
     sqlite3_stmt *find_text;
     tm_vec texts;         /* hash table from ids of StringIds to name ids */
     size_t n_texts;       /* entries in `texts` */
-    tm_vec scratch;       /* of char */
-    tm_vec domains;       /* of tm_nsys_domain: the domains found so far */
+    tm_vec scratch;       /* vector of char */
+    tm_vec domains;       /* vector of tm_nsys_domain: the domains found so far */
     bool has_all_domains; /* whether all rows have been searched for domains */
     tm_vec fields;        /* fields in payloads of each schema; for nsys_nccl.c */
-    tm_vec ranges;        /* of tm_nsys_range */
+    tm_vec ranges;        /* vector of tm_nsys_range */
     tm_vec records;       /* calls of cudaEventRecord; for nsys_waits.c */
     bool has_sorted_records;
     uint8_t category;   /* tm_category of the ranges in the current table */
     tm_keys blocks;     /* addresses of allocations; for nsys_memory.c */
-    tm_vec block_bytes; /* of int64_t: size of each allocation in `blocks` [bytes]; 0 after its
-                           release */
+    tm_vec block_bytes; /* vector of int64_t: size of each allocation in `blocks` [bytes]; 0 after
+                           its release */
     tm_vec switchings;  /* context switches of threads; for nsys_sched.c */
     tm_vec mpi_rows;    /* MPI calls; for nsys_mpi.c */
     tm_vec chains;      /* calls with a recorded stack; for nsys_stacks.c */

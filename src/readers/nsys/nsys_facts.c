@@ -17,7 +17,7 @@ typedef struct ordinal {
 typedef struct facts {
     tm_nsys_emitter *e;
     cJSON *root, *list;
-    tm_vec ordinals; /* of ordinal */
+    tm_vec ordinals; /* vector of ordinal */
 } facts;
 
 static tm_status scan(const tm_nsys_emitter *e, const tm_db_query *query, tm_db_each *each,

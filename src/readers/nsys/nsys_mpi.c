@@ -37,8 +37,8 @@ enum { N_BUCKETS = 1 << 12, N_SLOTS = 64 };
 
 typedef struct mpi {
     tm_nsys_emitter *e;
-    tm_vec comms;    /* of tm_mpi_comm */
-    tm_vec requests; /* of request */
+    tm_vec comms;    /* vector of tm_mpi_comm */
+    tm_vec requests; /* vector of request */
     /* 1 + index of the first request and of the last request in each bucket; 0 if the bucket is
      * empty */
     size_t first[N_BUCKETS], last[N_BUCKETS];

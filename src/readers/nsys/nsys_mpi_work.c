@@ -16,7 +16,8 @@ typedef struct scope {
 /* State while the calls and ranges of a thread are gone through. */
 typedef struct walk {
     tm_nsys_emitter *e;
-    tm_vec open;    /* of scope: the calls and ranges that are open; the innermost one comes last */
+    tm_vec open;    /* vector of scope: the calls and ranges that are open; the innermost one comes
+                       last */
     size_t n_calls; /* number of calls in `open` */
     int64_t at_ns;
     uint32_t outside; /* name id of OUTSIDE */

@@ -47,7 +47,7 @@ static bool is_lower(const void *element, const void *key) {
 
 typedef struct frame_scan {
     tm_nsys_emitter *e;
-    tm_vec frames; /* of frame */
+    tm_vec frames; /* vector of frame */
 } frame_scan;
 
 /* Adds a frame. A frame without a symbol gets its module's name, because its address says nothing

@@ -11,7 +11,7 @@ typedef struct tm_ops_emitter {
     tm_names *names;
     tm_part part;      /* the part whose labels name the tracks of the trace */
     tm_vec operations; /* operations of the rank, in file order */
-    tm_vec members;    /* of int64_t: ranks of the current group */
+    tm_vec members;    /* vector of int64_t: ranks of the current group */
 } tm_ops_emitter;
 
 /** @param trace  initialised by the caller */

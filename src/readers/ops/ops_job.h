@@ -24,8 +24,8 @@ typedef struct tm_ops_step {
 } tm_ops_step;
 
 typedef struct tm_ops_job {
-    tm_vec ranks;       /* of tm_ops_rank; sorted by rank by tm_ops_job_finish */
-    tm_vec steps;       /* of tm_ops_step; sorted by start by tm_ops_job_finish */
+    tm_vec ranks;       /* vector of tm_ops_rank; sorted by rank by tm_ops_job_finish */
+    tm_vec steps;       /* vector of tm_ops_step; sorted by start by tm_ops_job_finish */
     int64_t last_chunk; /* the highest model chunk */
     int64_t last_stage; /* number of the last stage; -1 if no stage is known */
 } tm_ops_job;

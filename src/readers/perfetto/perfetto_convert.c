@@ -26,13 +26,13 @@ struct tm_pf_convert {
     tm_pf_tracks tracks;
     tm_arena texts; /* for the tracks */
     tm_pf_writer writer;
-    tm_vec edges;      /* of tm_pf_edge: filled by the first pass */
-    tm_vec durations;  /* of int64_t: duration of each slice [ns] */
+    tm_vec edges;      /* vector of tm_pf_edge: filled by the first pass */
+    tm_vec durations;  /* vector of int64_t: duration of each slice [ns] */
     uint32_t n_slices; /* number of slices so far in the current pass */
     int64_t first_ns;  /* earliest time, on the trace's clock; INT64_MAX: none */
     int64_t epoch_ns;  /* time of day minus the trace's clock */
     int64_t lost;
-    tm_vec text; /* of char: JSON that was made, but that the caller has not taken yet */
+    tm_vec text; /* vector of char: JSON that was made, but that the caller has not taken yet */
     size_t taken;
     bool writing; /* second pass */
     bool begun, ended, cut;

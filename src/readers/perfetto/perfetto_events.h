@@ -36,8 +36,8 @@ typedef struct tm_pf_writer {
     const tm_pf_state *state;
     tm_pf_tracks *tracks;
     int64_t base_ns;                /* base time [ns], subtracted from all times */
-    tm_vec *out;                    /* of char: the JSON is appended here */
-    tm_vec name, category, scratch; /* of char */
+    tm_vec *out;                    /* vector of char: the JSON is appended here */
+    tm_vec name, category, scratch; /* vector of char */
     bool any;                       /* whether at least one element has been written */
     bool exported;                  /* whether tmerge exported the trace */
     /* Only for a tmerge export: whether a counter event is open, to whose args further series can

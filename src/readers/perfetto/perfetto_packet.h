@@ -17,7 +17,7 @@ typedef struct tm_pf_packet {
 
 typedef struct tm_pf_walk {
     tm_wire wire;
-    tm_vec unpacked;       /* of uint8_t: the packets of the current block, decompressed */
+    tm_vec unpacked;       /* vector of uint8_t: the packets of the current block, decompressed */
     tm_wire_message inner; /* the packets of this block that are not taken yet */
     int64_t n_blocks;      /* number of compressed blocks so far */
     int64_t first_block;   /* the blocks from number 2 to `first_block` are skipped */

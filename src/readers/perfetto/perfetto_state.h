@@ -25,19 +25,19 @@ typedef struct tm_pf_sequence {
 typedef struct tm_pf_state {
     bool texts;       /* whether interned data is kept; not needed if only times are read */
     tm_keys ids;      /* of uint32_t: ids of sequences */
-    tm_vec sequences; /* of tm_pf_sequence, in the order of `ids` */
+    tm_vec sequences; /* vector of tm_pf_sequence, in the order of `ids` */
     uint32_t last_generation;
     tm_keys interned; /* of tm_pf_entry */
-    tm_vec entries;   /* of tm_text: JSON strings with quotes, or messages */
+    tm_vec entries;   /* vector of tm_text: JSON strings with quotes, or messages */
     tm_arena arena;   /* memory for the texts of entries */
     /* of uint32_t[2]: sequence and id of each clock on which times are relative */
     tm_keys counting;
-    tm_vec counted; /* of tm_pf_counted, in the order of `counting` */
-    tm_vec offsets; /* of tm_pf_offset, in the order of the file */
+    tm_vec counted; /* vector of tm_pf_counted, in the order of `counting` */
+    tm_vec offsets; /* vector of tm_pf_offset, in the order of the file */
     uint32_t clock; /* id of the trace's clock, to which all times are converted */
     bool has_epoch;
     int64_t epoch_ns; /* time of day minus the trace's clock */
-    tm_vec scratch;   /* of char */
+    tm_vec scratch;   /* vector of char */
 } tm_pf_state;
 
 /** Starts with nothing known.

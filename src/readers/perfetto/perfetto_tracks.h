@@ -27,8 +27,8 @@ typedef struct tm_pf_track {
 
 typedef struct tm_pf_tracks {
     tm_keys ids;     /* of uint64_t */
-    tm_vec tracks;   /* of tm_pf_track, in the order of `ids` */
-    tm_vec scratch;  /* of char */
+    tm_vec tracks;   /* vector of tm_pf_track, in the order of `ids` */
+    tm_vec scratch;  /* vector of char */
     tm_arena *arena; /* borrowed; memory for the texts */
 } tm_pf_tracks;
 

@@ -9,7 +9,7 @@
 /** The strings of a database. They are kept in the structure for rocprofv3's JSON, as operations of
  * kind 0: string number i is operation i. */
 typedef struct tm_rocpd_strings {
-    tm_vec ids; /* of int64_t, ascending */
+    tm_vec ids; /* vector of int64_t, ascending */
     tm_rocprof_tables *tables;
 } tm_rocpd_strings;
 

@@ -16,7 +16,7 @@ typedef struct document {
     /* has_agents, has_kernels, has_names: whether these tables of the current process were read */
     bool has_processes, has_agents, has_kernels, has_names;
     bool open;            /* the end of the process was not yet reported to the sink */
-    tm_vec early;         /* of early: records of the current process */
+    tm_vec early;         /* vector of early: records of the current process */
     tm_rocprof_list list; /* the current list */
     tm_rocprof_gaps gaps[L_SAMPLES];
     tm_rocprof_record record;

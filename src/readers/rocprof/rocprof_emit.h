@@ -20,7 +20,7 @@ typedef struct tm_rocprof_emitter {
     const tm_unit *unit;
     tm_names *names;
     tm_trace *trace;
-    tm_vec allocations; /* of tm_rocprof_allocation: allocations and releases */
+    tm_vec allocations; /* vector of tm_rocprof_allocation: allocations and releases */
     tm_rocprof_track tracks[TM_ROCPROF_TRACKS];
 } tm_rocprof_emitter;
 

@@ -33,7 +33,7 @@ typedef struct tm_rocprof_entry {
 } tm_rocprof_entry;
 
 typedef struct tm_rocprof_table {
-    tm_vec entries; /* of tm_rocprof_entry */
+    tm_vec entries; /* vector of tm_rocprof_entry */
     bool sorted;    /* by id */
 } tm_rocprof_table;
 
@@ -45,11 +45,11 @@ typedef struct tm_rocprof_kind {
 } tm_rocprof_kind;
 
 typedef struct tm_rocprof_tables {
-    tm_vec texts; /* of char */
+    tm_vec texts; /* vector of char */
     tm_vec agents;
     tm_rocprof_table kernels, markers;
     tm_vec kinds;      /* by their number */
-    tm_vec operations; /* of tm_rocprof_text */
+    tm_vec operations; /* vector of tm_rocprof_text */
     tm_rocprof_text host;
     int64_t pid;              /* -1: unknown */
     int64_t rank, world_size; /* from the environment of the process; -1: unknown */

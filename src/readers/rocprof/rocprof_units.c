@@ -46,7 +46,7 @@ typedef struct device {
 
 typedef struct lister {
     const char *path;
-    tm_vec devices; /* of device */
+    tm_vec devices; /* vector of device */
     tm_vec *units;
 } lister;
 

@@ -30,9 +30,9 @@ typedef struct tm_rpd_launch {
 } tm_rpd_launch;
 
 typedef struct tm_rpd_launches {
-    tm_vec launches;     /* of tm_rpd_launch, sorted by operation and call */
-    tm_vec calls;        /* of tm_rpd_call, sorted by id */
-    tm_vec descriptions; /* of tm_rpd_description */
+    tm_vec launches;     /* vector of tm_rpd_launch, sorted by operation and call */
+    tm_vec calls;        /* vector of tm_rpd_call, sorted by id */
+    tm_vec descriptions; /* vector of tm_rpd_description */
 } tm_rpd_launches;
 
 void tm_rpd_launches_init(tm_rpd_launches *launches);

@@ -8,9 +8,9 @@
 
 struct tm_snapshots {
     tm_names *texts;  /* owns all texts; the address of a text never changes */
-    tm_vec devices;   /* of tm_snapshot_device */
-    tm_vec sites;     /* of tm_snapshot_site */
-    tm_vec timelines; /* of tm_memory_timeline */
+    tm_vec devices;   /* vector of tm_snapshot_device */
+    tm_vec sites;     /* vector of tm_snapshot_site */
+    tm_vec timelines; /* vector of tm_memory_timeline */
 };
 
 /** Interns a text, which is valid as long as the snapshots are; NULL if out of memory. */

@@ -17,7 +17,7 @@ typedef struct reading {
     const char *file;
     size_t first; /* index in `out` of the first device of the file */
     tm_keys keys; /* of site_key */
-    tm_vec sites; /* of tm_snapshot_site, in the order of `keys` */
+    tm_vec sites; /* vector of tm_snapshot_site, in the order of `keys` */
     /* [containers] owned. known[i] is 1 + the id of the text that names the stack in container i;
      * 0: the stack has no name yet. */
     uint32_t *known;

@@ -16,7 +16,7 @@ typedef struct reading {
     int64_t now[TM_N_TIMELINE_CATEGORIES], peak;
     int64_t elements;  /* number of elements of the outer list so far */
     bool sized;        /* the file has two lists: times [us] and sizes */
-    tm_vec times;      /* of int64_t [ns]: the elements of the first list */
+    tm_vec times;      /* vector of int64_t [ns]: the elements of the first list */
     int64_t list[ROW]; /* the current list */
     size_t n; /* number of elements of the current list so far; in a list of rows, number of rows */
     bool whole; /* whether all numbers of the current list are integers that fit int64 */

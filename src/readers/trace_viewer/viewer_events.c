@@ -73,7 +73,7 @@ typedef struct viewer {
     tm_viewer_space space;
     tm_viewer_programs programs;
     tm_trace *trace;
-    tm_vec scratch;   /* of char */
+    tm_vec scratch;   /* vector of char */
     int64_t n_events; /* number of events with times */
     /* [short name id % LONG_NAMES] the last long name of an operation with this short name */
     uint32_t long_names[LONG_NAMES];

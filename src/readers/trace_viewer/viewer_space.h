@@ -14,7 +14,7 @@ enum { TM_VIEWER_STATS = 64 };
 typedef struct tm_viewer_line {
     int64_t process, id; /* numbers of the process and thread in the JSON */
     uint32_t name;
-    tm_vec events; /* of uint8_t: the encoded fields of its XLine */
+    tm_vec events; /* vector of uint8_t: the encoded fields of its XLine */
 } tm_viewer_line;
 
 typedef struct tm_viewer_plane {
@@ -24,14 +24,15 @@ typedef struct tm_viewer_plane {
     /* of uint32_t, by the name id of a metadata entry: 1 + id of the displayed name; 0: the plane
      * does not use this entry */
     tm_vec metas;
-    tm_vec texts; /* of uint8_t, by name id: 1 if a stat of this plane has this name as its value */
+    tm_vec texts; /* vector of uint8_t, by name id: 1 if a stat of this plane has this name as its
+                     value */
 } tm_viewer_plane;
 
 typedef struct tm_viewer_space {
     tm_names *texts; /* owned */
     tm_vec planes, lines;
     size_t last;  /* index of the line that was used last */
-    tm_vec stats; /* of uint8_t: stats of the current event */
+    tm_vec stats; /* vector of uint8_t: stats of the current event */
 } tm_viewer_space;
 
 /** Returns false if out of memory. */

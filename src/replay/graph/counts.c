@@ -52,7 +52,7 @@ typedef struct walk {
      */
     uint32_t *stretch;
     tm_keys keys;  /* of place */
-    tm_vec counts; /* of uint32_t */
+    tm_vec counts; /* vector of uint32_t */
 } walk;
 
 static bool find_spot(walk *w, uint32_t row, int32_t step, uint32_t nth, tm_count_spot *out) {

@@ -13,7 +13,7 @@ enum { AHEAD = 8 };
 typedef struct slice_items {
     const tm_batch_places *of;
     const tm_batch_items *items;
-    tm_vec list; /* of uint32_t */
+    tm_vec list; /* vector of uint32_t */
 } slice_items;
 
 static bool list_items(slice_items *s, const tm_batch_items *items) {

@@ -52,7 +52,7 @@ typedef struct tm_extra_row {
 
 typedef struct tm_extras {
     uint8_t *flags; /* owned; [places] flags; NULL: no place has flags */
-    tm_vec factors; /* of tm_extra_factors, ascending in index */
+    tm_vec factors; /* vector of tm_extra_factors, ascending in index */
 } tm_extras;
 
 #define TM_EXTRAS() ((tm_extras){.factors = TM_VEC(tm_extra_factors)})

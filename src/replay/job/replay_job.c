@@ -24,7 +24,7 @@ void tm_replay_free(tm_replay *replay) {
  * occur. */
 typedef struct assembly {
     tm_replay *job;
-    tm_vec ranks;       /* of tm_reduced, ascending */
+    tm_vec ranks;       /* vector of tm_reduced, ascending */
     tm_keys operations; /* of tm_boundary */
     tm_keys steps;      /* of int64_t */
     /* of uint32_t: for each rank, its operations, then its steps. The elements are numbers of keys

@@ -21,7 +21,7 @@ enum {
 /** Operations whose transfer time is scaled. */
 typedef struct tm_scaled {
     tm_keys operations; /* of uint64_t */
-    tm_vec factors;     /* of double, parallel to `operations` */
+    tm_vec factors;     /* vector of double, parallel to `operations` */
 } tm_scaled;
 
 #define TM_SCALED() ((tm_scaled){TM_KEYS(uint64_t), TM_VEC(double)})

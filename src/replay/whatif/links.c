@@ -148,7 +148,7 @@ static int by_link(const void *a, const void *b) {
 typedef struct field {
     const tm_links_time *links; /* [n] sorted by class; within a class, the slowest is first */
     size_t n;
-    const tm_vec *members; /* of tm_links_member */
+    const tm_vec *members; /* vector of tm_links_member */
     int64_t *scratch;      /* [n] */
 } field;
 

@@ -38,7 +38,7 @@ typedef struct tm_links_slow {
 typedef struct tm_links {
     /* of int64_t: name id of the slow host, or of several hosts that always occur together */
     tm_vec hosts;
-    tm_vec slow; /* of tm_links_slow, sorted by count x ns, the largest first */
+    tm_vec slow; /* vector of tm_links_slow, sorted by count x ns, the largest first */
 } tm_links;
 
 #define TM_LINKS() ((tm_links){TM_VEC(int64_t), TM_VEC(tm_links_slow)})

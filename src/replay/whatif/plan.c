@@ -126,10 +126,10 @@ typedef struct planning {
     uint32_t ranks[PLAN_MAX]; /* the ranks that are fixed so far, followed by the candidate */
     size_t n;                 /* number of fixed ranks */
     int64_t total_ns;         /* T if the ranks of the plan are fixed */
-    tm_vec hops;              /* of tm_hop: critical path that remains if the ranks of the plan are
-                                 fixed */
-    tm_vec candidates;        /* of candidate */
-    int64_t *path_ns; /* [n_ranks] how much the fix of each rank shortens the remaining path */
+    tm_vec hops;       /* vector of tm_hop: critical path that remains if the ranks of the plan are
+                          fixed */
+    tm_vec candidates; /* vector of candidate */
+    int64_t *path_ns;  /* [n_ranks] how much the fix of each rank shortens the remaining path */
 } planning;
 
 /* Returns T if the first n ranks of the plan are fixed. */

@@ -91,18 +91,18 @@ typedef struct tm_whatif_rank {
 typedef struct tm_replay_result {
     tm_timebase base;   /* origin of the times in the result */
     int64_t world_size; /* number of ranks of the job according to the traces; -1: unknown */
-    tm_vec path_steps;  /* of tm_path_step */
-    tm_vec pieces;      /* of tm_path_piece, in the order of time */
-    tm_vec whole;       /* of tm_path_piece: the path of the whole job, not cut at ends of steps */
-    tm_vec items;       /* of tm_whatif_item */
-    tm_vec steps;       /* of tm_whatif_step */
-    tm_vec ranks;       /* of tm_whatif_rank, ascending */
-    tm_vec slacks;      /* of tm_slack_run, ascending by rank, then stream */
-    tm_works works;     /* own work of ranks. Process 0 has the sums; every process has `steps`. */
-    tm_vec extras;      /* of tm_extra_row: work of ranks that their peers do not run */
-    tm_vec stages;      /* of tm_split_stage; empty if no stage has more work than others */
-    tm_links network;   /* hosts with slow transfers; empty if there are none */
-    int64_t total_ns;   /* T: time of the requested steps (tm_replay_total) */
+    tm_vec path_steps;  /* vector of tm_path_step */
+    tm_vec pieces;      /* vector of tm_path_piece, in the order of time */
+    tm_vec whole; /* vector of tm_path_piece: the path of the whole job, not cut at ends of steps */
+    tm_vec items; /* vector of tm_whatif_item */
+    tm_vec steps; /* vector of tm_whatif_step */
+    tm_vec ranks; /* vector of tm_whatif_rank, ascending */
+    tm_vec slacks;    /* vector of tm_slack_run, ascending by rank, then stream */
+    tm_works works;   /* own work of ranks. Process 0 has the sums; every process has `steps`. */
+    tm_vec extras;    /* vector of tm_extra_row: work of ranks that their peers do not run */
+    tm_vec stages;    /* vector of tm_split_stage; empty if no stage has more work than others */
+    tm_links network; /* hosts with slow transfers; empty if there are none */
+    int64_t total_ns; /* T: time of the requested steps (tm_replay_total) */
     /* as total_ns, but for all steps of the job, including steps that were not requested */
     int64_t job_ns;
     /* total length of the steps that the traces mark, as a mean over ranks; 0 if no steps are

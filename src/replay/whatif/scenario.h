@@ -64,7 +64,7 @@ typedef struct tm_scenario_part {
 } tm_scenario_part;
 
 typedef struct tm_scenario {
-    tm_vec parts; /* of tm_scenario_part */
+    tm_vec parts; /* vector of tm_scenario_part */
     /* of double: factor of each part. For --fix, the factor is NaN (the peers' weight) if the part
      * names ranks, and INFINITY (the usual weight) if it does not. */
     tm_vec factors;

@@ -52,7 +52,7 @@ enum { COMMAND_INPUTS_MAX = 64 };
 
 typedef struct merge {
     tm_inputs inputs;
-    tm_vec command; /* of char: the command that the store keeps */
+    tm_vec command; /* vector of char: the command that the store keeps */
 } merge;
 
 static bool sees_traces(const tm_inputs *inputs, int host) {

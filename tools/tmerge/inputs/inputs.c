@@ -25,11 +25,11 @@
 typedef struct sighting {
     int *absent;    /* [operands] 0 if the operand was found, else an errno or NO_MATCH */
     bool any;       /* whether at least one file may be a trace */
-    tm_vec without; /* of char: folders without a trace, 0-terminated */
+    tm_vec without; /* vector of char: folders without a trace, 0-terminated */
 } sighting;
 
 typedef struct lister {
-    tm_vec *out; /* of char: for each input, a tm_input_head and the path */
+    tm_vec *out; /* vector of char: for each input, a tm_input_head and the path */
     const tm_operand *operand;
     int64_t number; /* index of the operand */
     int64_t host;

@@ -9,7 +9,7 @@
 #include "mpi/load/load.h"
 
 typedef struct tm_inputs {
-    tm_vec list; /* of tm_input; they point into `bytes` and `seen` */
+    tm_vec list; /* vector of tm_input; they point into `bytes` and `seen` */
     void *bytes; /* owned */
     void *seen;  /* owned */
     tm_hosts hosts;

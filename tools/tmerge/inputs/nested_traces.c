@@ -27,8 +27,8 @@ typedef struct place {
 
 typedef struct search {
     const char *root;
-    tm_vec places;          /* of place: folders that are still to be searched, sorted by level */
-    tm_vec files;           /* of char *, owned: files of the current folder */
+    tm_vec places; /* vector of place: folders that are still to be searched, sorted by level */
+    tm_vec files;  /* vector of char *, owned: files of the current folder */
     int n_entries, n_files; /* examined so far */
     char names[TM_MESSAGE_MAX / 2];
     tm_text last; /* the last name in `names`; points into the path of a place */

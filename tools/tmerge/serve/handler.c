@@ -24,7 +24,7 @@ enum { ROWS_MOST = 16384, SLOW_MOST = 1 << 24 };
 struct tm_handler {
     tm_store *store;
     tm_names *names;
-    tm_vec page; /* of char */
+    tm_vec page; /* vector of char */
     tm_tiler tiler;
     tm_tables tables;   /* all tables; a table has rows only while a request for it is answered */
     tm_tables facts;    /* job.job and job.rank */

@@ -15,7 +15,7 @@ typedef struct tm_choice {
     const char *sort_column; /* NULL: the table's own order */
     bool descending;         /* true: largest first, and texts from Z to A */
     char *text;              /* owned; the names in `columns` point into it */
-    tm_vec columns;          /* of const char *; empty: all */
+    tm_vec columns;          /* vector of const char *; empty: all */
     tm_where where;
     bool is_given; /* at least one option of this struct is given */
 } tm_choice;

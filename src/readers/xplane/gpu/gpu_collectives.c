@@ -28,7 +28,7 @@ static int64_t bytes_of(tm_wire_message shape, int nested) {
 
 /* The groups that a collective instruction gives. */
 typedef struct groups {
-    tm_vec *text; /* of char: "replica_groups={{0,1},{2,3}},channel_id=1" */
+    tm_vec *text; /* vector of char: "replica_groups={{0,1},{2,3}},channel_id=1" */
     /* number of devices of each group; 0: not given; -1: unknown, or the groups differ in size */
     int64_t size;
     bool ok, unknown; /* ok: memory did not run out. unknown: the groups are in an unknown form. */
@@ -159,7 +159,7 @@ typedef struct known {
 
 /* The devices that take part in a collective together with a given device. */
 typedef struct members {
-    tm_vec of;  /* of int64_t */
+    tm_vec of;  /* vector of int64_t */
     bool local; /* all devices are in one process, and `of` has their numbers in this process */
     int ends;   /* as in tm_gpu_collective */
 } members;

@@ -25,7 +25,7 @@ typedef struct tm_gpu_run {
 typedef struct tm_gpu_collectives {
     tm_xread *r;
     tm_xassignments assignments;
-    tm_vec text;  /* of char: the groups of the current collective, as HLO writes them */
+    tm_vec text;  /* vector of char: the groups of the current collective, as HLO writes them */
     tm_vec known; /* groups found before */
     /* The job seems to number devices process by process: all devices of the file worked, their
      * numbers start at 0, and no program contradicts this. */

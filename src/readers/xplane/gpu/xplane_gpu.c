@@ -29,7 +29,7 @@ typedef struct gpu {
     tm_xstats stats;
     name_info *infos;      /* [plane->metadata.n] owned */
     operation *operations; /* [OPERATIONS] owned */
-    tm_vec details;        /* of tm_launch_shape: one for each parsed text */
+    tm_vec details;        /* vector of tm_launch_shape: one for each parsed text */
     uint32_t *detail_at;   /* [plane->stat_names.n] 1 + index in `details` of each text; 0: not
                               parsed yet; owned */
     tm_gpu_programs programs;

@@ -43,7 +43,7 @@ static bool add_program(tm_xassignments *out, tm_xassigned *program, const tm_ve
 
 typedef struct reading {
     tm_xassignments *out;
-    tm_vec by_part; /* of int64_t */
+    tm_vec by_part; /* vector of int64_t */
 } reading;
 
 static tm_status take(void *context, const tm_xmeta *meta, tm_wire *wire, tm_wire_field *field,

@@ -13,8 +13,8 @@ typedef struct tm_xassigned {
 } tm_xassigned;
 
 typedef struct tm_xassignments {
-    tm_vec programs; /* of tm_xassigned */
-    tm_vec devices;  /* of int64_t */
+    tm_vec programs; /* vector of tm_xassigned */
+    tm_vec devices;  /* vector of int64_t */
 } tm_xassignments;
 
 /**

@@ -62,13 +62,13 @@ typedef struct tm_xline {
 typedef struct tm_xplane {
     int64_t id;
     tm_text name;
-    tm_vec lines;      /* of tm_xline, in file order */
-    tm_vec metadata;   /* of tm_xmeta, ascending in id; each id occurs once */
-    tm_vec stat_names; /* of tm_xname, ascending in id; each id occurs once */
+    tm_vec lines;      /* vector of tm_xline, in file order */
+    tm_vec metadata;   /* vector of tm_xmeta, ascending in id; each id occurs once */
+    tm_vec stat_names; /* vector of tm_xname, ascending in id; each id occurs once */
     /* of uint32_t: places[0] is for `metadata`, places[1] for `stat_names`. Element i is the index
      * of the entry with the id (lowest id + i). Empty if ids are far apart. */
     tm_vec places[2];
-    tm_vec stats;       /* of tm_wire_message: the plane's own stats, for tm_xplane_stat */
+    tm_vec stats;       /* vector of tm_wire_message: the plane's own stats, for tm_xplane_stat */
     int64_t begin, end; /* offsets of the plane in the content */
 } tm_xplane;
 
@@ -76,8 +76,8 @@ typedef struct tm_xplane {
 typedef struct tm_space {
     tm_wire wire;
     tm_arena arena;
-    tm_vec planes;                      /* of tm_xplane, in file order */
-    tm_vec errors, warnings, hostnames; /* of tm_text */
+    tm_vec planes;                      /* vector of tm_xplane, in file order */
+    tm_vec errors, warnings, hostnames; /* vector of tm_text */
     int64_t line_end;                   /* end of the line whose events are being read */
     int64_t n_large; /* number of metadata entries over 1 MiB, whose stats are not kept */
 } tm_space;

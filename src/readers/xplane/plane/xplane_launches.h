@@ -17,7 +17,7 @@ typedef struct tm_xlaunch {
 /** Launches by correlation id. They are stored in pages of consecutive ids, because nearly all ids
  * are used. */
 typedef struct tm_xlaunches {
-    tm_vec pages;    /* of page */
+    tm_vec pages;    /* vector of page */
     uint32_t *slots; /* owned; hash table of (1 + index in `pages`); 0: the slot is free */
     size_t mask;
     size_t last; /* index of the page that was used last */

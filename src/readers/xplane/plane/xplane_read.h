@@ -113,7 +113,7 @@ typedef struct tm_xallocator {
 /** State while a rank is read. */
 typedef struct tm_xread {
     tm_space space;
-    tm_vec devices; /* of tm_xdevice: the file's ranks, in order */
+    tm_vec devices; /* vector of tm_xdevice: the file's ranks, in order */
     tm_names *names;
     tm_trace *trace;
     /* this rank's device, which is an element of `devices`; NULL: the file has no devices */
@@ -121,8 +121,8 @@ typedef struct tm_xread {
     bool is_first; /* this is the first rank, which gets everything that belongs to no device or to
                       several */
     int64_t epoch_ns;  /* start time of the profile; 0 unknown */
-    tm_vec scratch;    /* of char */
-    tm_vec allocators; /* of tm_xallocator */
+    tm_vec scratch;    /* vector of char */
+    tm_vec allocators; /* vector of tm_xallocator */
 } tm_xread;
 
 /** Returns the name id of a text, which is converted to valid UTF-8 if necessary. TM_NAME_FAILED if

@@ -28,9 +28,9 @@ typedef struct tm_xcause {
 } tm_xcause;
 
 typedef struct tm_xsteps {
-    tm_vec steps;   /* of tm_xstep */
-    tm_vec causes;  /* of tm_xcause */
-    tm_vec flows;   /* of flow: flows that start in causes */
+    tm_vec steps;   /* vector of tm_xstep */
+    tm_vec causes;  /* vector of tm_xcause */
+    tm_vec flows;   /* vector of flow: flows that start in causes */
     uint32_t open;  /* innermost cause that is open on the current thread; UINT32_MAX: none */
     bool of_device; /* there are markers of the device, so annotations of the host are ignored */
 } tm_xsteps;

@@ -23,10 +23,11 @@ typedef struct tm_tpu_times {
  * are used.
  */
 typedef struct tm_tpu_clock {
-    tm_vec begins, ends; /* of tm_tpu_edge: starts and ends of operations, ascending by file time */
-    int64_t middle_ps;   /* time on the core's clock at which shift_ps applies */
-    int64_t shift_ps;    /* host's clock minus core's clock, at middle_ps */
-    double drift;        /* change of the shift per time on the core's clock */
+    tm_vec begins,
+        ends; /* vector of tm_tpu_edge: starts and ends of operations, ascending by file time */
+    int64_t middle_ps; /* time on the core's clock at which shift_ps applies */
+    int64_t shift_ps;  /* host's clock minus core's clock, at middle_ps */
+    double drift;      /* change of the shift per time on the core's clock */
 } tm_tpu_clock;
 
 /** The begin or end of an operation on both clocks. */

@@ -308,7 +308,7 @@ static bool place_ops(tm_tpu_core *core, const tm_tpu_clock *clock, const tm_vec
 }
 
 typedef struct lines {
-    tm_vec ops, runs, notes, steps; /* of taken */
+    tm_vec ops, runs, notes, steps; /* vector of taken */
 } lines;
 
 static tm_status read_lines(tm_tpu_core *core, lines *l, tm_error *err) {

@@ -53,9 +53,9 @@ typedef struct tm_tpu_core {
     int64_t id;         /* number of the core in the job, -1 unknown */
     /* of tm_tpu_op, ascending by begin; if begins are equal, the longer operation is first */
     tm_vec ops;
-    tm_vec runs;  /* of tm_tpu_run, ascending by begin */
-    tm_vec notes; /* of tm_tpu_note, ascending by begin */
-    tm_vec steps; /* of tm_tpu_note: step markers */
+    tm_vec runs;  /* vector of tm_tpu_run, ascending by begin */
+    tm_vec notes; /* vector of tm_tpu_note, ascending by begin */
+    tm_vec steps; /* vector of tm_tpu_note: step markers */
 } tm_tpu_core;
 
 /** Reads the lines of the core, or the lines of one of its SparseCores. (Each SparseCore has its

@@ -21,11 +21,11 @@ typedef struct emitter {
     tm_tpu_core *core;
     tm_xread *r;
     uint32_t track; /* track of operations */
-    tm_vec holders; /* of holder */
+    tm_vec holders; /* vector of holder */
     /* of uint32_t: operations of this run that started and that no operation has waited for yet */
     tm_vec started;
-    tm_vec lane_ends; /* of int64_t: end of the last operation on each stream for asynchronous
-                         operations */
+    tm_vec lane_ends; /* vector of int64_t: end of the last operation on each stream for
+                         asynchronous operations */
     uint32_t run;
     uint32_t program, program_meta; /* name id of the last program, and index of its metadata */
 } emitter;
