@@ -50,9 +50,9 @@ enum { R_ROLE, R_A_RANKS, R_B_RANKS, R_SHARED, N_RANK = R_SHARED + N_SHARED };
 
 static const tm_column rank_columns[] = {
     {"role", TM_INT, "",
-     "Number of the role, in the order of the lowest ranks. Ranks of a role have the same number "
-     "of communication kernels of each kind in a step. If A and B have different numbers of roles, "
-     "all ranks have one role."},
+     "Number of the role. Roles are numbered in the order of their lowest ranks. Ranks of a role "
+     "have the same number of communication kernels of each kind in a step. If A and B have "
+     "different numbers of roles, all ranks have one role."},
     {"a_ranks", TM_TEXT, "", "Ranks of the role in A, such as 0-3,8."},
     {"b_ranks", TM_TEXT, "", "Ranks of the role in B, such as 0-3,8."},
     FIGURE_COLUMNS,

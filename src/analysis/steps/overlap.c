@@ -95,10 +95,10 @@ static const tm_column step_columns[] = {
      "Start of the step's window, since the epoch: the end of the previous step, or the start of "
      "the step if that is later."},
     {"partial", TM_BOOL, "",
-     "Whether the recording started or ended within the step: the rank's trace was cut short "
-     "before the step's end; or the step is the first or last of a trace, and its window is under "
-     "80 % of the median window of the ranks in this step (if no trace marks steps, of the windows "
-     "in overlap.rank)."},
+     "Whether the recording started or ended within the step. This counts as true in two cases: "
+     "the rank's trace was cut short before the step's end; or the step is the first or last of a "
+     "trace, and its window is under 80 % of the median window of the ranks in this step. If no "
+     "trace marks steps, the median is over the windows in overlap.rank."},
     TIME_COLUMNS,
 };
 
@@ -113,9 +113,9 @@ static const tm_column kind_columns[N_KIND_COLUMNS] = {
     [K_OVERLAP] =
         {"overlap_ns", TM_INT, "ns",
          "Time in which both communication kernels of this kind and compute kernels run."},
-    [K_OVERLAP_PCT] =
-        {"overlap_pct", TM_REAL, "%",
-         "Share of this communication that computation hides: 100 overlap_ns / comm_ns."},
+    [K_OVERLAP_PCT] = {"overlap_pct", TM_REAL, "%",
+                       "Share of the time of this communication in which compute kernels also run: "
+                       "100 overlap_ns / comm_ns."},
     [K_EXPOSED] = {"exposed_comm_ns", TM_INT, "ns",
                    "Time in which communication kernels of this kind run, but no compute kernels."},
 };
@@ -160,9 +160,9 @@ static const tm_column device_columns[] = {
     {"device", TM_INT, "", "Number of the device on its host, as the profiler counts."},
     {"works", TM_BOOL, "",
      "Whether the device works: it is busy for over 1 % of the busy time of the rank's busiest "
-     "device. A device that hardly works has a row only if the rank is the whole job and several "
-     "of its devices work; or if the device computes in at least five of ten equal parts of the "
-     "recording, and the rank is the whole job or has several working devices."},
+     "device. A device that hardly works has a row only in two cases: the rank is the whole job, "
+     "and several of its devices work; or the device computes in at least five of ten equal parts "
+     "of the recording, and the rank is the whole job or has several working devices."},
     TIME_COLUMNS,
 };
 

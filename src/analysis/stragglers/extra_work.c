@@ -13,9 +13,9 @@ static const tm_column columns[N_X] = {
     [X_RANK] = {"rank", TM_INT, "", "Global rank."},
     [X_STEP] = {"step", TM_INT, "", "Number of the step."},
     [X_KERNELS] = {"kernels", TM_INT, "",
-                   "Number of extra kernels, copies and sets (on CPUs, operators): events that "
-                   "most peers (other ranks of the role) do not run between the same two launches "
-                   "of communication. They are counted by name."},
+                   "Number of extra kernels, copies and sets (on CPUs, operators). Events are "
+                   "extra if most peers (other ranks of the role) do not run them between the same "
+                   "two launches of communication. Events are compared by name."},
     [X_EXTRA] =
         {"extra_ns", TM_INT, "ns",
          "Time of the extra events, minus the peers' median time in events that not all ranks run: "

@@ -88,19 +88,21 @@ static const tm_column columns[N_SHOWN] = {
               "Name of the operation in the program; null for categories and programs."},
     [S_CATEGORY] =
         {"category", TM_TEXT, "",
-         "Category that the compiler gave the operation; null for programs. On GPUs, from the "
-         "program in the profile; null if the profile has none. all-reduce-start counts as "
-         "all-reduce there, because the kernel is the whole operation."},
+         "Category that the compiler gave the operation; null for programs. On GPUs, it comes from "
+         "the program in the profile, and is null if the profile has none. There, all-reduce-start "
+         "counts as all-reduce, because the kernel is the whole operation."},
     [S_ORIGIN] = {"origin", TM_TEXT, "",
                   "Operator in the source code from which the operation comes; null for categories "
                   "and programs."},
-    [S_SHAPE] = {"shape", TM_TEXT, "",
-                 "Types and shapes of the operation's results; null for categories and programs. "
-                 "If several programs have an operation of this name: of the first program."},
+    [S_SHAPE] =
+        {"shape", TM_TEXT, "",
+         "Types and shapes of the operation's results; null for categories and programs. If "
+         "several programs have an operation of this name: the results in the first program."},
     [S_OCCURRENCES] = {"occurrences", TM_INT, "", "Number of runs, over all ranks."},
-    [S_SELF] = {"self_ns", TM_INT, "ns",
-                "Duration of the runs, over all ranks, without operations nested in a loop, call "
-                "or branch. For operations that wait for a transfer (-done), the wait."},
+    [S_SELF] =
+        {"self_ns", TM_INT, "ns",
+         "Duration of the runs, over all ranks, without operations nested in a loop, call or "
+         "branch. For operations that wait for a transfer (-done): duration of the wait."},
     [S_SHARE] = {"share_pct", TM_REAL, "%",
                  "Share of the row in the time of all operations: 100 self_ns / the sum of self_ns "
                  "over all operations."},
