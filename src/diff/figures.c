@@ -29,10 +29,11 @@ enum { F_FIGURE, F_KIND, F_UNIT, F_A, F_B, F_CHANGE, F_PCT, F_NOISE, F_VERDICT, 
          "B; n is the smaller number of steps. Null for figures that are not by step."},           \
     {                                                                                              \
         "verdict", TM_TEXT, "",                                                                    \
-            "Verdict on the change. higher or lower: it exceeds noise (figures that are not by "   \
-            "step: it is at least 2 %). unclear: it does not, or the figure is a count and the "   \
-            "shares of the kinds of steps differ between A and B. same: no change. too few "       \
-            "steps: A or B has under 3. only A or only B: the other job does not have the figure." \
+            "Verdict on the change. higher or lower: the change exceeds noise; for figures that "  \
+            "are not by step, the change is at least 2 %. unclear: the change is smaller, or the " \
+            "figure is a count and the shares of the kinds of steps differ between A and B. "      \
+            "same: no change. too few steps: A or B has under 3 steps. only A or only B: the "     \
+            "other job does not have the figure."                                                  \
     }
 
 static const tm_column job_columns[] = {FIGURE_COLUMNS};

@@ -176,15 +176,14 @@ static const scene scenes[] = {
         "12.0 us of the waiting is in 2 operations (tmerge show collectives): something happened "
         "there; over the whole recording, no rank by itself takes longer than chance explains",
         {.shape = TM_SHAPE_EVENT, .rank = 3, .units = 2, .caused_ns = 12000, .caused_share = 0.6}),
-    SCENE(
-        BUBBLE, 1.0, 10, 1, 0,
-        "The pipeline's bubble: GPUs wait 0 % of the time (its schedule explains 0 %)",
-        "With p = 0 stages and m = 0 forward passes a step, a schedule has GPUs wait (p - 1) / (m "
-        "+ p - 1) of the time. Waiting for other stages and in collectives keeps GPUs from "
-        "computing for 12.0 us of GPU time; no rank by itself takes longer than chance explains "
-        "(smallest p 0.2); only more micro-batches, fewer stages or another schedule make the "
-        "bubble smaller",
-        {.shape = TM_SHAPE_BUBBLE, .rank = -1, .caused_ns = 12000}),
+    SCENE(BUBBLE, 1.0, 10, 1, 0,
+          "The pipeline's bubble: GPUs wait 0 % of the time (its schedule explains 0 %)",
+          "With p = 0 stages and m = 0 forward passes a step, a schedule makes GPUs wait (p - 1) / "
+          "(m + p - 1) of the time. Waiting for other stages and in collectives keeps GPUs from "
+          "computing for 12.0 us of GPU time; no rank by itself takes longer than chance explains "
+          "(smallest p 0.2); only more micro-batches, fewer stages or another schedule make the "
+          "bubble smaller",
+          {.shape = TM_SHAPE_BUBBLE, .rank = -1, .caused_ns = 12000}),
     SCENE(INCONCLUSIVE, 1.0, 10, 0, 0,
           "The traces do not prove who is late; ranks wait 20 % of the time",
           "Rank 3 costs most: it caused 80 % of all waiting (16.0 us of 20.0 us of GPU time); "
@@ -543,8 +542,8 @@ TEST(what_a_fix_saves_says_why_it_is_little_and_what_is_left) {
         const char *job, *one, *two, *text;
     } cases[] = {
         {"sure=true", "saved_most_ns=2000 sure=true", "1.18",
-         "Fixing it saves 1.7 % of a step (2.00 us): rank 2 then delays a step by 18.0 us (rank 1: "
-         "20.0 us)" TOGETHER},
+         "Fixing it saves 1.7 % of a step (2.00 us): rank 2 would then delay a step by 18.0 us "
+         "(now, rank 1 delays it by 20.0 us)" TOGETHER},
         {"sure=true", "saved_most_ns=2000 sure=true", "1.09",
          "Fixing it saves 1.7 % of a step (2.00 us)" TOGETHER},
         /* a quarter of the step has no recorded cause; the range covers what both save */
@@ -621,9 +620,10 @@ TEST(where_many_arrivals_are_too_close_only_the_others_count) {
         int64_t untied;
         double expected;
         const char *text;
-    } cases[] = {
-        {5, 2.5, "in 2 of 5 collectives (2.5 expected by chance; 5 more are too close to tell);"},
-        {6, 3.0, "in 2 of 10 collectives (3.0 expected by chance);"}};
+    } cases[] = {{5, 2.5,
+                  "in 2 of 5 collectives (2.5 expected by chance; 5 more collectives are too close "
+                  "to tell);"},
+                 {6, 3.0, "in 2 of 10 collectives (3.0 expected by chance);"}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_blame blame = {.rank = 6, .collectives = 10, .last = 2, .caused = {16000, 0}};
         blame.untied = cases[i].untied;

@@ -31,9 +31,9 @@ enum {
 
 #define TIME_COLUMNS                                                                               \
     {"window_ns", TM_INT, "ns",                                                                    \
-     "Length of the window. In overlap.step it is the step. In the other tables it is the time "   \
+     "Length of the window. In overlap.step: duration of the step. In the other tables: time "     \
      "from the first start to the last end of the GPU events, summed over separate recordings. "   \
-     "For ranks with only communication recorded, compute_ns and all columns derived from it are " \
+     "For ranks that recorded only communication, compute_ns and all columns derived from it are " \
      "null."},                                                                                     \
         {"compute_ns", TM_INT, "ns", "Time in which at least one compute kernel runs."},           \
         {"comm_ns", TM_INT, "ns", "Time in which at least one communication kernel runs."},        \
@@ -42,7 +42,8 @@ enum {
          "Time in which communication kernels and compute kernels run at once: communication "     \
          "hidden by computation."},                                                                \
         {"overlap_pct", TM_REAL, "%",                                                              \
-         "Share of communication that computation hides: 100 overlap_ns / comm_ns."},              \
+         "Share of the communication time in which compute kernels also run: 100 overlap_ns / "    \
+         "comm_ns."},                                                                              \
         {"exposed_comm_ns", TM_INT, "ns",                                                          \
          "Time in which communication kernels but no compute kernels run."},                       \
         {"exposed_memory_ns", TM_INT, "ns", "Time in which copies or sets run, but no kernels."},  \

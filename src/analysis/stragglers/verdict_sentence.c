@@ -582,7 +582,7 @@ static void last_text(const tm_blame *blame, char *out, size_t size) {
     const int64_t n = tied ? blame->untied : blame->collectives;
     snprintf(expected, sizeof expected, "%.*f", blame->expected < 9.5 ? 1 : 0, blame->expected);
     if (tied)
-        snprintf(apart, sizeof apart, "; %" PRId64 " more are too close to tell",
+        snprintf(apart, sizeof apart, "; %" PRId64 " more collectives are too close to tell",
                  blame->collectives - n);
     out[0] = '\0';
     if (blame->last > 0)
