@@ -418,19 +418,22 @@ TEST(the_cause_is_reported_by_the_same_kernels_stages_and_calls) {
         /* more work explains nothing if no other rank is in its stage, or if another has as much */
         CAUSE("0.8", "compute_ns=600000 idle_ns=20000",
               "the traces do not show why it is late" MORE, PLACES("0", "1", "0")),
-        CAUSE("0.8", "compute_ns=900000 idle_ns=30000",
-              "its speed is 1.00x rank 6's, its GPU idles 30.0 us (that of rank 6: 30.0 us): the "
-              "traces do "
-              "not show why it is late" MORE,
-              PLACES("0", "1", "1"), SAME("3", "900000", "750000", "900000", "3"),
-              SAME("6", "900000", "750000", "900000", "3")),
+        CAUSE(
+            "0.8", "compute_ns=900000 idle_ns=30000",
+            "its speed is 1.00x rank 6's, its GPU idles 30.0 us (the GPU of rank 6: 30.0 us): the "
+            "traces do "
+            "not show why it is late" MORE,
+            PLACES("0", "1", "1"), SAME("3", "900000", "750000", "900000", "3"),
+            SAME("6", "900000", "750000", "900000", "3")),
         CAUSE("1", "idle_ns=99000",
-              "while its GPU idles 99.0 us (that of rank 2: 10.0 us): look at its host, not at its "
+              "while its GPU idles 99.0 us (the GPU of rank 2: 10.0 us): look at its host, not at "
+              "its "
               "GPU" PASSING,
               PLACES("1", "1", "0")),
         /* its longest gaps: 50 ms of 90, or 40; or no stalls, as each is under 1 ms */
         CAUSE("1", "idle_ns=99000000",
-              "look at its host, not at its GPU (in its longest gaps, 90.0 ms, it was in collect "
+              "look at its host, not at its GPU (in the GPU's longest gaps, 90.0 ms, the host was "
+              "in collect "
               "for 50.0 ms)" PASSING,
               GAP("1", "30000000", "collect"), GAP("2", "20000000", "collect"),
               GAP("3", "40000000", "read")),
@@ -688,10 +691,11 @@ TEST(an_episodes_cause_is_that_of_its_steps) {
         {{"step=4 compute_ns=12 idle_ns=9", "step=5 compute_ns=18 idle_ns=9"},
          "there it computes at 0.67x rank 2's speed: look at its GPU"},
         {{"step=4 compute_ns=10 idle_ns=9", "step=5 compute_ns=10 idle_ns=9"},
-         "there its kernels run at normal speed (1.00x) while its GPU idles 18 ns (that of rank 2: "
+         "there its kernels run at normal speed (1.00x) while its GPU idles 18 ns (the GPU of rank "
+         "2: "
          "2 ns)"},
         {{"step=4 compute_ns=10 idle_ns=2", "step=5 compute_ns=10 idle_ns=2"},
-         "there its speed is 1.00x rank 2's, its GPU idles 4 ns (that of rank 2: 2 ns)"},
+         "there its speed is 1.00x rank 2's, its GPU idles 4 ns (the GPU of rank 2: 2 ns)"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_blame ranks[RANKS];

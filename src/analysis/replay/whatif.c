@@ -397,7 +397,7 @@ static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
     case DOUBT_RANKS:
         snprintf(out, size,
                  "%" PRId64 " of %" PRId64
-                 " ranks were read: a missing rank may be as late as these.",
+                 " ranks were read: a missing rank may be as late as the ranks that were read.",
                  r->n_ranks, r->world_size);
         return;
     case DOUBT_CLOCKS:

@@ -124,7 +124,7 @@ static void append_lost(const tm_table *table, size_t row, char out[TM_DOUBT_TEX
 static void append_cut(const tm_table *table, size_t row, char out[TM_DOUBT_TEXT]) {
     append(out, "the trace is cut short and lacks about ");
     append(out, tm_shown_percent(moves(table, row), 0).text);
-    append(out, " of the launches or device time of the whole traces");
+    append(out, " of the launches or device time that whole traces have");
 }
 
 static void append_impossible(const tm_table *table, size_t row, char out[TM_DOUBT_TEXT]) {

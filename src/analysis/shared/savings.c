@@ -311,7 +311,7 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
         double waste = tm_table_cell(t->job, 0, "waste_pct")->value.r;
         char all[128] = "";
         if (waste >= TM_FIX_LEAST_PCT)
-            snprintf(all, sizeof all, "; all of it together saves %s",
+            snprintf(all, sizeof all, "; all work together saves %s",
                      tm_shown_percent(waste, 1).text);
         snprintf(out, size, "Making any one kind of work%s as short as %s saves under 1 %% of %s%s",
                  t->alone ? "" : ", or all work of one rank,", usual_text(t), t->whole, all);
