@@ -38,7 +38,7 @@ static const tm_column columns[N_COLUMNS] = {
                   "sizes in the trace of to_rank; null if that trace does not have them."},
     [SHARE] = {"share_pct", TM_REAL, "%",
                "Share of to_rank in all bytes that from_rank sends: 100 bytes / the sum of bytes "
-               "over all rows of from_rank."},
+               "over all receivers."},
     [TIMES_EVEN] = {"times_even", TM_REAL, "",
                     "How many times as many bytes to_rank gets as in an even division: bytes / the "
                     "bytes that to_rank would get if from_rank divided its data evenly in each "

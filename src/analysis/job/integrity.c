@@ -104,12 +104,13 @@ static const tm_column columns[N_COLUMNS] = {
          "How far the rank's results may be off: the largest of 100 - recorded_pct, cut_pct, the "
          "distances of compute_pct and idle_pct from their bounds, and 100 (compute_ns - "
          "compute_least_ns) / compute_ns. If above 5, tmerge draws no conclusions from the rank."},
-    [BETWEEN] = {"between_pct", TM_REAL, "%",
-                 "How incomplete the recording is between the first and the last launch with a "
-                 "recorded GPU event: the larger of 100 (compute_ns - compute_least_ns) / "
-                 "compute_ns and the percentage of lost launches among the launches in this time. "
-                 "For a sample or a cut trace: moves_pct. If at most 5, the recording counts as "
-                 "complete in this time, so that ranks can be blamed for waits."},
+    [BETWEEN] =
+        {"between_pct", TM_REAL, "%",
+         "How incomplete the recording is between the first and the last launch with a recorded "
+         "GPU event: the largest of cut_pct, 100 (compute_ns - compute_least_ns) / compute_ns, and "
+         "the percentage of lost launches among the launches in this time. For a sample, and if no "
+         "launch has a recorded GPU event: moves_pct. If at most 5, the recording counts as "
+         "complete in this time, so that ranks can be blamed for waits."},
     [IMPOSSIBLE] = {"impossible_kernels", TM_INT, "",
                     "Number of kernels whose recorded end must be wrong, for one of three reasons. "
                     "(1) A stream runs one kernel at a time, but at least three later kernels of "

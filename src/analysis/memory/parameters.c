@@ -35,8 +35,8 @@ static const tm_column columns[N_COLUMNS] = {
                    "Number of gradient tensors that a backward pass accumulates."},
     [M_PASSES] =
         {"passes", TM_INT, "",
-         "Number of backward passes that accumulate gradient tensors of exactly this number and "
-         "these sizes. Passes that are partly recorded have fewer tensors, so they do not count."},
+         "Number of backward passes that accumulate exactly this number of gradient tensors and "
+         "elements. Passes that are partly recorded have fewer tensors, so they do not count."},
     [M_BYTES] = {"parameter_bytes", TM_INT, "B",
                  "Size of all parameters, from the sizes and types of their gradients; null if a "
                  "type is unknown."},

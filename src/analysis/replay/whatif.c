@@ -278,7 +278,7 @@ static const tm_column network_columns[N_NETWORK_COLUMNS] = {
     [N_TIME] = {"median_ns", TM_INT, "ns",
                 "Duration of operations that involve the slow host: median over the operations of "
                 "a group, then median over groups. An operation takes as long as its shortest "
-                "kernel: the kernel of the last rank to arrive."},
+                "kernel, which is the kernel of the last rank to arrive."},
     [N_OTHERS] =
         {"others_ns", TM_INT, "ns",
          "Duration of operations that do not involve the slow host, computed like median_ns. A "

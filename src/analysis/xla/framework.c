@@ -70,8 +70,8 @@ static const tm_column columns[N_COLUMNS] = {
     [SELF] = {"self_ns", TM_INT, "ns",
               "Duration of all runs, without nested operators: sum over all ranks."},
     [SHARE] = {"share_pct", TM_REAL, "%",
-               "Share of the row in its side (host or device): 100 self_ns / the sum of self_ns "
-               "over all operators of the side."},
+               "Share of the row in the self time of its side (host or device): 100 self_ns / the "
+               "sum of self_ns over all operators of the side."},
     [RANKS] =
         {"ranks", TM_INT, "",
          "Number of ranks that ran the operator. Null on level type, as are the next two columns."},

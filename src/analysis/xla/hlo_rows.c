@@ -110,9 +110,10 @@ static const tm_column columns[N_SHOWN] = {
                  "Time from the start to the end of asynchronous operations, in the row of the "
                  "operation that starts them (-start); null for other operations. Not in self_ns, "
                  "because other operations run meanwhile."},
-    [S_KNOWN] = {"known_pct", TM_REAL, "%",
-                 "Share of self_ns in operations whose FLOP and bytes are known. If below 100, "
-                 "flop and bytes are too small. Rates count only these operations."},
+    [S_KNOWN] =
+        {"known_pct", TM_REAL, "%",
+         "Share of self_ns in operations whose FLOP and bytes are known. If below 100, flop and "
+         "bytes are too small. The rates achieved_tflops and bw_gbps count only these operations."},
     [S_FLOP] = {"flop", TM_REAL, "FLOP",
                 "FLOP as the compiler counts; the FLOP of a loop, call or branch are in the rows "
                 "of the nested operations. On GPUs: FLOP of matrix products, computed from shapes "
