@@ -131,7 +131,9 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_RECORDINGS] = {"recordings", TM_INT, "",
                       "Number of recordings that a rank has, with gaps between them: maximum over "
                       "ranks. Null if duration_ns is null."},
-    [J_RECORDED] = {"recorded_ns", TM_INT, "ns", "Recorded time of a rank: maximum over ranks."},
+    [J_RECORDED] = {"recorded_ns", TM_INT, "ns",
+                    "Time that a rank recorded, without the gaps between its recordings: maximum "
+                    "over ranks. Null if duration_ns is null."},
     [J_KIND] =
         {"device_kind", TM_TEXT, "",
          "Kind of the devices, as in job.rank; the word \"device\" if ranks have different kinds."},
