@@ -14,7 +14,7 @@ static const tm_column ras_columns[N_HR] = {
     [HR_RANK] =
         {"rank", TM_INT, "",
          "Global rank: the rank in the communicator that contains all processes. Null if there is "
-         "no such communicator, or if several of them number the ranks differently."},
+         "no such communicator, or if there are several that number the ranks differently."},
     [HR_HASH] = {"communicator", TM_TEXT, "", "NCCL's hash of the communicator."},
     [HR_SIZE] = {"size", TM_INT, "", "Number of ranks in the communicator."},
     [HR_STATE] =
@@ -27,7 +27,7 @@ static const tm_column ras_columns[N_HR] = {
     [HR_OPERATION] =
         {"operation", TM_TEXT, "",
          "Kind of collective whose count differs most from its count on the rank that launched the "
-         "most collectives. Null if state is neither behind nor differs."},
+         "most collectives. Only for the states behind and differs; otherwise null."},
     [HR_LAUNCHED] = {"launched", TM_INT, "",
                      "Number of collectives of the kind named in the column operation that the "
                      "rank launched. Null if operation is null."},

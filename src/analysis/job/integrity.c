@@ -144,11 +144,10 @@ static const tm_column columns[N_COLUMNS] = {
                 "Largest time from the return of a device synchronisation to the end of a kernel "
                 "in late_kernels; null if late_kernels is 0. If it is above some 30 us, the clocks "
                 "of GPU and host differ, or recorded ends of kernels are wrong."},
-    [CUT] =
-        {"cut_pct", TM_REAL, "%",
-         "For a trace that is cut short: share of the launches that the trace lacks, or share of "
-         "device_ns that it lacks, whichever is larger. What a whole trace has is the median of "
-         "the ranks whose traces are whole. Null for whole traces, and if no trace is whole."},
+    [CUT] = {"cut_pct", TM_REAL, "%",
+             "For a trace that is cut short: share of the launches, or share of device_ns, that "
+             "the trace lacks, whichever is larger. The trace is compared with the median of the "
+             "ranks whose traces are whole. Null for whole traces, and if no trace is whole."},
 };
 
 const tm_table_def tm_integrity_table = {

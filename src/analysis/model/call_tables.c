@@ -121,11 +121,11 @@ static const tm_column columns[S_N] = {
     [S_HOST_TOTAL] = {"host_total_ns", TM_INT, "ns",
                       "Host time of the calls. Nested calls with the same name count once."},
     [S_TENSOR_SELF] = {"tensor_self_pct", TM_REAL, "%",
-                       "Share of the kernel time in device_self_ns that is in kernels with tensor "
-                       "cores, judged by the kernels' names."},
+                       "Share of the kernel time in device_self_ns in which kernels use tensor "
+                       "cores, judged by their names."},
     [S_TENSOR_TOTAL] = {"tensor_total_pct", TM_REAL, "%",
-                        "Share of the kernel time in device_total_ns that is in kernels with "
-                        "tensor cores, judged by the kernels' names."},
+                        "Share of the kernel time in device_total_ns in which kernels use tensor "
+                        "cores, judged by their names."},
     [S_RANKS] = {"ranks", TM_INT, "", "Number of ranks that have calls of this row."},
     [S_DEVICE_MIN] = {"device_min_ns", TM_INT, "ns", "Smallest device_self_ns on a rank."},
     [S_DEVICE_MEDIAN] = {"device_median_ns", TM_INT, "ns",

@@ -54,7 +54,7 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
                  "takes the job's mean for its type, and communication the job's median."},
     [J_SLOWDOWN] = {"slowdown", TM_REAL, "",
                     "How much slow ranks slow the job: step_ns / ideal_ns. In traces of "
-                    "operations, step_ns counts here without the time that has no recorded cause."},
+                    "operations, this is without the time in step_ns that has no recorded cause."},
     [J_WASTE] = {"waste_pct", TM_REAL, "%",
                  "Share of a step that slow ranks cost: 100 (1 - 1 / slowdown)."},
     [J_WORKER] =
@@ -152,7 +152,7 @@ static const tm_column item_columns[N_ITEM_COLUMNS] = {
     [I_SAVED] = {"saved_ns", TM_INT, "ns",
                  "Time by which a mean step gets shorter if the item performs as on the other "
                  "ranks; negative if the step gets longer. Null if the fix shortens the recorded "
-                 "critical path by under 0.05 %, because it then saves no more than that."},
+                 "critical path by under 0.05 %, because the fix cannot save more than that."},
     [I_MOST] =
         {"saved_most_ns", TM_INT, "ns",
          "Like saved_ns, but in a replay that leaves out the time without a recorded cause."},

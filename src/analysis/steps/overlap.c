@@ -96,10 +96,10 @@ static const tm_column step_columns[] = {
      "Start of the step's window, since the epoch: the end of the previous step, or the start of "
      "the step if that is later."},
     {"partial", TM_BOOL, "",
-     "Whether the recording started or ended within the step. This counts as true in two cases: "
-     "the rank's trace was cut short before the step's end; or the step is the first or last of a "
-     "trace, and its window is under 80 % of the median window of the ranks in this step. If no "
-     "trace marks steps, the median is over the windows in overlap.rank."},
+     "Whether the recording started or ended within the step. True in two cases: the rank's trace "
+     "was cut short before the step's end; or the step is the first or last of a trace, and its "
+     "window is under 80 % of the median window of the ranks in this step. If no trace marks "
+     "steps, the median is over the windows in overlap.rank."},
     TIME_COLUMNS,
 };
 
