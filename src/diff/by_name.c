@@ -37,11 +37,12 @@ enum {
 static const tm_column kernel_columns[N_KERNEL] = {
     {"name", TM_TEXT, "", "Name of the kernel."},
     {"verdict", TM_TEXT, "",
-     "added or removed: only B or only A has the kernel. slower or faster: the time changes by "
-     "more than noise_ns. more or fewer calls: the number of calls changes by at least 2 %, but "
-     "the time by at most noise_ns. unclear: the change may be chance. same: no change. too few "
-     "steps: A or B has under 3 steps. If per is call, noise is unknown: differs (by at least 2 %) "
-     "or unclear (by less)."},
+     "Verdict on the change. added or removed: only B or only A has the kernel. slower or faster: "
+     "the time changes by more than noise_ns. more or fewer calls: the number of calls changes by "
+     "at least 2 %, but the time by at most noise_ns. unclear: the change may be chance. same: no "
+     "change. too few steps: A or B has under 3 steps. If the column per is call, noise is "
+     "unknown, and there are other words: differs (a change of at least 2 %) or unclear (a smaller "
+     "change)."},
     {"a_ns", TM_INT, "ns",
      "Time of the kernel in A, per rank and step (from kernels.kernel.total_ns); 0 if it did not "
      "run. If per is call: mean duration of a call; null without calls."},
@@ -49,16 +50,16 @@ static const tm_column kernel_columns[N_KERNEL] = {
     {"change_ns", TM_INT, "ns", "Change of the time from A to B: b_ns - a_ns."},
     {"change_pct", TM_REAL, "%", "Change of the time relative to A: 100 change_ns / a_ns."},
     {"noise_ns", TM_INT, "ns",
-     "How much a_ns and b_ns may differ by chance. For compute kernels: the noise of "
+     "How much a_ns and b_ns may differ by chance. Compute kernels: the noise of "
      "overlap.step.compute_ns in diff.job, times the square root of the kernel's share of "
-     "compute_ns, which assumes that kernels vary independently. For communication: all of the "
-     "noise of comm_ns. Null with too few steps, or if only A or B has the kernel."},
+     "compute_ns, as if kernels varied independently. Communication: the noise of comm_ns, without "
+     "such a factor. Null with too few steps, or if only A or B has the kernel."},
     {"a_calls", TM_REAL, "",
      "Number of calls in A, per rank and step (from kernels.kernel.calls). If per is call: per "
      "rank, over the whole recording."},
     {"b_calls", TM_REAL, "", "Number of calls in B, computed in the same way as a_calls."},
     {"per", TM_TEXT, "",
-     "What times and calls are divided by: step; or call if A or B has under 2 whole steps, "
+     "What times are divided by: step or call. It is call if A or B has under 2 whole steps, "
      "because sums would then depend on the length of the recording. Calls of one name may differ "
      "in size."},
     {"a_mean_ns", TM_INT, "ns", "Mean duration of the kernel in A (kernels.kernel.mean_ns)."},
@@ -80,9 +81,9 @@ const tm_table_def tm_diff_kernel_def = {
 static const tm_column operator_columns[N_OPERATOR] = {
     {"name", TM_TEXT, "", "Name of the operator."},
     {"verdict", TM_TEXT, "",
-     "As in diff.kernel; for operators without device time, from host times. Also unclear if a "
-     "store lacks the operator and has the maximum of 1000 operators: it may have left out this "
-     "operator."},
+     "As in diff.kernel. Operators without device time are judged by their host times. unclear "
+     "also stands for operators that one store lacks while it has the maximum of 1000 operators: "
+     "the store may have left them out."},
     {"a_ns", TM_INT, "ns",
      "Device time of the operator in A (from calls.call.device_self_ns), per rank and step; per "
      "call if per is call."},

@@ -45,8 +45,8 @@ static const tm_column side_columns[N_SIDE] = {
      "steps are marked, the duration of the whole recording. Null if there are several kinds of "
      "steps (see diff.job)."},
     {"step_spread_ns", TM_INT, "ns",
-     "How much steps vary: third quartile of their absolute differences from step_ns. Three in "
-     "four steps are as close or closer."},
+     "How much step times vary: third quartile of the absolute differences between the steps and "
+     "step_ns. Three in four steps differ from step_ns by at most this much."},
     {"straggler", TM_TEXT, "", "Verdict on ranks (stragglers.job.verdict)."},
     {"straggler_rank", TM_INT, "",
      "Rank that the verdict names (stragglers.job.rank); null if it names none."},
@@ -69,8 +69,8 @@ enum { T_PLACE, T_A_STEP, T_B_STEP, T_A, T_B, T_CHANGE, T_KIND, N_STEP };
 
 static const tm_column step_columns[N_STEP] = {
     {"place", TM_INT, "",
-     "Number of the step among the steps of its job, from 0. If there are several kinds of steps, "
-     "among the steps of its kind; one kind comes after another."},
+     "Number of the step among the steps of its job, from 0. If there are several kinds of steps: "
+     "number among the steps of its kind. Rows of one kind come after those of another."},
     {"a_step", TM_INT, "", "Number of the step in A; null if A has fewer steps."},
     {"b_step", TM_INT, "", "Number of the step in B; null if B has fewer steps."},
     {"a_ns", TM_INT, "ns",

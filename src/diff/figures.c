@@ -29,10 +29,11 @@ enum { F_FIGURE, F_KIND, F_UNIT, F_A, F_B, F_CHANGE, F_PCT, F_NOISE, F_VERDICT, 
          "B; n is the smaller number of steps. Null for figures that are not by step."},           \
     {                                                                                              \
         "verdict", TM_TEXT, "",                                                                    \
-            "Verdict on the change. higher or lower: it exceeds noise (figures that are not by "   \
-            "step: it is at least 2 %). unclear: it does not, or the figure is a count and the "   \
-            "shares of the kinds of steps differ between A and B. same: no change. too few "       \
-            "steps: A or B has under 3. only A or only B: the other job does not have the figure." \
+            "Verdict on the change. higher or lower: the change exceeds noise; for figures that "  \
+            "are not by step, the change is at least 2 %. unclear: the change is smaller, or the " \
+            "figure is a count and the shares of the kinds of steps differ between A and B. "      \
+            "same: no change. too few steps: A or B has under 3 steps. only A or only B: the "     \
+            "other job does not have the figure."                                                  \
     }
 
 static const tm_column job_columns[] = {FIGURE_COLUMNS};
@@ -50,9 +51,9 @@ enum { R_ROLE, R_A_RANKS, R_B_RANKS, R_SHARED, N_RANK = R_SHARED + N_SHARED };
 
 static const tm_column rank_columns[] = {
     {"role", TM_INT, "",
-     "Number of the role, in the order of the lowest ranks. Ranks of a role have the same number "
-     "of communication kernels of each kind in a step. If A and B have different numbers of roles, "
-     "all ranks have one role."},
+     "Number of the role. Roles are numbered in the order of their lowest ranks. Ranks of a role "
+     "have the same number of communication kernels of each kind in a step. If A and B have "
+     "different numbers of roles, all ranks have one role."},
     {"a_ranks", TM_TEXT, "", "Ranks of the role in A, such as 0-3,8."},
     {"b_ranks", TM_TEXT, "", "Ranks of the role in B, such as 0-3,8."},
     FIGURE_COLUMNS,

@@ -33,7 +33,7 @@ static const tm_column columns[N_G] = {
      "Name of the figure: ANALYSIS.TABLE.COLUMN of the column that defines it."},
     {"kind", TM_TEXT, "",
      "Kind of the steps (steps.kind), if the jobs have several kinds; otherwise null. A kind has "
-     "no row if, in both jobs, it has under 5 steps and under 5 % of the steps' time."},
+     "no row if, in each of the two jobs, it has under 5 steps and under 5 % of the steps' time."},
     {"a", TM_REAL, "",
      "Value of the figure in the first job (before). Figures by step: mean over ranks in each "
      "whole step, then trimmed mean over steps, without the tenth (rounded up) with the smallest "
@@ -48,16 +48,16 @@ static const tm_column columns[N_G] = {
      "Change of the figure relative to the first job: 100 (b - a) / a."},
     {"noise_pct", TM_REAL, "%",
      "How far change_pct may be off by chance, in percentage points. Two runs of the same job "
-     "differ by more in 1 of 200 cases. It is Student's t times the standard error of the change, "
-     "computed from the winsorized deviations of the steps. If the correlation r of neighbouring "
-     "steps exceeds 2 / sqrt(steps), it is also multiplied by sqrt((1 + r) / (1 - r)). Null for "
-     "figures that are not by step."},
+     "differ by more than noise_pct in 1 of 200 cases. It is Student's t times the standard error "
+     "of the change, computed from the winsorized deviations of the steps. If the correlation r of "
+     "neighbouring steps exceeds 2 / sqrt(steps), it is also multiplied by sqrt((1 + r) / (1 - "
+     "r)). Null for figures that are not by step."},
     {"limit_pct", TM_REAL, "%",
      "Limit of the change: above 0, the allowed increase; below 0, the allowed decrease."},
     {"verdict", TM_TEXT, "",
-     "Verdict on the change. fail: the change exceeds the limit or, if noise_pct exceeds the "
-     "limit, the lower of limit + 2 (noise - limit) and limit + noise. pass: neither the change "
-     "nor noise_pct exceeds the limit. undecided: all other cases."},
+     "Verdict on the change. fail: the change exceeds the limit. If noise_pct exceeds the limit, "
+     "the change must exceed more: the lower of limit + 2 (noise - limit) and limit + noise. pass: "
+     "neither the change nor noise_pct exceeds the limit. undecided: all other cases."},
     {"why", TM_TEXT, "", "Why the verdict is undecided. Null for other verdicts."},
 };
 

@@ -49,10 +49,10 @@ static const tm_column columns[N_T] = {
      "How far change_pct may be off by chance, as in diff.gate. Null for figures that are not by "
      "step, or with under 5 steps."},
     {"verdict", TM_TEXT, "",
-     "Verdict on the change from the previous job. higher or lower: the change exceeds noise_pct "
-     "(figures that are not by step: it is at least 2 %). unclear: the change is smaller. same: no "
-     "change. too few steps: one of the two jobs has under 5. other ranks: the two jobs have "
-     "different numbers of ranks. Null if a value is unknown."},
+     "Verdict on the change from the previous job. higher or lower: the change exceeds noise_pct; "
+     "for figures that are not by step, the change is at least 2 %. unclear: the change is "
+     "smaller. same: no change. too few steps: one of the two jobs has under 5 steps. other ranks: "
+     "the two jobs have different numbers of ranks. Null if a value is unknown."},
     {"first_change_pct", TM_REAL, "%", "Change of the value relative to the first job."},
     {"first_noise_pct", TM_REAL, "%",
      "How far first_change_pct may be off by chance, as in diff.gate. Null for figures that are "

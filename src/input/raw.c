@@ -61,10 +61,11 @@ static tm_status look_at(tm_raw *raw, const char *path, tm_error *err) {
     TM_TRY(read_file(raw, raw->head, sizeof raw->head, &raw->n_head, err));
     /* /proc files and pipes report no size, so only reading shows that a file is empty. */
     if (raw->n_head == 0)
-        return is_protobuf(path) ? tm_fail(err, TM_ERR_INPUT, NULL, -1,
-                                           "file is empty; profilers also leave an empty file "
-                                           "beyond protobuf's limit of 2 GB: record fewer steps")
-                                 : tm_fail_nothing(err, NULL, -1, "file is empty");
+        return is_protobuf(path)
+                   ? tm_fail(err, TM_ERR_INPUT, NULL, -1,
+                             "file is empty; profilers also leave an empty file if "
+                             "a profile exceeds protobuf's limit of 2 GB: record fewer steps")
+                   : tm_fail_nothing(err, NULL, -1, "file is empty");
     return TM_OK;
 }
 

@@ -213,7 +213,7 @@ static tm_status check_version(const tm_store *store, tm_error *err) {
     if (major > TM_STORE_MAJOR)
         return tm_fail(err, TM_ERR_INPUT, store->path, -1,
                        "the store has schema version %" PRId64 ".%" PRId64
-                       ", this tmerge reads %d.%d and older",
+                       ", but this tmerge reads only %d.%d and older: use a newer tmerge",
                        major, minor, TM_STORE_MAJOR, TM_STORE_MINOR);
     return TM_OK;
 }

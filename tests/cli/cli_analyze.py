@@ -152,8 +152,8 @@ def test_what_is_no_store_is_refused():
     stays('text.h5', 3, 'text.h5: not a tmerge store')
     stays('rank0.json.gz', 3, 'rank0.json.gz: not a tmerge store', '--force')
     stays('cut.h5', 3, 'cut.h5: the file is damaged: it was cut short')
-    stays('newer.h5', 3, 'newer.h5: the store has schema version 2.3, this tmerge reads 1.3 and '
-          'older')
+    stays('newer.h5', 3, 'newer.h5: the store has schema version 2.3, but this tmerge reads only '
+          '1.3 and older: use a newer tmerge')
     for n in in_turn(0, 3):
         tmerge('analyze', 'none.h5', n=n).fails(
             3, 'none.h5: cannot be read: No such file or directory')

@@ -218,7 +218,8 @@ def test_an_answer_of_ras_alone_tells_who_is_dead_and_who_is_behind():
     contains(done.out, '''An answer of NCCL's RAS, no dumps
 
   Dead: rank 1 (process 101 on 10.0.0.1, GPU 1). In communicator 0x93d70002 of 3
-  ranks, rank 2 is behind: it has launched 11 AllReduce, another 12.
+  ranks, rank 2 is behind: it has launched 11 AllReduce, another rank has
+  launched 12.
   NCCL 2.30.4's RAS reports 1 communicator and 3 processes at 2026-03-04
   05:06:07, local time. ''')
     stored = tables('hang.h5', 'hang.job', 'hang.rank', 'hang.ras')

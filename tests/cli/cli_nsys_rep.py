@@ -36,7 +36,7 @@ with open(source) as file:
     exec(file.read())
 '''
 COMMAND = 'nsys export --type sqlite -o {0}.sqlite {0}.nsys-rep'
-ADVICE = 'a report of Nsight Systems is read from its export: ' + COMMAND
+ADVICE = 'a report of Nsight Systems can only be read from its export; make it with: ' + COMMAND
 HANGS = ('open(target, "w").write("partial"); open(target + "-journal", "w").write("more"); '
          'subprocess.Popen(["sleep", "1234"]); note("hangs %d" % os.getpid()); time.sleep(1234)')
 

@@ -222,7 +222,7 @@ def test_a_cut_trace_is_compared_with_the_whole_ones():
         equal([row['cut_pct'] for row in rows('tmerge.h5', 'job.integrity')], [None, lacks, None])
     alone = merged('rank1.json', '--force').out
     holds(alone.startswith('! truncated, and read up to where they are cut: the traces of rank 1\n'), alone)
-    contains(' '.join(alone.split()), 'but one is cut short: if it was copied')
+    contains(' '.join(alone.split()), 'but one trace is cut short: if it was copied')
 
 
 @seldom

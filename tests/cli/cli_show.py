@@ -129,7 +129,7 @@ def test_both_names_of_a_table_are_known():
         equal(list(tables('tmerge.h5', name)), ['overlap.rank'])
         contains(tmerge('list', name).expect(0).out, 'overlap.rank')
         column = tmerge('list', name + '.overlap_pct').expect(0).out
-        contains(column, '\n    overlap_pct  real  %  Share of communication that computation hides')
+        contains(column, '\n    overlap_pct  real  %  Share of the communication time in which')
         lacks(column, '\n    rank ')
     tmerge('show', 'tmerge.h5', 'overlap_rnak').fails(
         2, "'overlap_rnak' is neither an analysis nor a table (did you mean overlap.rank?); tmerge list lists them")
@@ -202,10 +202,10 @@ def test_where_takes_the_rows_for_which_it_holds():
 def test_a_value_of_where_must_be_its_columns():
     path = store('three')
     for text, message in (
-            ('rank = x', "8: 'x' is not a whole number, which rank of overlap.step is"),
-            ('idle_ns > 5h', "11: '5h' is not a whole number, which idle_ns of overlap.step is (of ns, or as 5us, 5ms, 5s)"),
-            ('partial = 1', "11: '1' is not yes or no, which partial of overlap.step is"),
-            ('rank ~ 1', '8: ~ searches texts, but rank of overlap.step is a whole number'),
+            ('rank = x', "8: 'x' is not a whole number, but column rank of overlap.step is"),
+            ('idle_ns > 5h', "11: '5h' is not a whole number, but column idle_ns of overlap.step is (of ns, or as 5us, 5ms, 5s)"),
+            ('partial = 1', "11: '1' is not yes or no, but column partial of overlap.step is"),
+            ('rank ~ 1', '8: ~ searches texts, but column rank of overlap.step is a whole number'),
             ('rank > null', '8: null can only be compared with = and !=')):
         tmerge('show', path, 'overlap.step', '--where', text).fails(2, '--where, character ' + message)
     for arguments, message in (

@@ -329,7 +329,8 @@ def test_a_newer_or_damaged_store_is_refused_by_name():
         store.attrs.modify('schema_major', 2)
     seal('newer.h5')
     tmerge('show', 'newer.h5').fails(
-        3, 'newer.h5: the store has schema version 2.3, this tmerge reads 1.3 and older')
+        3, 'newer.h5: the store has schema version 2.3, but this tmerge reads only 1.3 and older: '
+        'use a newer tmerge')
     put('cut.h5', content('tmerge.h5')[:10000])
     tmerge('show', 'cut.h5').fails(3, 'cut.h5: the file is damaged: it was cut short')
     put('text.h5', 'no store')

@@ -284,9 +284,9 @@ def test_options_that_do_not_go_together_are_refused():
              '--ranks-per-file 3 does not divide --ranks-per-host 8'),
             (['--format=xplane', '--ranks-per-file=2'], '--ranks-per-file needs --format nsys'),
             (['--format=nsys', '--compress=zstd'], '--compress is not for --format nsys'),
-            (['--format=ascend', '--target-gb=1'], '--target-gb is for --format kineto alone'),
+            (['--format=ascend', '--target-gb=1'], '--target-gb is only for --format kineto'),
             (['--format=xplane', '--graphs'],
-             '--custom-all-reduce and --graphs are for --format kineto alone'),
+             '--custom-all-reduce and --graphs are only for --format kineto'),
             (['--format=csv'], "--format does not know the word 'csv' (kineto (PyTorch profiler, "
                                'JSON), nsys (Nsight Systems, sqlite), xplane (TensorFlow and JAX, '
                                'a file a host) or ascend (torch_npu, JSON))')):

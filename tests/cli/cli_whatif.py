@@ -281,7 +281,7 @@ def test_what_matches_nothing_is_wrong_usage_and_says_what_there_is():
              'rank=0+stage=1: no recorded work matches all of these conditions'),
             (('--step', '1-6'), '--step: the job has none of these steps; it has 7-8'),
             (('--fix', 'rank=1', '--each', 'rank'),
-             '--fix and --scale make one scenario: they exclude --each and --top'),
+             '--fix and --scale make one scenario: leave out --each and --top'),
             (('--each', 'node'), "--each takes rank, host, stage, kind or kernel, not 'node'"),
             (('--json', '--csv-dir=x'), '--json and --csv-dir exclude each other'),
             (('--scale', 'rank=1'), '--scale takes a factor up to 1000 after the last colon, such '

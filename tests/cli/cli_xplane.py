@@ -345,7 +345,7 @@ def test_damage_is_an_error_with_its_byte():
                           ('text.xplane.pb', ': byte 77: this file cannot be read: it was saved as text, which replaced '
                            'every byte above 7F by EF BF BD. Copy the profile again, in binary '
                            'mode'),
-                          ('empty.xplane.pb', ": file is empty; profilers also leave an empty file beyond protobuf's limit of 2 GB: record fewer steps"),
+                          ('empty.xplane.pb', ": file is empty; profilers also leave an empty file if a profile exceeds protobuf's limit of 2 GB: record fewer steps"),
                           # 5 bytes of 7 bits: 11 x 2^28 = 2952790016, but 16 follow
                           ('huge.xplane.pb', f': byte {len(whole)}: a field of 2952790016 bytes starts '
                            "here, but the file ends 16 bytes later; protobuf's limit is 2 GB"),

@@ -161,8 +161,9 @@ TEST(the_job_is_as_worked_out_by_hand) {
     static const char *const jobs[] = {
         "ranks=2 hosts=2 steps=3 events=19 collectives=null begin_ns=1700000000000000000 "
         "duration_ns=200 recordings=1 recorded_ns=200 device_kind=GPU integrity=On rank 1, the "
-        "trace is cut short and lacks about 100 % of the launches or device time of the whole "
-        "traces; shares cover only what was recorded, there is no verdict, and the only advice is "
+        "trace is cut short and lacks about 100 % of the launches or device time that whole "
+        "traces have; shares cover only what was recorded, there is no verdict, and the only "
+        "advice is "
         "on recording"};
     static const char *const ranks[] = {
         "rank=0 host=nodeA device=0 source=t/rank0.json format=kineto events=16 "

@@ -127,8 +127,10 @@ TEST(a_newer_major_version_is_refused_and_named) {
     set_version(path, "schema_major", 2);
     assert_int_equal(tm_store_open(path, &store, &err), TM_ERR_INPUT);
     assert_null(store);
-    assert_string_equal(err.message,
-                        "the store has schema version 2.7, this tmerge reads 1.3 and older");
+    assert_string_equal(
+        err.message,
+        "the store has schema version 2.7, but this tmerge reads only 1.3 and older: use "
+        "a newer tmerge");
     assert_true(tm_store_is_store(path));
     set_version(path, "schema_major", 0);
     assert_int_equal(tm_store_open(path, &store, &err), TM_ERR_INPUT);

@@ -176,15 +176,14 @@ static const scene scenes[] = {
         "12.0 us of the waiting is in 2 operations (tmerge show collectives): something happened "
         "there; over the whole recording, no rank by itself takes longer than chance explains",
         {.shape = TM_SHAPE_EVENT, .rank = 3, .units = 2, .caused_ns = 12000, .caused_share = 0.6}),
-    SCENE(
-        BUBBLE, 1.0, 10, 1, 0,
-        "The pipeline's bubble: GPUs wait 0 % of the time (its schedule explains 0 %)",
-        "With p = 0 stages and m = 0 forward passes a step, a schedule has GPUs wait (p - 1) / (m "
-        "+ p - 1) of the time. Waiting for other stages and in collectives keeps GPUs from "
-        "computing for 12.0 us of GPU time; no rank by itself takes longer than chance explains "
-        "(smallest p 0.2); only more micro-batches, fewer stages or another schedule make the "
-        "bubble smaller",
-        {.shape = TM_SHAPE_BUBBLE, .rank = -1, .caused_ns = 12000}),
+    SCENE(BUBBLE, 1.0, 10, 1, 0,
+          "The pipeline's bubble: GPUs wait 0 % of the time (its schedule explains 0 %)",
+          "With p = 0 stages and m = 0 forward passes a step, a schedule makes GPUs wait (p - 1) / "
+          "(m + p - 1) of the time. Waiting for other stages and in collectives keeps GPUs from "
+          "computing for 12.0 us of GPU time; no rank by itself takes longer than chance explains "
+          "(smallest p 0.2); only more micro-batches, fewer stages or another schedule make the "
+          "bubble smaller",
+          {.shape = TM_SHAPE_BUBBLE, .rank = -1, .caused_ns = 12000}),
     SCENE(INCONCLUSIVE, 1.0, 10, 0, 0,
           "The traces do not prove who is late; ranks wait 20 % of the time",
           "Rank 3 costs most: it caused 80 % of all waiting (16.0 us of 20.0 us of GPU time); "
@@ -419,19 +418,22 @@ TEST(the_cause_is_reported_by_the_same_kernels_stages_and_calls) {
         /* more work explains nothing if no other rank is in its stage, or if another has as much */
         CAUSE("0.8", "compute_ns=600000 idle_ns=20000",
               "the traces do not show why it is late" MORE, PLACES("0", "1", "0")),
-        CAUSE("0.8", "compute_ns=900000 idle_ns=30000",
-              "its speed is 1.00x rank 6's, its GPU idles 30.0 us (that of rank 6: 30.0 us): the "
-              "traces do "
-              "not show why it is late" MORE,
-              PLACES("0", "1", "1"), SAME("3", "900000", "750000", "900000", "3"),
-              SAME("6", "900000", "750000", "900000", "3")),
+        CAUSE(
+            "0.8", "compute_ns=900000 idle_ns=30000",
+            "its speed is 1.00x rank 6's, its GPU idles 30.0 us (the GPU of rank 6: 30.0 us): the "
+            "traces do "
+            "not show why it is late" MORE,
+            PLACES("0", "1", "1"), SAME("3", "900000", "750000", "900000", "3"),
+            SAME("6", "900000", "750000", "900000", "3")),
         CAUSE("1", "idle_ns=99000",
-              "while its GPU idles 99.0 us (that of rank 2: 10.0 us): look at its host, not at its "
+              "while its GPU idles 99.0 us (the GPU of rank 2: 10.0 us): look at its host, not at "
+              "its "
               "GPU" PASSING,
               PLACES("1", "1", "0")),
         /* its longest gaps: 50 ms of 90, or 40; or no stalls, as each is under 1 ms */
         CAUSE("1", "idle_ns=99000000",
-              "look at its host, not at its GPU (in its longest gaps, 90.0 ms, it was in collect "
+              "look at its host, not at its GPU (in the GPU's longest gaps, 90.0 ms, the host was "
+              "in collect "
               "for 50.0 ms)" PASSING,
               GAP("1", "30000000", "collect"), GAP("2", "20000000", "collect"),
               GAP("3", "40000000", "read")),
@@ -543,8 +545,8 @@ TEST(what_a_fix_saves_says_why_it_is_little_and_what_is_left) {
         const char *job, *one, *two, *text;
     } cases[] = {
         {"sure=true", "saved_most_ns=2000 sure=true", "1.18",
-         "Fixing it saves 1.7 % of a step (2.00 us): rank 2 then delays a step by 18.0 us (rank 1: "
-         "20.0 us)" TOGETHER},
+         "Fixing it saves 1.7 % of a step (2.00 us): rank 2 would then delay a step by 18.0 us "
+         "(now, rank 1 delays it by 20.0 us)" TOGETHER},
         {"sure=true", "saved_most_ns=2000 sure=true", "1.09",
          "Fixing it saves 1.7 % of a step (2.00 us)" TOGETHER},
         /* a quarter of the step has no recorded cause; the range covers what both save */
@@ -621,9 +623,10 @@ TEST(where_many_arrivals_are_too_close_only_the_others_count) {
         int64_t untied;
         double expected;
         const char *text;
-    } cases[] = {
-        {5, 2.5, "in 2 of 5 collectives (2.5 expected by chance; 5 more are too close to tell);"},
-        {6, 3.0, "in 2 of 10 collectives (3.0 expected by chance);"}};
+    } cases[] = {{5, 2.5,
+                  "in 2 of 5 collectives (2.5 expected by chance; 5 more collectives are too close "
+                  "to tell);"},
+                 {6, 3.0, "in 2 of 10 collectives (3.0 expected by chance);"}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_blame blame = {.rank = 6, .collectives = 10, .last = 2, .caused = {16000, 0}};
         blame.untied = cases[i].untied;
@@ -688,10 +691,11 @@ TEST(an_episodes_cause_is_that_of_its_steps) {
         {{"step=4 compute_ns=12 idle_ns=9", "step=5 compute_ns=18 idle_ns=9"},
          "there it computes at 0.67x rank 2's speed: look at its GPU"},
         {{"step=4 compute_ns=10 idle_ns=9", "step=5 compute_ns=10 idle_ns=9"},
-         "there its kernels run at normal speed (1.00x) while its GPU idles 18 ns (that of rank 2: "
+         "there its kernels run at normal speed (1.00x) while its GPU idles 18 ns (the GPU of rank "
+         "2: "
          "2 ns)"},
         {{"step=4 compute_ns=10 idle_ns=2", "step=5 compute_ns=10 idle_ns=2"},
-         "there its speed is 1.00x rank 2's, its GPU idles 4 ns (that of rank 2: 2 ns)"},
+         "there its speed is 1.00x rank 2's, its GPU idles 4 ns (the GPU of rank 2: 2 ns)"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_blame ranks[RANKS];

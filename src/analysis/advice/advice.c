@@ -38,23 +38,22 @@ static const tm_column columns[N_COLUMNS] = {
          "critical, warning or note. If saved_pct is known and exact: critical from 10 %, warning "
          "from 2 %. If it is unknown: by the rule's own thresholds. If it is an upper bound "
          "(at_most): the less severe of these two, and never critical for a pipeline's bubble."},
-    [SAVED] =
-        {"saved_ns", TM_INT, "ns",
-         "Time by which the fix shortens a mean step, computed by replay (whatif.item). "
-         "straggler: the named ranks are fixed. late_ranks: the ranks of the plan in "
-         "whatif.item are fixed; what an item on named ranks saves is subtracted. imbalance: "
-         "each rank computes as long as the other ranks. uneven_stages, slow_network: see "
-         "whatif.split, whatif.network. Other rules give an upper bound (at_most): one kind of "
-         "work takes no time, or twice as many micro-batches halve a pipeline's bubble. Savings of "
-         "several items do not add up. Null if unknown."},
+    [SAVED] = {"saved_ns", TM_INT, "ns",
+               "Time by which the fix shortens a mean step, computed by replay (whatif.item). Null "
+               "if unknown. Savings of several items do not add up. straggler: the named ranks are "
+               "fixed. late_ranks: the ranks of the plan in whatif.item are fixed, and the saving "
+               "of another item that names ranks is subtracted. imbalance: each rank computes as "
+               "long as the other ranks. uneven_stages: see whatif.split. slow_network: see "
+               "whatif.network. Other rules give an upper bound (at_most): one kind of work takes "
+               "no time, or twice as many micro-batches halve a pipeline's bubble."},
     [SAVED_PCT] = {"saved_pct", TM_REAL, "%",
                    "saved_ns as a share of the mean step: 100 saved_ns / whatif.job step_ns."},
     [AT_MOST] = {"at_most", TM_BOOL, "",
                  "Whether saved_ns is an upper bound. Null if saved_ns is null."},
     [COST] = {"cost_ns", TM_INT, "ns",
               "GPU time that a rank loses to this problem, without the time that other items "
-              "explain: the mean over all ranks, or for straggler over the ranks that wait for it. "
-              "Null if the problem does not cost time."},
+              "explain. It is the mean over all ranks; for the rule straggler, over the ranks that "
+              "wait for the named ranks. Null if the problem does not cost time."},
     [BOUND] = {"bound", TM_TEXT, "",
                "How exact cost_ns is. exact: GPUs were idle for all of it. upper: the fix shortens "
                "a rank's own work by at most cost_ns; waits for other ranks may get shorter, too."},

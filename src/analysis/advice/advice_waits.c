@@ -271,13 +271,14 @@ static void write_one_rank(const tm_facts *f, int64_t rank, int64_t n_steps, tm_
             "Look at the GPU of rank %" PRId64
             ": its kernels are slow (clock, heat, other processes), or have more work than the "
             "kernels of other ranks%s.",
-            rank, n_steps < few ? "; in so few steps it may be chance" : "");
+            rank, n_steps < few ? "; in so few steps, this may be chance" : "");
     else if (n_steps < few)
-        snprintf(out->text, sizeof out->text,
-                 "Check whether rank %" PRId64
-                 " always has more work: its share of the model, its batch, its experts; in so few "
-                 "steps it may be chance.",
-                 rank);
+        snprintf(
+            out->text, sizeof out->text,
+            "Check whether rank %" PRId64
+            " always has more work (its share of the model, its batch, its experts). In so few "
+            "steps, the difference may be chance.",
+            rank);
     else
         snprintf(out->text, sizeof out->text,
                  "Give rank %" PRId64 " less work: its share of the model, its batch, its experts.",
@@ -464,7 +465,7 @@ static void most_behind(const tm_facts *f, char *out, size_t size) {
             continue;
         most = share;
         snprintf(out, size, "; %srank %" PRId64 " caused most, %s of all waiting",
-                 f->costs[TM_RULE_STRAGGLER] > 0 ? "of the others " : "",
+                 f->costs[TM_RULE_STRAGGLER] > 0 ? "of the other ranks, " : "",
                  tm_table_cell(ranks, i, "rank")->value.i, tm_shown_percent(100.0 * share, 0).text);
     }
 }

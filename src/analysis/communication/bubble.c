@@ -52,9 +52,10 @@ static const tm_column pair_columns[TM_BUBBLE_T_N] = {
     [TM_BUBBLE_T_LATE_RECEIVER] = {"late_receiver_ns", TM_INT, "ns",
                                    "Time that send kernels waited for the receive kernel to start: "
                                    "sum over the transfers. Null if late_sender_ns is null."},
-    [TM_BUBBLE_T_TRANSFER] = {"transfer_ns", TM_INT, "ns",
-                              "Sum over the transfers of the shorter of the two kernels' "
-                              "durations, because that kernel does not wait."},
+    [TM_BUBBLE_T_TRANSFER] =
+        {"transfer_ns", TM_INT, "ns",
+         "Duration of the transfers: sum over the transfers. A transfer takes as long as the "
+         "shorter of its two kernels (send and receive), because that kernel does not wait."},
 };
 
 const tm_table_def tm_bubble_pair_def = {

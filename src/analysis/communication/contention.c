@@ -47,7 +47,8 @@ static const tm_column columns[N_COLUMNS] = {
                        "Duration of the kernel beside communication: median of each rank, then "
                        "median over ranks."},
     [MEDIAN_ALONE] = {"alone_ns", TM_INT, "ns",
-                      "Duration of the kernel alone: median of each rank, then median over ranks."},
+                      "Duration of the kernel when no communication runs at the same time: median "
+                      "of each rank, then median over ranks."},
     [SLOWDOWN] = {"slowdown", TM_REAL, "",
                   "Median duration beside communication / median duration alone, for each rank; "
                   "then median over ranks. 1.2 means 20 % slower. Kernels with equal names and "
@@ -90,10 +91,10 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     {"block_y", TM_INT, "", "Threads per block in y."},
     {"block_z", TM_INT, "", "Threads per block in z."},
     {"rank", TM_INT, "", "Global rank."},
-    {"beside_calls", TM_INT, "", "Number of kernels beside communication."},
-    {"alone_calls", TM_INT, "", "Number of kernels alone."},
-    {"beside_ns", TM_INT, "ns", "Median duration of kernels beside communication."},
-    {"alone_ns", TM_INT, "ns", "Median duration of kernels alone."},
+    {"beside_calls", TM_INT, "", "Number of kernels that ran beside communication."},
+    {"alone_calls", TM_INT, "", "Number of kernels that overlapped no communication."},
+    {"beside_ns", TM_INT, "ns", "Median duration of the kernels that ran beside communication."},
+    {"alone_ns", TM_INT, "ns", "Median duration of the kernels that overlapped no communication."},
     {"extra_ns", TM_INT, "ns", "Time that the rank lost to the slowdown."},
 };
 

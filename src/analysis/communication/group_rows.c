@@ -54,9 +54,9 @@ static const tm_column group_columns[N_GROUP_COLUMNS] = {
                  "if unknown."},
     [G_COMPLETE] = {"complete", TM_INT, "",
                     "Number of the group's operations in which every rank has a kernel."},
-    [G_INCOMPLETE] =
-        {"incomplete", TM_INT, "",
-         "Number of the group's operations in which a rank has no kernel, or no matched kernel."},
+    [G_INCOMPLETE] = {"incomplete", TM_INT, "",
+                      "Number of the group's operations that are incomplete: for at least one "
+                      "rank, no kernel was recorded or matched."},
     [G_SUSPECT] = {"suspect", TM_INT, "",
                    "Number of the group's operations that may be mismatched: their kernels differ "
                    "in kind or size, or contradict one another in time."},
@@ -66,8 +66,8 @@ static const tm_column group_columns[N_GROUP_COLUMNS] = {
     [G_COMM] = {"comm_ns", TM_INT, "ns",
                 "Sum of the durations of all kernels of the group's operations."},
     [G_SHARE] = {"comm_share", TM_REAL, "",
-                 "Share of the group in the time of all communication kernels of the job, matched "
-                 "or not: comm_ns / that time."},
+                 "Share of the group in the communication time of the job: comm_ns / the sum of "
+                 "the durations of all communication kernels, matched or not."},
     [G_WAIT] = {"wait_ns", TM_INT, "ns",
                 "Part of comm_ns in which members waited for the last member to start; null if no "
                 "wait is known."},
@@ -81,15 +81,17 @@ static const tm_column group_columns[N_GROUP_COLUMNS] = {
                  "the duration of the shorter of the two kernels."},
     [G_LATENCY] = {"latency_ns", TM_INT, "ns",
                    "Latency of the group's operations, from a fitted line: time = latency + bytes "
-                   "x f / bandwidth, with the smallest sum of relative deviations. Null if the "
-                   "largest size is under four times the smallest, if time does not grow with "
-                   "size, or if the latency is under a tenth of the time of the smallest size."},
+                   "x f / bandwidth, with the factor f of collectives.kind.busbw_gbps. The line is "
+                   "the one with the smallest sum of relative deviations. Null if the largest size "
+                   "is under four times the smallest, if time does not grow with size, or if the "
+                   "latency is under a tenth of the time of the smallest size."},
     [G_BANDWIDTH] = {"fit_busbw_gbps", TM_REAL, "GB/s",
                      "Bandwidth of the line fitted for latency_ns. Null if there is no line, or if "
                      "latency takes over half of the time of the largest size."},
-    [G_SLOW] = {"slow_operations", TM_INT, "",
-                "Number of operations that took over 1.5 times as long as the line fitted for "
-                "latency_ns predicts, and 10 us longer. Null if there is no line."},
+    [G_SLOW] =
+        {"slow_operations", TM_INT, "",
+         "Number of operations that took much longer than the line fitted for latency_ns predicts: "
+         "over 1.5 times as long, and over 10 us longer. Null if there is no line."},
 };
 
 const tm_table_def tm_group_group_def = {
@@ -131,8 +133,8 @@ static const tm_column dimension_columns[N_DIMENSION_COLUMNS] = {
     [D_COMM] = {"comm_ns", TM_INT, "ns",
                 "Sum of the durations of all kernels of the groups' operations."},
     [D_SHARE] = {"comm_share", TM_REAL, "",
-                 "Share of the groups in the time of all communication kernels of the job, matched "
-                 "or not: comm_ns / that time."},
+                 "Share of the groups in the communication time of the job: comm_ns / the sum of "
+                 "the durations of all communication kernels, matched or not."},
     [D_WAIT] = {"wait_ns", TM_INT, "ns",
                 "Sum of groups.group.wait_ns over the groups; null if no group has a value."},
     [D_TRANSFER] =

@@ -27,8 +27,8 @@ static const tm_column columns[N_COLUMNS] = {
               "Number of operations in count that have no split sizes, so that every rank gets the "
               "same amount."},
     [UNKNOWN] = {"unknown_count", TM_INT, "",
-                 "Number of other operations, whose bytes are unknown: the split sizes or the type "
-                 "are not recorded, or do not fit the size and the group."},
+                 "Number of all-to-all operations of from_rank whose bytes are unknown: the split "
+                 "sizes or the type are not recorded, or do not fit the size and the group."},
     [BYTES] = {"bytes", TM_INT, "B",
                "Bytes that from_rank sends to to_rank, summed over operations: the sender's input "
                "bytes, times its split size for to_rank, divided by the sum of its split sizes. "
@@ -36,12 +36,13 @@ static const tm_column columns[N_COLUMNS] = {
     [EXPECTED] = {"expected_bytes", TM_INT, "B",
                   "Bytes that to_rank receives from from_rank, computed from outputs and split "
                   "sizes in the trace of to_rank; null if that trace does not have them."},
-    [SHARE] =
-        {"share_pct", TM_REAL, "%",
-         "Share of bytes in what from_rank sends to all ranks: bytes / that sum, in percent."},
+    [SHARE] = {"share_pct", TM_REAL, "%",
+               "Share of to_rank in all bytes that from_rank sends: 100 bytes / the sum of bytes "
+               "over all receivers."},
     [TIMES_EVEN] = {"times_even", TM_REAL, "",
-                    "bytes / what to_rank would get if from_rank divided its data evenly in each "
-                    "operation. Null if that is 0."},
+                    "How many times as many bytes to_rank gets as in an even division: bytes / the "
+                    "bytes that to_rank would get if from_rank divided its data evenly in each "
+                    "operation. Null if to_rank would get none."},
 };
 
 const tm_table_def tm_pair_def = {
@@ -82,7 +83,7 @@ static const tm_column part_columns[N_P] = {
     [P_EACH] =
         {"each_bytes", TM_REAL, "B",
          "Bytes that to_rank would get if from_rank divided its data evenly in each operation."},
-    [P_REPORTED] = {"expected_count", TM_INT, "", "Number of operations in expected_bytes."},
+    [P_REPORTED] = {"expected_count", TM_INT, "", "Number of operations that expected_bytes sums."},
     [P_EXPECTED] = {"expected_bytes", TM_INT, "B", "As in collectives.pair."},
 };
 

@@ -39,11 +39,12 @@ static const tm_column number_columns[N_COLUMNS] = {
                    "Duration of the kernels whose number of operations is known."},
     [N_FLOP] = {"flop", TM_INT, "FLOP", "Number of operations of the kernels in counted_ns."},
     [N_CAUSAL] = {"causal_flop", TM_INT, "FLOP",
-                  "Like flop, without recomputation, and with half of causal attention."},
-    [N_AT_MOST] = {"at_most_flop", TM_INT, "FLOP",
-                   "Upper bound of the number of operations that flop leaves out."},
-    [N_RECOMPUTED] = {"recomputed_flop", TM_INT, "FLOP",
-                      "Number of operations in flop that recompute."},
+                  "Like flop, but without recomputation, and with only half of the operations of "
+                  "causal attention."},
+    [N_AT_MOST] =
+        {"at_most_flop", TM_INT, "FLOP",
+         "Operations of calls for which only an upper bound is known. flop does not include them."},
+    [N_RECOMPUTED] = {"recomputed_flop", TM_INT, "FLOP", "Part of flop that is recomputation."},
 };
 
 const tm_table_def tm_efficiency_number_part =

@@ -104,7 +104,7 @@ static const tm_column columns[N_SHOWN] = {
                 "Rate while the kernels run: flop / total_ns."},
     [S_PEAK] = {"peak_pct", TM_REAL, "%",
                 "Share of the peak rate: 100 achieved_tflops / the peak of the number type. Null "
-                "if the peak is unknown or differs between ranks."},
+                "if the peak is unknown, or if ranks have different peaks."},
     [S_BYTES] = {"bytes", TM_REAL, "B",
                  "Size of all inputs and outputs, each counted once per call: the minimum memory "
                  "traffic. Null if unknown for some calls."},

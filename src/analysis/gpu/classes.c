@@ -69,8 +69,9 @@ static const tm_column work_columns[] = {
     TM_LEVEL_COLUMN("class (over all ranks) or rank (a class on one rank)"),
     {"rank", TM_INT, "", "Global rank; null on level class."},
     {"class", TM_TEXT, "",
-     "Class of work: communication, if a kernel's name, metadata or --comm-pattern shows it; "
-     "otherwise the class whose words are in the kernel's name."},
+     "Class of work. A kernel is in the class communication if its name, its metadata or "
+     "--comm-pattern shows that it communicates. Otherwise it is in the class whose words are in "
+     "its name."},
     SUM_COLUMNS,
     {"share_pct", TM_REAL, "%",
      "Share of the class in the time of all kernels (on level rank: of the rank's kernels): 100 "

@@ -40,20 +40,22 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
          "Share of the rank's window in which it idles: 100 idle_ns / overlap.rank.window_ns."},
     [R_HOST_WAIT] =
         {"host_wait_ns", TM_INT, "ns",
-         "Idle time in which the GPU had no queued work: input_ns + host_comm_ns + alloc_ns + "
-         "sync_ns + host_work_ns. These are gaps whose next event was launched by a call that "
-         "began within the gap, or, if that event is a kernel, by a call that covers at least 30 "
-         "us of the gap. Such a gap counts until 30 us after the call ended."},
-    [R_KERNEL_WAIT] = {"kernel_wait_ns", TM_INT, "ns",
-                       "Idle time of the GPU itself between kernels: gaps under 30 us whose next "
-                       "event was already queued."},
-    [R_OTHER] =
-        {"other_ns", TM_INT, "ns",
-         "Idle time for other reasons: the GPU waited for another process, another GPU, host "
-         "memory, ... This is the sum of: gaps of at least 30 us whose next event was already "
-         "queued; gaps whose next event has no launch in the trace; in gaps of host_wait_ns, the "
-         "time more than 30 us (plus the rank's minimum lag) after the launch call; and time in "
-         "which the GPU may have run unrecorded work (job.integrity.hidden_ns)."},
+         "Idle time in which the GPU had no queued work, because the host launched late: input_ns "
+         "+ host_comm_ns + alloc_ns + sync_ns + host_work_ns. A gap counts if the call that "
+         "launched its next event began within the gap. It also counts if this event is a kernel, "
+         "and the call covers at least 30 us of the gap. The time later than 30 us after the end "
+         "of the call does not count (see other_ns)."},
+    [R_KERNEL_WAIT] =
+        {"kernel_wait_ns", TM_INT, "ns",
+         "Idle time of the GPU itself between kernels: gaps under 30 us that are not part of "
+         "host_wait_ns. The next event was already queued, or its launch is not in the trace."},
+    [R_OTHER] = {"other_ns", TM_INT, "ns",
+                 "Idle time for other reasons: the GPU waited for another process, another GPU, "
+                 "host memory, ... This is the sum of three parts. (1) Gaps of at least 30 us "
+                 "whose next event was already queued, or whose next event has no launch in the "
+                 "trace. (2) In the gaps of host_wait_ns: the time later than 30 us (plus the "
+                 "rank's minimum lag) after the end of the launch call. (3) In the same gaps: time "
+                 "in which the GPU may have run unrecorded work (job.integrity.hidden_ns)."},
     [R_INPUT] = {"input_ns", TM_INT, "ns",
                  "Part of host_wait_ns in which the host waited for the next batch "
                  "(enumerate(DataLoader)#... or DataPipe)."},
@@ -64,12 +66,13 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                       "Part of host_wait_ns, without input_ns and host_comm_ns, in which the host "
                       "was in a call that allocates, frees or pins memory or loads code "
                       "(cudaMalloc, cudaFree, cudaHostAlloc, cuModuleLoad)."},
-    [R_SYNC] = {"sync_ns", TM_INT, "ns",
-                "Gaps that began while the host was in a call that waits or may wait for the GPU "
-                "(Synchronize, a copy, an allocation): the queue was empty when the call returned. "
-                "Part of host_wait_ns; input_ns, host_comm_ns and alloc_ns are not included. A gap "
-                "counts for at most the duration of the call. If the call allocates, frees or "
-                "loads code, the gap counts for at most the part of the call before it."},
+    [R_SYNC] =
+        {"sync_ns", TM_INT, "ns",
+         "Part of host_wait_ns in gaps that began while the host was in a call that waits or may "
+         "wait for the GPU (a synchronisation, a copy, an allocation): the queue was empty when "
+         "the call returned. Does not include input_ns, host_comm_ns and alloc_ns. A gap counts "
+         "for at most the duration of the call. If the call allocates, frees or loads code, the "
+         "gap counts for at most the time from the start of the call to the start of the gap."},
     [R_HOST_WORK] = {"host_work_ns", TM_INT, "ns",
                      "Rest of host_wait_ns: the host launched late, because it did other work or "
                      "was in a call that does not wait for the GPU."},
@@ -78,11 +81,12 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                    "Duration of the longest gap; null if there is no gap."},
     [R_TURNS] = {"turns_ns", TM_INT, "ns",
                  "Time in which a GPU of the rank was idle while another GPU of the rank worked: "
-                 "mean over its GPUs. Not in idle_ns: idle_ns + turns_ns is the mean of "
-                 "overlap.device.idle_ns over the GPUs that work. Null for ranks with one GPU."},
+                 "mean over the rank's GPUs that work (overlap.device.works). Not part of idle_ns: "
+                 "idle_ns + turns_ns is the mean of overlap.device.idle_ns over these GPUs. Null "
+                 "unless several GPUs of the rank work."},
     [R_QUEUED] = {"queued_ns", TM_INT, "ns",
-                  "Part of other_ns in which the next event was certainly queued, and the GPU ran "
-                  "no unrecorded work."},
+                  "Part of other_ns in which the trace shows that the next event was already "
+                  "queued, and in which the GPU ran no unrecorded work."},
 };
 
 static const tm_table_def rank_def = {
@@ -116,12 +120,13 @@ static const tm_column stream_columns[N_STREAM_COLUMNS] = {
     [S_IDLE] = {"idle_ns", TM_INT, "ns",
                 "Idle time of the stream between its events: host_wait_ns + kernel_wait_ns + "
                 "other_ns. Other streams may be busy meanwhile."},
-    [S_HOST_WAIT] =
-        {"host_wait_ns", TM_INT, "ns",
-         "Idle time in gaps whose next event was launched after the gap began, even if the event "
-         "started much later. This is HTA's definition; idle.rank.host_wait_ns is stricter."},
+    [S_HOST_WAIT] = {"host_wait_ns", TM_INT, "ns",
+                     "Idle time in gaps whose next event was launched only after the gap had "
+                     "begun, even if the event started long after its launch. This is HTA's "
+                     "definition; idle.rank.host_wait_ns is stricter."},
     [S_KERNEL_WAIT] = {"kernel_wait_ns", TM_INT, "ns",
-                       "Idle time in gaps under 30 us whose next event was already queued."},
+                       "Idle time in gaps under 30 us that are not part of host_wait_ns: the next "
+                       "event was already queued, or its launch is not in the trace."},
     [S_OTHER] = {"other_ns", TM_INT, "ns",
                  "Idle time in all other gaps. In most of them, the stream waited for an event of "
                  "another stream."},
@@ -157,18 +162,21 @@ static const tm_column gap_columns[N_GAP_COLUMNS] = {
     [G_STEP] = {"step", TM_INT, "",
                 "Step of the event that ended the gap; null if the event is in no step."},
     [G_CAUSE] = {"cause", TM_TEXT, "",
-                 "Cause of most of the gap, in the words of idle.rank: input, host_comm, alloc, "
-                 "sync, host_work, kernel_wait or other."},
+                 "Cause of the largest part of the gap, in the words of idle.rank: input, "
+                 "host_comm, alloc, sync, host_work, kernel_wait or other."},
     [G_AFTER] = {"after", TM_TEXT, "", "Name of the GPU event before the gap."},
     [G_BEFORE] = {"before", TM_TEXT, "", "Name of the GPU event after the gap."},
-    [G_HOST] = {"host", TM_TEXT, "",
-                "Name of the calls in which the thread that launched the next event spent most of "
-                "the gap. Only innermost calls count. Null if no call was recorded."},
+    [G_HOST] =
+        {"host", TM_TEXT, "",
+         "Name of the calls that took more of the gap than calls of any other name, on the thread "
+         "that launched the next event. Only innermost calls count. Null if no call was recorded."},
     [G_HOST_TIME] = {"host_ns", TM_INT, "ns",
-                     "Time in the gap that this thread spent in the calls named in host."},
-    [G_UNRECORDED] = {"unrecorded_ns", TM_INT, "ns",
-                      "Time in the gap that this thread spent in no recorded call, for example in "
-                      "Python code without recorded stacks. Null if the thread is unknown."},
+                     "Time in the gap that the thread which launched the next event spent in the "
+                     "calls named in the column host."},
+    [G_UNRECORDED] =
+        {"unrecorded_ns", TM_INT, "ns",
+         "Time in the gap that the thread which launched the next event spent in no recorded call, "
+         "for example in Python code without recorded stacks. Null if this thread is unknown."},
 };
 
 static const tm_table_def gap_def = {

@@ -63,9 +63,9 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
         {"max_latency_ns", TM_INT, "ns",
          "Largest latency: time from the end of the launch call to the start on the GPU."},
     [MEAN_QUEUE] = {"mean_queue", TM_REAL, "",
-                    "Mean number of events that were launched but had not started: time from the "
-                    "start of the call to the start on the GPU, summed over events, divided by the "
-                    "rank's window (overlap.rank.window_ns)."},
+                    "Mean number of events that were launched but had not started. Computed as the "
+                    "time from the start of the launch call to the start on the GPU, summed over "
+                    "events, divided by the rank's window (overlap.rank.window_ns)."},
     [MAX_QUEUE] = {"max_queue", TM_INT, "",
                    "Largest number of events on a stream that were launched but had not started."},
     [HOST_BOUND] = {"host_bound_events", TM_INT, "",
@@ -75,8 +75,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                         "Share of events whose stream had nothing queued: 100 host_bound_events / "
                         "events. Near 100, the host sets the pace."},
     [SHORT] = {"short_events", TM_INT, "",
-               "Number of events that took less time than their launch call; events of graphs do "
-               "not count."},
+               "Number of events that took less time than their launch call. Events that a graph "
+               "launched do not count."},
     [SHORT_PCT] =
         {"short_pct", TM_REAL, "%",
          "Share of events that took less time than their launch call: 100 short_events / events."},

@@ -41,8 +41,8 @@ static const tm_column columns[N_COLUMNS] = {
               "Name of the kernel in the job's traces; if the job does not run it, its name in the "
               "file of --ncu."},
     [GRID] = {"grid", TM_TEXT, "",
-              "Number of thread blocks of the launch (x,y,z). If the file of --ncu lacks it, null; "
-              "the row then covers all launch shapes of the kernel."},
+              "Number of thread blocks of the launch (x,y,z). Null if the file of --ncu does not "
+              "have it; the row then covers all launch shapes of the kernel."},
     [BLOCK] = {"block", TM_TEXT, "",
                "Number of threads per block (x,y,z); null if the file of --ncu lacks it."},
     [LAUNCHES] = {"launches", TM_INT, "",
@@ -64,12 +64,14 @@ static const tm_column columns[N_COLUMNS] = {
         {"occupancy_pct", TM_REAL, "%",
          "Achieved occupancy: active warps / maximum number of warps (sm__warps_active)."},
     [FLOP] = {"flop", TM_REAL, "FLOP",
-              "Floating-point operations per launch: sum of the counters in the file of --ncu that "
-              "start with smsp__sass_thread_inst_executed_op_ (add and mul count 1, fma counts 2) "
-              "or sm__ops_path_tensor_. Null if tensor cores were active but not counted."},
-    [DRAM_BYTES] = {"dram_bytes", TM_REAL, "B",
-                    "Bytes that a launch reads from and writes to DRAM: dram__bytes, or DRAM's "
-                    "throughput times the duration that Nsight Compute measured."},
+              "Floating-point operations per launch: sum of two kinds of counters in the file of "
+              "--ncu. Names of the first kind start with smsp__sass_thread_inst_executed_op_ (add "
+              "and mul count 1, fma counts 2), names of the second with sm__ops_path_tensor_. Null "
+              "if tensor cores were active, but their operations were not counted."},
+    [DRAM_BYTES] =
+        {"dram_bytes", TM_REAL, "B",
+         "Bytes that a launch reads from and writes to DRAM: the counter dram__bytes. Without this "
+         "counter: DRAM's throughput times the duration that Nsight Compute measured."},
     [INTENSITY] = {"flop_per_byte", TM_REAL, "FLOP/B", "Arithmetic intensity: flop / dram_bytes."},
     [RATE] = {"achieved_gflops", TM_REAL, "GFLOP/s",
               "Rate that the kernel achieves in the job: flop x calls / total_ns."},
@@ -86,9 +88,9 @@ static const tm_column columns[N_COLUMNS] = {
          "if it uses none, for the fastest format in the file."},
     [BOUND] = {"bound", TM_TEXT, "",
                "What limits the kernel. latency: sm_pct and memory_pct are both under 60, the "
-               "threshold of Nsight Compute's SpeedOfLight rule. Otherwise compute if sm_pct is at "
-               "least memory_pct, else memory. If memory_pct is missing, dram_pct replaces it. "
-               "Null if a value is missing."},
+               "threshold of Nsight Compute's SpeedOfLight rule. compute: sm_pct is at least "
+               "memory_pct. memory: all other cases. If memory_pct is missing, dram_pct is used in "
+               "its place. Null if sm_pct is missing, or if both memory_pct and dram_pct are."},
 };
 
 const tm_table_def tm_roofline_table = {

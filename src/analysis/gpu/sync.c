@@ -49,10 +49,11 @@ static const tm_column sync_columns[N_SYNC_COLUMNS] = {
     [S_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of the calls, over all ranks."},
     [S_MEAN] = {"mean_ns", TM_INT, "ns", "Mean duration of a call: total_ns / calls."},
     [S_MAX] = {"max_ns", TM_INT, "ns", "Duration of the longest call."},
-    [S_LOST] = {"lost_ns", TM_INT, "ns",
-                "GPU idle time that the calls cause, over all ranks: gaps that began during a call "
-                "and whose next work was launched after the call. A gap counts for at most the "
-                "time that the call waited. The sum over all rows is sync_ns of idle.rank."},
+    [S_LOST] =
+        {"lost_ns", TM_INT, "ns",
+         "GPU idle time that the calls cause, over all ranks: gaps that began during a call, and "
+         "whose next event was launched after the call. A gap counts for at most the time that the "
+         "call waited. The sum over all rows is the sum of idle.rank.sync_ns over all ranks."},
     [S_RANKS] = {"ranks", TM_INT, "", "Number of ranks that made the calls."},
     [S_SLOWEST_TIME] = {"max_rank_lost_ns", TM_INT, "ns", "Largest lost_ns of a single rank."},
     [S_SLOWEST] =

@@ -52,12 +52,14 @@ static const tm_column kind_columns[N_KIND_COLUMNS] = {
                "Time in which at least one copy of this kind and memory ran. Overlapping copies "
                "count once."},
     [OVERLAP] = {"overlap_ns", TM_INT, "ns", "Part of union_ns in which compute kernels ran."},
-    [OVERLAP_PCT] = {"overlap_pct", TM_REAL, "%",
-                     "Share of copy time that computation hides: 100 overlap_ns / union_ns."},
+    [OVERLAP_PCT] =
+        {"overlap_pct", TM_REAL, "%",
+         "Share of the copies' time in which compute kernels also ran: 100 overlap_ns / union_ns."},
     [SYNC_COUNT] = {"sync_count", TM_INT, "",
-                    "Number of copies that blocked the host: their call returned after the middle "
-                    "of the copy, as for pageable memory."},
-    [SYNC] = {"sync_ns", TM_INT, "ns", "Sum of the durations of the calls that blocked the host."},
+                    "Number of copies that blocked the host, as copies of pageable memory do: the "
+                    "call that launched the copy returned after the middle of the copy."},
+    [SYNC] = {"sync_ns", TM_INT, "ns",
+              "Sum of the durations of the calls that launched the copies in sync_count."},
 };
 
 static const tm_table_def kind_def = {

@@ -30,7 +30,7 @@ static const tm_column dump_columns[N_HD] = {
     [HD_LAST_SEQ] = {"last_number", TM_INT, "", "Number of the last entry in its group."},
     [HD_LAST_OP] = {"last_operation", TM_TEXT, "", "Operation of the last entry."},
     [HD_LAST_NS] = {"last_ns", TM_INT, tm_epoch_ns,
-                    "Time at which it was issued, since the epoch."},
+                    "Time at which the last entry was issued, since the epoch."},
     [HD_LAST_STATE] = {"last_state", TM_INT, "", "State of the last entry (tm_flight_state)."},
     [HD_LAST_BACKEND] = {"last_backend", TM_TEXT, "",
                          "Backend (nccl, gloo, ...) of the last entry."},
@@ -54,8 +54,8 @@ static const tm_column lane_columns[N_HL] = {
     [HL_SIZE] = {"size", TM_INT, "",
                  "Number of ranks of the group, derived from the sizes of an all_gather."},
     [HL_DONE] = {"done", TM_INT, "",
-                 "Number of the last operation that all ranks have certainly reached, because it "
-                 "ended; null if there is none."},
+                 "Number of the last operation of the group whose end proves that all ranks had "
+                 "reached it; null if there is none."},
 };
 
 static const tm_column call_columns[N_HC] = {
@@ -70,12 +70,12 @@ static const tm_column call_columns[N_HC] = {
     [HC_OUTPUTS] = {"outputs", TM_TEXT, "", "Sizes and types of the outputs."},
     [HC_STATE] = {"state", TM_INT, "", "State of the operation (tm_flight_state)."},
     [HC_CREATED] = {"created_ns", TM_INT, tm_epoch_ns,
-                    "Time at which it was issued, since the epoch."},
+                    "Time at which the call was issued, since the epoch."},
     [HC_TIMEOUT] = {"timeout_ns", TM_INT, "ns", "Timeout of the operation."},
     [HC_FRAMES] = {"frames", TM_TEXT, "", "Stack frames of the user's program at the call."},
     [HC_BEFORE] = {"before", TM_INT, "",
-                   "For a send or receive: number of the rank's earlier operations of the same "
-                   "name in this group. Null if their records are lost."},
+                   "For a send or receive: number of earlier calls of the same operation by this "
+                   "rank in this group. Null if their records are lost."},
 };
 
 const tm_table_def tm_hang_dump_def = {.name = "hang.dump",

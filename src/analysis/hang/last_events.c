@@ -22,9 +22,10 @@ static const tm_column seen_columns[N_HS] = {
     [HS_STEP_BEGIN] = {"step_begin_ns", TM_INT, "ns",
                        "Start of the rank's last step, on the job's clock."},
     [HS_CALL] = {"call", TM_TEXT, "",
-                 "CPU calls that had not returned when the trace ended, innermost first."},
+                 "CPU calls that had not returned when the trace ended, innermost first. If all "
+                 "calls had returned: the last recorded call."},
     [HS_CALL_BEGIN] = {"call_begin_ns", TM_INT, "ns",
-                       "Start of the innermost of these calls, on the job's clock."},
+                       "Start of the innermost call in the column call, on the job's clock."},
     [HS_OPEN] =
         {"open", TM_BOOL, "",
          "Whether the innermost call in the column call had not returned when the trace ended."},

@@ -11,9 +11,10 @@
 static const tm_column ras_columns[N_HR] = {
     [HR_COMM] = {"place", TM_INT, "", "Number of the communicator in the answer, from 1."},
     [HR_MEMBER] = {"member", TM_INT, "", "Rank within the communicator."},
-    [HR_RANK] = {"rank", TM_INT, "",
-                 "Global rank, which is the rank in the only communicator that contains all "
-                 "processes; null if unknown."},
+    [HR_RANK] =
+        {"rank", TM_INT, "",
+         "Global rank: the rank in the communicator that contains all processes. Null if there is "
+         "no such communicator, or if there are several that number the ranks differently."},
     [HR_HASH] = {"communicator", TM_TEXT, "", "NCCL's hash of the communicator."},
     [HR_SIZE] = {"size", TM_INT, "", "Number of ranks in the communicator."},
     [HR_STATE] =
@@ -23,16 +24,19 @@ static const tm_column ras_columns[N_HR] = {
          "communicator. failed, aborted: as NCCL reports. ending: the communicator is being "
          "finalized. starting: the communicator is not initialised. behind: the rank launched "
          "fewer collectives than another rank. differs: the rank launched different collectives."},
-    [HR_OPERATION] = {"operation", TM_TEXT, "",
-                      "If state is behind or differs: the kind of collective whose count differs "
-                      "most from the count on the rank with the most launches. Otherwise null."},
+    [HR_OPERATION] =
+        {"operation", TM_TEXT, "",
+         "Kind of collective whose count differs most from its count on the rank that launched the "
+         "most collectives. Only for the states behind and differs; otherwise null."},
     [HR_LAUNCHED] = {"launched", TM_INT, "",
-                     "Number of collectives of the kind in operation that the rank launched."},
+                     "Number of collectives of the kind named in the column operation that the "
+                     "rank launched. Null if operation is null."},
     [HR_MOST] = {"others", TM_INT, "",
-                 "Value of launched for the rank that launched the most collectives."},
+                 "Number of collectives of the kind named in the column operation on the rank that "
+                 "launched the most collectives. Null if operation is null."},
     [HR_ADVANCED] = {"advanced", TM_INT, "",
-                     "Number of collectives that the rank's GPU launched between the two answers, "
-                     "in the communicators that both answers contain; null if unknown."},
+                     "Number of collectives that the rank launched between the two answers, in the "
+                     "communicators that both answers contain; null if unknown."},
     [HR_ERROR] = {"error", TM_INT, "",
                   "NCCL's result code (ncclResult_t) if the rank failed; otherwise null."},
     [HR_HOST] = {"host", TM_TEXT, "", "Network address of the rank's host; null if unknown."},
@@ -55,10 +59,10 @@ static const tm_column answer_columns[N_HA] = {
     [HA_COMMS] = {"communicators", TM_INT, "", "Number of communicators in the answer."},
     [HA_PROCESSES] = {"processes", TM_INT, "", "Number of processes in the answer."},
     [HA_LEFT_OUT] = {"left_out", TM_INT, "",
-                     "Number of entries that were ignored because they are not of a rank of their "
-                     "communicator."},
+                     "Number of entries that were ignored, because their rank does not exist in "
+                     "their communicator or occurs twice."},
     [HA_COMMAS] = {"commas", TM_INT, "",
-                   "Number of commas that the answer's JSON lacks, and that were added."},
+                   "Number of commas that were missing in the answer's JSON, and that were added."},
     [HA_VERSION] = {"version", TM_TEXT, "", "Version of NCCL."},
     [HA_TIME] = {"time", TM_TEXT, "", "Local time at which RAS answered."},
     [HA_COMPARED] = {"compared", TM_INT, "",

@@ -91,8 +91,8 @@ static bool add_lagging(tm_hang_words *t, const tm_table *rows, const tm_cell *f
     else
         tm_hang_add(t, "%s %" PRId64, first[HR_RANK].null ? "its rank" : "rank",
                     first[column].value.i);
-    tm_hang_add(t, " has launched %" PRId64 " %s, another %" PRId64, first[HR_LAUNCHED].value.i,
-                first[HR_OPERATION].value.text, first[HR_MOST].value.i);
+    tm_hang_add(t, " has launched %" PRId64 " %s, another rank has launched %" PRId64,
+                first[HR_LAUNCHED].value.i, first[HR_OPERATION].value.text, first[HR_MOST].value.i);
     tm_vec_free(&ranks);
     return ok;
 }
@@ -227,7 +227,9 @@ static void add_answer(const tm_hang_ras *r, tm_hang_words *t) {
         tm_hang_add(t, ". Its JSON lacks %" PRId64 " comma%s, as NCCL 2.28 writes it",
                     row[HA_COMMAS].value.i, row[HA_COMMAS].value.i == 1 ? "" : "s");
     if (row[HA_LEFT_OUT].value.i > 0)
-        tm_hang_add(t, ". Left out: %" PRId64 " entries that are not ranks of their communicator",
+        tm_hang_add(t,
+                    ". Left out: %" PRId64
+                    " entries whose rank does not exist in their communicator, or occurs twice",
                     row[HA_LEFT_OUT].value.i);
 }
 

@@ -280,7 +280,8 @@ bool tm_hang_say_evidence(tm_hang_words *t, const tm_hang_world *w, const tm_han
         add_not_started(t, w, f);
     }
     if (c->reason == TM_HANG_LOST && !w->processes)
-        tm_hang_add(t, ". A rank that was killed, or whose process does not respond, leaves none");
+        tm_hang_add(t,
+                    ". A rank that was killed, or whose process does not respond, leaves no dump");
     if (c->also.n > 0) {
         tm_hang_add(t, ". There is no dump of ");
         tm_hang_add_ranks(t, &c->also);
@@ -315,6 +316,6 @@ bool tm_hang_say_chain(tm_hang_words *t, const tm_hang_world *w, const tm_hang_c
         }
     }
     if (n > SHOWN)
-        tm_hang_add(t, "; and %zu more (hang.collective)", n - SHOWN);
+        tm_hang_add(t, "; hang.collective lists %zu more operations", n - SHOWN);
     return true;
 }

@@ -38,7 +38,8 @@ static const tm_column job_columns[N_J] = {
                  "Whether a dump, NCCL's RAS or --world-size states the number of ranks. If not, "
                  "there may be more ranks than the dumps show."},
     [J_DUMPS] = {"dumps", TM_INT, "", "Number of ranks with a readable dump."},
-    [J_MISSING] = {"no_dump", TM_TEXT, "", "Ranks that left no dump; null if all ranks left one."},
+    [J_MISSING] = {"no_dump", TM_TEXT, "",
+                   "Ranks that left no dump; null if all ranks left a dump."},
     [J_CUT] = {"cut_short", TM_INT, "",
                "Number of dumps that are cut short; their readable part is used."},
     [J_STATE] =
@@ -52,12 +53,12 @@ static const tm_column job_columns[N_J] = {
          "may be missing as well). not issued: ranks wait for the named ranks, which did not issue "
          "the operation and wait for nobody. no dump: ranks wait for ranks that left no dump. "
          "circle: ranks wait for one another. Null if no rank is named."},
-    [J_CONFIDENCE] =
-        {"confidence", TM_TEXT, "",
-         "How certain the cause is. one: only the named ranks explain the hang. several: any of "
-         "the named ranks may be the cause. unknown: no rank is named."},
+    [J_CONFIDENCE] = {"confidence", TM_TEXT, "",
+                      "How certain the cause is. one: only the named ranks can explain the hang. "
+                      "several: any of the named ranks may be the cause, and the dumps do not show "
+                      "which. unknown: no rank is named."},
     [J_CULPRITS] = {"culprits", TM_TEXT, "",
-                    "Ranks that are named as the cause; null if no rank is named."},
+                    "Ranks that are named as the cause of the hang; null if no rank is named."},
     [J_GROUP] = {"group", TM_TEXT, "", "Process group of the operation at which the hang began."},
     [J_OPERATION] = {"operation", TM_TEXT, "", "Name of the operation at which the hang began."},
     [J_NUMBER] = {"number", TM_INT, "",
@@ -102,7 +103,7 @@ enum {
 
 static const tm_column collective_columns[N_C] = {
     [C_PLACE] = {"place", TM_INT, "",
-                 "Number of the operation in the order of first arrivals, from 1."},
+                 "Place of the operation in the order of first arrivals (begin_ns), from 1."},
     [C_GROUP] = {"group", TM_TEXT, "",
                  "Process group of the operation: the program's description of the group, or else "
                  "its name."},
@@ -110,15 +111,16 @@ static const tm_column collective_columns[N_C] = {
                      "Name of the operation, on the first rank that issued it."},
     [C_NUMBER] = {"number", TM_INT, "",
                   "Number of the operation in its group (collective_seq_id, p2p_seq_id)."},
-    [C_PROBLEM] = {"problem", TM_TEXT, "",
-                   "What is wrong with the operation. other times: dumps are from different times, "
-                   "because the operation needs all ranks and has ended on some, but other dumps "
-                   "do not contain it. mismatch: ranks issued different calls. missing: some ranks "
-                   "have not come. perhaps missing: it is unknown whether some ranks came, or are "
-                   "members of the group. no dump: all ranks with a dump came, but some ranks left "
-                   "no dump. all came: all ranks came, but the operation does not end."},
+    [C_PROBLEM] =
+        {"problem", TM_TEXT, "",
+         "What is wrong with the operation. other times: the dumps are from different times. The "
+         "operation needs all ranks and has ended on some ranks, but the dumps of other ranks do "
+         "not contain it. mismatch: ranks issued different calls. missing: some ranks have not "
+         "come. perhaps missing: it is unknown whether some ranks came, or whether they are "
+         "members of the group. no dump: all ranks with a dump came, but some ranks left no dump. "
+         "all came: all ranks came, but the operation does not end."},
     [C_CAUSE] = {"cause", TM_BOOL, "",
-                 "Whether the hang began at this operation; false if ranks only wait here as a "
+                 "Whether the hang began at this operation. False if ranks wait here only as a "
                  "consequence."},
     [C_CAME] = {"came", TM_TEXT, "", "Ranks that issued the operation."},
     [C_WAITING] = {"waiting", TM_TEXT, "",
@@ -133,7 +135,8 @@ static const tm_column collective_columns[N_C] = {
                   "Sizes and types of the operation's inputs on the first rank."},
     [C_OUTPUTS] = {"outputs", TM_TEXT, "",
                    "Sizes and types of the operation's outputs on the first rank."},
-    [C_TEXT] = {"detail", TM_TEXT, "", "Which ranks issued which calls, if calls differ."},
+    [C_TEXT] = {"detail", TM_TEXT, "",
+                "Which ranks issued which call, if ranks issued different calls."},
 };
 
 const tm_table_def tm_hang_collective_def = {
@@ -203,9 +206,9 @@ static const tm_column rank_columns[N_R] = {
                     "Number of collectives that the rank launched between the two answers of "
                     "NCCL's RAS; null if unknown."},
     [R_TRACE_END] = {"trace_end_ns", TM_INT, tm_epoch_ns,
-                     "End of the rank's trace, since the epoch; null without a trace that records "
-                     "the time of day. All times in this table are on the job's clock; for ranks "
-                     "without a trace they are as recorded."},
+                     "End of the rank's trace, since the epoch; null if the rank has no trace that "
+                     "records the time of day. All times in this table are on the job's clock; "
+                     "times of ranks without a trace are as recorded."},
     [R_STEP] = {"step", TM_INT, "", "Number of the last step in the rank's trace."},
     [R_STEP_BEGIN] = {"step_begin_ns", TM_INT, tm_epoch_ns,
                       "Start of the last step of the rank's trace, since the epoch."},
@@ -214,9 +217,9 @@ static const tm_column rank_columns[N_R] = {
     [R_OPEN] = {"call_open", TM_BOOL, "",
                 "Whether the call in the column call had not returned when the trace ended."},
     [R_CALL] = {"call", TM_TEXT, "",
-                "Call in which the main thread was when the rank's trace ended, with functions of "
-                "the user's program around it, innermost first. If all calls had returned: the "
-                "last recorded call."},
+                "Call that the main thread was in when the rank's trace ended, with the functions "
+                "of the user's program around the call, innermost first. If all calls had "
+                "returned: the last recorded call."},
     [R_FRAMES] =
         {"frames", TM_TEXT, "",
          "Stack frames of the user's program at the rank's last operation, innermost first."},

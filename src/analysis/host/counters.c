@@ -14,8 +14,8 @@ enum { RANK, SOURCE, NAME, SERIES, SAMPLES, MEAN, MIN, MAX, N_COLUMNS };
 static const tm_column columns[N_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [SOURCE] = {"source", TM_TEXT, "",
-                "What the counter belongs to: a device, or the process and thread (or network card "
-                "and port) of its track."},
+                "What the counter belongs to: a device; or the process and thread, or the network "
+                "card and port, of the counter's track."},
     [NAME] = {"name", TM_TEXT, "", "Name of the counter; null if not recorded."},
     [SERIES] = {"series", TM_TEXT, "", "Name of the value, if the counter has several values."},
     [SAMPLES] = {"samples", TM_INT, "", "Number of recorded values."},

@@ -45,7 +45,7 @@ static const tm_column columns[N_COLUMNS] = {
     [TIMES] = {"times", TM_INT, "", "Number of times the thread was scheduled onto a core."},
     [MIGRATIONS] =
         {"migrations", TM_INT, "",
-         "Number of times the thread was scheduled onto a different core than the last time."},
+         "Number of times the thread was scheduled onto a different core than the time before."},
     [CORES] = {"cores", TM_INT, "", "Number of distinct cores on which the thread ran."},
     [OS_CALLS] = {"os_calls", TM_INT, "",
                   "Number of recorded calls into the OS: OS runtime calls (poll, sem_timedwait, "

@@ -35,10 +35,10 @@ static const tm_column columns[N_COLUMNS] = {
                  "Virtual address of the page (of several pages, the first) in the trace, with at "
                  "least 12 hexadecimal digits. Null if no address was recorded, in the row for all "
                  "other addresses, and on level rank."},
-    [ADDRESSES] =
-        {"addresses", TM_INT, "",
-         "Number of addresses that the row sums: 1, or more in the row for all other addresses and "
-         "on level rank. 0 if no address was recorded, or if an older tmerge merged the traces."},
+    [ADDRESSES] = {"addresses", TM_INT, "",
+                   "Number of addresses that the row sums. It is 1 on most rows, and may be larger "
+                   "in the row for all other addresses and on level rank. It is 0 if no address "
+                   "was recorded, or if an older tmerge merged the traces."},
     [SUMS + H2D_COUNT] = {"to_device", TM_INT, "",
                           "Number of migrations of pages from the host to a device."},
     [SUMS + H2D_BYTES] = {"to_device_bytes", TM_INT, "B",

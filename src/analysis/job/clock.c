@@ -30,21 +30,21 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                   "of the rank's trace."},
     [R_DRIFT] = {"drift_ppb", TM_REAL, "ppb", "Change of offset_ns per second of recorded time."},
     [R_UNCERTAINTY] = {"uncertainty_ns", TM_INT, "ns",
-                       "Standard deviation of the aligned time relative to the other clocks of the "
-                       "component: maximum over the trace. For method wall, relative to all "
-                       "clocks, as given by --wall-uncertainty. May be an upper bound if over 64 "
-                       "clocks are linked. 0 with --align=utc."},
+                       "Uncertainty of the rank's aligned times: their standard deviation relative "
+                       "to the other clocks of the component, maximum over the trace. For method "
+                       "wall: relative to all clocks, as given by --wall-uncertainty. May be an "
+                       "upper bound if over 64 clocks are linked. 0 with --align=utc."},
     [R_LOW] = {"low_ns", TM_INT, "ns",
-               "Lower limit of offset_ns relative to the clock with the most anchors in the "
-               "component. It follows from causality: a collective cannot end on a rank before it "
+               "Lower limit of offset_ns, relative to the clock of the component that has the most "
+               "anchors. It follows from causality: a collective cannot end on a rank before it "
                "has started on every rank. Null if there is no limit."},
     [R_HIGH] = {"high_ns", TM_INT, "ns",
                 "Upper limit of offset_ns (see low_ns); null if there is no limit."},
-    [R_RESIDUAL] =
-        {"residual_ns", TM_INT, "ns",
-         "How much later than others the rank ends its collectives: aligned end on this rank minus "
-         "the median end over all ranks; median over its matched collectives. It shows the error "
-         "of the GPU's clock and the effect of the rank's place in rings and trees."},
+    [R_RESIDUAL] = {"residual_ns", TM_INT, "ns",
+                    "How much later than other ranks this rank ends its collectives: aligned end "
+                    "on this rank minus the median end over all ranks, then the median over the "
+                    "rank's matched collectives. It shows the error of the GPU's clock, and the "
+                    "effect of the rank's place in rings and trees."},
     [R_EARLY] = {"early_kernels", TM_INT, "",
                  "Number of GPU events that start before their launch."},
     [R_EARLIEST] = {"earliest_ns", TM_INT, "ns",
@@ -59,15 +59,15 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
          "How the clock was aligned. fit: fitted to ends of collectives that several clocks share. "
          "wall: taken as recorded. none: cannot be compared with other clocks."},
     [R_ANCHORS] = {"anchors", TM_INT, "",
-                   "Number of collectives whose ends the fit of this clock used. They link it to "
-                   "another clock."},
+                   "Number of collectives whose ends the fit of this clock used. Each of them "
+                   "links this clock to another clock."},
     [R_DOMAIN] = {"domain", TM_INT, "",
                   "Number of the clock domain. Ranks of the same domain share a clock: all ranks "
                   "of a host, unless ends of collectives show otherwise."},
     [R_SET] = {"set_ns", TM_INT, "ns",
                "Approximate jump of the rank's clock during the recording; null if it did not "
-               "jump. Aligned times of the rank may be wrong by this much. If there are only two "
-               "clocks, both have the value, because either may have jumped."},
+               "jump. Aligned times of the rank may be wrong by as much as set_ns. If there are "
+               "only two clocks, both have the value, because either may have jumped."},
 };
 
 static const tm_table_def rank_def = {
@@ -109,9 +109,10 @@ static const tm_column check_columns[N_CHECK_COLUMNS] = {
     [C_INFERRED] = {"inferred", TM_INT, "",
                     "Number of communication kernels without metadata whose collective was "
                     "inferred from the waits between ranks."},
-    [C_TRANSFERS] = {"transfers_alone", TM_INT, "",
-                     "Number of communication kernels whose traces record them only from the "
-                     "arrival of the last rank on. Such traces do not show who waited."},
+    [C_TRANSFERS] =
+        {"transfers_alone", TM_INT, "",
+         "Number of communication kernels that their traces record only from the arrival of the "
+         "last rank on, without the wait before. Such traces do not show who waited."},
     [C_SUSPECT] = {"suspect", TM_INT, "",
                    "Number of collectives that may be mismatched: members differ in kind or size, "
                    "a rank occurs twice, or the collective violates causality on aligned clocks by "

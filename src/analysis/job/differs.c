@@ -25,8 +25,8 @@ static const tm_column columns[N_COLUMNS] = {
               "disagree on the ranks of a process group. kernels: ranks run different programs, "
               "with under a tenth of their kernel names in common."},
     [VALUE] = {"value", TM_TEXT, "",
-               "Value of the property on the ranks in the column ranks. For kernels: a number for "
-               "each set of ranks that run the same program."},
+               "Value of the property on the ranks in the column ranks. For kernels: a number that "
+               "is the same for all ranks that run the same program."},
     [N_RANKS] = {"n_ranks", TM_INT, "", "Number of ranks with this value."},
     [RANKS] = {"ranks", TM_TEXT, "", "Ranks with this value, such as 0-3,8."},
 };

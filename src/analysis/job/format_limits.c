@@ -12,8 +12,8 @@ static const tm_column columns[N_COLUMNS] = {
     [FORMAT] = {"format", TM_TEXT, "", "Trace format, as in job.rank."},
     [RANKS] = {"ranks", TM_INT, "", "Number of ranks with traces of this format."},
     [CANNOT_TELL] = {"cannot_tell", TM_TEXT, "",
-                     "Data that no trace of this format contains, but traces of some other formats "
-                     "do; null if there is no such data."},
+                     "Data that no trace of this format contains, although traces of some other "
+                     "formats do; null if there is no such data."},
 };
 
 const tm_table_def tm_job_format_table = {

@@ -43,48 +43,51 @@ static const tm_column columns[N_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [STEPS] = {"steps", TM_INT, "",
                "Number of steps that the rank's trace marks. Null if the trace has no launches; "
-               "then all columns from here to sampled are null."},
+               "the columns steps_lost to sampled are then null, too."},
     [STEPS_LOST] = {"steps_lost", TM_INT, "",
-                    "Number of steps in which kernels were launched but none was recorded."},
+                    "Number of marked steps that have a lost launch (see launches_lost) and no "
+                    "recorded kernel."},
     [LAUNCHES] = {"launches", TM_INT, "",
                   "Number of calls that launch a kernel or a graph, except calls that were "
                   "captured into a graph."},
     [LAUNCHES_LOST] =
         {"launches_lost", TM_INT, "",
-         "Number of launches whose GPU events were not recorded. Includes a launch of a graph that "
-         "has no recorded compute kernel if only copies were recorded, or if the GPU was idle for "
-         "over 200 us and over half of the time from the launch to the end of the graph's "
-         "communication. Losses at the edges of the recording (before the first and after the last "
-         "launch with recorded GPU events, at most a tenth of the recording each) count only if at "
+         "Number of launches whose GPU events were not recorded. A launch of a graph without a "
+         "recorded compute kernel counts in two cases: only copies of the graph were recorded; or "
+         "the GPU was idle for over 200 us, and for over half of the time from the launch to the "
+         "end of the graph's communication. Losses before the first and after the last launch with "
+         "recorded GPU events (at each end, at most a tenth of the recording) count only if at "
          "least 1 % of all launches are lost elsewhere."},
     [GRAPHS_LOST] = {"graphs_lost", TM_INT, "", "Number of graph launches among launches_lost."},
     [RECORDED_PCT] = {"recorded_pct", TM_REAL, "%",
                       "Share of launches whose GPU events were recorded: 100 (launches - "
                       "launches_lost) / launches."},
-    [SAMPLED] =
-        {"sampled", TM_BOOL, "",
-         "Whether the trace is only a sample, so that nobody knows what ran between recorded "
-         "events. CUPTI numbers all calls of a process; a sample has under 2 % of the numbers "
-         "between its first and its last, and half of the gaps between its numbers exceed 20."},
+    [SAMPLED] = {"sampled", TM_BOOL, "",
+                 "Whether the trace is only a sample, so that it is unknown what ran between "
+                 "recorded events. CUPTI numbers all calls of a process. In a sample, under 2 % of "
+                 "the numbers from the first to the last are recorded, and half of the distances "
+                 "between recorded numbers exceed 20."},
     [DEVICE] = {"device_ns", TM_INT, "ns",
                 "Time in which the rank's devices ran recorded kernels, copies or sets; "
                 "overlapping events count once."},
     [HIDDEN] = {"hidden_ns", TM_INT, "ns",
                 "Time in which the GPU may have been busy although no GPU event was recorded: from "
-                "a lost launch until the host has waited for the GPU, or until the next launched "
-                "kernel starts. With several devices, the sum over devices; a lost launch counts "
-                "for the device of the launches before and after it on its thread."},
+                "a lost launch until the host has waited for the GPU, or until the kernel of a "
+                "later launch starts. With several devices, the sum over devices; a lost launch "
+                "counts for the device of the launches before and after it on its thread."},
     [COMPUTE] = {"compute_pct", TM_REAL, "%",
                  "Share of the rank's window in which compute kernels run: 100 compute_ns / "
                  "window. With several devices, the mean over them. Null without GPU events."},
-    [COMPUTE_LEAST] = {"compute_least_pct", TM_REAL, "%",
-                       "Lower bound of compute_pct: its value if the GPU was idle during hidden_ns "
-                       "and impossible_ns. The window is extended to include all of hidden_ns. "
-                       "With several devices, the mean over them. Null without GPU events."},
-    [COMPUTE_MOST] = {"compute_most_pct", TM_REAL, "%",
-                      "Upper bound of compute_pct: its value if the GPU computed during all of "
-                      "hidden_ns; if sampled is true, whenever no GPU event was recorded. With "
-                      "several devices, the mean over them. Null without GPU events."},
+    [COMPUTE_LEAST] =
+        {"compute_least_pct", TM_REAL, "%",
+         "Lower bound of compute_pct: the value if the GPU was idle during hidden_ns and "
+         "impossible_ns, over a window that is extended to include all of hidden_ns. With several "
+         "devices, the mean over them. Null without GPU events."},
+    [COMPUTE_MOST] =
+        {"compute_most_pct", TM_REAL, "%",
+         "Upper bound of compute_pct: the value if the GPU computed during all of hidden_ns. If "
+         "sampled is true: the value if the GPU computed whenever no GPU event was recorded. With "
+         "several devices, the mean over them. Null without GPU events."},
     [IDLE] = {"idle_pct", TM_REAL, "%",
               "Share of the rank's window in which the GPU is idle: 100 overlap.rank.idle_ns / "
               "window. With several devices, the mean over them. Null without GPU events."},
@@ -100,20 +103,21 @@ static const tm_column columns[N_COLUMNS] = {
         {"moves_pct", TM_REAL, "%",
          "How far the rank's results may be off: the largest of 100 - recorded_pct, cut_pct, the "
          "distances of compute_pct and idle_pct from their bounds, and 100 (compute_ns - "
-         "compute_least_ns) / compute_ns. Above 5, tmerge draws no conclusions from the rank."},
-    [BETWEEN] = {"between_pct", TM_REAL, "%",
-                 "How incomplete the recording is between the first and the last launch with a "
-                 "recorded GPU event: the larger of 100 (compute_ns - compute_least_ns) / "
-                 "compute_ns and the percentage of lost launches; moves_pct for a sample or a cut "
-                 "trace. Up to 5, "
-                 "the recording there counts as complete, so that ranks can be blamed for waits."},
+         "compute_least_ns) / compute_ns. If above 5, tmerge draws no conclusions from the rank."},
+    [BETWEEN] =
+        {"between_pct", TM_REAL, "%",
+         "How incomplete the recording is between the first and the last launch with a recorded "
+         "GPU event: the largest of cut_pct, 100 (compute_ns - compute_least_ns) / compute_ns, and "
+         "the percentage of lost launches among the launches in this time. For a sample, and if no "
+         "launch has a recorded GPU event: moves_pct. If at most 5, the recording counts as "
+         "complete in this time, so that ranks can be blamed for waits."},
     [IMPOSSIBLE] = {"impossible_kernels", TM_INT, "",
                     "Number of kernels whose recorded end must be wrong, for one of three reasons. "
                     "(1) A stream runs one kernel at a time, but at least three later kernels of "
-                    "the same stream, from other launches, started and ended before this end. (2) "
-                    "The host had already waited for the device to finish before half of the "
-                    "kernel's duration was over. (3) The kernel ends after everything else in the "
-                    "recording, by more than the length of everything else."},
+                    "the same stream, from other launches, started and ended before the recorded "
+                    "end. (2) The host had already waited for the device to finish before half of "
+                    "the kernel's duration was over. (3) The kernel ends after everything else in "
+                    "the recording, by more than the length of everything else."},
     [IMPOSSIBLE_KERNEL] = {"impossible_kernel", TM_TEXT, "",
                            "Name of the kernel with the largest part of impossible_ns. Null if "
                            "impossible_kernels is 0."},
@@ -121,27 +125,29 @@ static const tm_column columns[N_COLUMNS] = {
                           "Aligned start of the kernel named in impossible_kernel, since the "
                           "epoch; null if none is named."},
     [FOLLOWERS] = {"followers", TM_INT, "",
-                   "Number of later kernels on the stream of impossible_kernel that started and "
-                   "ended before its recorded end; null without impossible_kernel."},
+                   "Number of later kernels on the same stream that started and ended before the "
+                   "recorded end of the kernel named in impossible_kernel; null if none is named."},
     [IMPOSSIBLE_NS] =
         {"impossible_ns", TM_INT, "ns",
-         "Busy time in which only doubtful parts of impossible_kernels run. A kernel is doubtful "
-         "from the start of the next kernel on its stream; without a next kernel, all of it is."},
+         "Busy time in which nothing runs except doubtful parts of kernels in impossible_kernels. "
+         "The doubtful part of a kernel begins when the next kernel on its stream starts. If there "
+         "is no next kernel, the whole kernel is doubtful."},
     [COMPUTE_NS] = {"compute_ns", TM_INT, "ns",
                     "Time in which at least one compute kernel runs, as recorded."},
     [COMPUTE_LEAST_NS] = {"compute_least_ns", TM_INT, "ns",
                           "compute_ns without the doubtful parts of kernels (see impossible_ns)."},
     [LATE] = {"late_kernels", TM_INT, "",
-              "Number of kernels, not in impossible_kernels, that were launched before a device "
-              "synchronisation and end after it returned. 0 if the rank has several devices."},
+              "Number of kernels that were launched before a device synchronisation, but end after "
+              "the synchronisation returned. Kernels in impossible_kernels do not count. 0 if the "
+              "rank has several devices."},
     [LATEST] = {"latest_ns", TM_INT, "ns",
                 "Largest time from the return of a device synchronisation to the end of a kernel "
-                "in late_kernels; null if late_kernels is 0. Above some 30 us, the clocks of GPU "
-                "and host differ, or ends of kernels are wrong."},
+                "in late_kernels; null if late_kernels is 0. If it is above some 30 us, the clocks "
+                "of GPU and host differ, or recorded ends of kernels are wrong."},
     [CUT] = {"cut_pct", TM_REAL, "%",
-             "For a trace that is cut short: share of the launches or of device_ns that it lacks, "
-             "whichever is larger, compared with the median of the ranks whose traces are whole. "
-             "Null for whole traces, and if no trace is whole."},
+             "For a trace that is cut short: share of the launches, or share of device_ns, that "
+             "the trace lacks, whichever is larger. The trace is compared with the median of the "
+             "ranks whose traces are whole. Null for whole traces, and if no trace is whole."},
 };
 
 const tm_table_def tm_integrity_table = {

@@ -38,13 +38,12 @@ enum {
 
 static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
-    [HOST] =
-        {"host", TM_TEXT, "",
-         "Name of the rank's host, from --host-map, the trace or its file name. If unknown, "
-         "hosts are named host0, host1, ...: a rank is on the previous rank's host if its device "
-         "number is higher by some d, and its rank is higher by 1 or by d. If its device number is "
-         "unknown: if its rank is higher by 1. Null if there are several ranks and no host or "
-         "device is known."},
+    [HOST] = {"host", TM_TEXT, "",
+              "Name of the rank's host, from --host-map, the trace or the trace's file name. If "
+              "unknown, hosts are named host0, host1, ... A rank is then on the host of the "
+              "previous rank if its device number is higher by some d, and its rank is higher by 1 "
+              "or by d. If its device number is unknown: if its rank is higher by 1. Null if there "
+              "are several ranks, and no host or device is known."},
     [DEVICE] = {"device", TM_INT, "",
                 "Number, on its host, of the rank's device with the most busy time; null without "
                 "GPU events."},
@@ -58,8 +57,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                "Aligned start of the rank's first duration event outside of the category Trace, "
                "since the epoch."},
     [END] = {"end_ns", TM_INT, tm_epoch_ns,
-             "begin_ns plus the time on the rank's own clock from that start to the last end of "
-             "its duration events, since the epoch."},
+             "Aligned end of the rank's last duration event, since the epoch. Computed as begin_ns "
+             "plus the time on the rank's own clock from that start to this end."},
     [SKIPPED] =
         {"skipped_events", TM_INT, "",
          "Number of events that were read but dropped; /ranks and /spans list the reasons."},
@@ -69,8 +68,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [TRUNCATED] = {"truncated", TM_BOOL, "",
                    "Whether one of the rank's traces is cut short; its readable part is used."},
     [DIAGNOSTICS] = {"remarks", TM_TEXT, "",
-                     "Repaired, dropped or odd data in the rank's traces: kinds and counts. "
-                     "job.remark has their traces and meaning."},
+                     "Kinds and counts of repaired, dropped or odd data in the rank's traces. "
+                     "job.remark lists the traces and the meaning of each kind."},
     [DEVICE_KIND] = {"device_kind", TM_TEXT, "",
                      "Kind of the rank's devices: GPU, NPU, TPU, XPU, ...; null if the trace has "
                      "neither the kind nor device events."},
@@ -82,11 +81,11 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                         "trace. Null if the log has no error, or if the rank has device events."},
     [OPENING] =
         {"opening_ns", TM_INT, "ns",
-         "Time at the start of the rank's recording in which profilers of other ranks were still "
-         "starting; windows, steps and waits exclude it. It ends when the last rank arrives at the "
-         "collective that shows the late start: a rank waited there while another rank's recording "
-         "had not started, for at least half of its wait and at least 5 % of its own recording. "
-         "Null if nothing is left out."},
+         "Time at the start of the rank's recording that is left out of windows, steps and waits, "
+         "because profilers of other ranks were still starting. It ends when the last rank arrives "
+         "at the collective that shows the late start. In this collective, a rank waited for "
+         "another rank whose recording had not started: for at least half of the wait, and for at "
+         "least 5 % of the waiting rank's recording. Null if nothing is left out."},
 };
 
 static const tm_table_def rank_def = {
@@ -127,19 +126,21 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
                  "First aligned start over all ranks, since the epoch. If the times of some ranks "
                  "count from 0 and those of others since the epoch, only the latter are used."},
     [J_DURATION] = {"duration_ns", TM_INT, "ns",
-                    "Duration of the job: last end of any rank minus begin_ns. Null if some times "
-                    "count from 0 and others since the epoch."},
+                    "Duration of the job: last end of any rank minus begin_ns. Null if the times "
+                    "of some ranks count from 0, and those of others since the epoch."},
     [J_RECORDINGS] = {"recordings", TM_INT, "",
-                      "Number of recordings of a rank, which are separated by gaps: maximum over "
+                      "Number of recordings that a rank has, with gaps between them: maximum over "
                       "ranks. Null if duration_ns is null."},
-    [J_RECORDED] = {"recorded_ns", TM_INT, "ns", "Recorded time of a rank: maximum over ranks."},
+    [J_RECORDED] = {"recorded_ns", TM_INT, "ns",
+                    "Time that a rank recorded, without the gaps between its recordings: maximum "
+                    "over ranks. Null if duration_ns is null."},
     [J_KIND] =
         {"device_kind", TM_TEXT, "",
          "Kind of the devices, as in job.rank; the word \"device\" if ranks have different kinds."},
     [J_INTEGRITY] = {"integrity", TM_TEXT, "",
-                     "Sentence on the rank with the largest job.integrity.moves_pct: what its "
-                     "recording lacks, or what is impossible in it, and the consequence. Null if "
-                     "moves_pct is under 1 on every rank."},
+                     "Sentence on the rank whose results are most in doubt (the largest "
+                     "job.integrity.moves_pct): what its recording lacks, or what is impossible in "
+                     "it, and the consequence. Null if moves_pct is under 1 on every rank."},
 };
 
 static const tm_table_def job_def = {

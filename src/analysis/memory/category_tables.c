@@ -24,8 +24,8 @@ static const tm_column category_columns[N_CATEGORY_COLUMNS] = {
     [C_DEVICE] = {"device", TM_TEXT, "", TM_DEVICE_DOC},
     [C_CATEGORY] =
         {"category", TM_TEXT, "",
-         "Category of memory: a column of memory.curve. Inferred from "
-         "the calls that are open, because exported traces do not record a block's tensor."},
+         "Category of memory: a column of memory.curve. Inferred from the calls that are open when "
+         "the memory is allocated, because exported traces do not record a block's tensor."},
     [C_PEAK] = {"peak_bytes", TM_INT, "B",
                 "Bytes of the category at the device's peak. The rows of a device add up to "
                 "memory.device.peak_bytes."},

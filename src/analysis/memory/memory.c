@@ -46,8 +46,8 @@ static const tm_column device_columns[N_DEVICE_COLUMNS] = {
     [D_ALLOCATIONS] = {"allocations", TM_INT, "", "Number of [memory] records that allocate."},
     [D_RELEASES] = {"releases", TM_INT, "", "Number of [memory] records that free."},
     [D_RELATIVE] = {"relative", TM_BOOL, "",
-                    "Whether the trace lacks totals (before PyTorch 1.10). If so, bytes count from "
-                    "0 at its first record."},
+                    "Whether the trace does not record totals, as before PyTorch 1.10. If so, "
+                    "bytes count from 0 at the trace's first record."},
     [D_BEGIN] = {"begin_bytes", TM_INT, "B", "Allocated bytes before the first record."},
     [D_END] = {"end_bytes", TM_INT, "B", "Allocated bytes after the last record."},
     [D_PEAK] = {"peak_bytes", TM_INT, "B",
@@ -63,8 +63,8 @@ static const tm_column device_columns[N_DEVICE_COLUMNS] = {
     [D_RESERVED] = {"peak_reserved_bytes", TM_INT, "B",
                     "Maximum of the bytes that the allocator held on the device (Total Reserved)."},
     [D_FRAGMENTATION] = {"fragmentation_pct", TM_REAL, "%",
-                         "Share of held memory that the allocator never used: 100 (1 - peak_bytes "
-                         "/ peak_reserved_bytes)."},
+                         "Share of peak_reserved_bytes that peak_bytes leaves unused: 100 (1 - "
+                         "peak_bytes / peak_reserved_bytes)."},
     [D_CAPACITY] = {"capacity_bytes", TM_INT, "B", "Memory of the device (totalGlobalMem)."},
     [D_CAPACITY_PCT] =
         {"capacity_pct", TM_REAL, "%",
@@ -81,22 +81,22 @@ static const tm_column device_columns[N_DEVICE_COLUMNS] = {
                 "Mean of the allocated bytes over the time from the first to the last record."},
     [D_PATTERN] =
         {"pattern", TM_TEXT, "",
-         "How memory changes over all steps except the first. The first of these that applies: "
-         "growth: each step ends with more allocated bytes than the step before, which is a leak. "
-         "saw-tooth: allocated bytes at the ends of steps, or bytes that the allocator holds, fall "
-         "at least twice by 5 % of their peak. spike: one step, or at most a fourth of the steps, "
-         "peaks over 20 % above the median. stable: all peaks are within 5 % of the median. "
-         "uneven: none of these. Null with fewer than 4 steps."},
+         "How memory changes over all steps except the first: the first of these patterns that "
+         "applies. growth: each step ends with more allocated bytes than the step before, which is "
+         "a leak. saw-tooth: allocated bytes at the ends of steps, or bytes that the allocator "
+         "holds, fall at least twice by 5 % of their peak. spike: one step, or at most a fourth of "
+         "the steps, peaks over 20 % above the median. stable: all peaks are within 5 % of the "
+         "median. uneven: none of these. Null with fewer than 4 steps."},
     [D_SPIKE_STEP] = {"spike_step", TM_INT, "",
                       "Step with the highest peak if the pattern is spike; otherwise null."},
     [D_FALLS] = {"reserve_falls", TM_INT, "",
                  "Number of times that the allocator returned at least a twentieth of "
                  "peak_reserved_bytes to the device. Null if reserved bytes are not recorded."},
-    [D_STEPS_LEFT] =
-        {"steps_left", TM_INT, "",
-         "For pattern growth, number of steps until the device is out of memory: (limit_bytes - "
-         "peak_bytes) / growth_bytes, with capacity_bytes if limit_bytes is unknown; fewer if "
-         "other libraries hold memory. Null for other patterns."},
+    [D_STEPS_LEFT] = {"steps_left", TM_INT, "",
+                      "Number of steps until the device is out of memory if pattern is growth: "
+                      "(limit_bytes - peak_bytes) / growth_bytes. If limit_bytes is unknown, "
+                      "capacity_bytes is used in its place. Fewer steps are left if other "
+                      "libraries hold memory, too. Null for other patterns."},
     [D_ALLOCATOR] = {"allocator", TM_TEXT, "",
                      "Name of the device's allocator in a TensorFlow or JAX profile, such as "
                      "GPU_4_bfc; null for other profiles and for TPUs."},

@@ -29,33 +29,34 @@ enum {
 static const tm_column columns[N_COLUMNS] = {
     [M_RANK] = {"rank", TM_INT, "", "Global rank."},
     [M_PARAMETERS] = {"parameters", TM_INT, "",
-                      "Number of trained parameters: number of gradient elements that a backward "
-                      "pass accumulates."},
-    [M_TENSORS] = {"tensors", TM_INT, "", "Number of gradient tensors."},
-    [M_PASSES] = {"passes", TM_INT, "",
-                  "Number of backward passes with these tensors and sizes. Passes that are partly "
-                  "recorded have fewer tensors, so they do not count."},
+                      "Number of trained parameters: number of elements of the gradients that a "
+                      "backward pass accumulates."},
+    [M_TENSORS] = {"tensors", TM_INT, "",
+                   "Number of gradient tensors that a backward pass accumulates."},
+    [M_PASSES] =
+        {"passes", TM_INT, "",
+         "Number of backward passes that accumulate exactly this number of gradient tensors and "
+         "elements. Passes that are partly recorded have fewer tensors, so they do not count."},
     [M_BYTES] = {"parameter_bytes", TM_INT, "B",
                  "Size of all parameters, from the sizes and types of their gradients; null if a "
                  "type is unknown."},
     [M_SHARDED] = {"sharded", TM_BOOL, "",
-                   "Whether the trace shows FSDP. If so, gradients are of flat parameters, of "
-                   "which each rank keeps a shard."},
+                   "Whether the trace shows FSDP. If so, gradients belong to flat parameters, and "
+                   "each rank keeps one shard of them."},
     [M_OPTIMIZER] = {"optimizer", TM_TEXT, "",
                      "Name of the optimizer; null if there is none or there are several."},
     [M_STATE_LEAST] = {"state_least_bytes", TM_INT, "B",
                        "Lower estimate of the optimizer's state: 2 parameter_bytes for Adam and "
                        "AdamW, 0 for SGD. Null for other optimizers, or if sharded."},
     [M_STATE_MOST] = {"state_most_bytes", TM_INT, "B",
-                      "Upper estimate of the optimizer's state: parameter_bytes for SGD, which may "
-                      "have momentum; otherwise equal to state_least_bytes."},
+                      "Upper estimate of the optimizer's state. SGD: parameter_bytes, because SGD "
+                      "may have momentum. Otherwise: state_least_bytes."},
     [M_PREEXISTING] = {"preexisting_bytes", TM_INT, "B",
                        "Memory at the peak that was allocated before the trace (memory.category), "
                        "on the device with the most of it; null if there is none."},
-    [M_GRADIENT] =
-        {"gradient_bytes", TM_INT, "B",
-         "Bytes of gradients in preexisting_bytes: parameter_bytes if the trace allocates no "
-         "gradients, because they are then kept from step to step; otherwise 0."},
+    [M_GRADIENT] = {"gradient_bytes", TM_INT, "B",
+                    "Bytes of gradients in preexisting_bytes. If the trace allocates no gradients, "
+                    "they are kept from step to step, and this is parameter_bytes; otherwise 0."},
     [M_REST] = {"rest_bytes", TM_INT, "B",
                 "Estimate of the rest of preexisting_bytes: preexisting_bytes minus "
                 "parameter_bytes, gradient_bytes and state_least_bytes. Null if one of these is "

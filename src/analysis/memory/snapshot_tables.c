@@ -102,14 +102,14 @@ static const tm_column timeline_columns[N_TIMELINE] = {
          "Category that PyTorch's profiler gave the memory. parameter includes buffers."},
     [T_PEAK] = {"peak_bytes", TM_INT, "B",
                 "Bytes of the category at the time when the sum of all categories was largest."},
-    [T_PEAK_PCT] =
-        {"peak_pct", TM_REAL, "%",
-         "Share of the category in the sum of all categories at the time of peak_bytes."},
+    [T_PEAK_PCT] = {"peak_pct", TM_REAL, "%",
+                    "Share of the category at the time when the sum of all categories was largest: "
+                    "100 peak_bytes / this sum."},
     [T_MOST] = {"most_bytes", TM_INT, "B", "Maximum of the category's bytes over time."},
     [T_END] = {"end_bytes", TM_INT, "B", "The category's bytes after the last record."},
     [T_TIME] = {"peak_time_ns", TM_INT, tm_epoch_ns,
-                "Time, as recorded, at which the sum of all categories was first largest, since "
-                "the epoch; null if this was before the trace."},
+                "Time at which the sum of all categories first reached its maximum, as recorded, "
+                "since the epoch; null if this was before the trace."},
     [T_MOMENTS] = {"records", TM_INT, "", "Number of records (or of points in time) in the file."},
 };
 

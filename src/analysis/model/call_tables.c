@@ -121,11 +121,11 @@ static const tm_column columns[S_N] = {
     [S_HOST_TOTAL] = {"host_total_ns", TM_INT, "ns",
                       "Host time of the calls. Nested calls with the same name count once."},
     [S_TENSOR_SELF] = {"tensor_self_pct", TM_REAL, "%",
-                       "Share of kernel time in device_self_ns in kernels that use tensor cores, "
-                       "judged by their names."},
+                       "Share of the kernel time in device_self_ns in which kernels use tensor "
+                       "cores, judged by their names."},
     [S_TENSOR_TOTAL] = {"tensor_total_pct", TM_REAL, "%",
-                        "Share of kernel time in device_total_ns in kernels that use tensor cores, "
-                        "judged by their names."},
+                        "Share of the kernel time in device_total_ns in which kernels use tensor "
+                        "cores, judged by their names."},
     [S_RANKS] = {"ranks", TM_INT, "", "Number of ranks that have calls of this row."},
     [S_DEVICE_MIN] = {"device_min_ns", TM_INT, "ns", "Smallest device_self_ns on a rank."},
     [S_DEVICE_MEDIAN] = {"device_median_ns", TM_INT, "ns",
@@ -146,15 +146,17 @@ static const tm_column columns[S_N] = {
                 "a kernel. Null for modules and annotations."},
     [S_BACKWARD_SELF] =
         {"backward_device_self_ns", TM_INT, "ns",
-         "For modules, GPU time of the backward pass of the module's own work, without nested "
-         "modules. Found by autograd's sequence numbers. device_self_ns includes this time only if "
-         "a module was open during the backward pass. Null for other levels."},
-    [S_BACKWARD_TOTAL] = {"backward_device_total_ns", TM_INT, "ns",
-                          "For modules, GPU time of the backward pass of the module and its nested "
-                          "modules. Found by autograd's sequence numbers. Null for other levels."},
-    [S_BACKWARD_HOST] = {"backward_host_ns", TM_INT, "ns",
-                         "For modules, host time of the backward pass of the module and its nested "
-                         "modules. Found by autograd's sequence numbers. Null for other levels."},
+         "GPU time of the backward pass of the module's own work, without nested modules. Backward "
+         "work is found by autograd's sequence numbers. device_self_ns includes this time only if "
+         "a module was open during the backward pass. Null on levels other than module."},
+    [S_BACKWARD_TOTAL] =
+        {"backward_device_total_ns", TM_INT, "ns",
+         "GPU time of the backward pass of the module and its nested modules. Backward work is "
+         "found by autograd's sequence numbers. Null on levels other than module."},
+    [S_BACKWARD_HOST] =
+        {"backward_host_ns", TM_INT, "ns",
+         "Host time of the backward pass of the module and its nested modules. Backward work is "
+         "found by autograd's sequence numbers. Null on levels other than module."},
 };
 
 const tm_table_def tm_call_table = {

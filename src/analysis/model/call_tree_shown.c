@@ -32,7 +32,7 @@ static const tm_column columns[TM_TREE_N] = {
          "the work of the backward pass of these calls."},
     [TM_TREE_DEVICE_SELF] = {"device_self_ns", TM_INT, "ns",
                              "Part of device_total_ns that the node's children did not launch."},
-    [TM_TREE_RANKS] = {"ranks", TM_INT, "", "Number of ranks that have the path."},
+    [TM_TREE_RANKS] = {"ranks", TM_INT, "", "Number of ranks that have calls on this path."},
     [TM_TREE_HOST_MEDIAN] =
         {"host_median_ns", TM_INT, "ns",
          "Median of host_total_ns on a rank, over the ranks that have the path."},
@@ -47,11 +47,12 @@ static const tm_column columns[TM_TREE_N] = {
     [TM_TREE_DEVICE_RANK] =
         {"device_max_rank", TM_INT, "",
          "Rank with the largest device_total_ns (device_max_ns); the lowest if there are several."},
-    [TM_TREE_FORWARD] = {"forward_device_ns", TM_INT, "ns",
-                         "Part of device_total_ns that the forward pass launched; in rows in "
-                         "brackets, all work outside of the backward pass. forward_device_ns + "
-                         "recomputed_device_ns + backward_device_ns = device_total_ns. Only for "
-                         "modules; otherwise null, like the next three columns."},
+    [TM_TREE_FORWARD] =
+        {"forward_device_ns", TM_INT, "ns",
+         "Part of device_total_ns that the forward pass launched. In rows whose name is in "
+         "brackets: all work outside of the backward pass. forward_device_ns + "
+         "recomputed_device_ns + backward_device_ns = device_total_ns. These columns and "
+         "backward_host_ns are null on levels other than module."},
     [TM_TREE_RECOMPUTED] = {"recomputed_device_ns", TM_INT, "ns",
                             "Part of device_total_ns that the backward pass launched to recompute "
                             "(activation checkpointing)."},

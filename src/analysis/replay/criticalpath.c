@@ -67,17 +67,17 @@ static const tm_column step_columns[] = {
     {"step_ns", TM_INT, "ns",
      "Duration of the step over all ranks: from the end of the last GPU event of all previous "
      "steps to the end of the last GPU event of this step. The first step starts at the job's "
-     "first GPU event or, if there was a warm-up (GPU work that ends before the step starts), when "
-     "the last rank launches its first work of the step. The parts of the critical path add up to "
-     "step_ns."},
+     "first GPU event. If there was a warm-up (GPU work that ends before the step starts), it "
+     "starts when the last of all ranks launches its first work of the step. The parts of the "
+     "critical path add up to step_ns."},
     {"hops", TM_INT, "",
-     "Number of stretches of the step's critical path on one rank: 1 + the number of times that it "
-     "moves to another rank."},
+     "Number of stretches of the step's critical path that are on one rank each: 1 + the number of "
+     "times that the path moves to another rank."},
     {"pieces", TM_INT, "", "Number of pieces (edges) of the step's critical path."},
     {"rank", TM_INT, "",
      "Rank that has most of the step's critical path; the lowest if there are several."},
     {"rank_share", TM_REAL, "",
-     "Share of the step in which the critical path is on the rank named in column rank."},
+     "Share of the step in which the critical path is on the rank in the column rank."},
     PARTS(PART_COLUMN)};
 
 static const tm_table_def step_def = {
@@ -96,14 +96,15 @@ static const tm_column rank_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
     {"path_ns", TM_INT, "ns", "Time that the critical path is on the rank: sum over all steps."},
     {"path_share", TM_REAL, "",
-     "Share of all steps that the critical path is on the rank: path_ns / the sum of step_ns."},
+     "Share of the time of all steps in which the critical path is on the rank: path_ns / the sum "
+     "of step_ns."},
     {"near_ns", TM_INT, "ns",
      "Time of the rank's compute kernels and copies that are nearly critical: their slack is under "
-     "1 % of the time of all steps. If near_ns is large on many ranks, fixing one of them "
-     "helps little."},
+     "1 % of the time of all steps. If near_ns is large on many ranks, fixing only one of these "
+     "ranks helps little."},
     {"slack_ns", TM_INT, "ns",
-     "Slack of the rank: by how much everything on it could be late without the job ending later. "
-     "Null if no step's end depends on the rank."},
+     "Slack of the rank: time by which everything on the rank could be late without the job ending "
+     "later. Null if no step's end depends on the rank."},
     PARTS(PART_COLUMN)};
 
 static const tm_table_def rank_def = {
@@ -122,13 +123,13 @@ enum { N_KIND, N_NAME, N_PATH, N_SHARE, N_COUNT, N_RANKS, N_NAME_COLUMNS };
 static const tm_column name_columns[N_NAME_COLUMNS] = {
     [N_KIND] = {"kind", TM_TEXT, "", "Kind of edge, as in the parts of criticalpath.step."},
     [N_NAME] = {"name", TM_TEXT, "",
-                "Name of the event or call; for a lag, of the event after it; for host time, of "
-                "the call after it. Null if it has no name."},
+                "Name of the event or call. For a lag: name of the event after the lag. For host "
+                "time: name of the call after it. Null if the event or call has no name."},
     [N_PATH] = {"path_ns", TM_INT, "ns",
                 "Time on the critical path in pieces of this kind and name: sum over all steps."},
-    [N_SHARE] =
-        {"path_share", TM_REAL, "",
-         "Share of all steps in pieces of this kind and name: path_ns / the sum of step_ns."},
+    [N_SHARE] = {"path_share", TM_REAL, "",
+                 "Share of the time of all steps in which the critical path is in pieces of this "
+                 "kind and name: path_ns / the sum of step_ns."},
     [N_COUNT] = {"count", TM_INT, "", "Number of pieces of this kind and name."},
     [N_RANKS] = {"ranks", TM_INT, "", "Number of ranks that have pieces of this kind and name."},
 };
@@ -153,9 +154,9 @@ static const tm_column piece_columns[N_PIECE_COLUMNS] = {
     [P_NAME] = {"name", TM_TEXT, "",
                 "Name of the event or call, as in criticalpath.name. If pieces were merged, rank, "
                 "kind and name are those of the longest piece."},
-    [P_EVENT] =
-        {"event", TM_INT, "",
-         "Row of the event or call in the rank's events in the store; null if the piece has none."},
+    [P_EVENT] = {"event", TM_INT, "",
+                 "Row of the event or call in the rank's events in the store; null if the piece "
+                 "has no event or call."},
     [P_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
                  "Start of the piece on the job's clock, since the epoch."},
     [P_DURATION] = {"duration_ns", TM_INT, "ns",
@@ -186,11 +187,11 @@ static const tm_column slack_columns[N_SLACK_COLUMNS] = {
                  "covers all events that start on the stream before the next row."},
     [L_EVENTS] = {"events", TM_INT, "", "Number of kernels, copies and sets that the row covers."},
     [L_SLACK] = {"slack_ns", TM_INT, "ns",
-                 "Smallest slack of an event: by how much a single event could end later without "
-                 "the job ending later. Null if no step's end depends on the events."},
-    [L_MOST] =
-        {"slack_most_ns", TM_INT, "ns",
-         "Largest slack of an event; null if there is an event on which no step's end depends."},
+                 "Smallest slack of an event in the row: time by which one event could end later "
+                 "without the job ending later. Null if no step's end depends on the events."},
+    [L_MOST] = {"slack_most_ns", TM_INT, "ns",
+                "Largest slack of an event in the row. Null if no step's end depends on one of the "
+                "events."},
 };
 
 static const tm_table_def slack_def = {

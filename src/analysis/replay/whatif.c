@@ -47,44 +47,46 @@ enum {
 static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_STEP] = {"step_ns", TM_INT, "ns", "Mean duration of a step, as in criticalpath.step."},
     [J_IDEAL] = {"ideal_ns", TM_INT, "ns",
-                 "Mean duration of a step in a replay without slow ranks: work takes the median of "
-                 "the same work on the other ranks of its role (pipeline stage), or if there is "
-                 "only one other rank, the shorter of the two; a transfer takes the median of its "
-                 "kind, group and size. In traces of operations, computation takes the job's mean "
-                 "for its type, and communication the median."},
+                 "Mean duration of a step in a replay without slow ranks. Work takes the median "
+                 "time of the same work on the other ranks of its role (pipeline stage). If there "
+                 "is only one other rank, it takes the shorter of the two times. A transfer takes "
+                 "the median of its kind, group and size. In traces of operations, computation "
+                 "takes the job's mean for its type, and communication the job's median."},
     [J_SLOWDOWN] = {"slowdown", TM_REAL, "",
                     "How much slow ranks slow the job: step_ns / ideal_ns. In traces of "
-                    "operations, without the time in step_ns that has no recorded cause."},
+                    "operations, this is without the time in step_ns that has no recorded cause."},
     [J_WASTE] = {"waste_pct", TM_REAL, "%",
                  "Share of a step that slow ranks cost: 100 (1 - 1 / slowdown)."},
-    [J_WORKER] = {"worker_share", TM_REAL, "",
-                  "Share of the possible saving that the slowest ranks cause: saving from fixing "
-                  "the 3 % of ranks (rounded up) with the largest slowdown in whatif.item / "
-                  "(step_ns - ideal_ns). M_w in the literature. Null if waste_pct is under 1."},
+    [J_WORKER] =
+        {"worker_share", TM_REAL, "",
+         "Share of the possible saving that the slowest ranks cause: the saving if the 3 % of "
+         "ranks (rounded up) with the largest slowdown in whatif.item are fixed, divided by "
+         "(step_ns - ideal_ns). M_w in the literature. Null if waste_pct is under 1."},
     [J_STAGE] = {"stage_share", TM_REAL, "",
-                 "Share of the possible saving that the last pipeline stage causes: saving from "
-                 "fixing it / (step_ns - ideal_ns). M_s in the literature. Null without a "
-                 "pipeline, or if waste_pct is under 1."},
-    [J_ERROR] = {"replay_error_pct", TM_REAL, "%",
-                 "Error of the replay: change of the total duration of the steps if the replay "
-                 "leaves out time without a recorded cause. Negative if the steps get shorter."},
+                 "Share of the possible saving that the last pipeline stage causes: the saving if "
+                 "this stage is fixed, divided by (step_ns - ideal_ns). M_s in the literature. "
+                 "Null without a pipeline, or if waste_pct is under 1."},
+    [J_ERROR] =
+        {"replay_error_pct", TM_REAL, "%",
+         "Error of the replay: by how many percent the total duration of the steps changes if the "
+         "replay leaves out time without a recorded cause. Negative if the steps get shorter."},
     [J_UNMATCHED] = {"unmatched_pct", TM_REAL, "%",
                      "Share of communication time in kernels that were not matched with another "
-                     "rank. The replay keeps their recorded duration, including waits. Operations "
-                     "that lack some ranks count as matched, unlike in "
-                     "stragglers.job.matched_share."},
+                     "rank. In the replay, these kernels keep their recorded duration, including "
+                     "waits. An operation that lacks some ranks counts as matched here, but not in "
+                     "stragglers.job.matched_share, unless its waits are known."},
     [J_INFERRED] = {"inferred_waits", TM_INT, "",
                     "Number of waits between streams that were inferred from order and times, "
                     "because they were not recorded."},
-    [J_SURE] =
-        {"sure", TM_BOOL, "",
-         "Whether the values in this table can be trusted: replay_error_pct is between -5 and 5; "
-         "slowdown is at least 0.99; at least half of the communication is matched between ranks; "
-         "at least 90 % of the ranks were read; at least 90 % of the marked steps' time was "
-         "replayed (the replay starts at the job's first GPU event); twice the clock uncertainty "
-         "is at most 5 % of a step; the recording is complete enough (job.integrity); and, if no "
-         "waits for the device are recorded, hosts spend at most 5 % of the steps' time between "
-         "calls, where they may have worked or waited for the device."},
+    [J_SURE] = {"sure", TM_BOOL, "",
+                "Whether the values in this table can be trusted. True if all of these hold: "
+                "replay_error_pct is between -5 and 5; slowdown is at least 0.99; at least half of "
+                "the communication is matched between ranks; at least 90 % of the ranks were read; "
+                "at least 90 % of the marked steps' time was replayed (the replay starts at the "
+                "job's first GPU event); twice the clock uncertainty is at most 5 % of a step; the "
+                "recording is complete enough (job.integrity). If no waits for the device are "
+                "recorded, one more must hold: hosts spend at most 5 % of the steps' time between "
+                "calls, where they may have worked or waited for the device."},
     [J_DOUBT] =
         {"doubt", TM_TEXT, "",
          "Why sure is false; if there are several reasons, the first of: not_recorded (see "
@@ -132,46 +134,47 @@ enum {
 static const tm_column item_columns[N_ITEM_COLUMNS] = {
     [I_WHAT] =
         {"what", TM_TEXT, "",
-         "What is changed. plan: ranks are fixed one after another, each time the rank whose fix "
-         "then saves most; each row includes the ranks of the rows before. rank, host, stage, "
+         "What is changed. plan: ranks are fixed one after another, in each row the rank whose fix "
+         "saves most next; each row includes the ranks of the rows before. rank, host, stage, "
          "kind, kernel: the named item performs as on the other ranks. limit: a kind of work takes "
-         "no time at all, an upper bound for any fix. network: transfers from and to a host with a "
-         "slow network are as fast as between other hosts (whatif.network). split: each stage has "
-         "the mean compute work of all stages (whatif.split), and the mean host work and number of "
-         "operations. scenario: the change that was requested."},
-    [I_NAME] = {"name", TM_TEXT, "",
-                "Name of the item. network: the host, or several hosts if no operation shows which "
-                "of them is slow. split: the stages that differ. Among the kinds: stall, host time "
-                "over 1 ms and over 5 times the host time of the other ranks; input, the host "
-                "waiting in the data loader; gc, Python's garbage collection; launch, the lag from "
-                "a launch call, or from the end of an event, to the start of the next event."},
+         "no time at all, which is an upper bound for any fix. network: transfers from and to a "
+         "host with a slow network are as fast as between other hosts (whatif.network). split: "
+         "each stage has the mean compute work of all stages (whatif.split), and also the mean "
+         "host work and number of operations. scenario: the change that was requested."},
+    [I_NAME] =
+        {"name", TM_TEXT, "",
+         "Name of the item. network: the host, or several hosts if no operation shows which of "
+         "them is slow. split: the stages that differ. Among the kinds: stall is host time over 1 "
+         "ms and over 5 times the host time of the other ranks; input is the host waiting in the "
+         "data loader; gc is Python's garbage collection; launch is the lag from a launch call, or "
+         "from the end of an event, to the start of the next event."},
     [I_RANKS] = {"ranks", TM_INT, "", "Number of ranks that the item is about."},
     [I_SAVED] = {"saved_ns", TM_INT, "ns",
                  "Time by which a mean step gets shorter if the item performs as on the other "
-                 "ranks; negative if it gets longer. Null if the fix shortens the recorded "
-                 "critical path by under 0.05 %, because it cannot save more."},
-    [I_MOST] = {"saved_most_ns", TM_INT, "ns",
-                "Like saved_ns, in a replay that leaves out the time without a recorded cause."},
+                 "ranks; negative if the step gets longer. Null if the fix shortens the recorded "
+                 "critical path by under 0.05 %, because the fix cannot save more than that."},
+    [I_MOST] =
+        {"saved_most_ns", TM_INT, "ns",
+         "Like saved_ns, but in a replay that leaves out the time without a recorded cause."},
     [I_PATH] = {"path_ns", TM_INT, "ns",
-                "Time that a mean step's critical path is on the item. For a rank of the plan: by "
-                "how much its fix shortens the remaining path."},
+                "Time for which a mean step's critical path is on the item. For a rank of the "
+                "plan: time by which its fix shortens the path that the earlier fixes leave."},
     [I_SAVED_PCT] = {"saved_pct", TM_REAL, "%",
                      "saved_ns as a share of a step: 100 saved_ns / whatif.job.step_ns."},
-    [I_SLOWDOWN] =
-        {"slowdown", TM_REAL, "",
-         "How much the item alone slows the job: (duration of a mean step if the item is as slow "
-         "as recorded and all other work takes its ideal time) / ideal_ns. A diagnosis, not a "
-         "saving. Only for ranks, hosts and stages. For a rank of a trace of operations, the lower "
-         "of two values: for its data-parallel rank, and for its stage."},
+    [I_SLOWDOWN] = {"slowdown", TM_REAL, "",
+                    "How much the item by itself slows the job: mean duration of a step in which "
+                    "the item is as slow as recorded and all other work takes its ideal time, "
+                    "divided by ideal_ns. It is a diagnosis, not a saving. Only for ranks, hosts "
+                    "and stages; otherwise null. For a rank of a trace of operations: the lower of "
+                    "the values for its data-parallel rank and for its stage."},
     [I_HOURS] = {"gpu_hours_per_day", TM_REAL, "",
                  "GPU hours saved per day: 24 x the job's ranks x saved_ns / step_ns."},
     [I_NEXT] = {"next_rank", TM_INT, "", "Rank that has most of the critical path after the fix."},
-    [I_SURE] =
-        {"sure", TM_BOOL, "",
-         "Whether saved_ns can be trusted: whatif.job.sure is true, saved_most_ns differs from "
-         "saved_ns by at most 5 % of step_ns, and saved_ns is at least 2 u n, where u is the clock "
-         "uncertainty and n is how often the critical path of a mean step moves from one rank to "
-         "another. A negative saved_ns is compared without its sign."},
+    [I_SURE] = {"sure", TM_BOOL, "",
+                "Whether saved_ns can be trusted. True if all of these hold: whatif.job.sure is "
+                "true; saved_most_ns differs from saved_ns by at most 5 % of step_ns; saved_ns, "
+                "without its sign, is at least 2 u n. Here u is the clock uncertainty, and n is "
+                "how often the critical path of a mean step moves from one rank to another."},
 };
 
 static const tm_table_def item_def = {
@@ -193,9 +196,9 @@ static const tm_column step_columns[N_STEP_COLUMNS] = {
                  "Duration of the step in the replay without slow ranks (whatif.job.ideal_ns)."},
     [S_SLOWDOWN] = {"slowdown", TM_REAL, "",
                     "How much slow ranks slow the step: step_ns / ideal_ns, as in whatif.job."},
-    [S_BEST] =
-        {"best_rank", TM_INT, "",
-         "Rank whose fix (in all steps) shortens this step most; null if no fix shortens it."},
+    [S_BEST] = {"best_rank", TM_INT, "",
+                "Rank that shortens this step most if it is fixed in all steps; null if no fix "
+                "shortens this step."},
     [S_SAVED] = {"saved_ns", TM_INT, "ns", "Time by which fixing best_rank shortens this step."},
     [S_PARTIAL] = {"partial", TM_BOOL, "", "Whether some ranks did not record the step."},
 };
@@ -214,24 +217,26 @@ enum { P_STAGE, P_RANKS, P_WORK, P_USUAL, P_OWN, P_LAYERS, P_DIFFERS, P_TIMES, N
 static const tm_column split_columns[N_SPLIT_COLUMNS] = {
     [P_STAGE] = {"stage", TM_INT, "", "Number of the pipeline stage. Stage 0 sends first."},
     [P_RANKS] = {"ranks", TM_INT, "", "Number of ranks of the stage."},
-    [P_WORK] = {"work_ns", TM_INT, "ns",
-                "Time of a rank's compute kernels in a mean step: lower median over the stage's "
-                "ranks. If a stage has only one rank, work_ns is usual_ns on all stages, because a "
-                "slow GPU would look like more work."},
+    [P_WORK] =
+        {"work_ns", TM_INT, "ns",
+         "Time of a rank's compute kernels in a mean step: median over the stage's ranks (with an "
+         "even number of ranks, the lower of the two middle values). If any stage has only one "
+         "rank, work_ns is usual_ns on all stages, because a slow GPU would look like more work."},
     [P_USUAL] = {"usual_ns", TM_INT, "ns",
-                 "Time of the stage's compute kernels in a mean step if each kernel takes the "
-                 "median of its name and launch shape over the job's ranks."},
+                 "Time of the stage's compute kernels in a mean step if each kernel takes its "
+                 "usual time: the mean duration of kernels with the same name and launch shape on "
+                 "a rank, then the median over the job's ranks."},
     [P_OWN] = {"own_ns", TM_INT, "ns", "Part of usual_ns in kernels that no other stage runs."},
     [P_LAYERS] = {"layers", TM_INT, "",
-                  "How often a sequence of kernels repeats in a pass. A pass is the work that the "
-                  "host launches between two transfers. Null unless four fifths of the stage's "
-                  "passes agree on the number."},
+                  "Number of layers: how often a pass repeats a sequence of kernels. A pass is the "
+                  "work that the host launches between two transfers. Null unless at least four "
+                  "fifths of the stage's passes have the same number."},
     [P_DIFFERS] =
         {"differs", TM_BOOL, "",
-         "Whether the stage has more work than the others: its excess over the mean is at least "
-         "half of the largest excess, and its work exceeds the work of every unmarked stage by 3 % "
-         "and by three times the usual difference between ranks of a stage. If most stages have "
-         "more work, the stages with less work are marked instead."},
+         "Whether the stage has more work than the other stages. Its excess over the mean must be "
+         "at least half of the largest excess. Its work must also exceed the work of every "
+         "unmarked stage by 3 %, and by three times the usual difference between ranks of a stage. "
+         "If most stages have more work, the stages with less work are marked instead."},
     [P_TIMES] = {"times", TM_REAL, "",
                  "Mean work of the stages that differ / mean work of the other stages. Null for "
                  "stages that do not differ."},
@@ -273,7 +278,7 @@ static const tm_column network_columns[N_NETWORK_COLUMNS] = {
     [N_TIME] = {"median_ns", TM_INT, "ns",
                 "Duration of operations that involve the slow host: median over the operations of "
                 "a group, then median over groups. An operation takes as long as its shortest "
-                "kernel: the kernel of the last rank to arrive."},
+                "kernel, which is the kernel of the last rank to arrive."},
     [N_OTHERS] =
         {"others_ns", TM_INT, "ns",
          "Duration of operations that do not involve the slow host, computed like median_ns. A "
@@ -392,7 +397,7 @@ static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
     case DOUBT_RANKS:
         snprintf(out, size,
                  "%" PRId64 " of %" PRId64
-                 " ranks were read: a missing rank may be as late as these.",
+                 " ranks were read: a missing rank may be as late as the ranks that were read.",
                  r->n_ranks, r->world_size);
         return;
     case DOUBT_CLOCKS:

@@ -124,11 +124,11 @@ static void append_lost(const tm_table *table, size_t row, char out[TM_DOUBT_TEX
 static void append_cut(const tm_table *table, size_t row, char out[TM_DOUBT_TEXT]) {
     append(out, "the trace is cut short and lacks about ");
     append(out, tm_shown_percent(moves(table, row), 0).text);
-    append(out, " of the launches or device time of the whole traces");
+    append(out, " of the launches or device time that whole traces have");
 }
 
 static void append_impossible(const tm_table *table, size_t row, char out[TM_DOUBT_TEXT]) {
-    char text[320], how[64] = "lasts longer than is possible", more[48] = "";
+    char text[320], how[64] = "lasts longer than is possible", more[64] = "";
     /* Durations: the time in doubt, the compute time with the doubtful kernels, and the compute
      * time without the doubtful kernels. */
     tm_shown_text times[3];
@@ -139,7 +139,7 @@ static void append_impossible(const tm_table *table, size_t row, char out[TM_DOU
                                          count(table, row, "compute_least_ns")},
                        3, times);
     if (n > 1)
-        snprintf(more, sizeof more, ", and %" PRId64 " more do", n - 1);
+        snprintf(more, sizeof more, ", and %" PRId64 " more have impossible ends", n - 1);
     if (passed > 0)
         snprintf(how, sizeof how, "ends after the next %" PRId64 " kernels of its stream", passed);
     snprintf(text, sizeof text, "a kernel (%.80s) %s%s: %s are in doubt",

@@ -52,23 +52,25 @@ enum {
 };
 
 static const tm_column columns[N_SHOWN] = {
-    [S_LEVEL] =
-        TM_LEVEL_COLUMN("kernel (with its operator and place) or operator (with its kernel)"),
+    [S_LEVEL] = TM_LEVEL_COLUMN("kernel (with its operator and the code location in the column "
+                                "inside) or operator (with its kernel)"),
     [S_KERNEL] = {"kernel", TM_TEXT, "", "Name of the kernel, copy or set."},
-    [S_OPERATOR] = {"operator", TM_TEXT, "",
-                    "Innermost operator that launched the event. If there is none, why: launched "
-                    "outside of all operators, or launch not in the trace."},
+    [S_OPERATOR] =
+        {"operator", TM_TEXT, "",
+         "Innermost operator that launched the event. If there is none, the reason: the event was "
+         "launched outside of all operators, or its launch is not in the trace."},
     [S_INSIDE] = {"inside", TM_TEXT, "",
                   "Innermost function, module or annotation (except steps) of the user's program "
                   "around the launch. Null if none was recorded, and on level operator, whose rows "
-                  "sum over all of these."},
+                  "are sums over functions, modules and annotations."},
     [S_CALLS] = {"calls", TM_INT, "", "Number of GPU events, over all ranks."},
     [S_TOTAL] = {"total_ns", TM_INT, "ns",
                  "Sum of the durations of the GPU events, over all ranks."},
     [S_MEAN] = {"mean_ns", TM_INT, "ns", "Mean duration of an event: total_ns / calls."},
-    [S_SHARE] = {"share_pct", TM_REAL, "%",
-                 "Share of the row in the time of its kernel: 100 total_ns / the sum over all rows "
-                 "of the kernel. On level operator: share in the time of its operator."},
+    [S_SHARE] =
+        {"share_pct", TM_REAL, "%",
+         "Share of the row in the time of its kernel: 100 total_ns / the sum of total_ns over all "
+         "rows of the kernel. On level operator: share in the time of its operator."},
     [S_RANKS] = TM_OVER_RANKS_COLUMNS("total_ns"),
 };
 

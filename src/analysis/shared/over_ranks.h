@@ -23,7 +23,7 @@ typedef struct tm_over_ranks {
 /** The columns that tm_over_ranks_set sets. @p of is the name of the compared values, such as
  * "total_ns". */
 #define TM_OVER_RANKS_COLUMNS(of)                                                                  \
-    {"ranks", TM_INT, "", "Number of ranks with this row."},                                       \
+    {"ranks", TM_INT, "", "Number of ranks that the row sums."},                                   \
         {"median_rank_ns", TM_INT, "ns",                                                           \
          "Median of the ranks' " of ", over the ranks with this row."},                            \
         {"max_rank_ns", TM_INT, "ns", "Largest " of " of a rank."}, TM_MAX_RANK_COLUMN

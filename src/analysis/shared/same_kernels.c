@@ -16,10 +16,11 @@ static const tm_column columns[N_COLUMNS] = {
     {"alike_ns", TM_INT, "ns",
      "Part of own_ns in kernels that other ranks also run, with the same name and shape."},
     {"usual_ns", TM_INT, "ns",
-     "Time that the kernels in alike_ns would take at their usual duration: the median of the "
-     "other ranks' mean durations."},
+     "Time that the kernels in alike_ns would take if each took its usual duration: the median of "
+     "the other ranks' mean durations."},
     {"slower_ns", TM_INT, "ns",
-     "Part of alike_ns in kernels that take over 2 % longer than their usual duration."},
+     "Part of alike_ns in kernels that take over 2 % longer on this rank than usual (see "
+     "usual_ns)."},
     {"kernels", TM_INT, "", "Number of distinct kernels (name and shape) in alike_ns."},
 };
 

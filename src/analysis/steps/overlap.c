@@ -31,9 +31,9 @@ enum {
 
 #define TIME_COLUMNS                                                                               \
     {"window_ns", TM_INT, "ns",                                                                    \
-     "Length of the window. In overlap.step it is the step. In the other tables it is the time "   \
+     "Length of the window. In overlap.step: duration of the step. In the other tables: time "     \
      "from the first start to the last end of the GPU events, summed over separate recordings. "   \
-     "For ranks with only communication recorded, compute_ns and all columns derived from it are " \
+     "For ranks that recorded only communication, compute_ns and all columns derived from it are " \
      "null."},                                                                                     \
         {"compute_ns", TM_INT, "ns", "Time in which at least one compute kernel runs."},           \
         {"comm_ns", TM_INT, "ns", "Time in which at least one communication kernel runs."},        \
@@ -42,7 +42,8 @@ enum {
          "Time in which communication kernels and compute kernels run at once: communication "     \
          "hidden by computation."},                                                                \
         {"overlap_pct", TM_REAL, "%",                                                              \
-         "Share of communication that computation hides: 100 overlap_ns / comm_ns."},              \
+         "Share of the communication time in which compute kernels also run: 100 overlap_ns / "    \
+         "comm_ns."},                                                                              \
         {"exposed_comm_ns", TM_INT, "ns",                                                          \
          "Time in which communication kernels but no compute kernels run."},                       \
         {"exposed_memory_ns", TM_INT, "ns", "Time in which copies or sets run, but no kernels."},  \
@@ -95,10 +96,10 @@ static const tm_column step_columns[] = {
      "Start of the step's window, since the epoch: the end of the previous step, or the start of "
      "the step if that is later."},
     {"partial", TM_BOOL, "",
-     "Whether the recording started or ended within the step: the rank's trace was cut short "
-     "before the step's end; or the step is the first or last of a trace, and its window is under "
-     "80 % of the median window of the ranks in this step (if no trace marks steps, of the windows "
-     "in overlap.rank)."},
+     "Whether the recording started or ended within the step. True in two cases: the rank's trace "
+     "was cut short before the step's end; or the step is the first or last of a trace, and its "
+     "window is under 80 % of the median window of the ranks in this step. If no trace marks "
+     "steps, the median is over the windows in overlap.rank."},
     TIME_COLUMNS,
 };
 
@@ -113,9 +114,9 @@ static const tm_column kind_columns[N_KIND_COLUMNS] = {
     [K_OVERLAP] =
         {"overlap_ns", TM_INT, "ns",
          "Time in which both communication kernels of this kind and compute kernels run."},
-    [K_OVERLAP_PCT] =
-        {"overlap_pct", TM_REAL, "%",
-         "Share of this communication that computation hides: 100 overlap_ns / comm_ns."},
+    [K_OVERLAP_PCT] = {"overlap_pct", TM_REAL, "%",
+                       "Share of the time of this communication in which compute kernels also run: "
+                       "100 overlap_ns / comm_ns."},
     [K_EXPOSED] = {"exposed_comm_ns", TM_INT, "ns",
                    "Time in which communication kernels of this kind run, but no compute kernels."},
 };
@@ -160,9 +161,9 @@ static const tm_column device_columns[] = {
     {"device", TM_INT, "", "Number of the device on its host, as the profiler counts."},
     {"works", TM_BOOL, "",
      "Whether the device works: it is busy for over 1 % of the busy time of the rank's busiest "
-     "device. A device that hardly works has a row only if the rank is the whole job and several "
-     "of its devices work; or if the device computes in at least five of ten equal parts of the "
-     "recording, and the rank is the whole job or has several working devices."},
+     "device. A device that hardly works has a row only in two cases: the rank is the whole job, "
+     "and several of its devices work; or the device computes in at least five of ten equal parts "
+     "of the recording, and the rank is the whole job or has several working devices."},
     TIME_COLUMNS,
 };
 

@@ -79,7 +79,8 @@ static const tm_column rank_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
     {"steps", TM_INT, "", "Number of steps of the rank."},
     {"step_ns", TM_INT, "ns",
-     "Sum of the durations of the rank's steps. The next columns are also sums over steps."},
+     "Sum of the durations of the rank's steps. The columns kernel_ns to other_ns are also sums "
+     "over these steps."},
     PART_COLUMNS,
     USE_COLUMNS,
 };
@@ -110,8 +111,8 @@ static const tm_column job_columns[] = {
      "Mean of overview.step.step_ns over the steps that are not partial; if all are partial, over "
      "all steps. Null if there are several kinds of steps; steps.kind has the mean of each kind."},
     {"step_ns", TM_INT, "ns",
-     "Sum of the durations of all steps of all ranks. The next columns are also sums over ranks "
-     "and steps."},
+     "Sum of the durations of all steps of all ranks. The columns kernel_ns to other_ns are also "
+     "sums over ranks and steps."},
     PART_COLUMNS,
     {"kernel_pct", TM_REAL, "%", "Share of the steps in compute kernels: 100 kernel_ns / step_ns."},
     {"comm_pct", TM_REAL, "%",
@@ -155,8 +156,8 @@ static const tm_column job_columns[] = {
      "Sentence on how the device spends its time, for a job of one rank. Null for several ranks, "
      "or without device events."},
     {"evidence", TM_TEXT, "",
-     "Sentence on why the device idles, and how much of the steps is before its first recorded "
-     "work or after its last."},
+     "Sentence on why the device idles, and on how much of the steps is before the device's first "
+     "recorded work or after its last."},
 };
 
 static const tm_table_def step_def = {

@@ -15,20 +15,24 @@ static const tm_column columns[N_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [STEP] = {"step", TM_INT, "", "Number of the step; 0 if the trace marks no steps."},
     [LENGTH] = {"step_ns", TM_INT, "ns", "Duration of the step's window."},
-    [BOTH + TM_PHASE_FORWARD] = {"forward_ns", TM_INT, "ns",
-                                 "Time in the forward phase: the GPU runs work launched in this "
-                                 "phase, or is idle while the host is in it. The five phases "
-                                 "forward, backward, optimizer, data and other add up to step_ns."},
-    [BOTH + TM_PHASE_BACKWARD] = {"backward_ns", TM_INT, "ns",
-                                  "Time in the backward phase: the GPU runs work launched in this "
-                                  "phase, or is idle while the host is in it."},
+    [BOTH + TM_PHASE_FORWARD] =
+        {"forward_ns", TM_INT, "ns",
+         "Time in the forward phase. While the GPU is busy: it runs work that was launched in this "
+         "phase. While the GPU is idle: the host is in this phase. The five phases forward, "
+         "backward, optimizer, data and other add up to step_ns."},
+    [BOTH + TM_PHASE_BACKWARD] =
+        {"backward_ns", TM_INT, "ns",
+         "Time in the backward phase. While the GPU is busy: it runs work that was launched in "
+         "this phase. While the GPU is idle: the host is in this phase."},
     [BOTH + TM_PHASE_OPTIMIZER] =
         {"optimizer_ns", TM_INT, "ns",
-         "Time in the optimizer phase (Optimizer.step and Optimizer.zero_grad): the GPU runs work "
-         "launched in this phase, or is idle while the host is in it."},
-    [BOTH + TM_PHASE_DATA] = {"data_ns", TM_INT, "ns",
-                              "Time in waits for a batch: the GPU runs work launched during the "
-                              "wait, or is idle while the host waits."},
+         "Time in the optimizer phase (Optimizer.step and Optimizer.zero_grad). While the GPU is "
+         "busy: it runs work that was launched in this phase. While the GPU is idle: the host is "
+         "in this phase."},
+    [BOTH + TM_PHASE_DATA] =
+        {"data_ns", TM_INT, "ns",
+         "Time in waits for a batch. While the GPU is busy: it runs work that was launched during "
+         "such a wait. While the GPU is idle: the host waits for a batch."},
     [BOTH + TM_N_PHASES] = {"other_ns", TM_INT, "ns", "Rest of the step."},
     [SHARE + TM_PHASE_FORWARD] =
         {"forward_pct", TM_REAL, "%",
@@ -48,12 +52,13 @@ static const tm_column columns[N_COLUMNS] = {
     [HOST + TM_PHASE_FORWARD] =
         {"host_forward_ns", TM_INT, "ns",
          "Host time of the forward phase: from the main thread's first call to its last call "
-         "before the backward phase, without other phases. Without a backward phase: from its "
-         "first call to its last. The five host columns (forward, backward, optimizer, data, "
-         "other) add up to step_ns."},
-    [HOST + TM_PHASE_BACKWARD] = {"host_backward_ns", TM_INT, "ns",
-                                  "Host time of the backward phase: autograd's threads work, or "
-                                  "the main thread makes no calls between their work."},
+         "before the backward phase, without the time of other phases. If there is no backward "
+         "phase: from the main thread's first call to its last. The five host columns (forward, "
+         "backward, optimizer, data, other) add up to step_ns."},
+    [HOST +
+        TM_PHASE_BACKWARD] = {"host_backward_ns", TM_INT, "ns",
+                              "Host time of the backward phase: autograd's threads work, or the "
+                              "main thread makes no calls between two pieces of their work."},
     [HOST + TM_PHASE_OPTIMIZER] = {"host_optimizer_ns", TM_INT, "ns",
                                    "Host time in Optimizer.step and Optimizer.zero_grad."},
     [HOST + TM_PHASE_DATA] =
@@ -62,9 +67,9 @@ static const tm_column columns[N_COLUMNS] = {
     [HOST + TM_N_PHASES] = {"host_other_ns", TM_INT, "ns", "Host time of the step in no phase."},
     [GPU + TM_PHASE_FORWARD] =
         {"gpu_forward_ns", TM_INT, "ns",
-         "GPU time of work launched in the forward phase. Time with work of several phases counts "
-         "for the first of forward, backward, optimizer, data and other. The five GPU columns and "
-         "gpu_idle_ns add up to step_ns."},
+         "Time in which the GPU runs work launched in the forward phase. If work of several phases "
+         "runs at the same time, the time counts for the first of forward, backward, optimizer, "
+         "data and other. The five GPU columns and gpu_idle_ns add up to step_ns."},
     [GPU + TM_PHASE_BACKWARD] = {"gpu_backward_ns", TM_INT, "ns",
                                  "GPU time of work launched in the backward phase."},
     [GPU + TM_PHASE_OPTIMIZER] = {"gpu_optimizer_ns", TM_INT, "ns",

@@ -47,8 +47,9 @@ static const tm_column mark_columns[N_MARK] = {
                   "Batch size for which the step's graph was captured. Null if the annotation does "
                   "not have it."},
     [M_TOKENS] = {"tokens", TM_INT, "",
-                  "Number of tokens computed in the step; for decode steps of SGLang that do not "
-                  "have it, the number of requests. Null if the annotation has neither."},
+                  "Number of tokens computed in the step, from its annotation. For decode steps of "
+                  "SGLang whose annotation does not have it: number of requests. Null if the "
+                  "annotation has neither."},
     [M_PREFILLS] = {"prefill_batch", TM_INT, "",
                     "Number of requests in prefill. Null if the annotation does not have it."},
     [M_PREFILL_TOKENS] =

@@ -44,16 +44,16 @@ static const tm_column columns[N_COLUMNS] = {
                     "Rank with the most backward passes (max_micro_batches); the lowest if there "
                     "are several."},
     [UPDATES] = {"updates", TM_INT, "",
-                 "Number of updates of a rank: median over ranks. An update is a call of "
-                 "Optimizer.step, or several calls without a backward pass in between."},
+                 "Number of updates of a rank: median over ranks. A call of Optimizer.step is an "
+                 "update. Several calls without a backward pass in between are one update."},
     [PER_UPDATE] =
         {"micro_batches_per_update", TM_REAL, "",
          "Mean number of backward passes per update: sum over ranks / updates of all ranks."},
     [AGAIN] = {"recomputed_ns", TM_INT, "ns",
                "GPU time of work that the backward pass recomputes (activation checkpointing): sum "
-               "over ranks. Operators are recomputed if they run in a node of autograd's graph, "
-               "but record for autograd, as forward operators do. Does not include recomputation "
-               "in compiled graphs."},
+               "over ranks. An operator counts as recomputed if it runs in a node of autograd's "
+               "graph, but records for autograd, as forward operators do. Does not include "
+               "recomputation in compiled graphs."},
     [AGAIN_PCT] = {"recomputed_pct", TM_REAL, "%",
                    "Share of recomputation in GPU work: 100 recomputed_ns / the time of all "
                    "kernels, copies and sets launched in the step, without communication."},
@@ -79,7 +79,8 @@ static const tm_column columns[N_COLUMNS] = {
                "Share of step time in no phase: 100 other_ns / step_ns of phases.step, each summed "
                "over ranks. Under 10 % is usual."},
     [BEYOND] = {"beyond", TM_TEXT, "",
-                "Phases whose share exceeds the usual range; null if there are none."},
+                "Phases whose share is above the usual range, each with the upper limit, such as "
+                "forward over 40 %; null if there are none."},
 };
 
 static const tm_table_def step_def = {

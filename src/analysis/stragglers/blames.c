@@ -33,10 +33,9 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_UNTIED] = {"untied", TM_INT, "", "Number of operations in which a single rank came last."},
     [P_WAIT] = {"wait_ns", TM_INT, "ns", "As in stragglers.rank."},
     [P_LATENESS] = {"lateness_ns", TM_INT, "ns", "As in stragglers.step."},
-    [P_DOUBT] =
-        {"doubt_ns", TM_INT, "ns",
-         "By how much the rank's caused wait may be wrong: by how much it changes if the clock is "
-         "off by the joint uncertainty in every operation in which the rank was late."},
+    [P_DOUBT] = {"doubt_ns", TM_INT, "ns",
+                 "Possible error of the rank's caused wait: the change of this wait if the clock "
+                 "is off by the joint uncertainty in every operation in which the rank was late."},
     [P_CAUSED] = {"caused_wait_ns", TM_INT, "ns", "Whole nanoseconds of the caused wait."},
     [P_FRACTION] = {"fraction", TM_INT, "",
                     "Fractional part of the caused wait, in units of 2^-40 ns."},

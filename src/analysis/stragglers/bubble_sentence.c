@@ -63,11 +63,11 @@ void tm_bubble_evidence(const tm_tables *tables, const tm_verdict_topic *e,
     char kept[32], ranks[400];
     tm_shown_duration(f->caused_ns, kept, sizeof kept);
     bubble_ranks_text(tables, e, ranks, sizeof ranks);
-    snprintf(out, TM_SENTENCE_MAX,
-             "With p = %" PRId64 " stages and m = %" PRId64
-             " forward pass%s a step, a schedule has GPUs wait (p - 1) / (m + p - 1) of the time. "
-             "Waiting for other stages and in collectives keeps GPUs from computing for %s of GPU "
-             "time; %s",
-             found->stages, found->micro_batches, found->micro_batches == 1 ? "" : "es", kept,
-             ranks);
+    snprintf(
+        out, TM_SENTENCE_MAX,
+        "With p = %" PRId64 " stages and m = %" PRId64
+        " forward pass%s a step, a schedule makes GPUs wait (p - 1) / (m + p - 1) of the time. "
+        "Waiting for other stages and in collectives keeps GPUs from computing for %s of GPU "
+        "time; %s",
+        found->stages, found->micro_batches, found->micro_batches == 1 ? "" : "es", kept, ranks);
 }

@@ -13,18 +13,18 @@ static const tm_column columns[N_X] = {
     [X_RANK] = {"rank", TM_INT, "", "Global rank."},
     [X_STEP] = {"step", TM_INT, "", "Number of the step."},
     [X_KERNELS] = {"kernels", TM_INT, "",
-                   "Number of extra kernels, copies and sets (on CPUs, operators): events that "
-                   "most peers (other ranks of the role) do not run between the same two launches "
-                   "of communication. They are counted by name."},
+                   "Number of extra kernels, copies and sets (on CPUs, operators). Events are "
+                   "extra if most peers (other ranks of the role) do not run them between the same "
+                   "two launches of communication. Events are compared by name."},
     [X_EXTRA] =
         {"extra_ns", TM_INT, "ns",
-         "Time of the extra events, minus the peers' median time in events that not all ranks run: "
-         "about 0 if the rank only runs other kernels for the same work. At most the time by which "
-         "all of the rank's events together exceed the peers' median."},
+         "Time of the extra events, minus the peers' median time in events that not all ranks run. "
+         "It is about 0 if the rank only runs other kernels for the same work. It is at most the "
+         "time by which all of the rank's events together exceed the peers' median."},
     [X_HOST] = {"host_ns", TM_INT, "ns",
                 "Host time of the extra work (its launch calls, and the host work before them), "
-                "minus the peers' median. At most the excess of the host's work in the step over "
-                "the peers' median."},
+                "minus the peers' median time in such work. It is at most the excess of the host's "
+                "work in the step over the peers' median."},
     [X_NAME] = {"name", TM_TEXT, "", "Name of the kernels that take most of extra_ns."},
     [X_NAME_KERNELS] = {"name_kernels", TM_INT, "", "Number of extra kernels with this name."},
     [X_NAME_NS] = {"name_ns", TM_INT, "ns", "Part of extra_ns in kernels with this name."},

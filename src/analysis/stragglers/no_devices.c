@@ -134,9 +134,10 @@ bool tm_no_devices_text(const tm_tables *tables, char headline[TM_SENTENCE_MAX],
         bool jax = format && strcmp(format, "xplane") == 0;
         snprintf(headline, TM_SENTENCE_MAX, "No GPU events: only the work of hosts is known");
         if (any_is_cut(tables))
-            snprintf(evidence, TM_SENTENCE_MAX,
-                     "The traces hold no GPU events, but one is cut short: if it was copied, copy "
-                     "it again");
+            snprintf(
+                evidence, TM_SENTENCE_MAX,
+                "The traces hold no GPU events, but one trace is cut short: if it was copied, copy "
+                "it again");
         else
             snprintf(evidence, TM_SENTENCE_MAX,
                      "The traces hold no GPU events: if the job has GPUs, let the profiler record "

@@ -57,21 +57,21 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                 "complete, synchronising collective."},
     [R_CAUSED] =
         {"caused_wait_ns", TM_INT, "ns",
-         "Waits of other ranks that the rank caused by coming late, even if it was late because it "
-         "had waited itself. At any time, all ranks that have not arrived share the blame for the "
-         "waits of the ranks that have arrived. The first screen's \"caused\" is direct_ns + "
-         "indirect_ns: the waits of which the rank is the root cause."},
+         "Waits of other ranks that the rank caused by coming late. They count even if the rank "
+         "was late because it had waited itself. At any time, all ranks that have not arrived "
+         "share the blame for the waits of the ranks that have arrived. The first screen's "
+         "\"caused\" is direct_ns + indirect_ns: the waits of which the rank is the root cause."},
     [R_CAUSED_SHARE] = {"caused_share", TM_REAL, "",
                         "Share of all waiting whose root cause is the rank: (direct_ns + "
                         "indirect_ns) / the sum of direct_ns + indirect_ns over all ranks."},
-    [R_DIRECT] =
-        {"direct_ns", TM_INT, "ns",
-         "Part of caused_wait_ns that the rank caused by itself. In the rest, the rank was late "
-         "because it had waited for other ranks since the previous operation of the group."},
-    [R_INDIRECT] =
-        {"indirect_ns", TM_INT, "ns",
-         "Waits that the rank caused through other ranks: they came late because they had waited "
-         "for this rank. The sum of direct_ns + indirect_ns over all ranks is the sum of wait_ns."},
+    [R_DIRECT] = {"direct_ns", TM_INT, "ns",
+                  "Part of caused_wait_ns that the rank caused by itself. In the rest of "
+                  "caused_wait_ns, the rank was late because it had waited for other ranks since "
+                  "the previous operation of the group."},
+    [R_INDIRECT] = {"indirect_ns", TM_INT, "ns",
+                    "Waits that the rank caused through other ranks: these ranks came late because "
+                    "they had waited for this rank. The sum of direct_ns + indirect_ns over all "
+                    "ranks is the sum of wait_ns."},
     [R_SPEED] =
         {"relative_speed", TM_REAL, "",
          "Compute speed relative to the other ranks: median compute_ns of all ranks / compute_ns "
@@ -88,12 +88,12 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                   "that was compared. Negative if it is faster."},
     [R_EXCESS_PCT] = {"excess_pct", TM_REAL, "%",
                       "excess_ns as a share of step time: 100 excess_ns / the sum over the steps "
-                      "of the longest window of a rank."},
+                      "of the longest window that a rank has in the step."},
     [R_VERDICT] = {"verdict", TM_TEXT, "",
-                   "straggler: the verdict names the rank, its host or its group. not named: the "
-                   "verdict names none of these, which does not prove that the rank is fast. "
-                   "unknown: the verdict is inconclusive, an event or a bubble, or less than 90 % "
-                   "of the communication could be compared."},
+                   "Verdict on the rank. straggler: the verdict of stragglers.job names the rank, "
+                   "its host or its group. not named: that verdict names none of these, which does "
+                   "not prove that the rank is fast. unknown: that verdict is inconclusive, an "
+                   "event or a bubble, or less than 90 % of the communication could be compared."},
 };
 
 static const tm_table_def rank_def = {
@@ -140,7 +140,8 @@ static const tm_column step_columns[N_STEP_COLUMNS] = {
      "the first recorded steps."},
     {"lateness_ns", TM_INT, "ns",
      "By how much the leading rank came last: time from the start of the second to last rank to "
-     "its own start, summed over the step's collectives in which it came last."},
+     "the start of the leading rank, summed over the step's collectives in which the leading rank "
+     "came last."},
 };
 
 static const tm_table_def step_def = {

@@ -53,23 +53,23 @@ static void idle_text(const tm_late_cause *c, char out[IDLE_MAX]) {
     tm_shown_text times[2];
     tm_shown_durations((const int64_t[]){c->idle_ns, c->median_idle_ns}, 2, times);
     if (c->peer >= 0)
-        snprintf(out, IDLE_MAX, "its GPU idles %s (that of rank %" PRId64 ": %s)", times[0].text,
+        snprintf(out, IDLE_MAX, "its GPU idles %s (the GPU of rank %" PRId64 ": %s)", times[0].text,
                  c->peer, times[1].text);
     else
         snprintf(out, IDLE_MAX, "its GPU idles %s against a median of %s", times[0].text,
                  times[1].text);
 }
 
-/* Appends what the host did: " (in its longest gaps, 71.2 ms, it was in gc_collect for 69.9
- * ms)". */
+/* Appends what the host did: " (in the GPU's longest gaps, 9 ms, the host was in f for 8 ms)". */
 static void call_text(const tm_late_cause *c, char *out, size_t size) {
     tm_shown_text times[2];
     size_t used = strlen(out);
     if (!c->call)
         return;
     tm_shown_durations((const int64_t[]){c->gaps_ns, c->call_ns}, 2, times);
-    snprintf(out + used, size - used, " (in its longest gaps, %s, it was in %.48s%s for %s)",
-             times[0].text, c->call, strlen(c->call) > 48 ? "..." : "", times[1].text);
+    snprintf(out + used, size - used,
+             " (in the GPU's longest gaps, %s, the host was in %.48s%s for %s)", times[0].text,
+             c->call, strlen(c->call) > 48 ? "..." : "", times[1].text);
 }
 
 static void host_text(const tm_tables *tables, const tm_finding *f, const tm_late_cause *c,
@@ -582,7 +582,7 @@ static void last_text(const tm_blame *blame, char *out, size_t size) {
     const int64_t n = tied ? blame->untied : blame->collectives;
     snprintf(expected, sizeof expected, "%.*f", blame->expected < 9.5 ? 1 : 0, blame->expected);
     if (tied)
-        snprintf(apart, sizeof apart, "; %" PRId64 " more are too close to tell",
+        snprintf(apart, sizeof apart, "; %" PRId64 " more collectives are too close to tell",
                  blame->collectives - n);
     out[0] = '\0';
     if (blame->last > 0)

@@ -65,13 +65,13 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
                  "blocks of stretches: number of stretches. For an event: number of its "
                  "operations."},
     [F_P] = {"p", TM_REAL, "",
-             "Probability that, if all ranks are equal, chance makes a rank stand out this much in "
-             "some window. From permutations of the ranks in each unit, corrected for the number "
-             "of groups tested. At least 1/3000. Null for an event or bubble."},
+             "Probability that chance makes a rank stand out this much in some window if all ranks "
+             "are equal. It comes from permutations of the ranks in each unit, and is corrected "
+             "for the number of groups tested. At least 1/3000. Null for an event or bubble."},
     [F_CERTAINTY] = {"certainty", TM_TEXT, "",
-                     "confident if p <= 0.001. likely if p <= 0.01, if less than half of the "
-                     "communication could be compared, or if only parts of one step were compared. "
-                     "Null for an event or bubble."},
+                     "How certain the finding is. confident: p <= 0.001, at least half of the "
+                     "communication could be compared, and more than parts of one step were "
+                     "compared. likely: otherwise. Null for an event or bubble."},
     [F_EXCESS] = {"excess_ns", TM_INT, "ns",
                   "How much longer the rank takes by itself: its own time minus the median own "
                   "time of the other ranks, summed over the window. For several ranks, the median "
@@ -79,15 +79,16 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
     [F_EXCESS_PCT] =
         {"excess_pct", TM_REAL, "%",
          "excess_ns as a share of step time: 100 excess_ns / the sum over the steps of the longest "
-         "window of a rank. Without a replay, findings under 1 are left out."},
-    [F_CAUSED_SHARE] =
-        {"caused_share", TM_REAL, "",
-         "Share of all waiting that the finding's ranks caused in the finding's steps (direct_ns + "
-         "indirect_ns). For an event: share of its operations in all waiting. Null for a bubble."},
-    [F_SAVED] = {"saved_pct", TM_REAL, "%",
-                 "Share of a mean step that fixing the finding's ranks saves (whatif.item). If "
-                 "fixing them saves something only together with the ranks of the findings before: "
-                 "the share that fixing all of these ranks saves. Null without a replay."},
+         "window that a rank has in the step. Without a replay, findings under 1 are left out."},
+    [F_CAUSED_SHARE] = {"caused_share", TM_REAL, "",
+                        "Share of all waiting that the finding's ranks caused in the finding's "
+                        "steps (direct_ns + indirect_ns). For an event: share of all waiting that "
+                        "is in its operations. Null for a bubble."},
+    [F_SAVED] =
+        {"saved_pct", TM_REAL, "%",
+         "Share of a mean step that fixing the finding's ranks saves (whatif.item). If fixing only "
+         "these ranks saves nothing, but fixing them together with the ranks of the findings "
+         "before does: the share that fixing all of these ranks saves. Null without a replay."},
     [F_WORK] = {"work", TM_TEXT, "",
                 "Kind of work that takes longer: device (kernels and copies), host (calls, and the "
                 "host work before them) or queue (kernels and copies start late for no recorded "
@@ -119,12 +120,12 @@ enum {
 static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_VERDICT] =
         {"verdict", TM_TEXT, "",
-         "Summary of the findings in stragglers.finding. persistent (shape throughout), episode, "
-         "event, bubble: a single finding of that shape. alternating: two findings that do not "
-         "overlap. several: more findings. none: there is no finding, and either all waits are "
-         "under 1 % of all windows, or no rank's excess (with a replay: no rank's saving) reaches "
-         "1 % of the steps. inconclusive: all other cases, also if over 5 % of the data is in "
-         "doubt (job.integrity). Null if nothing can be compared."},
+         "Summary of the findings in stragglers.finding. persistent, episode, event, bubble: there "
+         "is a single finding, with this shape (persistent: shape throughout). alternating: two "
+         "findings that do not overlap. several: more findings. none: there is no finding, and "
+         "either all waits are under 1 % of all windows, or no rank's excess (with a replay: no "
+         "rank's saving) reaches 1 % of the steps. inconclusive: all other cases, also if over 5 % "
+         "of the data is in doubt (job.integrity). Null if nothing can be compared."},
     [J_RANK] = {"rank", TM_INT, "",
                 "Rank that the first finding names; for a host or group, its lowest rank. Null if "
                 "no rank is named."},
@@ -133,7 +134,8 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
                  "Level of the first finding: rank, host or group, as in stragglers.finding. Null "
                  "if no rank is named."},
     [J_P] = {"p", TM_REAL, "",
-             "p of the first finding. Without a finding: the smallest p of any rank."},
+             "The column p of the first finding in stragglers.finding. Without a finding: the "
+             "smallest p of any rank."},
     [J_CERTAINTY] = {"certainty", TM_TEXT, "",
                      "Certainty of the first finding; null without a finding."},
     [J_MATCHED] =

@@ -36,17 +36,18 @@ static const tm_column columns[N_COLUMNS] = {
                "Number of ranks of the group for which a run of the operation was recorded."},
     [MEMBERS] = {"members", TM_INT, "", "Number of members of the group; null if unknown."},
     [BYTES] = {"bytes", TM_INT, "B",
-               "Bytes that a rank reads and writes in one run, as the compiler counts. On GPUs, "
-               "computed from shapes and replica groups in the program. Null if unknown."},
+               "Bytes that a rank reads and writes in one run, as the compiler counts them. On "
+               "GPUs: computed from shapes and replica groups in the program. Null if unknown."},
     [COUNT] = {"count", TM_INT, "", "Number of runs of the operation, over all ranks."},
     [TOTAL] = {"total_ns", TM_INT, "ns",
                "Duration of the runs, summed over all ranks. For a barrier, the time until all "
                "ranks have arrived. XProf shows other times: it leaves barriers out of all-reduce, "
                "and counts the excess of a run over the shortest run as waiting."},
-    [WAIT] = {"wait_ns", TM_INT, "ns",
-              "Time that ranks waited for late ranks: sum over runs with a known wait; null if "
-              "there are none. Transfers from one member to another (permutations) have their "
-              "waits in bubble.pair; in a ring, a kernel belongs to two pairs and has no wait."},
+    [WAIT] =
+        {"wait_ns", TM_INT, "ns",
+         "Time that ranks waited for late ranks: sum over the runs whose wait is known; null if no "
+         "wait is known. Transfers from one member to another (permutations) have their waits in "
+         "bubble.pair. In a ring, a kernel belongs to two pairs, so it has no wait there."},
     [MAX] = {"max_rank_ns", TM_INT, "ns", "Largest total_ns on a rank."},
     [MAX_RANK] = TM_MAX_RANK_COLUMN,
 };

@@ -64,14 +64,14 @@ static const tm_column columns[N_COLUMNS] = {
     [OPERATORS] = {"operators", TM_INT, "",
                    "Number of distinct operators of this type; null on level operator."},
     [OCCURRENCES] = {"occurrences", TM_INT, "",
-                     "Number of runs, over all ranks; on a device, number of kernels."},
+                     "Number of runs, over all ranks. On side device: number of kernels."},
     [TOTAL] = {"total_ns", TM_INT, "ns",
                "Duration of all runs, including nested operators: sum over all ranks."},
     [SELF] = {"self_ns", TM_INT, "ns",
               "Duration of all runs, without nested operators: sum over all ranks."},
     [SHARE] = {"share_pct", TM_REAL, "%",
-               "Share of the row in its side (host or device): 100 self_ns / the sum of self_ns "
-               "over all operators of the side."},
+               "Share of the row in the self time of its side (host or device): 100 self_ns / the "
+               "sum of self_ns over all operators of the side."},
     [RANKS] =
         {"ranks", TM_INT, "",
          "Number of ranks that ran the operator. Null on level type, as are the next two columns."},

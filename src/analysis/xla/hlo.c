@@ -37,8 +37,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [OCCURRENCES] = {"occurrences", TM_INT, "", "Number of operations that ran on the rank."},
     [SELF] = {"self_ns", TM_INT, "ns", "Duration of the operations, without nested operations."},
     [KNOWN] = {"known_pct", TM_REAL, "%",
-               "Share of self_ns in operations whose FLOP and bytes are known. Rates count only "
-               "these operations."},
+               "Share of self_ns in operations whose FLOP and bytes are known. The rates "
+               "achieved_tflops and bw_gbps count only these operations."},
     [FLOP] = {"flop", TM_REAL, "FLOP",
               "FLOP of all operations, as in hlo.work; null if unknown for every operation."},
     [RATE] = {"achieved_tflops", TM_REAL, "TFLOP/s",

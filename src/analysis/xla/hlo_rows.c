@@ -88,19 +88,21 @@ static const tm_column columns[N_SHOWN] = {
               "Name of the operation in the program; null for categories and programs."},
     [S_CATEGORY] =
         {"category", TM_TEXT, "",
-         "Category that the compiler gave the operation; null for programs. On GPUs, from the "
-         "program in the profile; null if the profile has none. all-reduce-start counts as "
-         "all-reduce there, because the kernel is the whole operation."},
+         "Category that the compiler gave the operation; null for programs. On GPUs, it comes from "
+         "the program in the profile, and is null if the profile has none. There, all-reduce-start "
+         "counts as all-reduce, because the kernel is the whole operation."},
     [S_ORIGIN] = {"origin", TM_TEXT, "",
                   "Operator in the source code from which the operation comes; null for categories "
                   "and programs."},
-    [S_SHAPE] = {"shape", TM_TEXT, "",
-                 "Types and shapes of the operation's results; null for categories and programs. "
-                 "If several programs have an operation of this name: of the first program."},
+    [S_SHAPE] =
+        {"shape", TM_TEXT, "",
+         "Types and shapes of the operation's results; null for categories and programs. If "
+         "several programs have an operation of this name: the results in the first program."},
     [S_OCCURRENCES] = {"occurrences", TM_INT, "", "Number of runs, over all ranks."},
-    [S_SELF] = {"self_ns", TM_INT, "ns",
-                "Duration of the runs, over all ranks, without operations nested in a loop, call "
-                "or branch. For operations that wait for a transfer (-done), the wait."},
+    [S_SELF] =
+        {"self_ns", TM_INT, "ns",
+         "Duration of the runs, over all ranks, without operations nested in a loop, call or "
+         "branch. For operations that wait for a transfer (-done): duration of the wait."},
     [S_SHARE] = {"share_pct", TM_REAL, "%",
                  "Share of the row in the time of all operations: 100 self_ns / the sum of self_ns "
                  "over all operations."},
@@ -108,9 +110,10 @@ static const tm_column columns[N_SHOWN] = {
                  "Time from the start to the end of asynchronous operations, in the row of the "
                  "operation that starts them (-start); null for other operations. Not in self_ns, "
                  "because other operations run meanwhile."},
-    [S_KNOWN] = {"known_pct", TM_REAL, "%",
-                 "Share of self_ns in operations whose FLOP and bytes are known. If below 100, "
-                 "flop and bytes are too small. Rates count only these operations."},
+    [S_KNOWN] =
+        {"known_pct", TM_REAL, "%",
+         "Share of self_ns in operations whose FLOP and bytes are known. If below 100, flop and "
+         "bytes are too small. The rates achieved_tflops and bw_gbps count only these operations."},
     [S_FLOP] = {"flop", TM_REAL, "FLOP",
                 "FLOP as the compiler counts; the FLOP of a loop, call or branch are in the rows "
                 "of the nested operations. On GPUs: FLOP of matrix products, computed from shapes "

@@ -25,9 +25,9 @@ enum { HOST, STAGE, KIND, CALLS, TOTAL, SELF, MEAN_SELF, SHARE, WAIT, N_COLUMNS 
 static const tm_column columns[N_COLUMNS] = {
     [HOST] = {"host", TM_TEXT, "", "Name of the host, from the profile."},
     [STAGE] = {"stage", TM_TEXT, "",
-               "Stage of the input pipeline. tf.data: an iterator with the iterators that it "
-               "feeds, outermost first. Other libraries (Grain): Input::, kind and name. Calls "
-               "that transfer data to devices are stages, too."},
+               "Stage of the input pipeline. tf.data: the name of an iterator, after the names of "
+               "the iterators that it feeds, outermost first. Other libraries (Grain): Input::, "
+               "kind and name. Calls that transfer data to devices are stages, too."},
     [KIND] = {"kind", TM_TEXT, "",
               "Kind of the stage. reading: an iterator that reads files (TFRecord, TextLine, ...) "
               "on demand. advanced_reading: an iterator that reads ahead (with Prefetch, "
@@ -77,8 +77,8 @@ static const tm_column host_columns[N_HOST_COLUMNS] = {
      "Stage with the most time apart from waits (self_ns - wait_ns); the first if there are "
      "several."},
     {"slowest_pct", TM_REAL, "%",
-     "Share of slowest_stage in the time of all stages apart from waits: 100 (self_ns - wait_ns) / "
-     "the sum over all stages. Null if the sum is 0."},
+     "Share of slowest_stage in the time of all stages, both without waits: 100 (self_ns - "
+     "wait_ns) / the sum of self_ns - wait_ns over all stages. Null if the sum is 0."},
 };
 
 static const tm_table_def host_def = {

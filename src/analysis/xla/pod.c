@@ -111,12 +111,13 @@ static const tm_column step_columns[] = {
     {"step", TM_INT, "", "Number of the step; 0 if the trace marks no steps."},
     TIME_COLUMNS,
     {"slow", TM_TEXT, "",
-     "What makes the device slow in this step: compute, input, launch or copies. Its time exceeds "
-     "the median of the devices with this step and program by at least 5 % of the step; if several "
-     "do, the one with the largest excess. Null if the device is not slow."},
+     "Part of the step that makes the device slow: compute, input, launch or copies. The device's "
+     "time in this part exceeds the median of the devices with this step and program by at least 5 "
+     "% of the step. If several parts do, the part with the largest excess. Null if the device is "
+     "not slow."},
     {"over_ns", TM_INT, "ns",
-     "Time in the part that slow names, minus its median over the devices with this step and "
-     "program. Null if slow is null."},
+     "Excess of the device in the part named in the column slow: its time, minus the median over "
+     "the devices with this step and program. Null if the column slow is null."},
 };
 
 enum {
@@ -148,11 +149,11 @@ static const tm_column rank_columns[] = {
     {"max_input_step", TM_INT, "",
      "Step with the largest share of input; the first if there are several."},
     {"slow", TM_TEXT, "",
-     "What makes the device slow in most steps: the most frequent pod.step.slow. Null if fewer "
-     "than half of all steps have it."},
-    {"slow_steps", TM_INT, "", "Number of steps in which pod.step.slow equals slow."},
-    {"over_ns", TM_INT, "ns",
-     "Sum of pod.step.over_ns over the steps in which pod.step.slow equals slow."},
+     "Part that makes the device slow in most steps: the most frequent pod.step.slow. Null if "
+     "fewer than half of all steps have it."},
+    {"slow_steps", TM_INT, "",
+     "Number of steps in which pod.step.slow is the value of the column slow."},
+    {"over_ns", TM_INT, "ns", "Sum of pod.step.over_ns over the steps in slow_steps."},
     {"program", TM_TEXT, "",
      "Name of the compiled program with the most device time; null if unknown. This device is "
      "compared only with devices that have the same program, for example not with other pipeline "

@@ -20,7 +20,9 @@ static void write_command(const char *report, char *out, size_t size) {
 static void advise(const char *report, char *out, size_t size) {
     char command[TM_MESSAGE_MAX];
     write_command(report, command, sizeof command);
-    snprintf(out, size, "a report of Nsight Systems is read from its export: %s", command);
+    snprintf(out, size,
+             "a report of Nsight Systems can only be read from its export; make it with: %s",
+             command);
 }
 
 static bool is_database(const char *path) {

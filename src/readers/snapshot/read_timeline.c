@@ -73,7 +73,7 @@ static tm_status add_record(reading *r, tm_error *err) {
     if (r->n != RECORD || r->list[CATEGORY] < 0 || r->list[CATEGORY] >= TM_N_TIMELINE_CATEGORIES)
         return fail(
             r,
-            "this is not the end of a record of a memory timeline: [ns, action, bytes, category]",
+            "the record of a memory timeline that ends here is not [ns, action, bytes, category]",
             err);
     int64_t *now = &r->now[r->list[CATEGORY]];
     *now = tm_sum(*now, r->list[BYTES]);
@@ -93,8 +93,9 @@ static tm_status read_row(reading *r, size_t row, tm_error *err) {
     r->n = 0;
     TM_TRY(tm_walk_list(&r->walk, each_size, r, err));
     if (r->n != ROW || row >= r->times.n)
-        return fail(r, "this is not the end of a row of a memory timeline: 9 sizes for each time",
-                    err);
+        return fail(
+            r, "the row of a memory timeline that ends here does not have 9 sizes, or has no time",
+            err);
     memcpy(r->now, r->list + 1, sizeof r->now);
     count_moment(r, ((const int64_t *)r->times.data)[row]);
     r->n = row;
@@ -107,7 +108,7 @@ static tm_status each_inner(void *context, const tm_json_text *key, tm_error *er
     (void)key;
     if (tm_walk_at(&r->walk) == '[') {
         if (r->elements != 1)
-            return fail(r, "a memory timeline does not have a list here", err);
+            return fail(r, "a memory timeline cannot have a list here", err);
         r->sized = true;
         TM_TRY(read_row(r, r->n, err));
     } else {
@@ -138,7 +139,7 @@ static tm_status each_outer(void *context, const tm_json_text *key, tm_error *er
         r->n = n_second;
     }
     if (r->sized && (r->elements != 1 || r->n != r->times.n))
-        return fail(r, "a memory timeline of sizes must end after one row for each time", err);
+        return fail(r, "a memory timeline of sizes must have exactly one row for each time", err);
     if (r->elements > 0 && !r->sized)
         TM_TRY(add_record(r, err));
     r->elements++;

@@ -341,7 +341,7 @@ static tms_status check_format(const tms_config *config, tms_error *err) {
     if (config->format != TMS_FORMAT_KINETO &&
         (config->custom_all_reduce != 0 || config->graphs != 0)) {
         return tms_fail(err, TMS_ERR_USAGE,
-                        "--custom-all-reduce and --graphs are for --format kineto alone");
+                        "--custom-all-reduce and --graphs are only for --format kineto");
     }
     /* A file has the clock of one host, so it must not have ranks of two hosts. */
     if (config->host_ranks % config->ranks_per_file != 0) {
@@ -354,7 +354,7 @@ static tms_status check_format(const tms_config *config, tms_error *err) {
         return tms_fail(err, TMS_ERR_USAGE, "--compress is not for --format nsys");
     }
     if (config->format != TMS_FORMAT_KINETO && config->target_mb > 0) {
-        return tms_fail(err, TMS_ERR_USAGE, "--target-gb is for --format kineto alone");
+        return tms_fail(err, TMS_ERR_USAGE, "--target-gb is only for --format kineto");
     }
     return TMS_OK;
 }

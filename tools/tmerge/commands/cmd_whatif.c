@@ -151,7 +151,8 @@ static void print_items(const tm_table *job, const tm_table *items, const char *
         most--;
     }
     if (unknown)
-        puts("  -: takes under 0.05 % off the critical path, so it cannot save more");
+        puts("  -: the fix takes under 0.05 % off the critical path, so it cannot save more than "
+             "that");
 }
 
 static void print_sentence(const char *text) {
@@ -401,7 +402,7 @@ static tm_status take_options(const tm_arguments *arguments, question *q, tm_err
                                    arguments->given[i].value, err));
     if (q->scenario.text && (q->each || q->top >= 0))
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                       "--fix and --scale make one scenario: they exclude --each and --top");
+                       "--fix and --scale make one scenario: leave out --each and --top");
     return tm_console_colors(tm_argument(arguments, "color"), 1, &q->colors, err);
 }
 

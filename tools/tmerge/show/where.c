@@ -221,12 +221,12 @@ static tm_status bind(const asked *a, int64_t origin_ns, const tm_table_def *def
         (c->type == TM_BOOL ? read_bool(a->value, out) : read_number(a->value, c, origin_ns, out));
     if (!good)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                       "--where, character %zu: '%s' is not %s, which %s of %s is%s", a->at,
+                       "--where, character %zu: '%s' is not %s, but column %s of %s is%s", a->at,
                        a->value, kinds[c->type], a->column, def->name,
                        strcmp(c->unit, "ns") == 0 ? " (of ns, or as 5us, 5ms, 5s)" : "");
     if (a->op == HOLDS && c->type != TM_TEXT)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                       "--where, character %zu: ~ searches texts, but %s of %s is %s", a->at,
+                       "--where, character %zu: ~ searches texts, but column %s of %s is %s", a->at,
                        a->column, def->name, kinds[c->type]);
     return TM_OK;
 }
