@@ -545,8 +545,8 @@ TEST(what_a_fix_saves_says_why_it_is_little_and_what_is_left) {
         const char *job, *one, *two, *text;
     } cases[] = {
         {"sure=true", "saved_most_ns=2000 sure=true", "1.18",
-         "Fixing it saves 1.7 % of a step (2.00 us): rank 2 would then delay a step by 18.0 us "
-         "(now, rank 1 delays it by 20.0 us)" TOGETHER},
+         "Fixing it saves 1.7 % of a step (2.00 us): rank 2 then delays a step by 18.0 us (rank 1: "
+         "20.0 us)" TOGETHER},
         {"sure=true", "saved_most_ns=2000 sure=true", "1.09",
          "Fixing it saves 1.7 % of a step (2.00 us)" TOGETHER},
         /* a quarter of the step has no recorded cause; the range covers what both save */

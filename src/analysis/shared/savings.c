@@ -367,9 +367,8 @@ static int64_t delay_of(const topic *t, size_t item) {
 }
 
 /* If fixing a rank saves less than half of the time by which it delays a step, writes why: ": rank
- * 2 would then delay a step by 5.91 ms (now, rank 1 delays it by 6.54 ms)". Fixing a rank saves
- * only the time in which no other rank is late. Writes nothing if the reason is different or in
- * doubt. */
+ * 2 then delays a step by 5.91 ms (rank 1: 6.54 ms)". Fixing a rank saves only the time in which no
+ * other rank is late. Writes nothing if the reason is different or in doubt. */
 static void because_text(const topic *t, size_t item, char *out, size_t size) {
     const tm_cell *saved = tm_table_cell(t->items, item, "saved_ns");
     const int64_t own = delay_of(t, item);
@@ -386,8 +385,7 @@ static void because_text(const topic *t, size_t item, char *out, size_t size) {
         2 * (saved->null ? 0 : saved->value.i) >= own)
         return;
     tm_shown_durations((const int64_t[]){most, own}, 2, times);
-    snprintf(out, size,
-             ": rank %.24s would then delay a step by %s (now, rank %.24s delays it by %s)",
+    snprintf(out, size, ": rank %.24s then delays a step by %s (rank %.24s: %s)",
              tm_table_cell(t->items, other, "name")->value.text, times[0].text,
              tm_table_cell(t->items, item, "name")->value.text, times[1].text);
 }
