@@ -56,7 +56,7 @@ typedef struct tm_clock_compared {
 } tm_clock_compared;
 
 /**
- * Compares the ends of each synchronising operation. Single ends are not compared.
+ * Compares the ends of each synchronising operation that has at least two usable ends.
  * @param out     vector of tm_clock_difference; or NULL
  * @param counts  [TM_CLOCK_CLASSES * TM_SPREAD_BINS] histogram of the differences' magnitudes for
  *                each class, incremented; or NULL

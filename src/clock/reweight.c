@@ -11,8 +11,8 @@ enum {
     FEW_RESIDUALS = 8
 };
 
-/* The fit has converged when |change of offset| + |change of drift| x reach is at most this [ns]
- * for every domain. */
+/* The fit has converged when |change of offset| + |change of drift| x tm_fit_state.reach is at most
+ * this [ns] for every domain. */
 #define SETTLED_NS 10.0
 #define LEAST_NOISE_NS 300.0 /* lower limit of noise: no profiler has less */
 #define USUAL_NOISE_NS 10e3  /* noise of a class with too few ends for an estimate */
@@ -111,9 +111,9 @@ void tm_fit_scales(const tm_fit_state *state, double scales[2]) {
     scales[1] = tm_exact_scale(4.0 * right);
 }
 
-/* Largest plausible drift of a clock that is being adjusted, and largest plausible lateness of an
- * end. If a deviation exceeds their sum, the clock was stepped, or the end belongs to another
- * event. */
+/* Largest plausible drift of a clock while the operating system adjusts it (NTP), and largest
+ * plausible lateness of an end. If a deviation exceeds FASTEST x window + LATEST_NS, the clock was
+ * stepped, or the end belongs to another event. */
 #define FASTEST 0.002
 #define LATEST_NS 1e6
 

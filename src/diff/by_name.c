@@ -98,7 +98,7 @@ static const tm_column operator_columns[N_OPERATOR] = {
      "Number of calls in A (from calls.call.calls), per rank and step. If per is call: per rank, "
      "over the whole recording."},
     {"b_calls", TM_REAL, "", "Number of calls in B, computed in the same way as a_calls."},
-    {"per", TM_TEXT, "", "What times and calls are divided by: step or call, as in diff.kernel."},
+    {"per", TM_TEXT, "", "Divisor of times and calls: step or call, as in diff.kernel."},
     {"a_host_ns", TM_INT, "ns",
      "Host time of the operator in A (from calls.call.host_self_ns), per rank and step; per call "
      "if per is call."},

@@ -53,7 +53,7 @@ static int64_t stage_of(const tm_rank_label *label) {
     return counts ? 0 : or_0(label->of[TM_WORD_PP]);
 }
 
-/* Numbers labels. If their own numbers are unique, these are used. Otherwise, labels are numbered
+/* Gives each label a number: its own, if these are unique. Otherwise, labels are numbered
  * by replica, then by stage, then by their own number. */
 tm_status tm_rank_labels_number(const tm_rank_label *labels, size_t n, int64_t least, int64_t *out,
                                 tm_error *err) {

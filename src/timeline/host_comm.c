@@ -240,9 +240,9 @@ static void visit_pauses(finder *f, const tm_track *track, operation *at, size_t
 
 /* Corrects the ends of operations. A thread that waits for an operation continues when the
  * operation is done. But another thread runs the operation, and records its end only when it gets a
- * core again. So the recorded end may be too late. It is corrected if threads often wait before
- * events of some name: if such an event starts while an operation is recorded as running, the
- * operation ended at this start. */
+ * core again. So the recorded end may be too late. To correct it, finds names of events before
+ * which threads often wait. If an event of such a name starts while an operation is recorded as
+ * running, the operation ended at this start. */
 static bool end_operations(finder *f) {
     tm_vec operations = TM_VEC(operation);
     pauses *names = calloc(tm_timeline_n_names(f->timeline) + 1, sizeof *names);

@@ -114,7 +114,7 @@ int64_t tm_trace_skipped(const tm_trace *trace);
  * is too little memory. */
 void tm_trace_reserve(tm_trace *trace, const tm_trace *like, double factor);
 
-/** Frees the memory of unused rows, up to a third of all memory. */
+/** Frees memory that is reserved for rows but unused: up to a third of the trace's memory. */
 void tm_trace_trim(tm_trace *trace);
 
 /** Frees the rows; the other fields stay readable. */

@@ -316,7 +316,7 @@ TEST(the_cause_follows_from_speed_and_idle_time) {
          0},
         /* twice the median is 40 */
         {" relative_speed=0.97", "idle_ns=41000",
-         "its kernels run at normal speed (0.97x) while its GPU idles 41.0 us against a median of "
+         "its kernels run at normal speed (0.97x), but its GPU idles 41.0 us against a median of "
          "20.0 us: look at its host, not at its GPU. A passing disturbance of its host would look "
          "the same",
          0},
@@ -348,7 +348,7 @@ TEST(the_cause_follows_from_speed_and_idle_time) {
         /* It idles 11 us longer than the median: most of 21.9 us, half of 22; and no longer than
          * the rank that idles 30 us. */
         {" relative_speed=1", "idle_ns=31000",
-         "its kernels run at normal speed (1.00x) while its GPU idles 31.0 us against a median of "
+         "its kernels run at normal speed (1.00x), but its GPU idles 31.0 us against a median of "
          "20.0 us: look at its host, not at its GPU",
          21900},
         {" relative_speed=1", "idle_ns=31000", "the traces do not show why it is late", 22000},
@@ -412,7 +412,7 @@ TEST(the_cause_is_reported_by_the_same_kernels_stages_and_calls) {
             "kernels take no longer): look at its share of the work (tokens, lengths, experts)",
             SAME("3", "600000", "600000", "0", "3")),
         CAUSE("0.98", "compute_ns=600000 idle_ns=139900",
-              "its kernels run at normal speed (1.00x) while its GPU idles 139.9 us against a "
+              "its kernels run at normal speed (1.00x), but its GPU idles 139.9 us against a "
               "median of 20.0 us: look at its host, not at its GPU" PASSING,
               SAME("3", "600000", "600000", "0", "3")),
         /* more work explains nothing if no other rank is in its stage, or if another has as much */
@@ -426,7 +426,7 @@ TEST(the_cause_is_reported_by_the_same_kernels_stages_and_calls) {
             PLACES("0", "1", "1"), SAME("3", "900000", "750000", "900000", "3"),
             SAME("6", "900000", "750000", "900000", "3")),
         CAUSE("1", "idle_ns=99000",
-              "while its GPU idles 99.0 us (the GPU of rank 2: 10.0 us): look at its host, not at "
+              "but its GPU idles 99.0 us (the GPU of rank 2: 10.0 us): look at its host, not at "
               "its "
               "GPU" PASSING,
               PLACES("1", "1", "0")),
@@ -691,7 +691,7 @@ TEST(an_episodes_cause_is_that_of_its_steps) {
         {{"step=4 compute_ns=12 idle_ns=9", "step=5 compute_ns=18 idle_ns=9"},
          "there it computes at 0.67x rank 2's speed: look at its GPU"},
         {{"step=4 compute_ns=10 idle_ns=9", "step=5 compute_ns=10 idle_ns=9"},
-         "there its kernels run at normal speed (1.00x) while its GPU idles 18 ns (the GPU of rank "
+         "there its kernels run at normal speed (1.00x), but its GPU idles 18 ns (the GPU of rank "
          "2: "
          "2 ns)"},
         {{"step=4 compute_ns=10 idle_ns=2", "step=5 compute_ns=10 idle_ns=2"},

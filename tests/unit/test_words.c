@@ -18,9 +18,9 @@ TEST(sentences_of_gpus_are_said_of_other_devices) {
         {"XPU", "Copy from pinned memory (cudaMallocHost, hipHostMalloc), GPU",
          "Copy from pinned memory, XPU"},
         {"CPU",
-         "its kernels run at normal speed while its GPU idles 1 ms: look at its host, not at "
+         "its kernels run at normal speed, but its GPU idles 1 ms: look at its host, not at "
          "its GPU; GPUs",
-         "its operators run at normal speed while it runs no operator for 1 ms: look at what it "
+         "its operators run at normal speed, but it runs no operator for 1 ms: look at what it "
          "does between them (Python, other processes); CPUs"},
         {"NPU", "of a GPU", "of an NPU"},
         {"CPU", "in which a kernel runs", "in which an operator runs"},

@@ -287,7 +287,8 @@ static tm_status set_call(const tm_names *names, const tm_rank_rows *rows, tm_ta
 
 static tm_status sync_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
     TM_TRY(tm_over_ranks_merge(&part_def, &sync_def, names, tables, set_call, err));
-    /* a process has all rows of a key, so its largest rows include those that the job keeps */
+    /* Each row is complete: this process has all parts of it. So this process can already leave out
+     * rows that are not among its largest. */
     order(tm_tables_find(tables, sync_def.name));
     return TM_OK;
 }

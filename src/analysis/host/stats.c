@@ -165,7 +165,7 @@ static bool put_one(void *context, const tm_reported *reported) {
     return s != NULL;
 }
 
-/* Counts the values of each name, then groups them by name, in ascending order. */
+/* Groups the values by name. */
 static bool gather(const tm_rank_view *view, account *a) {
     size_t n = 0;
     if (!tm_reports_walk(view->timeline, view->names, count_one, a))

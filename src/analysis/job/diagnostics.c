@@ -11,7 +11,8 @@ static const tm_column columns[N_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [SOURCE] = {"source", TM_TEXT, "",
                 "Path of the trace as given; null for traces that were left out of the job."},
-    [DIAGNOSTIC] = {"remark", TM_TEXT, "", "What was found, as a column n_... of /spans."},
+    [DIAGNOSTIC] = {"remark", TM_TEXT, "",
+                    "What was found: the name of a column of /spans, without its n_."},
     [CLASS] = {"class", TM_TEXT, "",
                "What was done. repaired: malformed text was repaired. skipped: events were "
                "dropped. odd: data was kept, but may make figures wrong. minor: data was kept, and "

@@ -83,9 +83,10 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
         {"opening_ns", TM_INT, "ns",
          "Time at the start of the rank's recording that is left out of windows, steps and waits, "
          "because profilers of other ranks were still starting. It ends when the last rank arrives "
-         "at the collective that shows the late start. In this collective, a rank waited for "
-         "another rank whose recording had not started: for at least half of the wait, and for at "
-         "least 5 % of the waiting rank's recording. Null if nothing is left out."},
+         "at the collective that shows the late start. In this collective, a rank waited while "
+         "another rank's recording had not started. This time was at least half of its wait, and "
+         "at "
+         "least 5 % of its recording. Null if nothing is left out."},
 };
 
 static const tm_table_def rank_def = {

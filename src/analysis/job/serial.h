@@ -13,7 +13,7 @@ typedef struct tm_serial {
     /* part of this kernel's duration that is after the start of the next kernel; the whole duration
      * if no kernel follows */
     int64_t beyond_ns;
-    int64_t late; /* number of other kernels that end after the host waited for them */
+    int64_t late; /* number of further kernels: the host waited for them, but they end later */
     /* longest time from the host's return until one of the `late` kernels ends */
     int64_t latest_ns;
     /* compute events (P) without the time in doubt; set only if kernels > 0 */

@@ -37,7 +37,7 @@ static const tm_column part_columns[N_PART] = {
     {"device_type", TM_INT, "", "Type of the device."},
     {"rank", TM_INT, "", "Global rank."},
     SUM_COLUMNS,
-    {"peak_bytes", TM_INT, "B", "Part of self_bytes that was allocated at a device's peak."},
+    {"peak_bytes", TM_INT, "B", "Part of self_bytes that was in use at a device's peak."},
 };
 
 /* The merge combines the rows of all ranks into a row of memory.owner. */
@@ -57,7 +57,7 @@ static const tm_column columns[N_SHOWN] = {
      "Number of ranks on which the operator or module allocated or freed memory."},
     SUM_COLUMNS,
     {"peak_bytes", TM_INT, "B",
-     "Part of self_bytes that was allocated at a device's peak: maximum over ranks. Null if "
+     "Part of self_bytes that was in use at a device's peak: maximum over ranks. Null if "
      "records have no addresses."},
     {"peak_rank", TM_INT, "", "Rank with the largest peak_bytes; the lowest if there are several."},
 };

@@ -309,9 +309,9 @@ static int64_t cost_of(const tm_blames *t, const tm_finding *f, const bool *memb
     return sum;
 }
 
-/* Does nothing if the replay is sure what fixes save. Otherwise, keeps a finding if its ranks
- * caused half of all waiting. The saving of such a finding is unknown. Returns whether a finding is
- * kept. */
+/* Does nothing if the replay is sure what fixes save. Otherwise, keeps the first finding whose
+ * ranks caused half of all waiting, and sets its saving to unknown. Returns whether there is one.
+ */
 static bool keep_waited_for(const tm_findings_input *in, tm_vec *all, bool *members, bool *worth) {
     tm_finding *v = all->data;
     for (size_t i = 0; i < all->n && !in->fixes.sure; i++) {

@@ -80,9 +80,9 @@ double tm_windows_scale(const tm_trial *trial) {
 /* Uses Bennett's inequality. Take independent terms with mean 0, where each term is at most b, and
  * the sum of all variances is v. The sum of the terms reaches s with a probability of at most
  * exp(-v / b^2 ((1 + u) ln(1 + u) - u)), where u = b s / v. Here, each unit gives one term: the
- * score that a member gets in a random order. For a class, the term is the sum of its members'
- * scores / the root of the class's size. The variance of this term is at most that of one score,
- * because the members are drawn without replacement. */
+ * score that a member gets in a random order. For a class of k members, the term is (sum of the
+ * members' scores) / sqrt(k). The variance of this term is at most that of one score, because the
+ * members are drawn without replacement. */
 double tm_height_bound(const tm_trial *trial, double largest, double height) {
     const double b = largest * (trial->class_of ? sqrt((double)trial->n) : 1.0);
     double bound = 0.0;

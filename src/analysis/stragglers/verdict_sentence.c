@@ -84,8 +84,8 @@ static void host_text(const tm_tables *tables, const tm_finding *f, const tm_lat
                        : normal ? "look at its host, not at its GPU"
                                 : "look at its host first";
     if (normal)
-        snprintf(out, size, "%sits kernels run at normal speed (%.2fx) while %s: %s", when,
-                 c->speed, idle, look);
+        snprintf(out, size, "%sits kernels run at normal speed (%.2fx), but %s: %s", when, c->speed,
+                 idle, look);
     else
         snprintf(out, size, "%s%s, far more than its slower kernels (%.2fx %s speed) explain: %s",
                  when, idle, c->speed, than_text(c, than), look);

@@ -145,8 +145,9 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
          "than whatif.job.unmatched_pct, which counts operations that lack some ranks as "
          "matched."},
     [J_HEADLINE] = {"headline", TM_TEXT, "",
-                    "Sentence on what saves most: the verdict on ranks, or less work of some kind "
-                    "on all ranks (the evidence then starts with the verdict)."},
+                    "Sentence on what saves most. If that is less work of some kind on all ranks, "
+                    "the evidence starts with the verdict on ranks. Otherwise, the headline is "
+                    "this verdict."},
     [J_EVIDENCE] = {"evidence", TM_TEXT, "",
                     "Sentences: the reasons for the headline. The tables of stragglers have all "
                     "figures in them."},

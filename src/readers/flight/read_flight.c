@@ -536,7 +536,7 @@ static tm_status take_dump(tm_flight *f, tm_source *source, tm_error *err) {
     if (root->type == TM_PICKLE_DICT && !reported && !f->cut)
         return tm_fail(
             err, TM_ERR_INPUT, tm_source_path(source), -1,
-            "not a flight recorder dump: it does not have a version with entries or groups");
+            "not a flight recorder dump: it lacks a version, or it has neither entries nor groups");
     if (root->type != TM_PICKLE_DICT)
         return tm_fail(
             err, TM_ERR_INPUT, tm_source_path(source), -1,

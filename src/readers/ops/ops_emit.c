@@ -156,7 +156,7 @@ static bool emit(tm_ops_emitter *e, const tm_ops_job *job, uint32_t pid, const o
     const tm_text text = tm_names_text(e->names, op->name);
     const tm_json_text name = {.bytes = text.bytes, .size = text.size};
     tm_ops_kind kind = tm_ops_kind_of(&name);
-    /* On its own clock, the rank ended the operation before the last rank arrived. */
+    /* A negative duration: by its own clock, the rank ended before the last rank arrived. */
     bool early = op->duration_ns < 0;
     if (early && kind < TM_OPS_TRANSFER) {
         trace->counts[TM_COUNT_NEGATIVE_DURATION]++;

@@ -406,7 +406,8 @@ function rowsOf({ tile, placed, numbers }: Fetched, page: Events): Int32Array {
   return out;
 }
 
-/** A sort key is row * PLACES + position. PLACES is more than the number of values in two columns, and row * PLACES stays below 2^53. */
+/** joinColumns sorts by row * PLACES + index of the value, counted over both columns. Two columns have fewer than PLACES values, and row * PLACES
+ * stays below 2^53. */
 const PLACES = 2 ** 22;
 
 /** Merges two columns. If both have a value for the same event, the value of @p one counts. @p row and @p value convert the rows and values

@@ -43,8 +43,8 @@ export class OperationIndex {
     return all.filter((operation) => chosen.has(operation));
   }
 
-  /** Returns the next or previous operation after the selected one, by time or by wait. If none is selected, returns the operation with the
-   * longest wait or, by time, the one next to the begin of the view. */
+  /** Returns the operation that follows or precedes the selected one, in the order of time or of wait. If none is selected, returns the
+   * operation with the longest wait or, in the order of time, the one next to the begin of the view. */
   next(from: Operation | null, span: Span, forward: boolean, byWait: boolean): Operation | null {
     const order = byWait ? this.#byWait : this.list;
     if (order.length === 0) return null;

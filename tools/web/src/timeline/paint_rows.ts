@@ -70,7 +70,7 @@ export function paintSubLabel({ ctx, theme, scale }: Canvas, row: SubRow, names:
   ctx.fillText(fitting(ctx, name, scale.left - 20), scale.left - 8, row.y + row.height / 2 + offset);
 }
 
-/** Paints when the rank was recorded. A truncated recording has a torn end, because the time after it is not idle. */
+/** Paints the periods in which the rank was recorded. A truncated recording has a torn end, because the time after it is not idle. */
 export function paintRecordings(canvas: Canvas, row: RankRow, rank: Rank, offset: number, duration: number): void {
   const { ctx, theme, scale } = canvas;
   const top = row.compute.y + offset,
