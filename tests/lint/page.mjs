@@ -52,7 +52,7 @@ const checker = program.getTypeChecker(), HOW = /^\w+<(name|narrow|kernel( narro
 const { symbol: definitions } = program.getSourceFiles().find(({ fileName }) => fileName.endsWith("/definitions.d.ts"));
 const tables = checker.getDeclaredTypeOfSymbol(definitions.exports.get("Tables"));
 function checkColumns(node, file) {
-  const place = compiler.isCallExpression(node) ? { grid: 0, columns: 0, part: 0, filtered: 1, tableSection: 2 }[node.expression.getText().split("<")[0]] : undefined;
+  const place = compiler.isCallExpression(node) ? { __proto__: null, grid: 0, columns: 0, part: 0, filtered: 1, tableSection: 2 }[node.expression.getText().split("<")[0]] : undefined;
   const isPart = place !== undefined && node.expression.getText() === "part";
   if (place !== undefined && (!isPart || compiler.isStringLiteral(node.arguments[0]))) {
     const [table, ...items] = node.arguments.slice(place).filter((_, i) => !isPart || i !== 1), known = checker.getTypeAtLocation(table).getProperty("columns");

@@ -21,7 +21,7 @@
 static const double DOUBT_PCT = 5.0, LEAST_SLOWDOWN = 0.99, MISSING_SHARE = 0.1;
 /* Maximum share of unmatched communication [%]. If it is higher, the effects between ranks are
  * unknown. */
-static const double LEAST_MATCHED_PCT = 50.0;
+static const double MOST_UNMATCHED_PCT = 50.0;
 /* Minimum share of the marked steps' time that the replay must cover [%]. */
 static const double LEAST_REPLAYED_PCT = 90.0;
 
@@ -334,7 +334,7 @@ static bool lacks_ranks(const tm_replay_result *r) {
 }
 
 static bool is_matched(const tm_replay_result *r) {
-    return percent(r->unmatched_ns, r->comm_ns) <= LEAST_MATCHED_PCT || r->n_ranks == 1;
+    return percent(r->unmatched_ns, r->comm_ns) <= MOST_UNMATCHED_PCT || r->n_ranks == 1;
 }
 
 /* Returns whether clocks are exact enough to measure a step. */

@@ -11,6 +11,7 @@
 enum { FIGURES_SHOWN = 12, WORD = 32 };
 
 #define LEAST_WEIGHT 0.1 /* minimum weight of printed changes [%]; --json has all changes */
+#define FACTOR_PCT 900.0 /* from this change on, a factor is printed in place of a percentage */
 
 static const char *text_of(const tm_table *table, size_t row, const char *column) {
     const tm_cell *cell = tm_table_cell(table, row, column);
@@ -89,7 +90,9 @@ static void print_figure(const tm_table *table, size_t row) {
         tm_shown_widen(&range, cells[i]->null ? 0.0 : cells[i]->value.r);
     show_value(cells[0], unit, range, a);
     show_value(cells[1], unit, range, b);
-    if (!pct->null)
+    if (!pct->null && pct->value.r >= FACTOR_PCT)
+        snprintf(change, sizeof change, "%.0f times", 1.0 + pct->value.r / 100.0);
+    else if (!pct->null)
         snprintf(change, sizeof change, "%+.1f %%", pct->value.r);
     const char *verdict = text_of(table, row, "verdict");
     const bool of_all = tm_table_cell(table, row, "kind")->null;
