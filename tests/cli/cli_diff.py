@@ -294,7 +294,7 @@ def test_what_so_few_steps_cannot_judge_is_listed_by_its_size():
     text = diff()
     job, kernels = text[text.index('\nChanged, but too few steps to judge'):].split('\nKernels')[:2]
     idle = figures(found())['overlap.step.idle_ns']
-    has_line(job, rf"^ +[+]{idle['change_pct']:.1f} % .* overlap.step.idle_ns$")
+    has_line(job, rf"^ +{1 + idle['change_pct'] / 100:.1f} times .* overlap.step.idle_ns$")
     contains(kernels, ', changed, but too few steps to judge\n')
     sizes = [abs(float(change)) for change in re.findall(
         r'^ +[\d.]+ +[\d.]+ +([+-][\d.]+)', kernels.split('\nOperators')[0], re.M)]

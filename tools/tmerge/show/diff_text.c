@@ -90,8 +90,9 @@ static void print_figure(const tm_table *table, size_t row) {
         tm_shown_widen(&range, cells[i]->null ? 0.0 : cells[i]->value.r);
     show_value(cells[0], unit, range, a);
     show_value(cells[1], unit, range, b);
+    const double factor = 1.0 + pct->value.r / 100.0;
     if (!pct->null && pct->value.r >= FACTOR_PCT)
-        snprintf(change, sizeof change, "%.0f times", 1.0 + pct->value.r / 100.0);
+        snprintf(change, sizeof change, "%.*f times", factor < 100.0 ? 1 : 0, factor);
     else if (!pct->null)
         snprintf(change, sizeof change, "%+.1f %%", pct->value.r);
     const char *verdict = text_of(table, row, "verdict");
