@@ -491,6 +491,17 @@ tm_status tm_replay_reduce(const tm_replay_ranks *ranks, const tm_replay_weigh *
     return TM_OK;
 }
 
+/* Sets the events of all graphs. From here on, `places` and `parts` are used only for batches. */
+static tm_status set_events(tm_replay_ranks *r, tm_error *err) {
+    const bool keeps_parts = r->models.batches.n > 0;
+    for (size_t i = 0; i < r->n; i++)
+        if (!tm_graph_set_events(&r->graphs[i], r->items[i].rows, r->items[i].n, keeps_parts))
+            return tm_fail_memory(err);
+    if (!keeps_parts)
+        tm_peer_places_free(&r->places);
+    return TM_OK;
+}
+
 tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     tm_pairs pairs = TM_PAIRS();
     tm_peer_places_init(&ranks->places);
@@ -538,16 +549,8 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     status = tm_mpi_agree(ranks->comm, status, err);
     if (status == TM_OK && ranks->n_ranks > 1)
         status = tm_mpi_works(ranks, &ranks->works, err);
-    /* From here on, `places` and `parts` are used only for batches. */
-    const bool keeps_parts = ranks->models.batches.n > 0;
-    for (size_t i = 0; i < ranks->n && status == TM_OK; i++)
-        if (!tm_graph_set_events(&ranks->graphs[i], ranks->items[i].rows, ranks->items[i].n,
-                                 keeps_parts))
-            status = tm_fail_memory(err);
-    status = tm_mpi_agree(ranks->comm, status, err);
+    status = tm_mpi_agree(ranks->comm, status == TM_OK ? set_events(ranks, err) : status, err);
     free_parts(ranks);
-    if (!keeps_parts)
-        tm_peer_places_free(&ranks->places);
     tm_vec_free(&ranks->visits);
     tm_pages_give_back();
     return status;

@@ -444,7 +444,8 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
         wait.peer_ns = edge.flags & TM_EDGE_UNSEEN ? edge.peer_ns : wait.ns;
         wait.from = tm_event_end(last);
         const bool sure = known || (w->of_cpu && is_prompt(lit - dark, lit - end));
-        if (!tm_maker_edge_over(w->m, tm_call_begin(w->m, c), &wait, sure ? 0 : lit - dark))
+        wait.over_ns = sure ? 0 : lit - dark;
+        if (!tm_maker_edge(w->m, tm_call_begin(w->m, c), &wait))
             return false;
     }
     return tm_maker_edge(w->m, tm_call_begin(w->m, c), &edge);

@@ -13,7 +13,7 @@ typedef struct tm_loose_edge {
 } tm_loose_edge;
 
 typedef struct tm_new_edge {
-    int64_t ns, peer_ns;
+    int64_t ns, peer_ns, over_ns; /* see tm_weight */
     uint32_t from;
     uint8_t kind, flags;
 } tm_new_edge;
@@ -79,7 +79,7 @@ static inline bool tm_maker_room(tm_maker *m, size_t n) {
 
 /* Sets edge i, for which there must be room. False when out of memory. */
 static inline bool tm_maker_set(tm_maker *m, size_t i, uint32_t to, const tm_new_edge *edge) {
-    const tm_weight weight = {edge->ns, edge->peer_ns, 0};
+    const tm_weight weight = {edge->ns, edge->peer_ns, edge->over_ns};
     ((tm_loose_edge *)m->edges.data)[i] =
         (tm_loose_edge){to, edge->from, edge->kind, edge->flags, 0};
     return tm_weights_set(&m->weights, i, &weight);
@@ -89,13 +89,6 @@ static inline bool tm_maker_set(tm_maker *m, size_t i, uint32_t to, const tm_new
  * memory. */
 static inline bool tm_maker_edge(tm_maker *m, uint32_t to, const tm_new_edge *edge) {
     return tm_maker_room(m, 1) && tm_maker_set(m, m->edges.n++, to, edge);
-}
-
-/* Like tm_maker_edge, for an edge with an unexplained part of @p over_ns. */
-static inline bool tm_maker_edge_over(tm_maker *m, uint32_t to, const tm_new_edge *edge,
-                                      int64_t over_ns) {
-    const tm_weight weight = {edge->ns, edge->peer_ns, over_ns};
-    return tm_maker_edge(m, to, edge) && tm_weights_set(&m->weights, m->edges.n - 1, &weight);
 }
 
 static inline bool tm_maker_cause(tm_maker *m, const tm_cause *cause) {
