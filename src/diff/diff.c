@@ -292,7 +292,7 @@ static void say_change(const tm_table *job, size_t row, char *text, size_t size)
     const char *const from = times[0].text, *const to = times[1].text;
     const tm_cell *pct = tm_table_cell(job, row, "change_pct");
     tm_shown_duration(noise->null ? 0 : llround(noise->value.r), around, sizeof around);
-    if (is_beyond(verdict) && pct->value.r >= 900.0)
+    if (is_beyond(verdict) && pct->value.r >= TM_SHOWN_FACTOR_PCT)
         snprintf(text, size, "B takes %.0f times as long a step: %s -> %s (noise %s)",
                  1.0 + pct->value.r / 100.0, from, to, around);
     else if (is_beyond(verdict))

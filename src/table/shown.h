@@ -56,6 +56,9 @@ tm_shown_unit tm_shown_since(tm_shown_unit unit);
 
 #define TM_SHOWN_LITTLE "<0.001"
 
+/** A change [%] from this on is shown as a factor ("11 times") in place of a percentage. */
+#define TM_SHOWN_FACTOR_PCT 900.0
+
 /**
  * Formats the column's name and unit, "compute ms". The unit in the name ("_ns", "_pct") is
  * dropped, because the shown unit may differ.

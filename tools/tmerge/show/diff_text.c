@@ -11,7 +11,6 @@
 enum { FIGURES_SHOWN = 12, WORD = 32 };
 
 #define LEAST_WEIGHT 0.1 /* minimum weight of printed changes [%]; --json has all changes */
-#define FACTOR_PCT 900.0 /* from this change on, a factor is printed in place of a percentage */
 
 static const char *text_of(const tm_table *table, size_t row, const char *column) {
     const tm_cell *cell = tm_table_cell(table, row, column);
@@ -91,7 +90,7 @@ static void print_figure(const tm_table *table, size_t row) {
     show_value(cells[0], unit, range, a);
     show_value(cells[1], unit, range, b);
     const double factor = 1.0 + pct->value.r / 100.0;
-    if (!pct->null && pct->value.r >= FACTOR_PCT)
+    if (!pct->null && pct->value.r >= TM_SHOWN_FACTOR_PCT)
         snprintf(change, sizeof change, "%.*f times", factor < 100.0 ? 1 : 0, factor);
     else if (!pct->null)
         snprintf(change, sizeof change, "%+.1f %%", pct->value.r);
