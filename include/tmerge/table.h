@@ -130,6 +130,12 @@ bool tm_table_is_named(const tm_table_def *def, const char *text);
  * names of the previous version, too. */
 bool tm_table_is_meant(const tm_table_def *def, const char *text);
 
+enum { TM_TABLE_NAME = 64 };
+
+/** Splits a column's name such as "overlap.rank.idle_ns": sets @p table to "overlap.rank", and
+ * returns "idle_ns". Returns NULL if there is no dot or the table's name is too long. */
+const char *tm_table_split(const char *name, char table[TM_TABLE_NAME]);
+
 /** Returns the table of a name given by the user, or NULL. */
 tm_table *tm_tables_look_up(const tm_tables *tables, const char *name);
 

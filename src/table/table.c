@@ -108,6 +108,15 @@ bool tm_table_is_meant(const tm_table_def *def, const char *text) {
            (strncmp(def->name, text, size) == 0 && def->name[size] == '.');
 }
 
+const char *tm_table_split(const char *name, char table[TM_TABLE_NAME]) {
+    const char *dot = strrchr(name, '.');
+    if (!dot || dot - name >= TM_TABLE_NAME)
+        return NULL;
+    memcpy(table, name, (size_t)(dot - name));
+    table[dot - name] = '\0';
+    return dot + 1;
+}
+
 tm_table *tm_tables_look_up(const tm_tables *tables, const char *name) {
     for (size_t t = 0; t < tables->n_tables; t++)
         if (tm_table_is_named(tables->tables[t].def, name))

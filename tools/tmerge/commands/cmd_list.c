@@ -132,11 +132,10 @@ static tm_status fail_column(const char *table, const char *column, tm_error *er
 
 /* Prints the column of a name like "overlap.rank.idle_ns" or "overlap.idle_ns". */
 static tm_status print_named_column(const char *name, bool *found, tm_error *err) {
-    char table[64];
-    const char *dot = strrchr(name, '.'), *column = dot ? dot + 1 : "";
-    if (!dot || (size_t)(dot - name) >= sizeof table)
+    char table[TM_TABLE_NAME];
+    const char *column = tm_table_split(name, table);
+    if (!column)
         return TM_OK;
-    snprintf(table, sizeof table, "%.*s", (int)(dot - name), name);
     TM_TRY(print_docs(table, column, found, err));
     return *found ? TM_OK : fail_column(table, column, err);
 }

@@ -58,10 +58,9 @@ typedef struct chosen {
 
 /* Fails if a name is that of a column, such as "overlap.rank.idle_ns". */
 static tm_status check_no_column(const char *name, const tm_tables *tables, tm_error *err) {
-    const char *dot = strrchr(name, '.'), *column = dot ? dot + 1 : "";
-    char table[64];
-    snprintf(table, sizeof table, "%.*s", dot ? (int)(dot - name) : 0, name);
-    const tm_table *found = tm_tables_look_up(tables, table);
+    char table[TM_TABLE_NAME];
+    const char *column = tm_table_split(name, table);
+    const tm_table *found = column ? tm_tables_look_up(tables, table) : NULL;
     return found && !found->def->internal && tm_table_column(found->def, column) >= 0
                ? tm_fail(err, TM_ERR_USAGE, NULL, -1,
                          "%s is a column: %s --columns %s shows it, and tmerge list %s explains it",

@@ -7,6 +7,7 @@
 
 #include "summary/summary_text.h"
 #include "table/alike.h"
+#include "table/shown.h"
 
 enum { FIGURES_SHOWN = 12, WORD = 32 };
 
