@@ -5,7 +5,7 @@
 #include "timeline_operations.h"
 
 /** Kinds of events in the page. The page decodes these values. Values below the first one here are
- * the kinds of lanes (tm_lane_kind), of which events use four:
+ * kinds of lanes (tm_lane_kind). Events use four of these kinds:
  * - compute;
  * - transfer: communication whose wait is known; the wait may be 0;
  * - unmatched: other communication;

@@ -18,7 +18,7 @@
 #include "write_nsys_nccl.h"
 #include "writer.h"
 
-/* Selects the random numbers of the session. It stands in place of a step's number.
+/* Number that selects the session's random numbers. A step's number selects those of the step.
  * injected_faults.c, simulated_rank.c and kineto_frame.c use other such values. */
 #define SESSION_STREAM (UINT64_MAX - 3)
 

@@ -15,8 +15,8 @@
 #include "synth/sim/host_clock.h"
 #include "writer.h"
 
-/* Selects the random numbers of the profile. It stands in place of a step's number. write_nsys.c
- * lists the files that use other such values. */
+/* Number that selects the profile's random numbers. A step's number selects those of the step.
+ * write_nsys.c lists the files that use other such values. */
 #define START_STREAM (UINT64_MAX - 4)
 
 enum {
