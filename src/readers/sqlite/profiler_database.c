@@ -195,53 +195,39 @@ tm_status tm_db_prepare(const tm_db *db, const char *sql, sqlite3_stmt **out, tm
     return code == SQLITE_OK ? TM_OK : sqlite_error(db, code, err);
 }
 
-/* Sets *has to whether a query returns a row. @p first and @p second are parameters of the
- * query. */
-static tm_status has_row(const tm_db *db, const char *sql, const char *first, const char *second,
-                         bool *has, tm_error *err) {
+tm_status tm_db_has_table(const tm_db *db, const char *table, bool *has, tm_error *err) {
     sqlite3_stmt *scan;
-    TM_TRY(tm_db_prepare(db, sql, &scan, err));
-    if (sqlite3_bind_text(scan, 1, first, -1, SQLITE_STATIC) != SQLITE_OK ||
-        (second && sqlite3_bind_text(scan, 2, second, -1, SQLITE_STATIC) != SQLITE_OK)) {
-        sqlite3_finalize(scan);
-        return tm_fail_memory(err);
-    }
-    tm_status status = tm_db_step(db, scan, has, err);
+    TM_TRY(tm_db_prepare(db, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1",
+                         &scan, err));
+    tm_status status = sqlite3_bind_text(scan, 1, table, -1, SQLITE_STATIC) == SQLITE_OK
+                           ? tm_db_step(db, scan, has, err)
+                           : tm_fail_memory(err);
     sqlite3_finalize(scan);
     return status;
 }
 
-tm_status tm_db_has_table(const tm_db *db, const char *table, bool *has, tm_error *err) {
-    return has_row(db, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1", table,
-                   NULL, has, err);
-}
-
-static tm_status has_column(const tm_db *db, const char *table, const char *column, bool *has,
-                            tm_error *err) {
-    return has_row(db, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2", table, column, has,
-                   err);
+/* Needs no statement, unlike pragma_table_info, for which SQLite parses one for each column. */
+static bool has_column(const tm_db *db, const char *table, const char *column) {
+    return sqlite3_table_column_metadata(db->sqlite, NULL, table, column, NULL, NULL, NULL, NULL,
+                                         NULL) == SQLITE_OK;
 }
 
 static bool append(tm_vec *sql, const char *text) {
     return tm_vec_append(sql, text, strlen(text)) != NULL;
 }
 
-static tm_status write_query(const tm_db *db, const tm_db_query *query, tm_vec *sql,
-                             tm_error *err) {
+/* Returns false when out of memory. */
+static bool write_query(const tm_db *db, const tm_db_query *query, tm_vec *sql) {
     bool ok = append(sql, "SELECT take_row(");
     for (int i = 0; i < query->n_columns && ok; i++) {
-        bool has = false;
-        TM_TRY(has_column(db, query->table, query->columns[i], &has, err));
+        bool has = has_column(db, query->table, query->columns[i]);
         ok = append(sql, i > 0 ? "," : "") && append(sql, has ? "\"" : "NULL") &&
              (!has || (append(sql, query->columns[i]) && append(sql, "\"")));
     }
-    bool filtered = query->where != NULL;
-    if (query->where_column)
-        TM_TRY(has_column(db, query->table, query->where_column, &filtered, err));
     ok = ok && append(sql, ") FROM ") && append(sql, query->table);
-    if (filtered && query->where)
+    if (query->where && (!query->where_column || has_column(db, query->table, query->where_column)))
         ok = ok && append(sql, " WHERE ") && append(sql, query->where);
-    return ok && tm_vec_append(sql, "", 1) ? TM_OK : tm_fail_memory(err);
+    return ok && tm_vec_append(sql, "", 1);
 }
 
 tm_status tm_db_select(const tm_db *db, const tm_db_statement *statement, tm_db_each *each,
@@ -272,10 +258,10 @@ tm_status tm_db_scan(const tm_db *db, const tm_db_query *query, int64_t value, t
     if (!has)
         return TM_OK;
     tm_vec sql = TM_VEC(char);
-    tm_status status = write_query(db, query, &sql, err);
-    if (status == TM_OK)
-        status = tm_db_select(db, &(tm_db_statement){sql.data, query->n_columns, value}, each,
-                              context, err);
+    tm_status status = write_query(db, query, &sql)
+                           ? tm_db_select(db, &(tm_db_statement){sql.data, query->n_columns, value},
+                                          each, context, err)
+                           : tm_fail_memory(err);
     tm_vec_free(&sql);
     return status;
 }
