@@ -135,9 +135,9 @@ static void judge_instances(tm_aligner *a) {
     }
 }
 
-/* Marks operations as suspect, which were perhaps matched wrongly. An operation is suspect if it
- * contradicts the fit and if, on the fitted clocks, a member ends before another member starts. An
- * operation that only ends late is not suspect. */
+/* Marks operations as suspect: they were perhaps matched wrongly. A suspect operation contradicts
+ * the fit, and on the fitted clocks one of its members ends before another starts. An operation
+ * that only ends late is not suspect. */
 static void mark_suspects(tm_aligner *a, const tm_vec *rows, const bool *suspect) {
     tm_instance *instances = a->out->instances.data;
     const tm_clock_end *ends = rows->data;

@@ -9,8 +9,8 @@
 
 /** How the times of different ranks are made comparable. */
 typedef enum tm_align {
-    TM_ALIGN_AUTO, /* fitted to the ends of collectives */
-    TM_ALIGN_UTC,  /* as recorded */
+    TM_ALIGN_AUTO, /* fit the clocks to the ends of collectives */
+    TM_ALIGN_UTC,  /* use the times as recorded */
     TM_ALIGN_NONE  /* leave out all numbers that compare ranks */
 } tm_align;
 

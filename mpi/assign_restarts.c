@@ -5,8 +5,8 @@
 #include "mpi/exchange/shuffle.h"
 #include "timeline/restarts.h"
 
-/* A recording of a rank that has recordings of every run of the job. Contains no pointers, so that
- * it can be sent. */
+/* A recording of a rank that recorded every run of the job. Contains no pointers, so that it can be
+ * sent. */
 typedef struct seen {
     int64_t begin_ns, end_ns;
     int64_t restarts;
@@ -41,8 +41,8 @@ static int64_t restarts_of(const tm_span *span, const tm_vec *all) {
     return best->restarts;
 }
 
-/* Adds @p by to the number of each step, as many times as the job was restarted before the step. A
- * second call with -@p by restores the numbers. */
+/* Adds @p by to the number of each step, once for each restart of the job before the step. A second
+ * call with -@p by restores the numbers. */
 static void number_steps(tm_timeline *timeline, int64_t by) {
     for (size_t k = 0; k < timeline->n_steps && timeline->steps[k].annotated; k++)
         timeline->steps[k].number +=

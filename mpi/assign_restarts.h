@@ -7,9 +7,9 @@
 #include "tmerge/timeline.h"
 
 /**
- * Assigns recordings to runs of the job. A rank that did not record some run does not show every
+ * Assigns recordings to runs of the job. A rank without a recording of some run does not show every
  * restart, so its step numbers are too low. Each recording of such a rank gets the run of the
- * recording that is nearest in time on a rank that recorded every run. Times are compared as the
+ * nearest recording in time, among the ranks that recorded every run. Times are compared as the
  * hosts' clocks recorded them. The rank's steps are then numbered as on the ranks that recorded
  * every run. Collective: over comm.
  * @param timelines  [n] timelines of this process

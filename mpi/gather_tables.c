@@ -56,9 +56,9 @@ tm_status tm_mpi_gather_tables(MPI_Comm comm, tm_tables *tables, tm_error *err) 
 }
 
 /* Size [B] of the packed rows of a part. Rows in transit take five times as much memory as packed
- * rows, and so do unpacked rows. There are at most eight parts. More would not save much memory: an
- * eighth of the rows, unpacked, takes less than all packed rows, which are in memory anyway. More
- * parts would cost time, because the packed rows are scanned once for each part. */
+ * rows, and so do unpacked rows. There are at most eight parts. More parts would not save much
+ * memory: an eighth of the rows, unpacked, takes less than all packed rows, which are in memory
+ * anyway. More parts would cost time, because the packed rows are scanned once for each part. */
 static const size_t PART_BYTES = (size_t)6 << 20;
 enum { MOST_PARTS = 8 };
 
@@ -142,7 +142,7 @@ tm_status tm_mpi_join_keys(MPI_Comm comm, tm_key_part part, tm_table *table, tm_
     return tm_mpi_agree(comm, status, err);
 }
 
-enum { MOST_TABLES = 64 }; /* per analysis */
+enum { MOST_TABLES = 64 }; /* maximum number of tables of an analysis */
 
 /* How the tables of an analysis are joined: in how many parts, and which tables have rows on any
  * process. */

@@ -20,7 +20,7 @@
 
 /* What is known about a dump before it is read. */
 typedef struct candidate {
-    int64_t rank;      /* from the file's name; -1 unknown */
+    int64_t rank;      /* from --rank-map, else from the file's name; -1 unknown */
     int64_t newest_ns; /* time of the dump's newest operation; set only if its rank has several
                           inputs */
     size_t next;       /* next input of the same rank; NONE: there is no further one */
@@ -29,12 +29,11 @@ typedef struct candidate {
 
 static const size_t NONE = SIZE_MAX;
 
-/* State of the reading process. */
 typedef struct reader {
     const tm_input *inputs;
     size_t n;
     const tm_hosts *hosts;
-    int64_t n_ranks; /* number of ranks of the job, given by the user; else 0 */
+    int64_t n_ranks; /* number of ranks of the job, given by the user; 0: not given */
     int self, n_processes;
     candidate *candidates; /* [n] owned */
     tm_table *left_out;
@@ -43,8 +42,9 @@ typedef struct reader {
     int64_t n_read;
 } reader;
 
-/* Returns the rank in a file name: the number after a word such as "rank" (nccl_trace_rank_3), or
- * the number at the end of the name (trace7.json). */
+/* Returns the rank in --rank-map or, if the file is not listed there, the rank in its name: the
+ * number after a word such as "rank" (nccl_trace_rank_3), or the number at the end (trace7.json).
+ * Returns -1 if there is none. */
 static int64_t rank_of_name(const tm_input *input) {
     static const char *const endings[] = {".zst", ".gz",  ".json", ".pickle",
                                           ".pkl", ".bin", ".dump"};
@@ -83,7 +83,7 @@ static int64_t written_ns(const char *path) {
 
 /* Returns the largest number of ranks that the job can have, judging by a dump: the maximum of the
  * size of the largest group in the dump, the number given by the user, and a limit that grows with
- * the number of dumps. */
+ * the number of dumps; at most TM_HANG_RANKS_MAX. */
 static int64_t most_ranks(const reader *r) {
     size_t n;
     int64_t most = tm_hang_most_ranks(r->n);
@@ -328,7 +328,6 @@ static tm_status read_all(MPI_Comm comm, reader *r, const tm_vec *answers, tm_ta
     return status;
 }
 
-/* Kinds of input. */
 enum { IS_DUMP, IS_ANSWER, IS_TRACE, IS_OTHER };
 
 /* Returns the kind of an input. An unreadable file counts as a dump, so that the reader of dumps

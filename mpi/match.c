@@ -147,7 +147,7 @@ static tm_status find_hosts(matcher *m, tm_vec *bare, int64_t *n_ranks, tm_error
 }
 
 /* Joins clusters of different hosts. One process joins all clusters of a family (match/infer.h),
- * and sends the results to the processes of the hosts. */
+ * and sends the results to the processes that own the hosts. */
 static tm_status join_hosts(matcher *m, const tm_infer_options *how, tm_host_report *report,
                             tm_host_answers *out, tm_error *err) {
     tm_host_report here = tm_host_report_empty();
@@ -176,8 +176,8 @@ static tm_status infer(matcher *m, tm_match_input *input, tm_error *err) {
     tm_inference_init(&v);
     int64_t n_ranks = 0;
     tm_status status = find_hosts(m, &input->bare, &n_ranks, err);
-    /* If traces have different formats, kernels of one operation may be in traces of other formats.
-     * Then not all of the operation's kernels are here. */
+    /* If traces have different formats, some kernels of an operation may be in traces of another
+     * format, so they are not among the records here. */
     bool differ = tm_mpi_formats_differ(m->comm, m->timelines, m->n, m->options->names);
     const tm_infer_options how = {.wall_uncertainty_ns = m->options->wall_uncertainty_ns,
                                   .all_here = n_ranks >= m->options->world_size && !differ};

@@ -9,8 +9,8 @@
 
 typedef struct tm_match_options {
     const tm_names *names; /* texts of the timelines */
-    int64_t world_size;    /* number of ranks of the job: the largest world size in a trace, or the
-                              number of ranks with traces */
+    int64_t world_size; /* number of ranks of the job: the largest world size in a trace or, if that
+                           is larger, the number of ranks with traces */
     int64_t wall_uncertainty_ns; /* as in tm_align_options */
 } tm_match_options;
 

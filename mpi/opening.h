@@ -10,11 +10,11 @@
 
 /**
  * Excludes the opening: the time before the profilers of all ranks were running. An operation shows
- * an opening if some member waited in it while another member's recording had not yet started. That
- * part of the member's wait must be at least half of the wait and at least 1/TM_OPENING_SHARE of
- * the member's recording. The opening then ends when the last member of the operation arrives. The
- * call sets `open_ns` of the spans of all members to that time, moves earlier starts of steps to
- * that time, and removes the waits of the operation. Collective: over comm.
+ * an opening if some member waited in it before another member's recording started. This part of
+ * the wait must be at least half of the wait and at least 1/TM_OPENING_SHARE of the waiting
+ * member's recording. The opening then ends when the last member of the operation arrives. The call
+ * sets `open_ns` of the spans of all members to that time, moves earlier starts of steps to that
+ * time, and removes the waits of the operation. Collective: over comm.
  * @param timelines    [n] timelines of this process
  * @param collectives  operations matched by this process, on the job's clock
  * @return             TM_OK or TM_ERR_FAULT, the same on every process

@@ -80,7 +80,7 @@ static int own_time_owner(const void *record, int n_processes) {
     return (int)(tm_hash_mixed(0, &group, sizeof group) % (uint64_t)n_processes);
 }
 
-/* Sends the own times to the process that owns their group, because operations of one group were
+/* Sends each own time to the process that owns its group, because the operations of a group were
  * matched on many processes. Also sums the time that ranks waited for transfers. */
 static tm_status send_own_times(propagation *p, tm_error *err) {
     tm_vec own = TM_VEC(tm_own_time);
@@ -96,7 +96,7 @@ static tm_status send_own_times(propagation *p, tm_error *err) {
     return status;
 }
 
-/* Computes the fractions. For this, owners of operations and holders of ranks exchange data. */
+/* Computes p->fractions. For this, owners of operations and holders of ranks exchange data. */
 static tm_status prepare(propagation *p, tm_error *err) {
     int self;
     MPI_Comm_rank(p->comm, &self);

@@ -120,7 +120,6 @@ static bool take_survey(cursor *from, const tm_page_frame *frame, tm_survey *out
            take_array(from, out->strip_sums, strip_bytes(frame));
 }
 
-/* Serialises the choice. */
 static bool put_choice(tm_vec *to, const tm_survey *chosen) {
     const tm_operation *all = chosen->operations.all.data;
     tm_vec names = TM_VEC(tm_operation_name);

@@ -22,8 +22,8 @@ typedef struct tm_store_chunk {
 typedef struct tm_store_walk {
     const tm_store_layout *layout; /* borrowed */
     size_t chunk_rows;             /* of the store */
-    size_t most_bytes;             /* maximum size [B] of chunks that are taken together; a larger
-                                      chunk is taken alone */
+    size_t most_bytes; /* maximum size [B] of chunks that are taken together; a larger chunk is
+                          taken by itself */
     int table, column;
     size_t slot;
     int64_t end; /* end row of the column's previous chunk */

@@ -10,7 +10,7 @@
  * Determines roles and steps again. Collective: over comm.
  * @param store     open on every process
  * @param patterns  only the patterns of these options are used
- * @param left_out  a table of the form of job.left_out: process 0 adds the store's rows
+ * @param left_out  a table with the columns of job.left_out: process 0 adds the store's rows
  * @param out       set only on TM_OK; free it with tm_loaded_free
  * @return          TM_OK; TM_ERR_INPUT (the store is damaged); TM_ERR_USAGE (an invalid pattern);
  *                  TM_ERR_FAULT; the same on every process, with the error of the lowest process

@@ -11,9 +11,9 @@
 enum { TM_PAIR_RANKS_MAX = 512 };
 
 /**
- * Splits the waits of all operations by cause, passes their cost back to what made ranks late, and
- * sends the results to the processes that hold the ranks. Finds the exposed part of all operations.
- * The records must be on the job's clock. Collective: over comm.
+ * Splits the waits of all operations by cause, passes their cost back to the causes of lateness,
+ * and sends the results to the processes that hold the ranks. Finds the exposed part of all
+ * operations. The records must be on the job's clock. Collective: over comm.
  * @param n_ranks      number of ranks that all processes together have read
  * @param timelines    [n] timelines of this process; the call sets their answers
  * @param collectives  operations matched by this process; the call sets values, worst, exposed,

@@ -37,8 +37,8 @@ typedef struct tm_export tm_export;
 /** An export format. Each format has one file in src/export and one row in the registry. */
 typedef struct tm_export_format {
     const char *name;    /* as typed after --format */
-    const char *ending;  /* replaces .h5 in the store's name to make that of the output; NULL:
-                            standard output is the default */
+    const char *ending;  /* file name extension of the output, which replaces .h5 in the store's
+                            name; NULL: the output goes to standard output by default */
     const char *summary; /* one line for --help */
     const char *begins;  /* signature: the bytes at offset begins_at of every file of this format */
     size_t begins_size;  /* length [B] of begins; 0: the files have no signature */

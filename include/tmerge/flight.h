@@ -36,7 +36,8 @@ typedef struct tm_flight_call {
     const char *backend; /* backend in the recorded name, such as "nccl" in "nccl:all_reduce"; "" if
                             the name has no backend */
     const char *op;      /* "all_reduce"; "send 0->1" */
-    int64_t created_ns;  /* times since the epoch; 0 if not recorded */
+    int64_t created_ns;  /* created, started, completed: times since the epoch; timeout: a duration;
+                            0: not recorded */
     int64_t started_ns, completed_ns, timeout_ns;
     uint64_t form; /* hash of the operation, the sizes and the types, on which all ranks must agree;
                       for sends and receives only of the sizes and the types */
@@ -47,7 +48,7 @@ typedef struct tm_flight_call {
                         come before it */
     bool is_retired; /* the watchdog no longer tracks the operation: it has finished or timed out */
     tm_flight_state state; /* a member of a batch has the state of the batch */
-    uint32_t values;       /* for tm_flight_text */
+    uint32_t values;       /* where tm_flight_text finds the texts */
 } tm_flight_call;
 
 typedef struct tm_flight tm_flight;
@@ -87,7 +88,7 @@ typedef enum tm_flight_part {
     TM_FLIGHT_INPUTS,  /* "[[4, 4]] float32" */
     TM_FLIGHT_OUTPUTS, /* same form */
     TM_FLIGHT_FRAMES /* "step train.py:12 < main train.py:80": the frames of the program, innermost
-                        first. If the program has no frames, only the innermost frame of all. */
+                        first. If none of the frames is of the program: only the innermost frame. */
 } tm_flight_part;
 
 /** Writes a part of a call as text, cut to @p size; "" if not recorded. */

@@ -13,9 +13,9 @@ enum { TM_GATE_STEPS_MIN = 5, TM_GATE_WHY_MAX = 160 };
 #define TM_GATE_FAIL "fail"
 #define TM_GATE_UNDECIDED "undecided"
 
-/** "step=+2%". */
+/** A limit on the change of a figure, such as "step=+2%". */
 typedef struct tm_gate_limit {
-    int name;   /* index of the figure in gate.c */
+    int name;   /* index of the figure in `names` of gate.c */
     double pct; /* largest allowed change [%]; positive if the limit is on an increase, negative if
                    it is on a decrease */
 } tm_gate_limit;

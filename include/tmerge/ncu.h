@@ -20,8 +20,8 @@ typedef enum tm_ncu_figure {
                              [FLOP/s] */
     TM_NCU_DRAM_ROOF,     /* DRAM peak [B/s] */
     TM_NCU_TENSOR_ROOF,   /* peak rate of the tensor cores [FLOP/s], for the number type that the
-                             kernel uses most on them. If the kernel does not use them, the rate of
-                             their fastest type. */
+                             kernel uses most on them. If the kernel does not use tensor cores, this
+                             is the rate of their fastest type. */
     TM_NCU_N_FIGURES
 } tm_ncu_figure;
 

@@ -37,7 +37,7 @@ typedef struct tm_ras_member {
     const char *host;
     int64_t pid, gpu; /* process id, and the driver's number of the GPU; -1: unknown */
     tm_ras_state state;
-    int64_t error; /* TM_RAS_FAILED: the ncclResult_t */
+    int64_t error; /* in state TM_RAS_FAILED: the ncclResult_t */
     const tm_ras_count *counts;
     size_t n_counts; /* 0 for the states from TM_RAS_GONE on */
 } tm_ras_member;

@@ -15,9 +15,8 @@
 enum {
     TM_STORE_MAJOR = 1, /* raised when a reader of the older version would misread the store */
     TM_STORE_MINOR = 3, /* raised when something is added to the schema */
-    TM_STORE_CHUNK_ROWS = 65536,
-    TM_STORE_CHUNK_MAX = 1 << 24, /* default number of rows of a chunk, which a reader unpacks as a
-                                     whole */
+    TM_STORE_CHUNK_ROWS = 65536,  /* default number of rows of a chunk */
+    TM_STORE_CHUNK_MAX = 1 << 24, /* maximum; a reader unpacks a chunk as a whole */
     TM_STORE_ZSTD_LEVEL = 1,
     TM_STORE_ZSTD_FILTER = 32015 /* number of zstd in The HDF Group's filter registry */
 };
@@ -354,12 +353,12 @@ typedef tm_status tm_store_visitor(void *context, tm_timeline *timeline, size_t 
 
 typedef struct tm_store_visit_plan {
     const tm_store *store;
-    const tm_names *names; /* the store's */
+    const tm_names *names; /* dictionary of the store */
     tm_timeline *ranks;    /* [n] from tm_store_read_ranks; the visit does not change them */
     size_t n;
     const bool *wanted; /* [n] true: visit the rank; NULL: visit all */
     unsigned records;   /* as in tm_store_choice */
-    bool spans_alone;   /* likewise */
+    bool spans_alone;   /* as in tm_store_choice */
     bool no_events;     /* true: do not read events and their attributes; tm_store_read_piece reads
                            them */
     /* Only for pieces: returns whether to read a column. NULL: all columns are read. In an
@@ -372,7 +371,7 @@ typedef struct tm_store_visit_plan {
 
 /**
  * Visits the ranks one after another. Reads several ranks at a time if they have together at most
- * some hundred thousand events. A rank with more events is read alone.
+ * some hundred thousand events. A rank with more events is read by itself.
  * @return  TM_OK; the visitor's status; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_store_visit(const tm_store_visit_plan *plan, tm_error *err) TM_MUST_CHECK;

@@ -285,7 +285,7 @@ typedef struct tm_launch_attr {
 
 /** Launch parameters of a kernel. Many kernels of a timeline share one entry. */
 typedef struct tm_launch_shape {
-    int32_t grid[3], block[3];   /* blocks, threads */
+    int32_t grid[3], block[3];   /* grid in blocks, block in threads */
     int32_t registers;           /* per thread */
     int32_t shared_memory_bytes; /* per block */
     float blocks_per_sm, warps_per_sm;
@@ -405,8 +405,8 @@ typedef struct tm_inputs_attr {
     uint32_t concrete; /* name id of the operator's `Concrete Inputs` in one line */
 } tm_inputs_attr;
 
-/** Autograd and Python information on a CPU operator, if the profiler recorded it. Building the
- * timeline sets forward. */
+/** Autograd and Python information on a CPU operator, if the profiler recorded it. `forward` is set
+ * when the timeline is built. */
 typedef struct tm_operator_attr {
     int64_t sequence; /* autograd's sequence number of a forward operator, -1 if not recorded. A
                          backward operator has the number of the forward operator whose gradient it
@@ -452,7 +452,7 @@ typedef struct tm_xla_attr {
                        operator, of the inputs */
 } tm_xla_attr;
 
-/** Address of the page of a migration or page fault of unified memory. */
+/** A migration or page fault of unified memory: the address of its page. */
 typedef struct tm_unified_attr {
     int64_t address;
     uint32_t event;

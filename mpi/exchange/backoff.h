@@ -7,8 +7,8 @@
 
 /**
  * Waits for any request like MPI_Wait: polls briefly, then sleeps between polls for a quarter of
- * the time waited so far, at most a millisecond. Not for requests with much data, because MPI makes
- * progress only inside its calls.
+ * the time waited so far, at most a millisecond. Do not use it for requests with much data, because
+ * MPI makes progress only inside its calls.
  * Collective: no.
  * @param status  may be MPI_STATUS_IGNORE
  * @return        MPI's code

@@ -5,11 +5,12 @@
 #include "agree.h"
 #include "backoff.h"
 
-/* Small enough for a buffer on the stack, so that a process that is out of memory can receive a
- * piece and drop it. */
+/* Size of a piece [B]. A buffer of this size fits on the stack, so a process that is out of memory
+ * can still receive a piece and drop it. */
 enum { PIECE = 1 << 18 };
 
-/* Reached only if the communicator's error handler returns; by default, MPI errors are fatal. */
+/* An error gets here only if the communicator's error handler returns; by default, MPI errors are
+ * fatal. */
 static tm_status check(int code, tm_error *err) {
     return code == MPI_SUCCESS
                ? TM_OK

@@ -26,7 +26,7 @@ typedef struct word {
 enum { WORD_HEAD = 2 * sizeof(uint32_t) };
 
 typedef struct marker {
-    uint8_t *used; /* use by id */
+    uint8_t *used; /* [id] use of the text */
 } marker;
 
 static void mark(void *context, uint32_t *id) {
@@ -161,7 +161,7 @@ static void replace(void *context, uint32_t *id) {
     const replacer *r = context;
     if (*id != TM_NO_NAME && r->known[*id] == 0) {
         tm_text text = tm_names_text(r->from, *id);
-        /* Every text in use is in the dictionary, so that this call never adds one. */
+        /* Every text in use is in the dictionary, so this call never adds one. */
         r->known[*id] = tm_names_intern(r->to, text.bytes, text.size);
     }
     *id = r->known[*id];

@@ -16,7 +16,7 @@ static int process_of(const void *record, int n_processes) {
     return ((const tm_membership *)record)->process;
 }
 
-/* Sets @p out to all members of the communicators that this process uses, from all processes. Sets
+/* Sets @p out to the members, on all processes, of the communicators that this process uses. Sets
  * *n_alone to the number of communicators of unknown size that only one rank uses. Only
  * communicators that this process owns are counted. */
 static tm_status exchange(MPI_Comm comm, tm_vec *own, tm_vec *out, size_t *n_alone, tm_error *err) {

@@ -53,8 +53,9 @@ typedef struct tm_loaded {
                               rank */
     int64_t n_by_position; /* number of traces that do not record their rank; the rank follows from
                               their position among all traces */
-    int64_t n_by_path;     /* number of these traces whose position follows from their path */
-    size_t n_in_parts;     /* number of traces that several processes read */
+    int64_t n_by_path; /* number of the traces in n_by_position whose position follows from their
+                          path */
+    size_t n_in_parts; /* number of traces that several processes read */
 } tm_loaded;
 
 /**
@@ -62,8 +63,8 @@ typedef struct tm_loaded {
  * traces. A plain trace larger than a process's fair share is read in parts by several processes
  * (trace_parts.h). A report that only its profiler can read is exported first (exports.h).
  * Collective: over comm.
- * @param left_out  a table of the form of job.left_out: this process adds the files that it leaves
- *                  out, with the reason
+ * @param left_out  a table with the columns of job.left_out: this process adds the files that it
+ *                  leaves out, with the reason
  * @param out       set only on TM_OK; free it with tm_loaded_free
  * @return          TM_OK; TM_ERR_INPUT (a trace is missing or malformed, two traces cover the same
  *                  time of one rank, there is no trace at all); TM_ERR_USAGE (an invalid pattern);

@@ -17,7 +17,6 @@ typedef struct tm_change_more {
     tm_change change;
 } tm_change_more;
 
-/** The changes that are evaluated in addition to those chosen from the critical path. */
 typedef struct tm_changes_more {
     tm_vec changes; /* vector of tm_change_more; the same on every process except for the factors */
     const uint8_t *pairs; /* [name id] 1 for names of kernels that send or receive; NULL: no change
@@ -28,7 +27,7 @@ typedef struct tm_changes_more {
 typedef struct tm_trying {
     const tm_replay_ranks *r;
     const tm_changes *chosen;
-    const tm_changes_more *more; /* evaluated, too */
+    const tm_changes_more *more;
     size_t next_more;
     const tm_scenario *scenario; /* scenario that still has to be picked for a batch, or NULL */
     uint8_t *marks;              /* owned; [name id] marks of the kernels of chosen changes */

@@ -166,7 +166,7 @@ tm_status tm_mpi_replay_path(const tm_replay_ranks *ranks, tm_vec *steps, tm_vec
         status = tm_mpi_agree(ranks->comm, fill(ranks, &d, &hops, &own, err), err);
     if (status == TM_OK)
         status = tm_mpi_shuffle(ranks->comm, &own, tm_mpi_first_process, pieces, err);
-    if (pieces->n > 1) /* each rank's pieces are already in order */
+    if (pieces->n > 1) /* fast, because each rank's pieces are already in order */
         tm_sort(pieces->data, pieces->n, pieces->size, by_time);
     if (status == TM_OK)
         status = tm_mpi_agree(ranks->comm, split_whole(pieces, whole, err), err);

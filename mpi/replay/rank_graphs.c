@@ -226,7 +226,6 @@ static tm_status make_graph(tm_replay_ranks *r, size_t i, const tm_pairs *pairs,
     return status;
 }
 
-/* Sums the rank's durations that are needed later. */
 static void sum_durations(tm_replay_ranks *r, size_t i) {
     const tm_timeline *t = &r->timelines[i];
     const uint32_t end = tm_timeline_work_end(t);

@@ -33,13 +33,13 @@ typedef struct whatif {
     const tm_replay_ranks *r;
     const tm_scenario *scenario; /* or NULL */
     tm_replay_result *result;
-    tm_changes chosen; /* by process 0 */
+    tm_changes chosen; /* the changes that process 0 chose */
     tm_split split;
     tm_scaled scaled; /* factors that make transfers equally fast on all hosts */
     tm_changes_more more;
     tm_replay job;
     tm_fixer fixer;
-    tm_trying trying; /* of the changes */
+    tm_trying trying; /* evaluation of the changes */
     tm_vec trials;    /* vector of trial */
     tm_vec members;   /* vector of uint32_t: indices of the trials' ranks */
     tm_vec best; /* vector of tm_whatif_step: the best fix for each step among the fixes of a single

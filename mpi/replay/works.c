@@ -68,7 +68,7 @@ static bool sum_ranks(const tm_replay_ranks *r, const tm_works_shape *shape, tm_
  * run different programs, although no stages are known.
  * @param apart_ns  work at places that not all ranks have [ns] */
 static bool is_most(const tm_replay_ranks *r, const tm_vec *own, size_t n_rows, int64_t apart_ns) {
-    int64_t ns[2] = {-apart_ns, r->work_ns}; /* summed; total */
+    int64_t ns[2] = {-apart_ns, r->work_ns}; /* work at places that all ranks have; all work */
     for (size_t i = 0; i < own->n; i++) {
         const int64_t *sums = (const void *)((const char *)own->data + i * own->size);
         for (size_t row = 0; row < n_rows; row++)

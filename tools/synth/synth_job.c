@@ -73,7 +73,6 @@ static char *join_path(const char *dir, const char *name) {
     return path;
 }
 
-/* Opens DIR/truth.json. */
 static tms_status open_truth(const tms_config *config, tms_sink **sink, tms_error *err) {
     char *path = join_path(config->dir, "truth.json");
     tms_status status;

@@ -179,7 +179,6 @@ static tm_status replay(tm_pipeline *p, tm_error *err) {
     return TM_OK;
 }
 
-/* Frees data that is no longer needed, because its results are in tables. */
 static void free_matched(tm_pipeline *p) {
     tm_collectives_free(&p->collectives);
     tm_replay_result_free(&p->replay);
@@ -440,8 +439,8 @@ static tm_status choose_page(tm_pipeline *p, tm_error *err) {
     return TM_OK;
 }
 
-/* Parses a rate. Without the option, the rate is 0, which means unknown. With the value 0, the user
- * drops a stored rate. */
+/* Parses a rate. Without the option, the rate is 0 (unknown). The user gives 0 to drop a rate that
+ * the store has. */
 static tm_status parse_rate(const tm_pipeline *p, const char *option, int64_t *out, tm_error *err) {
     TM_TRY(tm_count_parse(tm_argument(p->arguments, option), option, out, err));
     *out = *out < 0 ? 0 : *out;

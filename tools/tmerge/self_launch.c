@@ -126,10 +126,10 @@ static bool is_prevented(const tm_arguments *arguments, char *why, size_t size) 
     return true;
 }
 
-/* Sets up mpirun to run on this machine only. Settings that the user has made of where processes
- * run stay. In Open MPI 4, all runs of a user on a host share one session folder. Each run removes
- * the folder at its end, and a run that starts at that moment fails. So this run gets a separate
- * folder, which mpirun makes and removes. */
+/* Sets up mpirun to run on this machine only. Keeps the user's settings of where processes run. In
+ * Open MPI 4, all runs of a user on a host share one session folder. Each run removes the folder at
+ * its end, and a run that starts at that moment fails. So this run gets a separate folder, which
+ * mpirun makes and removes. */
 static void set_up_mpirun(void) {
     char began[32], session[TM_PATH_MAX + 64];
     snprintf(began, sizeof began, "%" PRId64, tm_launch_began_ns());

@@ -7,15 +7,15 @@
 
 /** Bounds the resident memory of this process from now on. Allocations in tmerge's own code go
  * through spill.c: the linker replaces malloc, calloc, realloc, aligned_alloc and free (--wrap).
- * Allocations in libraries do not.
- * Blocks of 1 MiB and more are in memory as long as they take up to half of the bound together.
- * Further blocks are in a temporary file without a name, which disappears when the process ends
- * for whatever reason. When more than 7/8 of the bound is resident, a thread drops pages of the
- * file from the process's memory. A dropped page comes back when it is used.
+ * Allocations in libraries do not. A block of 1 MiB or more is allocated in memory if the resident
+ * memory of the process, with this block, is at most half of the bound. Otherwise, the block is in
+ * a temporary file without a name, which disappears when the process ends for whatever reason. When
+ * more than 7/8 of the bound is resident, a thread drops pages of the file from the process's
+ * memory. A dropped page comes back when it is used.
  * @param bytes   the bound [B]
  * @param folder  folder of the temporary file; copied
  * @param asked   whether the user gave the bound; an allocation then fails if the file cannot hold
- * the block; without it, the block is made in memory instead */
+ *                the block; without it, the block is made in memory instead */
 void tm_spill_begin(int64_t bytes, const char *folder, bool asked);
 
 /** Returns the maximum number of bytes that were in the file at a time; 0 if memory sufficed. */

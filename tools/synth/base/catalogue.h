@@ -101,7 +101,6 @@ typedef enum tms_kind {
     TMS_KIND_COUNT
 } tms_kind;
 
-/* Communication operations. */
 typedef enum tms_collective {
     TMS_ALL_REDUCE,
     TMS_ALL_GATHER,

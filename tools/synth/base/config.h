@@ -24,8 +24,8 @@ typedef enum tms_compression {
 /* A --slow option: slow ranks, factor, slow steps and slow kernels. Ranges include both ends. */
 typedef struct tms_slow {
     const char *text; /* as typed; borrowed from argv */
-    int64_t ppm;      /* Factor [1e-6] by which the time of kernels or launches is multiplied,
-                         compared with a normal rank. */
+    int64_t ppm; /* factor [1e-6] by which the time of kernels or launches is multiplied, relative
+                    to a normal rank */
     int64_t first_rank;
     int64_t last_rank;
     int64_t first_step; /* number of the step; -1: all */
@@ -44,14 +44,14 @@ typedef struct tms_config {
     int64_t steps;
     int64_t first_step; /* number of the first step: N in ProfilerStep#N */
     int64_t layers;
-    int64_t buckets;      /* number of gradient buckets per step; each has one all-reduce */
+    int64_t buckets;      /* number of gradient buckets per step */
     int64_t bucket_bytes; /* [B] */
     int64_t compute_ns;   /* mean forward time of one layer on the GPU [ns] */
     int64_t jitter_ppm;   /* standard deviation of each duration [1e-6 of its mean] */
     int64_t share_ppm;    /* standard deviation of the work that a copy of the model has in a step
                              [1e-6 of the mean] */
-    int64_t shared_ppm; /* Standard deviation of one part of a kernel's duration [1e-6 of its mean]:
-                           the part that is the same on all ranks of a host. */
+    int64_t shared_ppm; /* standard deviation of the part of a kernel's duration that is the same on
+                           all ranks of a host [1e-6 of the duration's mean] */
     int64_t hiccup_ppm; /* fraction of kernels that take TMS_HICCUP times their normal time
                            [1e-6] */
     int64_t bandwidth_mbps; /* bus bandwidth [1e6 B/s] */
@@ -115,10 +115,10 @@ typedef enum tms_format_word {
 
 /* Sizes of messages, in the order of the words of --sizes. */
 typedef enum tms_sizes {
-    TMS_SIZES_FIXED, /* as the options give */
-    TMS_SIZES_SMALL, /* 1/256 of that */
-    TMS_SIZES_MIXED, /* 1/64, 1/8, 1 and 4 times the size that the option gives, in rotation */
-    TMS_SIZES_LARGE  /* 16 times that */
+    TMS_SIZES_FIXED, /* the sizes that the options give */
+    TMS_SIZES_SMALL, /* 1/256 of the sizes that the options give */
+    TMS_SIZES_MIXED, /* 1/64, 1/8, 1 and 4 times these sizes, in rotation */
+    TMS_SIZES_LARGE  /* 16 times these sizes */
 } tms_sizes;
 
 /* What is slow on the slow rank, in the order of the words of --slow-kind. */
@@ -200,7 +200,6 @@ tms_status tms_config_parse(tms_config *config, int argc, char **argv, tms_error
 /** Checks combinations of options, and that no time in the job can overflow. */
 tms_status tms_config_check(const tms_config *config, tms_error *err);
 
-/* Prints the text of --help. */
 void tms_config_help(FILE *to);
 
 /* Returns the time [ns] from the last arrival to the end in an all-reduce of a bucket over all

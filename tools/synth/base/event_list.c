@@ -30,7 +30,7 @@ void tms_events_clear(tms_events *events) {
 }
 
 tms_section tms_events_section(tms_kind kind, tms_track track) {
-    /* Without default, so that the compiler reports a missing shape. */
+    /* The switch has no default, so that the compiler reports a missing shape. */
     switch (tms_kind_get(kind)->shape) {
     case TMS_SHAPE_OP:
     case TMS_SHAPE_ANNOTATION:

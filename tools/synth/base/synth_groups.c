@@ -39,8 +39,8 @@ static int64_t n_pairs(const tms_config *config) {
     return g.tp * g.dp * (g.pp - 1) * g.count;
 }
 
-/* Sets a data-parallel communicator. In each step, it reduces gradients and gathers the sharded
- * parameters once. */
+/* Sets a data-parallel communicator. In each step, it reduces the gradients and, with --sharded,
+ * gathers the parameters. */
 static void set_data(tms_channel *channel, const tms_config *config, int64_t i) {
     grid g = grid_of(config);
     int64_t stage = i / g.tp % g.pp;

@@ -32,12 +32,10 @@ typedef struct tms_ranks {
     int64_t size;
 } tms_ranks;
 
-/* Returns the i-th member. */
 static inline int64_t tms_ranks_at(const tms_ranks *ranks, int64_t i) {
     return ranks->start + i * ranks->stride;
 }
 
-/* Returns the index of a member. */
 static inline int64_t tms_ranks_position(const tms_ranks *ranks, int64_t rank) {
     return (rank - ranks->start) / ranks->stride;
 }
@@ -51,8 +49,8 @@ typedef struct tms_channel {
     const char *description; /* description of the group; static */
     int64_t n_instances;     /* collectives per step */
     int64_t first_instance;  /* index of the channel's first collective within the step */
-    int64_t base; /* index among all parts of a step: that of the first part of the channel's first
-                     collective */
+    int64_t base; /* index of the first part of the channel's first collective, among all parts of a
+                     step */
 } tms_channel;
 
 /* The communicators of a job. A part is one rank's participation in one collective. The parts of a

@@ -35,7 +35,6 @@ void tms_out_long(tms_out *out, const char *text, size_t size);
  * first digit. */
 char *tms_out_digits(char *end, uint64_t value);
 
-/* Appends text. */
 static inline void tms_out_text(tms_out *out, const char *text, size_t size) {
     if (size > TMS_OUT_BYTES - out->used) {
         tms_out_long(out, text, size);
@@ -45,12 +44,10 @@ static inline void tms_out_text(tms_out *out, const char *text, size_t size) {
     out->used += size;
 }
 
-/* Appends a string. */
 static inline void tms_out_string(tms_out *out, const char *text) {
     tms_out_text(out, text, strlen(text));
 }
 
-/* Appends an integer. */
 static inline void tms_out_int(tms_out *out, int64_t value) {
     char field[20];
     uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;

@@ -231,8 +231,8 @@ static void write_name_number(tms_kineto *kineto, const tms_event *event, const 
     }
 }
 
-/* Writes an event, then its arrow's end, in the order of real files. @p comm is the collective of
- * the event; NULL for most events. */
+/* Writes an event, then the start or end of its arrow, in the order of real files. @p comm is the
+ * collective of the event; NULL for most events. */
 static void write_event(tms_kineto *kineto, const tms_event *event, const tms_comm *comm) {
     const tms_kind_info *info = tms_kind_get(event->kind);
     const tms_kineto_text *text = &kineto->texts.of[event->kind][event->track];

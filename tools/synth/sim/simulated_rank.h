@@ -66,7 +66,7 @@ typedef struct tms_sim {
     int64_t step_id;   /* External id of the step's annotation */
     size_t step_event; /* index of the step's annotation in `events` */
     int64_t step_begin_ns;
-    tms_track thread; /* the running one */
+    tms_track thread; /* the running thread */
 } tms_sim;
 
 /* Puts a rank at the job's start. @p groups and their configuration must outlive the rank. */

@@ -9,7 +9,6 @@
 #include "synth/base/error.h"
 #include "synth/base/event_list.h"
 
-/* Kinds of GPU work. */
 typedef enum tms_work { TMS_WORK_COMPUTE, TMS_WORK_COMM, TMS_WORK_MEMORY, TMS_WORK_COUNT } tms_work;
 
 /* Times within one window [ns]. Overlapping events count once: each time is the length of a union
@@ -52,7 +51,6 @@ typedef struct tms_tally {
     size_t edges_capacity;
 } tms_tally;
 
-/* Makes an empty tally. */
 void tms_tally_init(tms_tally *tally);
 
 void tms_tally_free(tms_tally *tally);

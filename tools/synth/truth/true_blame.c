@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One member's arrival. */
 typedef struct arrival {
     int64_t begin_ns;
     int64_t rank;

@@ -22,7 +22,6 @@ typedef struct tms_share {
 /* Adds numerator / denominator nanoseconds. Both are positive; the denominator is at most 2^16. */
 void tms_share_add(tms_share *share, int64_t numerator, int64_t denominator);
 
-/* Adds another share. */
 void tms_share_sum(tms_share *share, tms_share other);
 
 /* Returns a value below, at or above zero if a is less than, equal to or greater than b. */
@@ -32,7 +31,7 @@ int tms_share_compare(tms_share a, tms_share b);
  * ranks. */
 typedef struct tms_rank_blame {
     int64_t collectives;
-    int64_t last_arrivals; /* untied */
+    int64_t last_arrivals; /* number of collectives in which only this rank came last */
     int64_t tied;
     int64_t wait_ns;
     int64_t transfer_ns;
@@ -43,7 +42,7 @@ typedef struct tms_rank_blame {
 typedef struct tms_step_blame {
     int64_t leader; /* rank that caused most wait in the step; -1: no rank waited */
     tms_share caused;
-    int64_t wait_ns; /* of all ranks */
+    int64_t wait_ns; /* sum over all ranks */
 } tms_step_blame;
 
 typedef struct tms_blame {

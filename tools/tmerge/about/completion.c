@@ -21,9 +21,9 @@ static void print_names(void) {
     }
 }
 
-/* Returns what kind of operands a command takes, as the completion scripts name it. If names of
- * tables or analyses follow the store, that is "names" or "name"; otherwise it is the kind of the
- * first operand. */
+/* Returns the word by which the completion scripts know the operands of a command: "names" or
+ * "name" if names of tables or analyses follow the store, otherwise the kind of the first
+ * operand. */
 static const char *operands_of(const tm_command *command) {
     return strstr(command->usage, "ANALYSIS")         ? "names"
            : strstr(command->usage, "NAME...")        ? "name"
@@ -69,8 +69,8 @@ void tm_generate_bash(void) {
     puts("    esac\n}");
 }
 
-/* Prints text inside single quotes. Escapes brackets and colons, because _arguments interprets
- * them. */
+/* Prints text inside single quotes. Escapes brackets and colons, because zsh's _arguments
+ * interprets them. */
 static void print_zsh_text(const char *text) {
     for (; *text; text++)
         if (*text == '\'')
@@ -94,7 +94,7 @@ static void print_zsh_option(const tm_option *option) {
         print_zsh_text(option->argument);
         if (values == TM_VALUES_FILE)
             fputs(":_files", stdout);
-        else if (strchr(words, '=')) /* a value follows each word without a blank */
+        else if (strchr(words, '=')) /* the user types a value right after the word */
             printf(":compadd -S \"\" -%s", words);
         else
             printf(values == TM_VALUES_WORD ? ":(%s)" : ":%s", words);

@@ -119,7 +119,7 @@ static void print_exports(void) {
     puts(".El");
 }
 
-/* The date on which this text was last changed. */
+/* The line .Dd has the date on which the manual's text was last changed. */
 static const char begin[] = ".\\\" Made by tmerge --generate=man from its table of commands.\n"
                             ".Dd November 30, 2026\n"
                             ".Dt TMERGE 1\n"

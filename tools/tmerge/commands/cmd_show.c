@@ -40,7 +40,6 @@ static const tm_option options[] = {
     TM_OPTION_COLOR,
 };
 
-/* The parsed arguments. */
 typedef struct request {
     const tm_arguments *arguments;
     tm_choice choice;
@@ -188,7 +187,8 @@ static tm_status choose_tables(const request *r, const tm_store *store, const tm
         n_left += missing != NULL;
         if (!missing)
             out->defs[out->n++] = def;
-        else if (!lacks || !any_has(r, tables, &guess)) /* prefers a column that no table has */
+        /* If there is a column that no table has, the error names that one. */
+        else if (!lacks || !any_has(r, tables, &guess))
             lacks = missing;
     }
     if (absent && (names_it(r->arguments, absent) || (out->n == 0 && !lacks)))
@@ -218,8 +218,8 @@ static tm_status count_rows(void *context, const tm_table *slice, tm_error *err)
 }
 
 /* Prints that a table has no rows, so that a header without rows does not look like a failure.
- * @param alone whether the table is the only one: if all its rows are selected, says which rows it
- * would have */
+ * @param alone whether the table is the only one. If so, and if no option selects rows, also prints
+ *              which rows the table would have */
 static tm_status print_empty(const request *r, const tm_store *store, const tm_table_def *def,
                              bool alone, const tm_sink_out *sink, tm_error *err) {
     const tm_choice *c = &r->choice;

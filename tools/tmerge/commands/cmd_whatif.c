@@ -48,8 +48,8 @@ static bool is_what(const tm_cell *cell, const char *word) {
     return strcmp(cell->value.text, word) == 0;
 }
 
-/* Returns whether a row does not belong to the list of alternative fixes. Such a row is a step of
- * the plan, which includes the steps before it, or a limit, or the user's scenario. */
+/* Returns whether a row is not one of the alternative fixes. Such a row is a step of the plan (it
+ * includes the earlier steps), the limit for a kind of work, or the user's scenario. */
 static bool is_apart(const tm_cell *cell) {
     return is_what(cell, "plan") || is_what(cell, "limit") || is_what(cell, "scenario");
 }
@@ -81,8 +81,8 @@ static void write_label(const tm_table *items, size_t row, char out[TM_SHOWN_MAX
     free(text);
 }
 
-/* Returns whether savings are from saved_ns to saved_most_ns: nothing is in doubt, except how much
- * time that has no recorded cause can be saved. */
+/* Returns whether to print savings as ranges, from saved_ns to saved_most_ns. This is so if the
+ * figures are sure, or if only unexplained time makes them unsure. */
 static bool has_ranges(const tm_table *job) {
     const tm_cell *doubt = tm_table_cell(job, 0, "doubt");
     return tm_table_cell(job, 0, "sure")->value.i ||

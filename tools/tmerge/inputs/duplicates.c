@@ -33,8 +33,8 @@ static bool alike(const trace *a, const trace *b) {
     return a->size == b->size && a->digest == b->digest;
 }
 
-/* Computes a digest of the first @p bytes of traces. Only traces that have the same size and the
- * same previous digest as another trace need one. In most jobs, few traces do. */
+/* Computes a digest of the first @p bytes of traces. Leaves out traces that already differ from all
+ * others in size or in the previous digest. In most jobs, these are nearly all traces. */
 static void set_digests(trace *v, size_t n, size_t bytes) {
     qsort(v, n, sizeof *v, by_bytes);
     bool before = false; /* whether v[i] equals v[i - 1] in size and in the digest so far */

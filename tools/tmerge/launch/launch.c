@@ -100,9 +100,9 @@ void tm_launch_look_at_cores(void) {
     setenv("HWLOC_PLUGINS_PATH", "/dev/null", 0);
 }
 
-/* Sets defaults for Open MPI. Settings that the user has made stay. Waiting processes yield the
- * core, and single-copy transfers are not tried. If all processes are on one node, they communicate
- * only through shared memory. */
+/* Sets defaults for Open MPI. Keeps the user's settings. Waiting processes yield the core, and
+ * single-copy transfers are not tried. If all processes are on one node, they communicate only
+ * through shared memory. */
 static void set_up_processes(void) {
     setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
     setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);

@@ -30,7 +30,7 @@ bool tm_launch_is_started(void);
 void tm_launch_forget(void);
 
 /** Limits Open MPI's hardware detection to cores. This suffices if all processes are on this host.
- * Detecting devices (PCI bus, GPU libraries, X servers, also by TCP) would take 20 ms in each
+ * Detecting devices (on the PCI bus, through GPU libraries and X servers) would take 20 ms in each
  * process. */
 void tm_launch_look_at_cores(void);
 

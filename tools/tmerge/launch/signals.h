@@ -9,13 +9,13 @@
 
 /** Sets up signal handling. main calls it after tm_launch_begin. If descriptor 0, 1 or 2 is closed,
  * opens it such that each use of it fails. Otherwise, the next file that is opened would get the
- * descriptor, and with it the stream's output. From then on, a write beyond the file size limit
+ * descriptor, and with it the stream's output. After this call, a write beyond the file size limit
  * (ulimit -f) fails, but does not end the process. Children can be waited for, even if the caller
  * ignores SIGCHLD. A crash is reported, and the exit status is 5. */
 void tm_signals_prepare(void);
 
-/** Registers a file, or a folder that will be empty by then. It is removed when SIGINT, SIGTERM,
- * SIGHUP or SIGPIPE ends the process. The exit status is then 128 + signal number, as in shells.
+/** Registers a file or folder, which is removed when SIGINT, SIGTERM, SIGHUP or SIGPIPE ends the
+ * process. A folder must be empty then. The exit status is then 128 + signal number, as in shells.
  * Signals that the caller ignores (nohup) stay ignored.
  * @param path  copied; not removed if there is no memory for the copy */
 void tm_signals_remove(const char *path);

@@ -53,7 +53,8 @@ static void put(const char *text) {
 }
 
 /* Returns whether it is time to print a line about the current phase or bar, and notes that it was
- * printed. @p seconds is the time since its start, @p every the time between two lines. */
+ * printed. @p seconds is the time since the start of the phase or bar, @p every the time between
+ * two lines. */
 static bool is_due(double seconds, double every) {
     double first = line.printed > 0.0 ? every : patience;
     if (seconds - line.printed < first)
@@ -151,8 +152,8 @@ static void print_state(const tm_progress_state *state, double share, char *out,
              state->events > 0 ? events : "", rate, left);
 }
 
-/* Shows the state of the work as text, followed by a bar that fills the line. The bar leaves room
- * for the remaining time even if that is not known yet. */
+/* Shows the phase, a bar that fills the line, and the state of the work. The bar leaves room for
+ * the remaining time even if that is not known yet. */
 static void show_state(const tm_progress_state *state) {
     enum { CELLS_MIN = 4, CELLS_MAX = 20, LEFT = 13, PUNCTUATION = 5 };
     char words[160], bar[CELLS_MAX + 1] = "", text[256];

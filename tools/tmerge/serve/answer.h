@@ -6,7 +6,6 @@
 #include "table/out.h"
 #include "tmerge/status.h"
 
-/** HTTP status codes. */
 enum { TM_ANSWER_GOOD = 200, TM_ANSWER_BAD = 400, TM_ANSWER_FAULT = 500 };
 
 /** Time limit of a partial answer [ns], because other requests wait meanwhile. */

@@ -8,7 +8,6 @@
 #include "serve/request.h"
 #include "tmerge/status.h"
 
-/** An answer. */
 typedef struct tm_http_answer {
     int status;       /* HTTP status */
     const char *type; /* media type */

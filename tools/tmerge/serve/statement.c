@@ -31,8 +31,8 @@ typedef struct answer {
     bool begun;
 } answer;
 
-/* Writes the first slice of rows to the answer. It has all rows, unless the rows have too many
- * cells. Fails at the second slice. */
+/* Writes the first slice of rows to the answer. This slice has all rows, unless they have too many
+ * cells. Fails at the second slice, so that no further rows are read. */
 static tm_status put_slice(void *context, const tm_table *slice, tm_error *err) {
     answer *a = context;
     if (a->begun)

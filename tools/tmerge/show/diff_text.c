@@ -85,7 +85,7 @@ static void print_figure(const tm_table *table, size_t row) {
     const tm_cell *pct = tm_table_cell(table, row, "change_pct");
     char a[WORD], b[WORD], change[WORD] = "";
     const tm_cell *cells[] = {tm_table_cell(table, row, "a"), tm_table_cell(table, row, "b")};
-    tm_shown_range range = TM_SHOWN_RANGE; /* of times */
+    tm_shown_range range = TM_SHOWN_RANGE; /* range of the times */
     for (int i = 0; i < 2; i++)
         tm_shown_widen(&range, cells[i]->null ? 0.0 : cells[i]->value.r);
     show_value(cells[0], unit, range, a);

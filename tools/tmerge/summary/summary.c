@@ -175,7 +175,7 @@ static void end_ranks(int n, const tm_colors *colors) {
         printf("%s%s\n", n > LIST_SHOWN ? ", ..." : "", colors->off);
 }
 
-/* Names the traces that are cut short, unless there is one and the next line names it. */
+/* Names the truncated traces. Prints nothing if there is only one and the next line names it. */
 static void print_truncated(const tm_tables *tables, bool more, const tm_colors *colors) {
     const tm_table *ranks = tm_tables_find(tables, "job.rank");
     const bool said = more && sum_column(ranks, "truncated") == 1 && tm_doubt_is_cut(tables);
@@ -271,8 +271,8 @@ static int64_t receives_wait(const tm_tables *tables) {
 }
 
 /* Writes " (wait 20.5 %)": the share of the time in which ranks wait for others in exposed
- * communication. Writes "" if the share is small. Also writes "" if the wait is unknown for more
- * than a tenth of the communication. */
+ * communication. Writes "" if the share is small. Also writes "" if the wait in receives is
+ * printed, or if the wait is unknown for more than a tenth of the communication. */
 static void write_wait(const tm_tables *tables, bool steps, int64_t window, char *out,
                        size_t size) {
     *out = '\0';
@@ -346,9 +346,9 @@ static bool has_verdict(const tm_table *ranks, size_t row, const char *word) {
     return !cell->null && strcmp(cell->value.text, word) == 0;
 }
 
-/* Returns the rank that caused most of the waiting in receives, if it is not to blame: its own work
- * takes at most 1 % longer than that of the others. (Pipeline stages always wait for one another.)
- * Returns -1 if there is no such rank, or if the verdict names it. */
+/* If the verdict names a straggler, returns the rank that caused most waiting, if that is another
+ * rank and its own work takes at most 1 % longer than that of the others. (Pipeline stages always
+ * wait for one another.) Otherwise, returns -1. */
 static int64_t cleared_rank(const tm_tables *tables) {
     const double much_pct = 1.0;
     const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
@@ -658,7 +658,7 @@ static void print_mostly_skipped(const tm_tables *tables, const tm_colors *color
 }
 
 /* Prints diagnostics, except repaired and minor ones: these change no figure, and are only in
- * job.diagnostic. */
+ * job.remark. */
 static void print_diagnostics(const tm_tables *tables, const tm_colors *colors) {
     print_opening(tm_tables_find(tables, "job.rank"), colors);
     print_mostly_skipped(tables, colors);

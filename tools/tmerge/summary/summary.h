@@ -60,7 +60,7 @@ void tm_summary_state(const tm_tables *tables);
 int tm_summary_state_lines(const tm_tables *tables);
 
 /** Writes the state of clocks and matching, such as "one clock; 20 collectives complete". For a job
- * with one rank, writes "". */
+ * with one rank, writes "". Returns false if it is not known that the clocks agree. */
 bool tm_summary_agreement(const tm_tables *tables, char *out, size_t size);
 
 /** Writes a blank and the saving from column `saves` of a row of advice.item. Writes "" if the

@@ -17,8 +17,8 @@ enum { TEXT_MAX = 320, LINE_MAX = 2 * TEXT_MAX + 8 };
 /* Compute times that differ by less than this [%] are even. The page has the same limit. */
 static const double EVEN_PCT = 2.0;
 
-/* Returns whether the compute times in the table by rank are uneven. These are sums over the whole
- * recording of each rank. */
+/* Returns whether the compute times in the table by rank, which are sums over whole recordings, are
+ * uneven. */
 static bool differs_in_all(const tm_tables *tables) {
     const tm_table *ranks = tm_tables_find(tables, "overlap.rank");
     int64_t most = 0;
