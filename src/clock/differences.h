@@ -67,8 +67,8 @@ tm_status tm_clock_compare(const tm_collectives *collectives, const tm_clock_slo
                            tm_error *err) TM_MUST_CHECK;
 
 /**
- * Selects the classes with the least noisy ends. A class is selected if it is at most twice as
- * noisy as the quietest class that has at least 64 ends.
+ * Selects the classes that are at most twice as noisy as the quietest class that has at least 64
+ * ends. If no class has so many, the class with the most ends takes its place.
  * @param classes  [TM_CLOCK_CLASSES] set to whether each class is selected. If no end was compared,
  *                 all classes are selected.
  */

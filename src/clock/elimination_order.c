@@ -160,10 +160,9 @@ static bool make_element(graph *g, uint32_t p, uint32_t stamp) {
     return ok;
 }
 
-/* Removes replaced elements from the list of vertex u. Subtracts u's weight from `left` of the
- * remaining elements in the list. This function is called for each vertex of the newest element.
- * Then `left` of an element is the weight of those of its vertices that are not in the newest
- * element. */
+/* Called for each vertex u of the newest element. Removes replaced elements from u's list.
+ * Subtracts u's weight from `left` of the remaining elements in the list, so that in the end,
+ * `left` of an element is the weight of its vertices that are not in the newest element. */
 static void take_off(graph *g, uint32_t u, uint32_t stamp) {
     link *links = g->links.data;
     for (uint32_t *l = &g->v[u].links; *l != NONE;) {

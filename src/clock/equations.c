@@ -74,9 +74,9 @@ static void pin(tm_fit_state *state, size_t r) {
         tm_network_pin(&state->network, r);
 }
 
-/* Decides which drifts stay 0. A drift stays 0 if the data determine it less accurately than the
- * prior does. This is so if the prior drift moves the clock, at the ends of the window, by less
- * than the uncertainty of the offset. */
+/* Decides which drifts stay 0: those whose prior drift moves the clock, at the ends of the window,
+ * by less than the uncertainty of the offset. The data determine such a drift less accurately than
+ * the prior does. */
 static void hold_steady(tm_fit_state *state) {
     for (int32_t h = 0; h < state->n_domains; h++) {
         const tm_clock_domain *domain = state->input->domains + h;
@@ -99,7 +99,7 @@ static void add_priors(tm_fit_state *state) {
             isfinite(state->sigma[h]) ? 1.0 / (state->sigma[h] * state->sigma[h] + off * off) : 0.0;
         if (isfinite(wall))
             add_prior(state, shift, wall, -wall * off);
-        /* Also the weight of a drift falls with its size, because a clock may be less steady than
+        /* The weight of a drift also falls with its size, because a clock may be less steady than
          * most of its kind. */
         if (!state->steady[h] && isfinite(drift)) {
             double gained = state->rate[h] * state->reach;

@@ -165,8 +165,8 @@ typedef struct tm_clock_rank_end {
 /** Whether ranks of one host share a clock. */
 typedef struct tm_clock_host {
     bool shared; /* false: each rank is a domain of its own */
-    /* Robust standard deviation between the host's ranks. It is at least the median of this value
-     * over the job's hosts. It is the value for tm_clock_domain.gpu_ns. */
+    /* Robust standard deviation between the host's ranks, for tm_clock_domain.gpu_ns. If it is not
+     * 0, it is at least the median of the job's hosts. */
     double spread_ns;
 } tm_clock_host;
 

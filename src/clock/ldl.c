@@ -61,10 +61,10 @@ static void set_rows(tm_ldl *ldl, const tm_ldl_place *places, size_t n_places) {
     }
 }
 
-/* Finds the columns in which row r of the factor has nonzeros. These are all columns on paths in
- * the elimination tree. The paths lead from the places of row r to r. Stores each column once at
- * the end of `pattern`, ascending along each path. Returns the index in `pattern` of the first
- * stored column. */
+/* Finds the columns in which row r of the factor has nonzeros. These are all columns on the paths
+ * in the elimination tree from the places of row r to r. Stores each column once at the end of
+ * `pattern`, ascending along each path. Returns the index in `pattern` of the first stored
+ * column. */
 static size_t reach(tm_ldl *ldl, size_t r) {
     size_t top = ldl->n;
     ldl->mark[r] = (uint32_t)r;

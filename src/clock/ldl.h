@@ -17,7 +17,7 @@ typedef struct tm_ldl_place {
 typedef struct tm_ldl {
     size_t n;
     double *entry; /* [number of places] set by the caller; owned */
-    /* [n] set by the caller; an element is negative if its pivot will be negative; owned */
+    /* [n] set by the caller, each with the sign that its pivot will have; owned */
     double *diagonal;
     /* The places of the entries, row after row: */
     size_t *row_first; /* [n + 1] */

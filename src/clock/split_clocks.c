@@ -40,8 +40,8 @@ static tm_clock_host judge(const tm_clock_rank_end *ranks, size_t n, double limi
     return host;
 }
 
-/* Raises each host's spread to at least the median spread of all hosts, because the spread of few
- * ranks is uncertain. */
+/* Raises each spread that is not 0 to at least the median spread of the hosts that share a clock,
+ * because the spread of few ranks is uncertain. */
 static void share_spreads(tm_clock_host *hosts, int32_t n_hosts, double *values) {
     size_t n = 0;
     for (int32_t h = 0; h < n_hosts; h++)

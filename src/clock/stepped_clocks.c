@@ -18,8 +18,9 @@ enum {
 typedef struct sight {
     const tm_fit_row *row;
     double distance; /* distance from the middle of the event's ends, in units of noise */
-    double far;      /* ns */
-    double time;     /* true time of the event, according to a clock that was not stepped */
+    double far; /* distance [ns] from the other end; with three or more ends, from the middle of the
+                   ends */
+    double time; /* true time of the event, according to a clock that was not stepped */
 } sight;
 
 static double length_of(const tm_fit_state *state, const tm_anchor *anchor) {

@@ -5,9 +5,9 @@
 /* Distances of ends from the middles of their events, summed by domain and stratum. A stratum holds
  * the operations of one group and kind. Within a stratum, the ends of a domain always have the same
  * bias, for example because of the rank's place in the ring, a slow rail, or the GPU's own clock.
- * In another stratum the bias is another one, so the differences between strata show how large the
- * bias is. The bias is not divided by the number of strata, because a bias that all strata have in
- * common cannot be seen. */
+ * Strata have different biases, so the differences between strata show how large the bias is. The
+ * bias is not divided by the number of strata, because a bias that all strata have in common cannot
+ * be seen. */
 typedef struct strata {
     int64_t *pull;    /* [n_domains * TM_CLOCK_STRATA] sums of weight times distance */
     int64_t *weight;  /* [n_domains * TM_CLOCK_STRATA] sums of weights */

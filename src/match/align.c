@@ -15,7 +15,7 @@ typedef struct alignment {
     tm_member *members;
     size_t n;
     size_t reference;
-    int64_t *partners; /* [the longest run] */
+    int64_t *partners; /* [kernels of the longest run] */
     bool *used;        /* [n] whether the member has been a reference */
 } alignment;
 
@@ -51,7 +51,8 @@ static size_t align_to(alignment *a, size_t reference) {
     return n;
 }
 
-/* Of the members that have not been a reference, returns the member with the most kernels. */
+/* Returns the member with the most kernels that has not been a reference yet; n if there is
+ * none. */
 static size_t next_reference(const alignment *a) {
     size_t best = a->n;
     for (size_t r = 0; r < a->n; r++)
@@ -87,8 +88,8 @@ static bool next_common(const tm_member *x, const tm_member *y, size_t *i, size_
 }
 
 /* Collects the end differences of up to COMMON operations that both members have. They are around
- * mark @p centre of x: the last of them is about COMMON / 2 marks after it. If x has synchronising
- * kernels, only these are used. Sets *at_ns to the end of the last operation used. */
+ * mark @p centre of x, and the last of them is about COMMON / 2 marks after it. If x has
+ * synchronising kernels, only these are used. Sets *at_ns to the end of the last operation used. */
 static size_t common_offsets(const tm_member *x, const tm_member *y, size_t centre,
                              int64_t offsets[COMMON], int64_t *at_ns) {
     const bool met = tm_run_synchronises(&x->run);
@@ -135,7 +136,7 @@ static void check_loops(alignment *a) {
     }
 }
 
-/* Numbers those kernels of the reference that at least one other member has. */
+/* Assigns numbers to the kernels of the reference that at least one other member has. */
 static void number_reference(alignment *a) {
     tm_member *reference = &a->members[a->reference];
     tm_unmatched reason = TM_UNMATCHED_NOT;

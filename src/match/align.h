@@ -16,10 +16,10 @@ typedef struct tm_member {
 } tm_member;
 
 /**
- * Numbers the operations of one group and stream. The reference is the member with the most
- * kernels; of several such members, the one with the lowest rank. The kernels of each other member
- * are paired with those of the reference. If fewer than half of the members correspond to the
- * reference, another reference is tried.
+ * Assigns numbers to the operations of one group and stream. The reference is the member with the
+ * most kernels; of several such members, the one with the lowest rank. The kernels of each other
+ * member are paired with those of the reference. If fewer than half of the members correspond to
+ * the reference, another reference is tried.
  *
  * The result is checked for some pairs of members that correspond to the reference. An offset is
  * fitted directly between the two members, and their ends in common operations must differ by this

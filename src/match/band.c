@@ -151,9 +151,8 @@ static bool is_whole(const band *b, size_t first) {
     return !ref_lacks || !other_lacks;
 }
 
-/* Counts the marks between mark i and the next mark that is paired by its end. Counts the marks
- * after i if @p behind is set, else the marks before i. Sets *ends if there is no such mark up to
- * the end of the run. */
+/* Counts the marks between mark i and the next mark that is paired by its end: after i if @p behind
+ * is set, else before i. Sets *ends if there is no such mark up to the end of the run. */
 static size_t count_rest(const band *b, const tm_run *run, size_t i, bool behind, bool *ends) {
     size_t n = 0, most = behind ? run->n - i - 1 : i;
     while (n < most && !tells(b, &run->marks[behind ? i + 1 + n : i - 1 - n]))
@@ -162,9 +161,9 @@ static size_t count_rest(const band *b, const tm_run *run, size_t i, bool behind
     return n;
 }
 
-/* Pairs the marks after the last pair if @p behind is set, else the marks before the first pair.
- * These are the marks up to the next mark that is paired by its end. They are paired only if both
- * runs have equally many of them and at least one of the runs ends there. */
+/* Pairs the marks after the last pair if @p behind is set, else the marks before the first pair, up
+ * to the next mark that is paired by its end. They are paired only if both runs have equally many
+ * of them, and at least one of the runs ends there. */
 static void pair_edge(band *b, size_t i, bool behind) {
     bool ends, other_ends;
     size_t j = (size_t)b->partners[i], n = count_rest(b, b->ref, i, behind, &ends);

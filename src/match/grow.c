@@ -81,8 +81,8 @@ static bool agree(const tie *a, const tie *b) {
     return fabs(a->offset_ns - b->offset_ns) <= slack;
 }
 
-/* Returns whether a second pair of clusters confirms the clock offset between clusters i and j. The
- * second pair must be from the same two slots and have the same offset. */
+/* Returns whether a second pair of clusters, from the same two slots as clusters i and j, confirms
+ * the clock offset between these clusters. */
 static bool is_reported_again(const garden *g, size_t i, size_t j) {
     tie own = tie_of(g, i, j);
     for (size_t k = 0; k < g->n; k++) {
@@ -169,8 +169,8 @@ static void mark_open(garden *g, size_t i, size_t j) {
         g->clusters[i].at_least = g->clusters[j].at_least = true;
 }
 
-/* Removes the clusters that were merged into others. After this, the link tests belong to the wrong
- * clusters. */
+/* Removes the clusters that were merged into others. This invalidates the link tests, because it
+ * changes the indices of clusters. */
 static void compact(garden *g) {
     size_t kept = 0;
     for (size_t i = 0; i < g->n; i++)

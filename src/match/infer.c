@@ -64,9 +64,9 @@ static bool same_lane(const tm_comm_record *a, const tm_comm_record *b) {
     return a->rank == b->rank && lane_of(a) == lane_of(b);
 }
 
-/* Returns whether all ranks take part in a stream's SendRecv kernels. If the job has only two
- * ranks, they do. If a quarter of the stream's kernels synchronises, its SendRecvs are all-to-alls,
- * in which all take part. Otherwise each SendRecv is a transfer with an unknown peer. */
+/* Returns whether all ranks take part in a stream's SendRecv kernels. This is so if the job has
+ * only two ranks, or if at least a quarter of the stream's kernels synchronise, because the
+ * SendRecvs are then all-to-alls. Otherwise each SendRecv is a transfer with an unknown peer. */
 static bool exchanges_all(const tm_comm_record *records, size_t n) {
     size_t n_full = 0;
     for (size_t i = 0; i < n; i++)
@@ -129,9 +129,9 @@ static int by_value(const void *a, const void *b) {
     return tm_order_u64(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
-/* Sets *out to the family of a cluster. To find it, takes the tokens that occur at least half as
- * often as the most frequent token, and of these the smallest one. Clusters of different families
- * cannot belong to one group. */
+/* Sets *out to the family of a cluster. This is the smallest of the tokens that occur at least half
+ * as often as the most frequent token. Clusters of different families cannot belong to one
+ * group. */
 static tm_status family_of(const tm_cluster *cluster, uint64_t *out, tm_error *err) {
     size_t n = cluster->run.n, most = 0;
     uint64_t *tokens = calloc(n + 1, sizeof *tokens);

@@ -10,8 +10,9 @@
  * - It is complete if every member of the group has exactly one kernel in it.
  * - It is suspect if a member has two kernels, or if members disagree in kind or size. Two
  *   disagreements are normal: the sizes in an all-to-all, and the kinds of a transfer's two ends.
- * - Waits are known if it is complete. They are also known for an incomplete barrier in which a
- *   member stayed for at most TM_BARRIER_NS, because this member must have arrived last.
+ * - Waits are known if it is complete and its members wait for each other. They are also known for
+ *   an incomplete barrier in which a member stayed for at most TM_BARRIER_NS, because this member
+ *   must have arrived last.
  *
  * @param collectives  contains the records; instances are appended
  * @return             TM_OK; TM_ERR_FAULT

@@ -113,8 +113,8 @@ static void fit(const tm_vec *members, const tm_vec *reported, const tm_vec *gro
     }
 }
 
-/* Adds memberships in the communicator of a group. One is for the rank itself. The others are for
- * those ranks of the group that recorded no communicators. */
+/* Adds memberships in a group's communicator: for the rank itself, and for those ranks of the group
+ * that recorded no communicators. */
 static bool add_members(const named *group, tm_communicator own, int64_t rank,
                         const tm_join_with *with, const tm_names *names) {
     const int64_t *ranks = group->ranks.data;

@@ -126,9 +126,9 @@ static bool breaks_causality(const weighing *w, size_t k, int64_t slack_ns) {
     return a->synchronises && (lead > slack_ns || other > slack_ns);
 }
 
-/* Returns the part of the noise of ends that is due to the transfer. It is 6 % of the duration of
- * the transfer. This duration is at most the time from the last arrival to the end. The shorter of
- * the two clusters' times is used for it. */
+/* Returns the part of the noise of ends that is due to the transfer: 6 % of its duration. The
+ * duration is at most the time from the last arrival to the end, in the cluster in which this time
+ * is shorter. */
 static int64_t transfer_noise(const weighing *w, size_t k) {
     const tm_mark *a = &w->a->run.marks[w->index[k]];
     const tm_mark *b = &w->b->run.marks[w->partners[w->index[k]]];
@@ -161,8 +161,8 @@ static bool is_contradicted(const tm_link_test *link_test) {
 }
 
 /* Decides whether the pairing holds. A stream belongs to one communicator, so its kernels with
- * metadata are also evidence for its kernels without metadata. But if the kernels without metadata,
- * taken by themselves, contradict the pairing more than once, it does not hold. */
+ * metadata are also evidence for its kernels without metadata. But the pairing does not hold if the
+ * kernels without metadata, taken by themselves, contradict it more than once. */
 static void judge(const weighing *w, tm_link_test *link_test) {
     tm_link_test bare = {.noise_ns = link_test->noise_ns};
     double against = weigh(w, false, link_test), bare_against = weigh(w, true, &bare);

@@ -12,7 +12,7 @@ enum {
     SHIFTS = 64, /* maximum shift, in places, of a whole sequence */
     LEAST = 10,  /* minimum number of ends left to compare after a shift */
     BETTER = 5,  /* factor by which the spread must be smaller at a correct shift */
-    APART = 8    /* On hosts, an end may be wrong in one of this many operations. */
+    APART = 8    /* on hosts, the kernels of one in this many operations may fail to overlap */
 };
 
 /* Lower limit of a spread: every profiler's ends have at least this noise. */

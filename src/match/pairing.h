@@ -21,8 +21,8 @@ typedef enum tm_pairing {
  * tm_shift_find is used.
  *
  * The pairing is proven if ends are five times closer than at any other shift, by median or by
- * mean. On different clocks, offset and drift are removed first. A shift counts even if tokens do
- * not agree at it, but not if it pairs kernels of different steps.
+ * mean. On different clocks, offset and drift are removed first. Shifts at which tokens do not
+ * agree are included, but not shifts that pair kernels of different steps.
  *
  * @param a         prepared
  * @param b         prepared

@@ -33,7 +33,8 @@ typedef struct collector {
     /* [tracks] index of the track that stands for the stream to which the track belongs */
     uint32_t *streams;
     uint32_t *groups;     /* [tracks] name id of the group whose operations the thread runs */
-    bool transfers_alone; /* The trace records only the transfers, and not the waits before them. */
+    bool transfers_alone; /* the trace records the transfers of operations, but not the waits before
+                             them */
     bool has_steps;       /* tm_match_has_steps */
 } collector;
 
@@ -298,7 +299,8 @@ static tm_status add_to_stream(collector *c, const tm_comm_record *record, uint6
     return tm_vec_append(&c->out->bare, &copy, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Adds a kernel without metadata to the input of inference. */
+/* Adds a kernel whose group is unknown to the input of inference. In a job of one rank, the order
+ * of kernels matches it instead. */
 static tm_status add_bare(collector *c, const tm_collective_attr *attr, tm_error *err) {
     const tm_timeline *timeline = c->timeline;
     const tm_group own = tm_group_of_ranks(&timeline->rank, 1);
@@ -320,8 +322,8 @@ static tm_status add_bare(collector *c, const tm_collective_attr *attr, tm_error
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Adds a kernel with metadata to the input of inference, if its stream also has kernels without
- * metadata. The kernel is evidence for these. Its token includes the group. */
+/* If a kernel with metadata is on a stream that also has kernels without metadata, adds it to the
+ * input of inference, as evidence for these. Its token includes the group. */
 static tm_status add_context(collector *c, const tm_comm_record *record, tm_error *err) {
     uint64_t token[2] = {record->process_group,
                          token_of(tm_names_text(c->names, c->timeline->name[record->event]))};
@@ -361,9 +363,8 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->attr, y->attr);
 }
 
-/* Returns whether the group of a kernel must be inferred from the traces of all ranks. This is so
- * if the kernel has no metadata. It is also so for an operation on the host of which only the
- * thread is known. */
+/* Returns whether the group of a kernel must be inferred from the traces of all ranks: the kernel
+ * has no metadata, or is an operation on the host of which only the thread is known. */
 static bool is_without_group(const collector *c, const tm_collective_attr *attr) {
     const bool on_host = tm_timeline_track(c->timeline, attr->event)->kind != TM_TRACK_GPU;
     return attr->name == TM_NO_NAME || (on_host && attr->group_ranks == TM_NO_NAME);

@@ -31,7 +31,8 @@ typedef struct tm_end {
     int64_t rank;
     int64_t begin_ns, end_ns;
     bool synchronises;
-    /* A host thread ran the kernel. It may leave late, because it must first get a core. */
+    /* A host thread ran the kernel. The thread may leave it late, because the thread must first get
+     * a core. */
     bool on_host;
 } tm_end;
 
@@ -92,8 +93,8 @@ void tm_match_input_free(tm_match_input *input);
 /**
  * Sets `agrees` of each sequence. The sequences of one group and lane agree if their counts and
  * digests are equal, and if every rank of the group has a sequence or only a single rank has one.
- * If only some ranks have one, they may have recorded different operations of equal kinds. This is
- * allowed if the kernels name their operations.
+ * If only some ranks have one, they agree only if the kernels name their operations. Otherwise, the
+ * ranks may have recorded different operations of equal kinds.
  *
  * Sequences with equal counts still disagree in two cases. In the first case, both their first
  * kernels and their last kernels are of different steps. In the second case, the ends show that one

@@ -37,8 +37,8 @@ size_t tm_run_nearest(const tm_run *run, int64_t end_ns);
 /** Returns whether two marks can belong to one operation, according to tokens and steps. */
 bool tm_mark_fits(const tm_mark *a, const tm_mark *b);
 
-/** Returns how far [ns] the ends of two marks of one operation may differ. This is five times the
- * largest noise that was measured, which is 5 us + 6 % of the transfer's time. The duration of the
+/** Returns how far [ns] the ends of two marks of one operation may differ: five times the largest
+ * noise that was measured. This noise is 5 us + 6 % of the transfer's time. The duration of the
  * shorter kernel is used as the transfer's time, because it is an upper bound. */
 int64_t tm_mark_noise(const tm_mark *a, const tm_mark *b);
 

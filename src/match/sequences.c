@@ -31,7 +31,7 @@ static bool same_sequence(const tm_sequence *a, const tm_sequence *b) {
            !(other_step(a->first_step, b->first_step) && other_step(a->last_step, b->last_step));
 }
 
-/* Returns the first end of a sequence; NULL if some of its ends are missing. */
+/* Returns the first end of a sequence; NULL if ends of the sequence are missing. */
 static const tm_end *ends_of(const tm_sequence *sequence, const tm_end *ends, size_t n) {
     tm_end wanted = {
         .group = sequence->group, .key = sequence->lane << TM_LANE_SHIFT, .rank = sequence->rank};

@@ -9,7 +9,8 @@
 enum {
     SECTION = 512, /* number of marks of the reference, around a centre, that are compared */
     SAMPLES = 64,  /* samples per section */
-    /* number of changes of the rhythm; each gets a sample before and a sample after it */
+    /* number of changes of the rhythm (ends of steps, or wide gaps); each gets a sample before and
+     * a sample after it */
     EDGES = 10,
     RARE = 16,  /* number of samples with rare tokens */
     ROUGH = 16, /* number of samples for the quick test */

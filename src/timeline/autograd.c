@@ -6,7 +6,7 @@
 /* A forward or backward operator with a sequence number. */
 typedef struct numbered {
     int64_t sequence, begin_ns;
-    uint32_t row;   /* of the attributes */
+    uint32_t row;   /* index in passes.rows */
     uint32_t track; /* Forward operator: track on which it ran. Backward operator: autograd's number
                        of the thread that ran the forward operator. */
 } numbered;
@@ -17,7 +17,7 @@ typedef struct passes {
     tm_operator_attr *rows; /* borrowed */
     const tm_raw_event *events;
     tm_vec forward;  /* vector of numbered: sorted by track, number and begin */
-    tm_vec backward; /* the same */
+    tm_vec backward; /* vector of numbered: sorted in the same way */
 } passes;
 
 static int by_number(const void *a, const void *b) {
@@ -36,8 +36,7 @@ static bool add(passes *p, tm_vec *out, size_t row) {
     return tm_vec_append(out, &added, 1);
 }
 
-/* Sorts the rows. Does nothing if they are already in order, as they are if one thread runs all
- * forward operators. */
+/* Sorts the rows, unless they are already in order because one thread ran all forward operators. */
 static void sort(tm_vec *rows) {
     const numbered *v = rows->data;
     size_t sorted = 1;
@@ -96,9 +95,9 @@ static const numbered *forward_of(const passes *p, const numbered *backward, uin
 }
 
 /* Finds the track of the thread that ran the forward operators of the backward rows [first, end).
- * The rows have only autograd's number of this thread, which the trace does not use. Sequence
- * numbers are counted per thread. So the track is the one that has most of the rows' sequence
- * numbers. If several tracks have equally many, returns the first of them. */
+ * The rows identify this thread only by autograd's number, which occurs nowhere else in the trace.
+ * Sequence numbers are counted per thread, so the track is the one that has most of the rows'
+ * sequence numbers. If several tracks have equally many, returns the first of them. */
 static uint32_t track_of(const passes *p, size_t first, size_t end) {
     const numbered *v = p->forward.data, *b = p->backward.data;
     uint32_t best = UINT32_MAX;

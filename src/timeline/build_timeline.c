@@ -178,7 +178,7 @@ static tm_status take_metadata(builder *b, tm_error *err) {
     return TM_OK;
 }
 
-/* Joins all spans into the first one, which becomes b->all. */
+/* Joins all traces that were not left out into the first one, which becomes b->all. */
 static tm_status join(builder *b, tm_trace *const *traces, size_t n, tm_error *err) {
     b->all = traces[0]; /* The first trace is never left out, because only later traces can overlap
                            earlier ones. */
@@ -193,7 +193,7 @@ static tm_status join(builder *b, tm_trace *const *traces, size_t n, tm_error *e
         TM_TRY(absorb(b->all, traces[i], err));
         tm_trace_free(traces[i]);
     }
-    assert(b->all); /* the first trace is never left out */
+    assert(b->all);
     b->out->world_size = b->all->world_size;
     b->out->host = b->all->host;
     b->out->format = b->all->format;

@@ -84,8 +84,8 @@ typedef struct tm_comm_record {
     int32_t group_size; /* number of ranks of the group; 2 for a transfer. While a kernel without
                            metadata is not yet matched: number of the job's ranks */
     int32_t origin;     /* process that holds the rank and receives the answer */
-    /* Clock domain of the rank. Alignment sets it, and the next two members, too. Before alignment,
-     * a kernel without metadata has the number of the rank's host here. */
+    /* Clock domain of the rank. Alignment sets this member and the next two. Before alignment, a
+     * kernel without metadata has the number of the rank's host here. */
     int32_t domain;
     uint32_t uncertainty_ns; /* uncertainty of the rank's clock against other domains */
     uint32_t spread_ns;      /* uncertainty of the rank's clock within its domain */
@@ -108,7 +108,7 @@ typedef struct tm_comm_record {
 /** Whether the kernels of a matched operation are complete and agree. */
 typedef enum tm_instance_state {
     TM_INSTANCE_COMPLETE,   /* every member of the group has a kernel */
-    TM_INSTANCE_INCOMPLETE, /* some did not */
+    TM_INSTANCE_INCOMPLETE, /* some members have no kernel */
     TM_INSTANCE_SUSPECT     /* members disagree in kind or size, or a rank has two kernels */
 } tm_instance_state;
 
@@ -161,7 +161,7 @@ typedef struct tm_worst {
 /** How long `for_rank` waited because `rank` was late, summed over operations. */
 typedef struct tm_pair {
     int64_t rank, for_rank;
-    int64_t whole_ns;  /* whole nanoseconds */
+    int64_t whole_ns;
     uint64_t fraction; /* fraction of a nanosecond, in units of 2^-40 ns; below 2^40 */
 } tm_pair;
 
@@ -178,7 +178,7 @@ typedef struct tm_cost {
 typedef struct tm_own_time {
     uint64_t group;
     uint64_t key;    /* key of the operation, as in tm_comm_record */
-    int64_t last_ns; /* its last begin */
+    int64_t last_ns; /* latest start of the operation */
     int64_t step;    /* -1 for none */
     int64_t rank;
     int64_t ns;
@@ -225,7 +225,8 @@ typedef struct tm_collectives {
                            job */
     int64_t violations_before; /* number of operations in which one rank ended before another had
                                   started, by the clocks as recorded; set by alignment */
-    int64_t worst_before_ns;   /* largest such lead */
+    int64_t worst_before_ns;   /* longest time by which a rank of them ended before another rank
+                                  started */
     /* result of the replay (replay/whatif/result.h); borrowed. It is set only on the first process,
      * and NULL without a replay. */
     const struct tm_replay_result *replay;

@@ -213,8 +213,8 @@ static bool begins_by(const void *element, const void *key) {
     return ((const annotation *)element)->begin_ns <= *(const int64_t *)key;
 }
 
-/* Returns the annotation that contains a time. If several annotations contain it, returns the one
- * that started last. */
+/* Returns the index of the annotation that contains a time; TM_NO_STEP if there is none. If several
+ * annotations contain it, returns the one that started last. */
 static int32_t step_at(const annotation *v, size_t n, int64_t time_ns) {
     size_t i = tm_bisect(v, n, sizeof *v, &time_ns, begins_by);
     while (i-- > 0 && time_ns < v[i].reach_ns)
@@ -223,7 +223,7 @@ static int32_t step_at(const annotation *v, size_t n, int64_t time_ns) {
     return TM_NO_STEP;
 }
 
-/* Returns whether annotation i contains a time and the next annotation starts later. */
+/* Returns whether annotation i contains a time, and the next annotation starts after this time. */
 static bool holds(const annotation *v, size_t n, int32_t i, int64_t time_ns) {
     return i != TM_NO_STEP && v[i].begin_ns <= time_ns && time_ns < v[i].end_ns &&
            ((size_t)i + 1 == n || time_ns < v[i + 1].begin_ns);

@@ -15,7 +15,7 @@ typedef struct tm_join {
     uint32_t first;     /* index that event 0 of the source gets in the target */
 } tm_join;
 
-/** The other trace. */
+/** The source trace. */
 typedef struct tm_join_from {
     const tm_track *tracks; /* [n_tracks] the name ids in them are those of the source */
     size_t n_tracks;

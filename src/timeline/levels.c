@@ -9,8 +9,7 @@
 
 enum {
     EXPONENT_MAX = 60, /* largest exponent of a bucket's width that fits an int64 */
-    FINER_MAX = 6      /* A caller may request a finer level than the default, which depends on the
-                          number of events. This is the maximum difference of the exponents. */
+    FINER_MAX = 6      /* a caller may request a level this many exponents finer than the default */
 };
 
 /* One level: the rows of all sub-tracks. */
@@ -191,7 +190,7 @@ static bool merge_others(level *l) {
     return true;
 }
 
-/* Adds the events of a piece. Now and then merges equal rows of buckets without busy time, so that
+/* Adds the events of a piece. At times, merges equal rows of buckets without busy time, so that
  * there are far fewer rows than events. */
 static bool add_piece(level *l, const events *e, size_t *limit) {
     for (size_t row = 0; row < e->piece->n_events; row++) {

@@ -26,16 +26,16 @@ typedef struct tm_level_sink {
 /**
  * Computes the levels of a timeline. Only one level is in memory at a time.
  *
- * In the finest level, a sub-track has at most 1 + (number of the rank's events) / TM_LEVEL_EVENTS
- * rows. Each further level joins pairs of buckets, until no sub-track has more than two rows. (Two
- * rows may remain, because the border of two buckets may lie within the job.) The finest level
- * comes first. The rows of a level are sorted by sub-track, then by begin. All levels of a
- * sub-track have the same sum.
+ * In the finest level, the sub-tracks together have at most 1 + (number of the rank's events) /
+ * TM_LEVEL_EVENTS rows, or no sub-track has more than two rows. Each further level joins pairs of
+ * buckets, until no sub-track has more than two rows. (Two rows may remain, because the border of
+ * two buckets may lie within the job.) The finest level comes first. The rows of a level are sorted
+ * by sub-track, then by begin. All levels of a sub-track have the same sum.
  *
  * @param timeline  a timeline whose clock and waits are known
  * @param rows      the rank's events; NULL: they are in the timeline
- * @param finest    exponent of the finest level; -1: the exponent depends on the number of events,
- *                  as described above
+ * @param finest    exponent of the finest level, which is raised if it would need too much memory;
+ *                  -1: the exponent depends on the number of events, as described above
  * @return          TM_OK; TM_ERR_FAULT if out of memory; the status of a failed sink
  */
 tm_status tm_levels_each(const tm_timeline *timeline, const tm_event_rows *rows, int finest,

@@ -68,8 +68,8 @@ static uint32_t call_of(calls *c, int64_t correlation) {
 }
 
 /* Returns whether the id of the last call that was found also belongs to unrelated calls. A call
- * that starts inside the first one is not unrelated: it is a lower layer (runtime and driver), or
- * another thread's work for the same launch. */
+ * that starts inside the first one is related: it is a lower layer (runtime and driver), or another
+ * thread's work for the same launch. */
 static bool is_one_of_several(const tm_raw_event *events, const calls *c) {
     const tm_raw_event *first = &events[c->launches[c->order[c->at]].event];
     int64_t end = first->begin_ns + first->duration_ns;

@@ -42,7 +42,6 @@ uint32_t tm_timeline_list(const tm_timeline *timeline, const char *text);
  */
 bool tm_timeline_metadata_whole(const tm_timeline *timeline, const tm_names *names, tm_vec *out);
 
-/** A list of ranks. */
 typedef struct tm_rank_list {
     tm_vec ranks; /* vector of int64_t, ascending; empty if the list was truncated ("...") or is no
                      list */

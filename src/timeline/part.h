@@ -51,9 +51,8 @@ typedef struct tm_part {
     tm_vec labels;   /* vector of tm_label, in file order */
     tm_vec metadata; /* vector of char: ,"key":value for each top-level value except the events */
     tm_vec marks;    /* vector of tm_mark, in file order */
-    tm_vec flows;    /* vector of tm_flow: a sample of the flows. It has the flows with (id &
-                        flow_mask) ==
-                        0 */
+    tm_vec flows; /* vector of tm_flow: a sample of the flows, which are those with (id & flow_mask)
+                     == 0 */
     uint64_t flow_mask;
     int64_t base_ns; /* base time; -1 if not found so far */
     int64_t begin;   /* file offset: 0, or the start of an event */

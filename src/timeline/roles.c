@@ -24,8 +24,8 @@ static bool is_bare(const tm_collective_attr *a) {
 }
 
 /* Removes all bare rows: those that an earlier classification added, and those of the trace that
- * contain nothing else. add_missing adds them again where they are needed. So roles depend only on
- * what was recorded. Returns the number of rows left. */
+ * contain nothing else. add_missing adds them again where they are needed, so that roles depend
+ * only on what was recorded. Returns the number of rows left. */
 static size_t keep_recorded(tm_collective_attr *rows, size_t n, const tm_names *names) {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {

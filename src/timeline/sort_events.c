@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns whether index a may come before index b. It may if the elements are in this order, or if
- * they are equal and a is the lower index. */
+/* Returns whether index a may come before index b: the elements are in this order, or they are
+ * equal and a is the lower index. */
 typedef bool in_order_of(const void *all, uint32_t a, uint32_t b);
 
 static bool events_in_order(const void *all, uint32_t a, uint32_t b) {

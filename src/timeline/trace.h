@@ -6,8 +6,8 @@
 #include "base/vec.h"
 #include "tmerge/timeline.h"
 
-/** Maximum length of a recording. Longer durations are errors. So are starts further than this from
- * other starts of the trace. */
+/** Maximum length of a recording. Longer durations, and starts further than this from other starts
+ * of the trace, are errors. */
 #define TM_DAY_NS INT64_C(86400000000000)
 
 /** Metadata entry of a rank whose trace has only the transfer part of communication: a kernel's
@@ -28,7 +28,7 @@ bool tm_trace_holds_transfers_alone(tm_text metadata);
 #define TM_OTHER_CATEGORIES "\"other_categories\":\""
 
 /** Entry that a reader adds to a rank's metadata: the profiler's own program that prints summaries
- * of calls, kernels and ranges by name. Its name and a quote follow. */
+ * of calls, kernels and ranges by name. The program's name and a quote follow. */
 #define TM_REPORTED_BY "\"reported_by\":\""
 
 /** Suffix of the `tid` of a thread's additional track, which shows the CPUs on which the thread

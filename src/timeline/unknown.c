@@ -4,7 +4,8 @@
  * for both ends of a kernel whose times could not be collected, which PyTorch 2.12 writes as "ts":
  * 0.000, "dur": 0.000. Other profilers write -1. A device clock that was never set counts from its
  * start. If such a value were taken as a time, the recording would seem to last for decades. But a
- * clock may really start at 0. So an event is removed only if no other event is near it.
+ * clock may really start at 0. So an event with such a time is removed only if it is isolated
+ * (is_alone).
  *
  * Other events have a start but no end, written as a duration of 0. With a coarse clock, short
  * kernels also have a duration of 0: PyTorch traces until 2022 have whole microseconds, and on TPUs
@@ -54,7 +55,7 @@ static bool is_far(const extent *x, int64_t begin_ns) {
 }
 
 /* Finds the usual time of the events from a sample: up to 127 starts after the clock's zero, evenly
- * spread over the file. Events may have two clocks. The later clock counts from the epoch. It is
+ * spread over the file. If events have two clocks, the later one counts from the epoch, and is
  * right if at least an eighth of the events have it. Returns false if nothing starts after zero. */
 static bool find_usual(const tm_trace *trace, extent *x) {
     enum { SAMPLES = 127 };
@@ -94,10 +95,10 @@ static int64_t find_tick(const tm_trace *trace, bool of_work) {
     return n >= TELLING ? tick : 0;
 }
 
-/* Returns whether GPU work with a duration of 0 has an unknown end. If it were just short, other
- * work would have durations of a few ticks. If hardly any work has a duration, the tick of host
- * events is used. In that case, the tick must be small, or there must be so much work without a
- * duration that it cannot all be short. */
+/* Returns whether GPU work with a duration of 0 has an unknown end. If such work were just short,
+ * other work would have durations of a few ticks. If hardly any work has a duration, the tick of
+ * host events is used. In that case, the tick must be small, or there must be so much work without
+ * a duration that it cannot all be short. */
 static bool lack_ends(const tm_trace *trace, int64_t n_zero) {
     const int64_t shortest_ns = 500; /* every GPU kernel or copy takes longer than this */
     const tm_raw_event *events = trace->events.data;

@@ -5,7 +5,6 @@
 
 #include "base/sorted.h"
 
-/* A member's arrival. */
 typedef struct arrival {
     int64_t begin_ns, end_ns, rank;
     size_t member; /* index among the operation's records */
@@ -222,8 +221,7 @@ tm_status tm_delay_begin(const tm_collectives *collectives, const tm_visit *visi
     return TM_OK;
 }
 
-/* Cost that was passed back to one rank, because the rank waited in one operation. It belongs to
- * one step. */
+/* Cost of one step that was passed back to one rank, because the rank waited in one operation. */
 typedef struct share {
     const tm_instance *instance;
     int64_t step, ns;
@@ -277,7 +275,7 @@ static int64_t weigh_shares(meeting *m, const tm_comm_record *members, const sha
                             size_t n) {
     int64_t total = 0;
     for (size_t i = 0; i < m->n; i++)
-        m->begun[i] = 0.0; /* indexed by member, not by arrival */
+        m->begun[i] = 0.0; /* until the loop below, `begun` is indexed by member, not by arrival */
     for (size_t i = 0; i < n; i++) {
         int64_t wait = tm_member_wait(&members[shares[i].member], shares[i].instance->last_ns);
         m->begun[shares[i].member] = (double)shares[i].ns / (double)wait;
@@ -290,8 +288,8 @@ static int64_t weigh_shares(meeting *m, const tm_comm_record *members, const sha
 }
 
 /* Splits the shares of one operation and step into whole nanoseconds. The exact parts are added up,
- * and each sum is rounded. A part in whole nanoseconds is the difference of two successive rounded
- * sums. So the parts add up exactly. */
+ * and each sum is rounded. The difference of two successive rounded sums is the part in whole
+ * nanoseconds, so the parts add up exactly. */
 static bool split_shares(const tm_comm_record *members, const share *shares, size_t n,
                          const double *fractions, tm_delay_flow *flow) {
     meeting m;

@@ -67,8 +67,8 @@ typedef struct tm_visit {
     uint8_t arrival; /* set by the owner: tm_arrival */
 } tm_visit;
 
-/** Cost of a rank's lateness in one operation, to be passed back. Sent to the process that holds
- * the rank. */
+/** Cost of a rank's lateness in one operation. Sent to the process that holds the rank, to be
+ * passed back. */
 typedef struct tm_pending_cost {
     int64_t rank, step; /* step: step of the operation in which other ranks waited */
     int64_t ns;
@@ -93,8 +93,8 @@ typedef struct tm_cost_share {
 tm_status tm_delay_visits(const tm_collectives *collectives, int owner, tm_vec *visits,
                           tm_error *err) TM_MUST_CHECK;
 
-/** Sorts participations that the holders have sent back. They are then in the order in which
- * tm_delay_visits made them. */
+/** Sorts participations that the holders have sent back into the order in which tm_delay_visits
+ * made them. */
 void tm_delay_sort(tm_vec *visits);
 
 /** Sets `together` in the participations that tm_delay_visits returned. `released` must be set in

@@ -12,7 +12,7 @@ tm_status tm_operation_values(const tm_collectives *collectives, tm_vec *values,
 /** Key by which operations are sorted: first by the sum of the members' waits, the largest first,
  * then by begin, then by their first kernel. Keys are sent as bytes. */
 typedef struct tm_worst_key {
-    int64_t wait_ns; /* -1: none */
+    int64_t wait_ns; /* -1: no operation */
     int64_t begin_ns, rank, event;
 } tm_worst_key;
 

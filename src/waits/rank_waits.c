@@ -344,8 +344,8 @@ static double rate_of(const owed *o) {
 
 /* Distributes n costs of one rank, group and step over the waits before their kernels. The kernels
  * are in order, so their ranges of waits begin and end in the same order, and one pass is enough.
- * The costs are added up wait by wait, and each sum is rounded. A wait gets the difference of two
- * successive rounded sums. */
+ * The costs are added up wait by wait, and each sum is rounded. The difference of two successive
+ * rounded sums is the share of a wait. */
 static bool sweep(const wait *waits, const owed *run, size_t n, tm_vec *cost_shares) {
     int64_t total = 0, given = 0;
     double rate = 0.0, sum = 0.0;

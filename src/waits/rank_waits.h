@@ -28,8 +28,8 @@ void tm_rank_waits_sort(tm_vec *visits);
 
 /**
  * Sets own_ns, all_ns and other_ns of the participations. all_ns and other_ns are sums of waits
- * that ended within a time range. This range starts at the end of the last operation after which
- * the group was together. It ends at the kernel's start.
+ * that ended between two times: the end of the last operation after which the group was together,
+ * and the kernel's start.
  *
  * @param visits  participations of all added ranks, sorted by tm_rank_waits_sort. `together`,
  *                `arrival` and `meets` must be set

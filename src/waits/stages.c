@@ -86,7 +86,7 @@ static bool list_ranks(const tm_stage_edge *edges, size_t n, tm_vec *stages) {
     return true;
 }
 
-/* Numbers the stages: a rank is one stage after the nearest rank that sends to it. Stage 0 must
+/* Numbers the stages: a rank is one stage after the lowest stage that sends to it. Stage 0 must
  * already be set. */
 static void number_stages(const tm_stage_edge *edges, size_t n, tm_vec *stages) {
     bool any = true;
@@ -126,7 +126,7 @@ static bool is_lower_sender(const void *edge, const void *rank) {
 }
 
 /* Returns whether the receiver of a transfer sent something before the transfer ended.
- * @param by_sender  [n] all transfers, sorted */
+ * @param by_sender  [n] all transfers, sorted by sender, then time */
 static bool is_exchange(const tm_stage_edge *edge, const tm_stage_edge *by_sender, size_t n) {
     const size_t first = tm_bisect(by_sender, n, sizeof *by_sender, &edge->to, is_lower_sender);
     return first < n && by_sender[first].from == edge->to &&

@@ -26,9 +26,9 @@ tm_status tm_stages_edges(const tm_collectives *collectives, tm_vec *edges,
  * lead to the next stage if its receiver sent something before the transfer ended. (In a ring, for
  * example, all ranks start to send at the same time.) Of the remaining transfers between two ranks,
  * the first one leads from the earlier to the later stage. A rank that sends before it receives
- * anything is stage 0; every other rank is one stage after its nearest predecessor. If a rank has
- * more than four partners, the job is not a pipeline (but an all-to-all of sends and receives), and
- * no rank gets a stage.
+ * anything is stage 0; every other rank is one stage after the lowest stage that sends to it. If a
+ * rank has more than four partners, the job is not a pipeline (but an all-to-all of sends and
+ * receives), and no rank gets a stage.
  *
  * @param edges   [n] of all processes, in any order; reordered and overwritten
  * @param stages  of tm_stage, appended to, ascending by rank

@@ -13,8 +13,8 @@ static const int64_t FOLLOWS_NS = 5000;
 static const int64_t INSIDE_NS = 1000;
 
 /* A compute kernel. The last three members are about all kernels that had started when this one
- * started, including itself. until_ns is their latest end. until_track is the stream of the kernel
- * with this end. other_ns is the latest end on all other streams. */
+ * started, including itself: their latest end, the stream of the kernel with this end, and the
+ * latest end on all other streams. */
 typedef struct span {
     int64_t begin_ns, end_ns;
     uint32_t track; /* first row of the kernel's stream */

@@ -14,24 +14,25 @@ static const int64_t WAITING_CALL_NS = 3000;
  * waited. There are two reasons. The clocks of device and host differ by microseconds. A copy of
  * pageable memory returns once its last part is staged. */
 static const int64_t EARLY_NS = 40000, EARLY_LEAST_NS = 20000;
-/* If a launch takes longer than this and ends later than its own event, it waited for this event.
- * (Copies of pageable memory do so.) */
+/* A launch that takes longer than this and ends after the event that it launched waited for this
+ * event. (Copies of pageable memory do so.) */
 static const int64_t PAGEABLE_NS = 20000;
 /*
  * A launch counts as a wait for room in the queue if it took more than FULL_NS and more than
  * FULL_TIMES the usual length of calls of its name, and if an event ended at most FULL_BEFORE_NS
  * before the end of the launch. If many events ended during the launch, this may be a coincidence.
- * In this case, the queue must also have been nearly full: it held FULL_SHARE of its maximum.
+ * In this case, the queue must also have been nearly full: it held FULL_SHARE of its maximum, which
+ * is at least FULL_LEAST.
  *
- * The number of launches in the queue is the larger of two counts. The first is the number of
- * launches whose work was not done when the waiting launch ended. The second is the number of
- * launches after the launch of the event. (Some of these may be done, on other streams.)
+ * The number of launches in the queue is the larger of two counts: the launches whose work was not
+ * done when the waiting launch ended, and the launches after the one that launched the event. (Some
+ * of the latter may be done, on other streams.)
  */
 static const int64_t FULL_NS = 20000, FULL_BEFORE_NS = 20000;
 enum { FULL_TIMES = 5, FULL_LEAST = 32 };
 static const double FULL_SHARE = 0.75, SHORT_SHARE = 0.02;
-/* If no waits are recorded, a thread without recorded events for at least this long counts as
- * waiting. */
+/* If no waits are recorded, a thread counts as waiting if it has no recorded events for at least
+ * this long. */
 static const int64_t DARK_NS = 1000000;
 
 typedef struct thread {
@@ -111,7 +112,7 @@ static uint32_t *order_by_end(const tm_vec *parts, size_t offset) {
 }
 
 /* Returns how many events had ended by @p ns. Sorts the events on first use, because most ranks
- * never need this. */
+ * need no order by end. */
 static size_t n_ended_by(host_walk *w, int64_t ns) {
     size_t low = 0, high = w->m->draft->events.n;
     if (!w->ended)
@@ -157,8 +158,8 @@ static bool add_wait_for(host_walk *w, uint32_t event, const tm_part_call *call)
     return tm_maker_cause(w->m, &cause);
 }
 
-/* Returns how long calls of a name take if they do not wait [ns]. The result is near the minimum,
- * because most launches wait if the queue is full. It is computed on first use. */
+/* Returns how long calls of a name take if they do not wait [ns]. Only SHORT_SHARE of the calls are
+ * shorter than this, because most launches wait if the queue is full. Computed on first use. */
 static int64_t usual_length(host_walk *w, uint32_t name) {
     const uint32_t *names = w->m->draft->timeline->name;
     size_t known = w->usual_names.keys.n;
@@ -211,8 +212,8 @@ static bool count_ahead(host_walk *w) {
     return true;
 }
 
-/* Returns whether so few events ended during the call that the chance of an end just before the
- * call's end is below 1 %. */
+/* Returns whether only few events ended during the call, so that one of them ends in the call's
+ * last FULL_BEFORE_NS by chance with a probability below 1 %. */
 static bool ends_with_one(host_walk *w, const tm_part_call *call) {
     const size_t n = n_ended_by(w, call->end_ns) - n_ended_by(w, call->begin_ns);
     return (call->end_ns - call->begin_ns) / FULL_BEFORE_NS >= 100 * (int64_t)n;
@@ -304,8 +305,8 @@ static void find_dark(host_walk *w, const tm_part_call *call, int64_t since, int
     }
 }
 
-/* Returns the spans on a call's thread that started before the call. Leaves out those that had
- * ended when the thread's previous call started. */
+/* Returns the spans on a call's thread that started before the call, except spans that had ended
+ * when the thread's previous call started. */
 static const tm_part_span *spans_before(const host_walk *w, const tm_part_call *call, size_t *n) {
     const tm_part_span *spans = w->m->draft->spans.data;
     thread *at = &w->threads[call->thread];
@@ -363,7 +364,8 @@ static uint32_t find_wait(const host_walk *w, const tm_part_call *call, int64_t 
     return TM_NO_PART;
 }
 
-/* Returns the flags of a host activity that took at least half of the last @p ns before a call. */
+/* Returns flags for loading data and for garbage collection. A flag is set if its activity took at
+ * least half of the last @p ns before a call. */
 static uint8_t spent_in(const host_walk *w, const tm_part_call *call, int64_t since, int64_t ns) {
     int64_t in[2] = {0}, reach[2] = {since, since}; /* [0] loading data, [1] garbage collection */
     size_t n;
@@ -386,7 +388,7 @@ static const int64_t BLOCKED_NS = 50000;
 
 /* If the device was busy for at least half of the time between two calls, and then had no work
  * left, adds its busy time to blocked_ns. Without recorded waits, it is unknown whether the host
- * worked or waited in this time. */
+ * worked or waited during the busy time. */
 static void count_blocked(host_walk *w, const tm_part_call *call, int64_t since) {
     const int64_t gap = call->begin_ns - since;
     const uint32_t last = gap >= BLOCKED_NS ? last_to_end(w) : TM_NO_PART;
@@ -418,7 +420,7 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
     const bool known = last != TM_NO_PART;
     if (!known && !w->of_cpu && !w->m->draft->syncs)
         count_blocked(w, call, since);
-    /* between the operators of a CPU rank, a thread waits */
+    /* a thread of a CPU rank waits between its operators */
     if (!known && w->of_cpu && edge.ns > DARK_NS) {
         dark = since;
         lit = call->begin_ns;
@@ -438,7 +440,7 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
         edge.peer_ns = lit - (end > dark ? end : dark);
         w->m->unseen = true;
     }
-    if (end > dark) { /* the time after the wait is also host time */
+    if (end > dark) { /* the time after the event's end is also host time */
         tm_new_edge wait = edge;
         wait.ns = call->begin_ns - end;
         wait.peer_ns = edge.flags & TM_EDGE_UNSEEN ? edge.peer_ns : wait.ns;
@@ -451,9 +453,9 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
     return tm_maker_edge(w->m, tm_call_begin(w->m, c), &edge);
 }
 
-/* Returns the call that leads to call @p c: the previous call of its thread. If another thread
- * handed over to this thread (forward to autograd and back), it is the rank's call that ended
- * last. */
+/* Returns the call that leads to call @p c. This is the previous call of its thread, or the rank's
+ * call that ended last if another thread handed over to this thread (forward to autograd and
+ * back). */
 static uint32_t source_of(host_walk *w, uint32_t c) {
     const tm_part_call *call = call_at(w, c);
     while (w->n_ended < w->m->draft->calls.n &&

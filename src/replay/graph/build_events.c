@@ -100,8 +100,8 @@ bool tm_maker_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t
     return cause.from_ns > ns || tm_maker_cause(m, &cause);
 }
 
-/* If the start of an event is unexplained, finds the operations that ended shortly before it and
- * that lack the rank's kernel. Adds these operations as causes. */
+/* If the start of an event is unexplained, adds as causes the operations that ended shortly before
+ * it and that lack the rank's kernel. */
 static bool add_missing(tm_maker *m, int64_t ns) {
     size_t v = m->n_named, behind = m->n_visits;
     if (v == behind || tm_maker_lag(m, ns) <= MISSING_LAG_NS)

@@ -136,8 +136,8 @@ static bool add_ends(tm_maker *m, size_t *next, uint32_t parts) {
     return true;
 }
 
-/* Adds the end of the warm-up. It is reached when all events before the first step have ended and
- * the first launch of the step has started. */
+/* Adds the end of the warm-up: the time when all events before the first step have ended, and the
+ * first launch of the first step has started. */
 static bool add_warm_up(tm_maker *m, uint32_t part) {
     const tm_part_event *events = m->draft->events.data;
     const size_t n_tracks = m->draft->timeline->n_tracks;
@@ -168,7 +168,7 @@ static bool add_warm_up(tm_maker *m, uint32_t part) {
 static bool add_steps(tm_maker *m) {
     const tm_timeline *t = m->draft->timeline;
     const uint32_t parts = 2 * (uint32_t)(m->draft->events.n + m->draft->calls.n);
-    /* for each step: index after the last edge that leads to the step's end */
+    /* for each step: index after its last edge in the list of edges to ends of steps */
     size_t *behind = calloc(t->n_steps + 2, sizeof *behind);
     bool ok = behind && add_ends(m, behind, parts);
     for (size_t k = 0; k < t->n_steps && ok; k++) {
@@ -197,10 +197,9 @@ static bool cut_edge(tm_maker *m, size_t i, int64_t from_ns) {
     return tm_weights_set(&m->weights, i, &weight);
 }
 
-/* If an edge starts before the root and ends after the root, only the part after the root remains:
- * the root becomes the edge's source. Work before the root belongs to no step, so no scenario may
- * remove it from a step. Only calls start before the root, never GPU events. False when out of
- * memory. */
+/* An edge that starts before the root and ends after it keeps only the part after the root: the
+ * root becomes its source. Work before the root belongs to no step, so no scenario may remove it
+ * from a step. Only calls start before the root, never GPU events. False when out of memory. */
 static bool cut_at_root(tm_maker *m) {
     const tm_part_call *calls = m->draft->calls.data;
     const uint32_t first = tm_call_begin(m, 0);

@@ -141,9 +141,9 @@ static uint32_t *find_first(const tm_maker *m) {
     return first;
 }
 
-/* Copies the edges that lead to a node from [first, behind) into the graph, from index *n on.
- * Advances *n. Leaves out edges whose source is a later node. If the copied edges do not explain
- * the node's recorded time, adds an edge from the root. False when out of memory. */
+/* Copies the edges that lead to a node, which are [first, behind) in @p m, into the graph, from
+ * index *n on. Advances *n. Leaves out edges whose source is a later node. If the copied edges do
+ * not explain the node's recorded time, adds an edge from the root. False when out of memory. */
 static bool place_into(const tm_maker *m, uint32_t node, uint32_t first, uint32_t behind,
                        const uint32_t *place, size_t *n) {
     const tm_loose_edge *edges = m->edges.data;
@@ -186,8 +186,8 @@ static bool resize_edges(tm_graph *g, size_t n) {
     return true;
 }
 
-/* Sets the edges of all nodes. At first, the graph has room only for the edges in @p m. More room
- * is made when edges from the root are added, which is rare.
+/* Sets the edges of all nodes. The graph first has room only for the edges in @p m. It gets more
+ * room when edges from the root are added, which is rare.
  * @param first  see find_first */
 static bool place_all(tm_maker *m, const uint32_t *first, const uint32_t *place) {
     tm_graph *g = m->graph;

@@ -93,8 +93,7 @@ void tm_call_classes_free(tm_call_classes *classes) {
     classes->known = NULL;
 }
 
-/* Returns the kind + 1 (low four bits) and the flags (high four bits) of a name. A name is
- * classified on first use. */
+/* Returns the entry of a name in `known`. Classifies the name on first use. */
 static uint8_t known(tm_call_classes *classes, uint32_t name) {
     uint8_t *known = &classes->known[name];
     if (*known == 0) {

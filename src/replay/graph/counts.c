@@ -48,8 +48,7 @@ typedef struct place {
 typedef struct walk {
     const tm_draft *draft;
     const tm_keys *uneven;
-    /* owned; [steps + 1] at index 1 + i: number of communication events launched in step i so far
-     */
+    /* owned; [steps + 1] element i + 1: number of communication events launched in step i so far */
     uint32_t *stretch;
     tm_keys keys;  /* of place */
     tm_vec counts; /* vector of uint32_t */

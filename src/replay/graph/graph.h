@@ -54,10 +54,10 @@ enum {
     /* only one other rank has an edge at this place, so it is unknown which of the two times is
      * normal */
     TM_EDGE_PAIR = 16,
-    TM_EDGE_OVER = 32,  /* over_ns of the weight has no recorded explanation */
+    TM_EDGE_OVER = 32,  /* a part of the weight, over_ns, has no recorded explanation */
     TM_EDGE_UNSEEN = 64 /* host time between two steps that contains a long time without recorded
                            events. Set only on a rank without recorded waits. No scenario changes
-                           the long time. Until ranks are compared, peer_ns holds the long time */
+                           this long time. Until ranks are compared, it is in peer_ns */
 };
 
 /** Values of tm_edge.from for sources that are not nodes. TM_FROM_ROOT is the root. TM_FROM_VISIT +
@@ -66,10 +66,10 @@ enum {
 #define TM_FROM_VISIT UINT32_C(0x80000000)
 
 /** Step number of the warm-up. The warm-up is not a step: it is GPU work, such as loading a model,
- * that was launched before the first marked step and ended before that step started. If a job has a
- * warm-up, its first step counts from the time when the last rank started this step. Otherwise, its
- * first step counts from the job's first GPU event. The warm-up precedes all steps in graphs and on
- * paths. No row has this step. */
+ * that was launched before the first marked step and ended before that step started. If a job has
+ * a warm-up, its first step counts from the time when the last rank started this step. Otherwise,
+ * its first step counts from the job's first GPU event. The warm-up precedes all steps in graphs
+ * and on paths. No table has a row for it. */
 #define TM_STEP_LEAD_IN (INT64_MIN + 1)
 
 /** Value of tm_graph_visit.node if the rank's kernel is missing. The rank then does not arrive at
@@ -197,9 +197,8 @@ static inline tm_weight tm_graph_weight(const tm_graph *graph, const tm_edge *ed
  * graph->apart is full. */
 bool tm_graph_weigh_apart(tm_graph *graph, tm_edge *edge, const tm_weight *weight) TM_MUST_CHECK;
 
-/** Sets the weight of an edge. Before the first call, the edge's weight must be 0. Returns false
- * when out of memory, or if more than 2 x TM_EDGE_MORE weights of the graph do not fit into their
- * edges. */
+/** Sets the weight of an edge, which must be 0 before the first call. Returns false when out of
+ * memory, or if more than 2 x TM_EDGE_MORE weights of the graph do not fit into their edges. */
 static inline bool tm_graph_weigh(tm_graph *graph, tm_edge *edge, const tm_weight *weight) {
     const int64_t more = weight->peer_ns - weight->ns;
     if (edge->ns == TM_EDGE_NS || weight->over_ns != 0 || weight->ns <= -TM_EDGE_NS ||

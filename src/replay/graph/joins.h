@@ -1,5 +1,5 @@
-/* Collects the operations in which ranks wait for one another. Makes the ranks' participations,
- * which are sent to the processes that hold the ranks. */
+/* Finds the operations in which ranks wait for one another, and each rank's participations in them.
+ * The participations are sent to the processes that hold the ranks. */
 #ifndef TMERGE_REPLAY_JOINS_H
 #define TMERGE_REPLAY_JOINS_H
 

@@ -126,8 +126,8 @@ static tm_ways *own_ways(tm_label_pool *pool, tm_labels *labels, size_t more) {
     return labels->ways = own;
 }
 
-/* Merges way k of @p b into way i of @p a, after making way k longer by pool->apart. Both ways must
- * have the same source. */
+/* Makes way k of @p b longer by pool->apart, and merges it into way i of @p a, which has the same
+ * source. */
 static void take_way(const tm_label_pool *pool, tm_ways *a, size_t i, const tm_ways *b, size_t k) {
     const size_t width = pool->width;
     const uint8_t raised = pool->lanes->raise(a->ns + i * width, b->ns + k * width, pool->apart,
@@ -139,8 +139,8 @@ static void take_way(const tm_label_pool *pool, tm_ways *a, size_t i, const tm_w
     a->news = a->news || raised || came;
 }
 
-/* Adds way k of @p b, made longer by pool->apart, as way i of @p a. No way of @p a may have the
- * same source. */
+/* Adds way k of @p b, made longer by pool->apart, as way i of @p a, which has no way from this
+ * source yet. */
 static void add_way(const tm_label_pool *pool, tm_ways *a, size_t i, const tm_ways *b, size_t k) {
     const size_t width = pool->width;
     pool->lanes->set(a->ns + i * width, b->ns + k * width, pool->apart, a->most, k + 1 == b->n,

@@ -16,11 +16,11 @@
 typedef struct tm_ways {
     _Alignas(TM_LINE) struct tm_ways *next; /* free list */
     size_t n;
-    size_t size;  /* index in pool->ways of the free list for ways of this capacity */
-    size_t users; /* number of labels that use these ways. If several labels use the ways, the ways
-                     must not be changed */
+    size_t size;      /* index in pool->ways of the free list for ways of this capacity */
+    size_t users;     /* number of labels that use these ways. Ways with several users must not be
+                         changed */
     uint64_t settled; /* value of reduction.now when redundant ways were last removed. `came` and
-                         `grew` mark what changed since then */
+                         `grew` mark later changes */
     uint64_t number;  /* version number: ways with equal numbers have equal contents */
     /* version number of other ways, W, that these ways already contain; 0 if there are none.
      * Merging W changes nothing, unless W was made longer by more than `most` */

@@ -70,8 +70,8 @@ static inline uint32_t tm_call_end(const tm_maker *m, uint32_t call) {
     return tm_call_begin(m, call) + 1;
 }
 
-/* Makes room for @p n more edges. The caller must set these edges, and add their number to edges.n.
- * False when out of memory. */
+/* Makes room for @p n more edges, which the caller must set and count in edges.n. False when out of
+ * memory. */
 bool tm_maker_grow(tm_maker *m, size_t n);
 static inline bool tm_maker_room(tm_maker *m, size_t n) {
     return m->edges.n + n <= m->room || tm_maker_grow(m, n);

@@ -1,7 +1,7 @@
 /* A rank's operations. They are used for traces that record operations of the training loop instead
  * of kernels. The types of the operations and the pipeline schedule show which operation follows
- * which. Times hardly matter for this. The method is that of "Understanding Stragglers in Large
- * Model Training Using What-if Analysis" (OSDI 2025). */
+ * which; times are hardly needed. The method is that of "Understanding Stragglers in Large Model
+ * Training Using What-if Analysis" (OSDI 2025). */
 #ifndef TMERGE_REPLAY_OPS_EVENTS_H
 #define TMERGE_REPLAY_OPS_EVENTS_H
 

@@ -6,8 +6,8 @@
 #include "base/sorted.h"
 #include "ops_visits.h"
 
-/* A transfer that ends more than this before its last member starts is an error. Its time then
- * counts as 0, as in the paper. */
+/* If a transfer ends more than this before its last member starts, its times are wrong. Its
+ * duration then counts as 0, as in the paper. */
 static const int64_t TOO_EARLY_NS = 10000000;
 
 bool tm_ops_ask_ends(const tm_ops_draft *draft, uint32_t rank, int32_t origin, tm_vec *members) {

@@ -3,10 +3,10 @@
  *
  * A member arrives at an operation when all operations that the member follows have ended. J is the
  * time of the last arrival. The time from J to the recorded start of the operation is unexplained
- * (launches, loading of data). If an operation joins no ranks, its unexplained time starts when the
- * last operation that it follows ends, and ends when the operation itself starts. Unexplained times
- * are the weights of edges of kind GAP. All other times are explained. A step starts when all ranks
- * have ended the previous step. */
+ * (launches, loading of data). If an operation joins no ranks, the unexplained time is from the end
+ * of the last operation that it follows to its own start. Unexplained times are the weights of
+ * edges of kind GAP. All other times are explained. A step starts when all ranks have ended the
+ * previous step. */
 #ifndef TMERGE_REPLAY_OPS_GRAPH_H
 #define TMERGE_REPLAY_OPS_GRAPH_H
 
@@ -14,7 +14,7 @@
 #include "replay/graph/graph.h"
 
 /** A member of an operation that joins ranks, or of the end of a step. Sent as bytes to the process
- * that collects the members. This process sends it back as the answer. */
+ * that collects the members, and back as the answer. */
 typedef struct tm_ops_member {
     uint64_t operation;
     int64_t arrival_ns; /* arrival of the member; in the answer: latest arrival of all members */
@@ -29,16 +29,15 @@ typedef struct tm_ops_member {
 /** Appends the ends of a rank's steps, for the first exchange. False when out of memory. */
 bool tm_ops_ask_ends(const tm_ops_draft *draft, uint32_t rank, int32_t origin, tm_vec *members);
 
-/** Computes arrival_ns of all operations. Then appends the operations that join ranks, for the
- * second exchange. Before this call, the answers of the first exchange must have been taken. False
- * when out of memory. */
+/** Computes arrival_ns of all operations, which requires the answers of the first exchange. Then
+ * appends the operations that join ranks, for the second exchange. False when out of memory. */
 bool tm_ops_ask_joins(tm_ops_draft *draft, uint32_t rank, int32_t origin, tm_vec *members);
 
 /** Sets the times of each member to the latest times of all members of the same operation.
  * @p members must contain all members of each operation. */
 void tm_ops_answer(tm_vec *members);
 
-/** Stores an answer. */
+/** Stores an answer of either exchange in the draft. */
 void tm_ops_take(tm_ops_draft *draft, const tm_ops_member *answer);
 
 /** A time for each type of operation. */

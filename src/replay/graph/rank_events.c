@@ -251,7 +251,7 @@ static bool add_events(tm_draft *d, uint32_t *marks, const tm_timebase *base) {
     return ok && link_streams(d) && count_places(d);
 }
 
-/* Returns whether the trace records the host's waits for the GPU. It does if there is a waiting
+/* Returns whether the trace records the host's waits for the GPU, i.e. whether there is a waiting
  * call after the first launch. (An earlier call, such as the cudaFree that creates a context, had
  * nothing to wait for.) */
 static bool has_syncs(const tm_draft *d) {

@@ -54,7 +54,7 @@ typedef struct tm_part_pause {
     uint32_t row;
 } tm_part_pause;
 
-/** How often a name occurs in a step. GPU events are counted, and calls that launched no event. */
+/** How often a name occurs in a step: as a GPU event, or as a call that launched no event. */
 typedef struct tm_part_count {
     uint32_t name;
     int32_t step;
@@ -128,8 +128,8 @@ static inline int64_t tm_draft_end(const tm_timeline *timeline, uint32_t row, in
 /** Returns whether an event belongs to no step and was launched before the first step. */
 bool tm_warm_up_has(const tm_draft *draft, const tm_part_event *event);
 
-/** Finds the earliest step that has events. Returns the index of the event that was launched first
- * in this step. Returns TM_NO_PART if no step has events. */
+/** Returns the index of the event that was launched first in the earliest step that has events;
+ * TM_NO_PART if no step has events. */
 uint32_t tm_warm_up_after(const tm_draft *draft);
 
 /** Returns a hash of an event's name and occurrence index. The hash is equal on all ranks that run

@@ -131,8 +131,8 @@ static int by_event(const void *a, const void *b) {
     return (x->source > y->source) - (x->source < y->source);
 }
 
-/* Keeps an inferred wait only if the stream of its event waited for a stream that is not recorded.
- * Removes the other inferred waits. */
+/* Removes inferred waits. Keeps only those of an event that is the first on its stream after a
+ * recorded wait for a stream that the trace does not contain. */
 static bool keep_blind(const tm_recorded *r, tm_vec *waits) {
     const tm_asked *v = r->blind.data;
     tm_part_wait *w = waits->data;

@@ -10,9 +10,9 @@ typedef struct tm_asked {
     int64_t call_ns;   /* start of the call, since the root */
     int64_t stream;    /* stream that waits; -1: the host waits */
     int64_t on_stream; /* stream that is waited for */
-    int64_t until_ns;  /* the wait is for all work that was launched on on_stream before this time.
-                          The time is the start of the call or, if the wait is for a CUDA event, the
-                          start of the call that recorded this CUDA event */
+    int64_t until_ns; /* the wait is for all work launched on on_stream before this time. For a CUDA
+                         event, this is the start of the call that recorded the event; otherwise, it
+                         is call_ns */
 } tm_asked;
 
 typedef struct tm_recorded {
@@ -22,7 +22,7 @@ typedef struct tm_recorded {
     tm_vec asked; /* vector of tm_asked, ascending in call: waits for a stream that the trace
                      contains */
     tm_vec blind; /* vector of tm_asked: waits of streams for a stream that the trace does not
-                     contain. For these waits, the source must be inferred */
+                     contain. Which event they waited for must be inferred */
     bool streams; /* `asked` contains waits of streams. Only waits in `blind` are then inferred */
     int64_t n_guessed; /* number of inferred waits that tm_recorded_waits kept */
 } tm_recorded;
@@ -35,8 +35,8 @@ void tm_recorded_free(tm_recorded *recorded);
 
 /** Adds the recorded waits of streams to @p waits. Call this only if `streams` is set. TM_OK;
  * TM_ERR_FAULT.
- * @param waits  vector of tm_part_wait, with the waits that tm_pairs_pick inferred. The function
- *               keeps only the inferred waits that stand for a wait in `blind`. */
+ * @param waits  vector of tm_part_wait, with the waits that tm_pairs_pick inferred. Of these, only
+ *               the waits that stand for a wait in `blind` are kept. */
 tm_status tm_recorded_waits(tm_recorded *recorded, tm_vec *waits, tm_error *err) TM_MUST_CHECK;
 
 /** Returns the wait that a host call requested; NULL if none is recorded. @p call is a row. */

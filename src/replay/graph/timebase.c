@@ -26,8 +26,8 @@ tm_status tm_timebase_cut(tm_timebase *base, tm_vec *recorded, tm_error *err) {
     if (recorded->n == 0)
         return TM_OK;
     qsort(recorded->data, recorded->n, recorded->size, by_begin);
-    /* If profilers were still starting after the root, the time until all of them had started is a
-     * cut, too. */
+    /* If profilers were still starting after the root, the time until all of them had started is
+     * also cut out. */
     int64_t reach_ns = base->root_ns, before_ns = 0;
     for (size_t i = 0; i < recorded->n; i++) {
         const tm_cut cut = {reach_ns, v[i].begin_ns, before_ns};

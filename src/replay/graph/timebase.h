@@ -1,6 +1,6 @@
 /* Replay time is the time since the root, i.e. since the start of the job's first GPU event. It
- * leaves out the times in which no rank recorded. Such a time belongs to no step, and nothing
- * before such a time is the cause of anything after it. */
+ * leaves out the times in which no rank recorded. Such a time belongs to no step, and no event
+ * before it is the cause of an event after it. */
 #ifndef TMERGE_REPLAY_TIMEBASE_H
 #define TMERGE_REPLAY_TIMEBASE_H
 

@@ -35,9 +35,9 @@ tm_status tm_pairs_survey(const tm_draft *draft, tm_pairs *pairs, tm_error *err)
  * Infers the waits of a rank.
  *
  * An event may have waited if a call made a stream wait after the launch of the previous event on
- * the event's stream. The event then waited for one event of every other stream. This is the latest
- * event that was launched before the waiting event, that had ended when the waiting event started,
- * and whose pair is not in `broken`.
+ * the event's stream. It then waited for one event of every other stream. This is the latest event
+ * that was launched before the waiting event, that had ended when the waiting event started, and
+ * whose pair is not in `broken`.
  *
  * If the rank has no calls that make a stream wait, each event may have waited. The pair must then
  * also be in `tight`.

@@ -57,9 +57,9 @@ typedef struct tm_reduce_room {
     tm_vec from;       /* vector of uint32_t: key of the source of each link, ordered by target */
     tm_vec ns;         /* vector of int64_t: [links][width] */
     tm_vec alive;      /* vector of uint8_t: [links] see tm_ways */
-    tm_vec implied; /* vector of uint8_t, one bit for each rank. First, for each way to the current
-                       node: whether the way is redundant. Then, for each way: whether it starts
-                       at one of the rank's latest operations */
+    tm_vec implied; /* vector of uint8_t, one bit for each rank. The first half: whether each way to
+                       the current node is redundant. The second half: whether each way starts at
+                       one of the rank's latest operations */
 } tm_reduce_room;
 
 void tm_reduce_room_free(tm_reduce_room *room);

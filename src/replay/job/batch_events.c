@@ -86,7 +86,7 @@ static void drop(tm_drafts *d, size_t i) {
 }
 
 static void add_leader(tm_drafts *d, uint32_t i) {
-    /* this rank is no longer one of the latest, so later ranks are not compared with it */
+    /* `past` leaves `latest`, so later ranks are not compared with it */
     const uint32_t past = d->latest[TM_DRAFTS_LATEST - 1];
     if (d->n_latest == TM_DRAFTS_LATEST && d->bytes > d->most_bytes && !d->ranks[past].leads)
         drop(d, past);

@@ -12,13 +12,12 @@
  * drafts take more memory than this, older drafts are freed. */
 enum { TM_DRAFTS_LATEST = 4, TM_DRAFTS_BYTES = 32 << 20 };
 
-/** State of a rank. */
 typedef struct tm_drafts_rank {
-    tm_warm_up before; /* warm-up */
-    uint32_t leader;   /* index of the rank whose draft this rank uses: its own or an earlier one */
-    bool leads;        /* another rank uses this rank's draft */
-    bool kept;         /* this rank's draft is in memory */
-    bool warm_up;      /* set by the caller; see tm_draft */
+    tm_warm_up before;
+    uint32_t leader; /* index of the rank whose draft this rank uses: its own or an earlier one */
+    bool leads;      /* another rank uses this rank's draft */
+    bool kept;       /* this rank's draft is in memory */
+    bool warm_up;    /* set by the caller; see tm_draft */
 } tm_drafts_rank;
 
 typedef struct tm_drafts {

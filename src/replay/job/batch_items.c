@@ -12,8 +12,8 @@ static bool is_work(const tm_edge *edge) {
     return edge->kind == TM_EDGE_COMPUTE || edge->kind == TM_EDGE_COPY;
 }
 
-/* Like item_of in peers.c, with one difference: a lag always belongs to an item, because a part of
- * the lag may be unexplained on some rank. */
+/* Like item_of in peers.c, except that a lag always belongs to an item, because a part of the lag
+ * may be unexplained on some rank. */
 static uint32_t item_of(const tm_batch_items *items, const tm_graph *g, uint32_t node,
                         const tm_edge *edge) {
     if (is_work(edge))
@@ -25,8 +25,9 @@ static uint32_t item_of(const tm_batch_items *items, const tm_graph *g, uint32_t
     return is_lag(edge) && g->parts[node] < 2 * items->n_events ? g->parts[node] / 2 : NO_ITEM;
 }
 
-/* Returns the weight of its item to which an edge contributes. If several lags lead to a node, only
- * the first lag contributes. *reported is set when this first lag was found. */
+/* Returns which weight of @p item an edge contributes to. If several lags lead to a node, only the
+ * first one contributes.
+ * @param reported  whether a lag of the node already contributes; updated */
 static tm_item_tells tells(const tm_graph *g, uint32_t node, const tm_edge *edge, uint32_t item,
                            bool *reported) {
     if (edge->kind == TM_EDGE_HOST || (is_work(edge) && g->parts[node] / 2 == item))
@@ -56,10 +57,10 @@ static void number_slots(tm_batch_items *items, const tm_graph *g) {
     }
 }
 
-/* Counts or places the edges, for a counting sort of edges by item. The first call, with @p count,
- * counts the edges of item i in first[i + 2]. The caller then adds up the counts, so that first[i +
- * 1] is the index of item i's first edge. The second call places the edges. While doing so, it
- * advances first[i + 1] to the end of item i's edges, where the edges of item i + 1 start. */
+/* One of two passes of a counting sort of edges by item. The first pass, with @p count, counts the
+ * edges of item i in first[i + 2]. The caller then adds up the counts, so that first[i + 1] is the
+ * index of item i's first edge. The second pass places the edges, and thereby advances first[i + 1]
+ * to the end of item i's edges, where the edges of item i + 1 start. */
 static void list_edges(tm_batch_items *items, const tm_graph *g, bool count) {
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         bool reported = false;

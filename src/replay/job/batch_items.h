@@ -5,7 +5,7 @@
 
 #include "replay/graph/graph.h"
 
-/** The weight of its item (a member of tm_peer_weights) to which an edge contributes. */
+/** Which weight of its item an edge contributes to. The weights are members of tm_peer_weights. */
 typedef enum tm_item_tells {
     TM_TELLS_NONE,
     TM_TELLS_FIRST,  /* first_ns, the maximum of these edges */

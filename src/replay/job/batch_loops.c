@@ -221,8 +221,8 @@ static void set_item(const tm_batch *batch, size_t item, const compared *is, boo
 }
 
 /*
- * Sets the compared time of an item that most ranks of the role do not run. It becomes the time of
- * the work that these ranks run instead. Returns whether the time of at least one rank was set.
+ * Sets the compared time of an item that most ranks of the role do not run to the time of the work
+ * that these ranks run instead. Returns whether the time of at least one rank was set.
  *
  * @param of  [TM_LANES] factors of each rank
  */
@@ -248,8 +248,7 @@ static bool compare_extra(const tm_batch *batch, size_t item, const tm_peer_plac
     return any;
 }
 
-/* Sets the peers' times of an item whose place is missing on most ranks of the role, or on all
- * other ranks. */
+/* Sets the peers' times of an item at a rare place. */
 static void set_rare(const tm_batch *batch, size_t item, const tm_peer_places *places,
                      const tm_extra_factors *const *of, tm_batch_workspace *workspace) {
     const uint32_t place = batch->items->places[item], known = places->known[place];
@@ -287,7 +286,6 @@ static void find_peers(const tm_batch *batch, const tm_peer_places *places,
     }
 }
 
-/* Results by rank. */
 typedef struct slacks {
     row least, near;
 } slacks;
@@ -305,7 +303,7 @@ static inline void find_node(const row *late, const row *ns, int64_t below_ns, s
     }
 }
 
-/* Lowers the latest time of an edge's source to what the edge's target allows. */
+/* Lowers the latest time of an edge's source to the latest time that the edge's target allows. */
 static inline void bring_down(const row *late, const row *by, row *from) {
     for (size_t i = 0; i < PARTS; i++) {
         const some ends = late->of[i] - (by->of[i] & (late->of[i] != INT64_MAX));

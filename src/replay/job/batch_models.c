@@ -96,7 +96,7 @@ static bool same_parts(const tm_model *model, const tm_draft *d) {
 }
 
 /* Returns whether the rank of @p m has operations at the same events as the model, and the same
- * step numbers. If so, the ends of steps are also equal. */
+ * step numbers. Its ends of steps are then equal, too. */
 static bool same_boundaries(const tm_model *model, const tm_maker *m) {
     const tm_timeline *a = model->timeline, *b = m->draft->timeline;
     const tm_graph_visit *x = model->graph->visits.data, *y = m->graph->visits.data;
@@ -121,8 +121,8 @@ static bool is_like(const tm_model *model, const tm_maker *m) {
 }
 
 /* Returns the times of a rank in this order: the starts and ends of all items, the ends of steps
- * and of the warm-up, the root, and the rank's operations. At the end of the array, there is room
- * for one more value for each part. Returns NULL when out of memory. */
+ * and of the warm-up, the root, and the rank's operations. The array ends with room for one more
+ * value for each part. Returns NULL when out of memory. */
 static int64_t *find_times(const tm_maker *m, tm_vec *times) {
     const tm_part_event *events = m->draft->events.data;
     const tm_part_call *calls = m->draft->calls.data;
@@ -179,9 +179,9 @@ static const int64_t UNREACHED = INT64_MIN / 4;
 /* Stores the weights of all edges in the batch. Sets @p reached [model->n_ends] to the time at
  * which each part happens according to its edges.
  *
- * Returns false if this rank cannot join the batch. There are three possible reasons. The rank
- * leaves out other edges than the model. An edge has unexplained time, but no slot. A weight is
- * long, but its edge has no wide row. */
+ * Returns false if this rank cannot join the batch, for one of three reasons: it leaves out other
+ * edges than the model; an edge has unexplained time, but no slot; or a weight is long, but its
+ * edge has no wide row. */
 static bool take_weights(const tm_model *model, const tm_maker *m, const int64_t *ns,
                          int64_t *reached, tm_batch *batch) {
     const place_of_edge *at = model->edges.data;
@@ -226,7 +226,7 @@ static void take_usual(const tm_model *model, const tm_maker *m, tm_batch *batch
     }
 }
 
-/* Returns whether the model has an extra edge from the root to exactly those parts whose times are
+/* Returns whether the model's extra edges from the root lead to exactly those parts whose times are
  * not explained by the rank's edges. The loop has no branches, so that it can be vectorised. */
 static bool same_extras(const tm_model *model, const int64_t *ns, const int64_t *reached) {
     const size_t n = model->n_ends;

@@ -13,7 +13,7 @@
 typedef struct tm_model {
     const tm_graph *graph;       /* borrowed: graph of the first rank */
     const tm_timeline *timeline; /* borrowed: timeline of the first rank */
-    /* used only to compare addresses: ranks with the same draft have the same events and calls */
+    /* only its address is used: ranks with the same draft have the same events and calls */
     const tm_draft *draft;
     int64_t stage;
     tm_vec parts; /* vector of kind_of_part: what identifies each event and call */

@@ -17,7 +17,7 @@ static int by_host(const void *a, const void *b) {
 }
 
 /* Returns whether each stage is on a single, known host.
- * @param facts sorted by stage */
+ * @param facts  this function sorts them by stage */
 static bool are_apart(tm_replay_fact *facts, size_t n) {
     bool apart = true;
     qsort(facts, n, sizeof *facts, by_stage);

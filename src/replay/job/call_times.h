@@ -18,8 +18,8 @@ typedef struct tm_replay_fact {
 typedef struct tm_host_time {
     uint32_t host;
     int64_t call_ns; /* median of tm_replay_fact.call_ns over the host's ranks */
-    /* call_ns divided by the lower median of the other hosts. If the quotient is below
-     * TM_HOST_FACTOR_LEAST, the factor is 1, because stages always differ a little. */
+    /* call_ns divided by the lower median of call_ns of the other hosts. A quotient below
+     * TM_HOST_FACTOR_LEAST is replaced by 1, because stages always differ a little. */
     double factor;
 } tm_host_time;
 
@@ -63,8 +63,7 @@ bool tm_call_time(const tm_peer_items *items, int64_t *out) TM_MUST_CHECK;
 bool tm_batch_call_times(const tm_batch *batch, int64_t out[TM_LANES]) TM_MUST_CHECK;
 
 /**
- * Divides call times of peers by the factor of the peers' host. Does this at the places of a rank's
- * calls.
+ * Divides the peers' call times at the places of a rank's calls by the factor of the peers' host.
  *
  * @param done  [others] whether the call times at a place were divided before; updated
  */

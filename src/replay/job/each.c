@@ -5,8 +5,8 @@
 
 #include "base/sorted.h"
 
-/* The links between two operations: the longest link and its group, and the longest link of all
- * other groups. */
+/* The links between two operations that can be the longest: the longest link and its group, and the
+ * longest link of all other groups. */
 typedef struct pair {
     double most, next;
     uint32_t from, group;
@@ -111,8 +111,7 @@ static bool is_group_below(const void *link, const void *first) {
 }
 
 /*
- * Raises @p latest to the times that are reached over links of all groups except the lane's own
- * group.
+ * Raises @p latest to the times that are reached over links of other groups than the lane's own.
  *
  * @param first  group of lane 0
  */

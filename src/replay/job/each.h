@@ -1,5 +1,5 @@
-/* Computes T (the job's time) if a single group of ranks (a rank, host or stage) has other weights.
- * Does this for one group after another. */
+/* Computes for each group of ranks (a rank, host or stage) what the job's time T would be if only
+ * this group had other weights. */
 #ifndef TMERGE_REPLAY_EACH_H
 #define TMERGE_REPLAY_EACH_H
 
@@ -14,9 +14,8 @@ typedef struct tm_replay_sets {
 enum { TM_EACH_LANES = 8 };
 
 /** A job, reduced to the links that can be the longest. Between two operations, two links are kept:
- * the longest link, and the longest link of the groups to which the first link does not belong. If
- * the group of the first link is under test, the second link is the longest link of all other
- * groups. */
+ * the longest link, and the longest link of all groups except the first link's group. The second
+ * link is needed when the first link's group is under test. */
 typedef struct tm_each {
     const tm_replay *replay; /* borrowed */
     tm_replay_sets sets;

@@ -1,12 +1,10 @@
 /* Extra work: work of a rank that most ranks of its role do not run, such as debug hooks, an
  * evaluation or logging.
  *
- * The places of such work are rare: they have no peers to compare. Therefore, the rank's total work
- * in a step is compared with the total work of each other rank. The total is over all places that
- * some rank lacks. If the rank does more work than its peers, its total is larger. It may also be
- * that the rank only runs other kernels than its peers, because it was compiled differently. Then
- * its total is about the same.
- */
+ * The places of such work are rare: they have no peers to compare. Therefore, totals are compared:
+ * the rank's total work in a step at all places that some rank lacks, and that of each other rank.
+ * A rank that does more work than its peers has a larger total. A rank that only runs other kernels
+ * than its peers, because it was compiled differently, has about the same total. */
 #ifndef TMERGE_REPLAY_EXTRAS_H
 #define TMERGE_REPLAY_EXTRAS_H
 
@@ -22,7 +20,7 @@ enum { TM_EXTRA_STEPS = 256 };
 enum {
     TM_EXTRA_RARE = 1, /* rare: most ranks of the role lack the place */
     TM_EXTRA_PAIR = 2, /* the role has two ranks */
-    /* some rank lacks the place, and the role's total work at all such places is compared */
+    /* some rank lacks the place, and the role's total work at such places is compared */
     TM_EXTRA_COUNTED = 4
 };
 
@@ -33,7 +31,7 @@ typedef struct tm_extra_factors {
     /* The rank's time at rare places, multiplied by this factor, is the time of the work that its
      * peers run instead. NaN: unknown. */
     double of[2][TM_EXTRA_STEPS];
-    /* how much longer the rank's work takes than that of its peers, over all places */
+    /* by how much the rank's work, over all places, takes longer than that of its peers */
     int64_t most_ns[2][TM_EXTRA_STEPS];
 } tm_extra_factors;
 
@@ -42,11 +40,11 @@ typedef struct tm_extra_row {
     int64_t rank, step;
     int64_t n; /* number of the rank's events at rare places */
     /* Time of these events, minus the time of the work that peers run instead. At most the time by
-     * which all events of the rank exceed the events of its peers. */
+     * which all events of the rank in the step exceed those of its peers. */
     int64_t ns;
     int64_t calls_ns; /* as `ns`, but for calls and the host time before calls */
-    /* The name with the most of this time: its id (-1 if n is 0), the number of its events, and
-     * their time. */
+    /* The name with the largest part of `ns`: its id (-1 if n is 0), the number of its events, and
+     * its part of `ns`. */
     int64_t name, name_n, name_ns;
 } tm_extra_row;
 

@@ -8,7 +8,7 @@
 #include "replay/job/batch_loops.h"
 
 /* If more than this share of a role's work is at rare places, the ranks of the role do different
- * work. They may be of different stages that are not known. */
+ * work, for example because they belong to stages that are not known. */
 static const double RARE_MOST = 0.5;
 
 void tm_extras_free(tm_extras *extras) {
@@ -150,9 +150,9 @@ bool tm_extras_list(const tm_extra_sums *sums, int64_t origin, tm_vec *peers) {
     return true;
 }
 
-/* Returns a factor. The rank's time at rare places, multiplied by this factor, is the time of what
- * its peers run instead. Returns NaN if the rank has no time at rare places. Some ranks also lack
- * places that are not rare. The work at these places is subtracted, because these places are
+/* Returns the factor by which the rank's time at rare places must be multiplied to get the time of
+ * what its peers run instead. Returns NaN if the rank has no time at rare places. The rank's work
+ * at places that some rank lacks, but that are not rare, is subtracted, because these places are
  * compared one by one. */
 static double factor_of(const tm_extra_sums *sums, const tm_peer_others *others, bool call,
                         unsigned step) {
@@ -233,7 +233,8 @@ typedef struct share_sum {
     int64_t n, ns;
 } share_sum;
 
-/* State while rows are made: a row for each rank and step, and the share of each name in it. */
+/* State while rows are made: one row for each rank and step, and the share of each name in each
+ * row. */
 typedef struct rows {
     tm_vec *out;
     tm_keys keys, names; /* of share; the member `name` of the elements of `keys` is 0 */
@@ -291,9 +292,9 @@ static int64_t less_of(const tm_extra_factors *f, const work *w, size_t lane) {
     return factor < 1.0 ? w->ns[lane] - tm_extras_ns(w->ns[lane], factor) : 0;
 }
 
-/* Limits a row to the time by which the rank's total work exceeds that of its peers. Extra work may
- * not be additional work. For example, one more event of a name shifts the indices of all later
- * events of the name, and host work may move from one launch to another. */
+/* Limits a row to the time by which the rank's total work exceeds that of its peers. What seems to
+ * be extra may not be additional work: for example, one more event of a name shifts the indices of
+ * all later events of the name, and host work may move from one launch to another. */
 static void cap_row(const tm_extra_factors *f, tm_extra_row *row) {
     const int64_t most_ns = f->most_ns[0][row->step], most_calls_ns = f->most_ns[1][row->step];
     if (row->ns > most_ns) {

@@ -27,7 +27,7 @@ static inline size_t tm_extra_index(const tm_extra_ranks *ranks, size_t lane) {
 typedef struct tm_extra_sums {
     size_t index;
     int64_t stage, n_peers;
-    int64_t whole[2][TM_EXTRA_STEPS]; /* in the step */
+    int64_t whole[2][TM_EXTRA_STEPS]; /* all work in the step */
     int64_t apart[2][TM_EXTRA_STEPS]; /* at places that some rank of the role lacks */
     int64_t rare[2][TM_EXTRA_STEPS];  /* at rare places */
 } tm_extra_sums;

@@ -24,8 +24,8 @@ static int64_t end_of(const settler *s, size_t k, bool recorded) {
     return recorded ? s->job->operations[at].last_ns : s->ns[at];
 }
 
-/* Returns the time that must be added to the replayed times in step k. Because of it, step k starts
- * where the previous step ends as recorded. */
+/* Returns the time that must be added to the replayed times in step k, so that step k starts at the
+ * recorded end of the previous step. */
 static int64_t shift_of(const settler *s, size_t k) {
     return k > 0 ? end_of(s, k - 1, true) - end_of(s, k - 1, false) : 0;
 }

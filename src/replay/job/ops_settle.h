@@ -1,7 +1,7 @@
-/* Moves unexplained time to the ends of steps. If a trace has no launches, the time between an
- * operation and the operations that it follows may have been needed, or it may have been slack.
- * Nearly all of it is slack: a replay without this time is only a few per cent shorter. If this
- * time stayed between operations, it would hide part of what a scenario saves. */
+/* Moves unexplained time to the ends of steps. If a trace has no launches, it is unknown whether
+ * the time between an operation and the operations that it follows was needed, or was slack. Nearly
+ * all of it is slack: a replay without this time is only a few per cent shorter. If it stayed
+ * between operations, it would hide part of what a scenario saves. */
 #ifndef TMERGE_REPLAY_OPS_SETTLE_H
 #define TMERGE_REPLAY_OPS_SETTLE_H
 
@@ -9,8 +9,8 @@
 
 /**
  * Sets the times in a graph from tm_ops_graph to the times of the replay. Within a step, operations
- * then follow one another without lags. A single lag at the end of the step makes the step end as
- * recorded.
+ * then follow one another without lags. A single lag before the end of the step makes the step end
+ * as recorded.
  *
  * @param job  the graphs of all ranks, reduced with tm_ops_weigh
  * @param ns   times from tm_replay_forward with all ranks as recorded

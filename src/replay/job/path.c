@@ -110,8 +110,8 @@ static bool walk_step(const tm_vec *arrivals, const tm_path_end *end, tm_path_st
     if (!add_hop(hops, step, end->rank, end->node, last))
         return false;
     step->hops = 1;
-    /* The number of hops is limited: rounded times may be equal, and the walk would then never end.
-     */
+    /* The number of hops is limited, because rounded times may be equal, and the walk might then
+     * never end. */
     while (at > step->begin_ns && from != TM_PATH_ROOT && step->hops <= (int64_t)arrivals->n) {
         const tm_path_arrival *arrival = last_of(arrivals, from);
         if (!arrival)

@@ -3,20 +3,18 @@
  * last.
  *
  * The path is found in two passes. First, each rank reports the operations at which it arrived
- * last, and the ends of its steps. For each of these, it also reports the start of its path to
- * there. This gives the path from operation to operation. Then each rank finds the pieces of its
- * own hops.
- */
+ * last, the ends of its steps, and where its path to each of these starts. This gives the path from
+ * operation to operation. Then each rank finds the pieces of its own hops. */
 #ifndef TMERGE_REPLAY_PATH_H
 #define TMERGE_REPLAY_PATH_H
 
 #include "replay/graph/graph.h"
 
-/** In place of an operation's id: the root. */
+/** Stands for the root instead of an operation's id. */
 #define TM_PATH_ROOT UINT64_MAX
-/** Step number of the whole path. The whole path leads from the job's last end back to the root,
- * and is not cut at the ends of steps. No step has this number. The job gets shorter only if this
- * path gets shorter. The path of a single step may lack work that delays a later step. */
+/** Step number of the whole path, which no step has. The whole path leads from the job's last end
+ * back to the root, and is not cut at the ends of steps. The job gets shorter only if this path
+ * gets shorter. The path of a single step may lack work that delays a later step. */
 #define TM_PATH_WHOLE INT64_MIN
 
 /** An operation at which a rank arrived last, and the start of the rank's path to this operation.
@@ -32,7 +30,7 @@ typedef struct tm_path_arrival {
 
 /** The end of a step on a rank, and the start of the rank's path to this end. Sent as bytes. */
 typedef struct tm_path_end {
-    int64_t number; /* of the step */
+    int64_t number; /* step number */
     int64_t end_ns;
     uint64_t from;
     int64_t from_ns;
@@ -64,7 +62,6 @@ typedef struct tm_path_piece {
     uint8_t part; /* part of the user's scenario, as tm_graph_fix returns it */
 } tm_path_piece;
 
-/** A step of the job. */
 typedef struct tm_path_step {
     int64_t number;
     /* begin_ns: end of the previous step, E_(k - 1). end_ns: end of this step, E_k. Both are times

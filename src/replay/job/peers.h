@@ -8,8 +8,8 @@
  *
  * A rank's time is compared with the median of the other ranks at the place. If there are only two
  * other ranks, it is compared with the smaller of their times, because one of the three ranks may
- * be slow. For durations, the median replaces the rank's time even if the median is longer.
- * Replacing only longer times would promise too much. The unexplained part of a start is due to
+ * be slow. The median replaces the rank's duration even if the median is longer: replacing only
+ * durations above the median would promise too much. The unexplained part of a start is due to
  * chance, so it is never made longer. If the job has only one rank, the rank is compared with its
  * own other steps of the same kind.
  *
@@ -197,8 +197,8 @@ bool tm_peers_stall(const tm_peer_others *others, int64_t ns, int64_t others_ns)
 tm_peer_weights tm_peers_of(const tm_peer_others *others, const tm_peer_weights *own, bool call,
                             uint8_t *flags);
 
-/** Numbers the places of all events and calls of a rank, even if they have no weights. Call this
- * only for jobs with several ranks. False when out of memory.
+/** Assigns numbers to the places of all events and calls of a rank, even if they have no weights.
+ * Call this only for jobs with several ranks. False when out of memory.
  * @param out  [events, then calls] numbers of the places */
 bool tm_peers_number(const tm_draft *draft, tm_peer_places *places, uint32_t *out) TM_MUST_CHECK;
 

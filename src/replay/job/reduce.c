@@ -232,9 +232,9 @@ static tm_labels *over_another(reduction *r, tm_labels *here, uint32_t edge) {
     return ok ? here : NULL;
 }
 
-/* The ways over one edge of a node are taken over, and the ways over the node's other edges are
- * merged into them. Returns how many ways need not be copied if @p edge is taken for this. Returns
- * 0 if other edges still need the ways of its source. */
+/* Returns how many ways need not be copied if gather starts with @p edge: it takes over the ways to
+ * this edge's source, and merges the ways over the node's other edges into them. Returns 0 if other
+ * edges still need the ways to the source. */
 static size_t worth_of(const reduction *r, uint32_t edge) {
     const uint32_t from = r->graph->edges[edge].from;
     if (from & TM_FROM_VISIT)
@@ -251,10 +251,10 @@ static uint8_t is_longer(const reduction *r, const int64_t *ns, const int64_t *a
     return r->batch ? above : above > 0;
 }
 
-/* Finds the ways to a node that are redundant because of a way through an operation that is at
- * least as long. @p by is the index of the way from this operation to the node. Compares all ways
- * on the ranks in @p ranks, and only new ways on the ranks in @p of_new. Marks the redundant ways
- * in @p implied. */
+/* Finds the ways to a node that are redundant because a way through one operation is at least as
+ * long. @p by is the index of the way from this operation to the node. Checks all ways on the ranks
+ * in @p ranks, and only new ways on the ranks in @p of_new. Marks the redundant ways in @p
+ * implied. */
 static void find_implied(const reduction *r, const tm_ways *here, size_t by, uint8_t ranks,
                          uint8_t of_new, uint8_t *implied) {
     const boundary *q = boundary_number(r, r->boundary_at[here->from[by]]);
@@ -367,7 +367,7 @@ static tm_labels *gather(reduction *r, uint32_t node) {
 /* Returns the ways to a node; NULL when out of memory. */
 static inline tm_labels *reach(reduction *r, uint32_t node) {
     const uint32_t first = r->graph->first[node], behind = r->graph->first[node + 1];
-    /* over a single edge: redundant ways were already removed at its source */
+    /* if a single edge leads here, redundant ways were already removed at its source */
     if (behind - first == 1)
         return over_edge(r, first);
     /* a node without edges depends only on the root */
@@ -490,7 +490,7 @@ static int64_t node_ns(reduction *r, uint32_t node, size_t lane) {
 }
 
 /* Returns whether a node can become a joint of a rank. The rank's ways must start before the node,
- * and no operation and no other joint may have the node's time: otherwise, the order of keys might
+ * and no operation and no other joint may be at the node's time. Otherwise, the order of keys might
  * differ from the order in the job. */
 static bool may_join(reduction *r, uint32_t node, size_t lane, const tm_ways *here) {
     const int64_t ns = node_ns(r, node, lane);
@@ -504,7 +504,7 @@ static bool may_join(reduction *r, uint32_t node, size_t lane, const tm_ways *he
         (before < n_visits && visit_ns(r, before, lane) == ns) ||
         (number < n_visits && number >= before))
         return false;
-    /* in a batch, the keys are in the order of times of one of its ranks */
+    /* in a batch, the keys are in the order of the times of one of its ranks */
     const size_t by_key = r->batch ? visits_before_key(r, node) : before;
     r->differs = r->differs || before != by_key;
     return true;

@@ -350,8 +350,8 @@ bool tm_replay_path(const tm_replay *replay, const uint8_t *set_of_rank, const i
     hops->n = 0;
     while (ns[target] > since_ns) {
         size_t link = deciding_link(&w, target);
-        /* If an earlier step ends at the same time, or if the path starts at the root, there is no
-         * hop to this step. */
+        /* No link decides this step's end if it is E_k only because an earlier step ends then, or
+         * because E_k is at least 0. */
         if (link == replay->first[target + 1]) {
             if (target <= replay->n_operations)
                 break;

@@ -4,7 +4,7 @@
 
 #include "base/sorted.h"
 
-/* Number of a merging pass. In this pass, all runs of a stream are merged into one. */
+/* number of the merging pass in which all runs of a stream are merged into one */
 enum { ALL_JOINED = 40 };
 
 static void bring_down(int64_t *late, int64_t ns) {
@@ -53,8 +53,8 @@ typedef struct slacker {
     bool known; /* the event is in the graph */
 } slacker;
 
-/* Sets the slack of each GPU event, by row. The first node of an event is its start, the last node
- * is its end. */
+/* Sets the slack of each GPU event, by row. The first node of an event is its start; the last is
+ * its end. */
 static void find_events(const tm_graph *graph, const tm_slack_times *times, slacker *events,
                         size_t n) {
     for (size_t v = 0; v < graph->n_nodes; v++) {

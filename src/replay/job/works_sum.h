@@ -23,7 +23,6 @@ void tm_works_steps(const tm_peer_places *places, uint64_t steps[(TM_PLACE_STEPS
  * power of two for which there are at most 64 rows. It is at least 1. */
 tm_works_shape tm_works_shape_of(const uint64_t steps[(TM_PLACE_STEPS + 1) / 64]);
 
-/** What to sum. */
 typedef struct tm_works_of {
     const tm_works_shape *shape;
     const tm_peer_places *places; /* places, with the answers of their owners */

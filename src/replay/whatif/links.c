@@ -227,8 +227,8 @@ static const tm_links_slow *find_slow(const tm_links *network, const tm_links_cl
     return NULL;
 }
 
-/* Returns whether hosts a and b always occur together. They do if each group in the slow classes
- * has both hosts or neither. */
+/* Returns whether hosts a and b always occur together: each group in the slow classes has both
+ * hosts or neither. */
 static bool are_one(const field *f, const tm_links *found, int64_t a, int64_t b) {
     for (size_t i = 0; i < f->n; i++)
         if (find_slow(found, &f->links[i].class) &&

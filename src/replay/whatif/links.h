@@ -34,7 +34,6 @@ typedef struct tm_links_slow {
     int64_t count, ns, others_ns;
 } tm_links_slow;
 
-/** Result. */
 typedef struct tm_links {
     /* of int64_t: name id of the slow host, or of several hosts that always occur together */
     tm_vec hosts;

@@ -5,8 +5,9 @@
 
 #include "base/sorted.h"
 
-/* A fix is evaluated if it shortens the path by at least T / 2000. It stays in the plan if it saves
- * at least T / 200 in addition. */
+/* WORTH_TRYING: a fix is evaluated if it shortens the path by at least T / 2000. WORTH_PLANNING: a
+ * rank is a candidate for the plan if its fix shortens the remaining path by at least T / 200; the
+ * last ranks of the plan must save at least T / 200 together. PLAN_MAX: maximum number of ranks. */
 enum { WORTH_TRYING = 2000, WORTH_PLANNING = 200, PLAN_MAX = 8 };
 
 void tm_fixer_free(tm_fixer *fixer) {
@@ -31,7 +32,7 @@ static int64_t sweep(const tm_fixer *fixer, int64_t *ns) {
 }
 
 /* Computes by how much the hops of each rank are shorter with @p set than with the rank's set in
- * set_of_rank. Adds this to the rank's element of @p path_ns. */
+ * set_of_rank. Adds the result to the rank's element of @p path_ns. */
 static void add_reductions(const tm_fixer *fixer, const tm_vec *hops, size_t set,
                            int64_t *path_ns) {
     const tm_replay *job = fixer->replay;

@@ -1,11 +1,10 @@
-/* Finds the most useful fixes. A fix gives some ranks other weights. Finds how much shorter the
- * job's time T would be with a fix, and which ranks should be fixed one after another.
+/* Finds the most useful fixes: how much shorter the job's time T would be if some ranks had other
+ * weights, and which ranks should be fixed one after another.
  *
  * A fix saves at most as much as it shortens the job's critical path, because T cannot be below the
  * new length of this path. So only fixes that shorten the path are evaluated. If a fix shortens the
  * path by less than another fix saves, it cannot be the better of the two. Each saving is computed
- * twice: with the recorded weights, and without unexplained time.
- */
+ * twice: with the recorded weights, and without unexplained time. */
 #ifndef TMERGE_REPLAY_PLAN_H
 #define TMERGE_REPLAY_PLAN_H
 
@@ -50,8 +49,8 @@ tm_status tm_fixer_open(const tm_replay *replay, tm_fix_sets recorded, tm_fixer 
                         tm_error *err) TM_MUST_CHECK;
 void tm_fixer_free(tm_fixer *fixer);
 
-/** Returns whether a fix shortens the critical path by at least 0.05 % of T. If it does not, it
- * cannot save more than that, and need not be evaluated. */
+/** Returns whether a fix shortens the critical path by at least 0.05 % of T. Otherwise, it cannot
+ * save more than that, and need not be evaluated. */
 bool tm_fixer_may_help(const tm_fixer *fixer, const tm_fix *fix);
 
 /** Evaluates a fix in two sweeps over the job. Fixes do not depend on each other: each process can
@@ -70,8 +69,8 @@ typedef struct tm_planned {
  * Makes a plan of up to 8 ranks. The first rank is the rank whose fix saves most. (If several save
  * most, it is the lowest.) The second rank is the rank whose fix saves most if the first rank is
  * fixed, and so on. It may be that no single rank saves anything, because other ranks are equally
- * late. Then the next rank is the rank that shortens the path most. At the end, drops the last rank
- * of the plan until the last rank adds at least 0.5 % of T.
+ * late. Then the next rank is the rank that shortens the path most. At the end, drops the last
+ * ranks of the plan if together they add less than 0.5 % of T.
  *
  * @param peer  weight sets of a fixed rank
  * @param plan  of tm_planned; replaced

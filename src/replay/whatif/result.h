@@ -68,8 +68,8 @@ typedef struct tm_whatif_item {
     int64_t ideal_ns;
     int64_t next_rank; /* rank with most of the path that remains after the fix; -1 unknown */
     uint8_t what;      /* tm_whatif_what */
-    /* The fix was evaluated. It is not evaluated if it shortens the path by less than 0.05 % of T,
-     * because it cannot save more than that. */
+    /* The fix was evaluated. A fix that shortens the path by less than 0.05 % of T is not
+     * evaluated, because it cannot save more than that. */
     bool tried;
 } tm_whatif_item;
 

@@ -72,8 +72,8 @@ static int find_condition(const char *text, const char *end) {
     return c;
 }
 
-/* Returns the end of a condition. A condition ends at the next + that is followed by another
- * condition. If there is none, it ends at @p end. */
+/* Returns the end of a condition: the next + that is followed by another condition, or @p end if
+ * there is none. */
 static const char *find_end(const char *text, const char *end) {
     for (const char *p = text; p < end; p++) {
         const char *next = p + 1 < end ? memchr(p + 1, '+', (size_t)(end - p - 1)) : NULL;

@@ -7,16 +7,14 @@
  * (transfer:0). A + inside an expression is part of the expression unless a condition follows.
  *
  * X selects edges:
- * - If X has a kind, it selects edges of this kind. If X also has a kernel, the lags before the
- *   kernel are edges of the kernel. If X also has an operator, the operator's calls and the host
- *   time before them are edges of the operator.
- * - If X has a kernel or an operator, but no kind, it selects the work of GPU events. These are the
- *   events of that name, or the events launched within that operator on the same thread.
- *   Communication is included.
+ * - If X has a kind, it selects edges of this kind. A kernel then includes the lags before it, and
+ *   an operator includes its calls and the host time before them.
+ * - If X has a kernel or an operator, but no kind, it selects the work of GPU events: of the events
+ *   of that name, or the events launched within that operator on the same thread. Communication is
+ *   included.
  * - Otherwise, X selects everything except communication, which belongs to no rank.
  *
- * If several parts select an edge, the last of these parts applies.
- */
+ * If several parts select an edge, the last of these parts applies. */
 #ifndef TMERGE_REPLAY_SCENARIO_H
 #define TMERGE_REPLAY_SCENARIO_H
 
@@ -44,7 +42,6 @@ typedef enum tm_condition {
 /** The words before "=" in a condition. */
 extern const char *const tm_condition_words[TM_N_CONDITIONS];
 
-/** The last stage of the job. */
 #define TM_STAGE_LAST INT64_C(-2)
 
 /** An expression, and the names that match it. Each name is tested when it first occurs. */

@@ -14,7 +14,7 @@
 /* Stands for a transfer between stages in a sequence of kernels. */
 #define BORDER TM_NO_NAME
 
-/* A kernel or transfer. These are sorted by launch. */
+/* A kernel or transfer, to be sorted by launch. */
 typedef struct asked {
     int64_t ns;
     uint32_t row, name;

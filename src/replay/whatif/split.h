@@ -28,8 +28,7 @@ typedef struct tm_split_stage {
     int64_t layers;    /* how often a pass of the stage repeats the same kernels; 0: unknown */
     int64_t differs;   /* 1: the stage is reported as different from the other stages */
     int64_t calls;     /* number of kernels of the median rank per step */
-    /* multiplied by these factors, the work of the stage and its number of kernels are those of the
-     * mean stage */
+    /* factors that turn the stage's work and its number of kernels into those of the mean stage */
     double factors[2];
 } tm_split_stage;
 
@@ -47,15 +46,14 @@ tm_status tm_split_collect(const tm_timeline *timeline, int64_t stage, const boo
 /**
  * Compares the stages. The excess of a stage is its work minus the mean work. Candidates are the
  * stages whose excess is at least half of the largest excess. They have more work than the other
- * stages if the smallest candidate is above the largest other stage by at least 3 %, and by three
- * times the median spread of a stage. If most stages have more work, the other stages are reported
- * as different instead.
+ * stages if the candidate with the least work is above the other stage with the most work by at
+ * least 3 %, and by three times the median spread of a stage. If most stages have more work, the
+ * other stages are reported as different instead.
  *
  * @param kernels  of tm_split_kernel, of all ranks; this function sorts them
  * @param n_steps  number of steps in which the kernels were collected
  * @param stages   of tm_split_stage: the stages are appended in order; nothing is appended if no
  *                 stage has more work
- * @return         TM_OK; TM_ERR_FAULT
  */
 tm_status tm_split_compare(tm_vec *kernels, int64_t n_steps, tm_vec *stages,
                            tm_error *err) TM_MUST_CHECK;
