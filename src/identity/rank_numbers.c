@@ -16,8 +16,8 @@ typedef struct decider {
     int64_t limit;
 } decider;
 
-/* Two numbers of a trace, such as the number in its name and its rank. The pairs of several traces
- * show whether traces with equal first numbers have different second numbers. */
+/* Two numbers of a trace, such as the number in its name and its rank. any_differ compares the
+ * pairs of several traces. */
 typedef struct pair {
     int64_t first, second;
     size_t place;
@@ -137,8 +137,9 @@ static bool overlap(const tm_claim *a, const tm_claim *b) {
     return a->begin_ns < b->end_ns && b->begin_ns < a->end_ns;
 }
 
-/* Returns whether another trace has the rank of @p c. Only readable traces with device work count,
- * and no copies. The other trace must overlap with @p c in time, unless @p at_any_time is set. */
+/* Returns whether another trace has the rank of @p c. Copies, unreadable traces and traces without
+ * device work do not count. The other trace must overlap with @p c in time, unless @p at_any_time
+ * is set. */
 static bool has_other(const decider *d, const tm_claim *c, bool at_any_time) {
     for (size_t i = 0; i < d->n; i++) {
         const tm_claim *other = &d->v[i];
@@ -181,7 +182,6 @@ static void find_copies(decider *d) {
             d->v[i].fate = TM_CLAIM_COVERED;
 }
 
-/* A trace's rank in the job, the rank that the trace reports, and its replica. */
 typedef struct slot {
     int64_t rank, reported, replica;
     tm_claim *claim;
@@ -362,7 +362,7 @@ static tm_claim_fate fate_of_some(const decider *d, const tm_claim *c) {
     return TM_CLAIM_KEPT;
 }
 
-/* Sets the fate of traces that have events, but no rank or only a rank in a communicator. */
+/* Sets the fate of traces that have events, but no rank outside of a communicator. */
 static void find_worlds(decider *d) {
     for (size_t i = 0; i < d->n; i++) {
         tm_claim *c = &d->v[i];

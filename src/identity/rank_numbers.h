@@ -8,8 +8,8 @@
 #include "tmerge/status.h"
 
 /**
- * Numbers the ranks that labels stand for. If each number stands for one rank, this number is used.
- * Otherwise, labels are numbered by replica (DP), then by stage (PP), then by number.
+ * Numbers the ranks that labels stand for. If each number stands for only one rank, these numbers
+ * are used. Otherwise, labels are numbered by replica (DP), then by stage (PP), then by number.
  * @param labels  [n]
  * @param least   minimum number of ranks in a replica, 0 unknown
  * @param out     [n] set only on TM_OK; -1 if the label is empty, or if its number would be above
@@ -38,7 +38,7 @@ typedef struct tm_claim {
     int64_t world_size; /* world size that the trace reports; -1: none */
     int64_t begin_ns, end_ns; /* first start and last end of the trace's events; equal if the trace
                                  has no events or has not been read */
-    tm_rank_label label;      /* of its name */
+    tm_rank_label label;      /* label of the trace's name */
     /* The trace is unreadable, so its rank is unknown. It gets the rank of its position. */
     bool is_bad;
     /* the trace is from a file that was generated from the files of the ranks */

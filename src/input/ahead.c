@@ -23,7 +23,7 @@ typedef struct ahead_decoder {
     pthread_mutex_t lock; /* guards the members from `moved` to `over` */
     pthread_cond_t moved;
     size_t n_made, n_taken;
-    bool stop;        /* the reader wants no more */
+    bool stop;        /* the reader needs no more blocks */
     bool over;        /* the last block is complete; status and error are final */
     tm_status status; /* status of the inner decoder's last read */
     tm_error error;

@@ -27,7 +27,6 @@ typedef struct tm_decoder {
     bool cut_short; /* the stream ends before its end mark; set before read fails */
 } tm_decoder;
 
-/** One encoding. */
 typedef struct tm_encoding {
     const char *name;
     bool (*recognises)(const uint8_t *head, size_t n);

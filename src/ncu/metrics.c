@@ -13,8 +13,8 @@
 /* The metrics that are read. A metric is found by its name on any page, or by its label in a
  * section of a details page. */
 static const struct row {
-    const char *name;            /* NULL if only old versions have the metric, by its label */
-    const char *section, *label; /* label, or NULL; section: start of the section's title */
+    const char *name;            /* NULL: the row only adds a label that old versions use */
+    const char *section, *label; /* start of the section's title, and label; or both NULL */
     int slot;
     double factor;
 } rows[] = {
@@ -71,7 +71,7 @@ static const struct counter {
 enum { FIRST_TENSOR = 9 };
 
 /* Finds the slot of an operation counter. A metric "derived__..._x2" is twice the number of fused
- * operations per cycle, which is the number of operations. */
+ * multiply-adds per cycle, so it counts operations. */
 static tm_metric find_counter(const char *name) {
     static const char derived[] = "derived__";
     const bool doubled = strncmp(name, derived, sizeof derived - 1) == 0;
@@ -113,7 +113,8 @@ tm_metric tm_metric_find(const char *section, const char *name) {
     return find_counter(name);
 }
 
-/* Returns the factor from a unit without "/" to its base unit. Prefixes are decimal. */
+/* Returns the factor that converts a unit to its base unit: 1e-6 for "usecond". The unit has no
+ * "/". */
 static double scale_of(const char *unit, size_t size) {
     static const char *const bases[] = {"byte", "B",    "second", "s",  "hz",
                                         "Hz",   "inst", "cycle",  "op", "ops"};

@@ -18,9 +18,9 @@ enum {
     TM_SLOT_DRAM_READ,
     TM_SLOT_DRAM_WRITTEN,
     TM_SLOT_DRAM_BYTES_PER_S,
-    TM_SLOT_FLOP_PEAK, /* per cycle */
+    TM_SLOT_FLOP_PEAK, /* peak FLOP per cycle */
     TM_SLOT_SM_CYCLES_PER_S,
-    TM_SLOT_DRAM_PEAK, /* bytes per cycle */
+    TM_SLOT_DRAM_PEAK, /* peak bytes per cycle */
     TM_SLOT_DRAM_CYCLES_PER_S,
     TM_SLOT_TENSOR_USE, /* > 0 if the tensor cores had floating-point work */
     /* This is the first of three blocks of TM_N_COUNTERS slots each: operations, operations per

@@ -24,7 +24,7 @@ void tm_ncu_pages_free(tm_ncu_pages *pages) {
     tm_vec_free(&pages->rules);
 }
 
-/* Interns a text, so that it lives as long as the names. Returns false if out of memory. */
+/* Interns a text, so that it stays valid as long as the names. Returns false if out of memory. */
 static bool keep(tm_names *texts, const char *text, tm_text *out) {
     const uint32_t id = tm_names_intern_string(texts, text);
     if (id != TM_NAME_FAILED)

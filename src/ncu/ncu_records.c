@@ -87,7 +87,7 @@ tm_status tm_records_next(tm_records *records, bool *found, tm_error *err) {
         if (records->at == records->size)
             break;
         const size_t end = line_end(records, records->at);
-        records->at += end > 0 ? end : 1; /* else a comma */
+        records->at += end > 0 ? end : 1; /* skip the line end, or else the comma */
         if (end > 0)
             break;
     }

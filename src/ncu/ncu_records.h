@@ -15,7 +15,7 @@ typedef struct tm_field {
 } tm_field;
 
 typedef struct tm_records {
-    const char *path; /* for errors; borrowed */
+    const char *path; /* path for error messages; borrowed */
     const char *bytes;
     size_t size;
     size_t at;     /* offset in the file at which the search for the next record starts */

@@ -16,12 +16,12 @@ typedef struct values {
 } values;
 
 struct tm_ncu {
-    tm_names *names; /* of kernels */
+    tm_names *names; /* names of kernels */
     tm_names *keys;  /* "process, launch, name" of each launch; the id of this text is the index of
                         the launch + 1 */
-    tm_vec launches; /* tm_ncu_launch */
+    tm_vec launches; /* vector of tm_ncu_launch */
     tm_vec values;   /* vector of values, parallel to `launches` */
-    tm_vec scratch;  /* char */
+    tm_vec scratch;  /* vector of char */
     tm_ncu_pages pages;
 };
 
@@ -43,12 +43,11 @@ enum {
     N_COLUMNS
 };
 
-/* A page that is being read. */
 typedef struct page {
     tm_records records;
     int column[N_COLUMNS];
     size_t n_columns;
-    /* Only for a raw page: the tm_metric of each column. Its factor includes the column's unit. */
+    /* Only for a raw page: the tm_metric of each column. The factor includes the column's unit. */
     tm_vec metrics;
 } page;
 

@@ -20,9 +20,10 @@ typedef struct chrome_reader {
     tm_part *part;    /* borrowed: the result */
     /* offset of the next part's first event; -1: this is the last part */
     int64_t stop;
-    /* the bytes between the last two events, and a mask of the bytes that count */
+    /* `between` holds the bytes from the end of an event to the brace of the next event.
+     * `between_mask` selects these bytes of a word. */
     uint64_t between, between_mask;
-    size_t between_size; /* number of these bytes; 0: none known yet */
+    size_t between_size; /* number of these bytes without the brace; 0: not known yet */
     bool has_events;
     bool arrived; /* the reader reached the stop exactly, between two elements of traceEvents */
     tm_chrome_keys keys; /* last member, because most of it need not be zeroed */

@@ -1,5 +1,5 @@
-/* Reads traces in the Chrome trace event form: JSON with an array of events, bare or as traceEvents
- * of an object whose other members are metadata. Shared by the formats of this form. */
+/* Reads traces in the Chrome trace event form. The JSON is an array of events, or an object with
+ * metadata and the array traceEvents. Several formats share this reader. */
 #ifndef TMERGE_CHROME_H
 #define TMERGE_CHROME_H
 

@@ -80,7 +80,7 @@ static const char *first_member(tm_json_cursor *cursor, const char *p, bool *mor
     return *more ? p : p + 1;
 }
 
-/* Returns whether the run contains all digits of the number at p. */
+/* Returns whether @p digits has all digits of the number at p. */
 static inline bool is_all(const char *p, const tm_digits *digits) {
     return digits->n < TM_DIGIT_RUN_MAX || p[digits->n] < '0' || p[digits->n] > '9';
 }
@@ -121,8 +121,8 @@ static inline int64_t rounded(const tm_digits *fraction, unsigned decimals) {
     return (int64_t)(fraction->value / unit + (fraction->value % unit * 2 >= unit));
 }
 
-/* Reads a number of microseconds as an integer: the value times 10^@p decimals. The fast path takes
- * what profilers write: at most 16 digits before and after the point. */
+/* Reads a number of microseconds as an integer: the value times 10^@p decimals. The fast path reads
+ * at most 16 digits before and after the point, which is enough for what profilers write. */
 static inline const char *time_value(tm_json_cursor *cursor, const char *p, unsigned decimals,
                                      int64_t *time, bool *valid) {
     const char *start = p;
@@ -326,8 +326,8 @@ static const char *array_value(tm_json_cursor *cursor, const char *p, tm_json_te
     return p;
 }
 
-/* The fast path takes up to 15 digits including a decimal point: numerator and denominator are then
- * exact, and the quotient is the nearest double. */
+/* The fast path reads numbers with a decimal point and at most 15 digits. Their numerator and
+ * denominator are exact, so the quotient is the nearest double. */
 static const char *real_value(tm_json_cursor *cursor, const char *p, double *out, bool *valid) {
     tm_digits whole = few_digits_at(p), fraction = {0, 0};
     if (whole.n > 0 && p[whole.n] == '.' && (*p != '0' || whole.n == 1))
@@ -358,7 +358,6 @@ static bool is_pointer(const char *p) {
     return digits > 0 && p[3 + digits] == '"';
 }
 
-/* Reads the kinds of values that are less common. */
 static TM_RARE const char *other_field(tm_json_cursor *cursor, const char *p, int field,
                                        unsigned type, tm_chrome_event *event) {
     tm_chrome_value *value = &event->fields[field];
@@ -411,8 +410,8 @@ enum { UNKNOWN_FIELD = TM_CHROME_FIELDS_MAX, M_END };
 typedef struct walk {
     tm_chrome_keys *keys;
     bool args, first;
-    /* Offset [bytes] of the gap to try next, in event_gaps or args_gaps of the keys. It depends on
-     * the members that were read so far. */
+    /* Offset [bytes] of the gap (gap.h) to try next, in event_gaps or args_gaps of the keys. It
+     * depends on the members that were read so far. */
     unsigned at;
     int member; /* member whose value comes next; M_END: none, p is at the closing brace */
 } walk;

@@ -17,7 +17,7 @@ enum { TM_CHROME_FIELDS_MAX = 64 }; /* one word has a bit for each field of an e
 /** An arg to keep. The key in the trace must equal `key` byte by byte. */
 typedef struct tm_chrome_field {
     uint8_t type; /* tm_chrome_type */
-    uint8_t size; /* of the key */
+    uint8_t size; /* size of `key` */
     const char *key;
 } tm_chrome_field;
 
@@ -62,8 +62,8 @@ typedef struct tm_chrome_event {
     tm_json_text pid, tid;
     tm_json_text id;  /* id of a flow: a number or a string; size 0 if absent */
     const char *args; /* the opening brace of the args, or NULL */
-    /* Only for the text of an ARRAY: the element at text.known is the name id of the text, set by
-     * the caller. An element of 0 is not set yet. */
+    /* Name ids of the texts of ARRAY fields, set by the caller: known_ids[text.known] is the id of
+     * `text`; 0: not set yet. */
     uint32_t *known_ids;
     uint64_t present; /* bit f is set if the event has a value for fields[f] */
     tm_chrome_value fields[TM_CHROME_FIELDS_MAX];
@@ -80,8 +80,8 @@ typedef struct tm_chrome_keys {
     uint8_t slots[256]; /* 1 + index of the field whose key has this hash; 0 if there is none */
     tm_gap event_gaps[TM_CHROME_GAPS];
     tm_gap args_gaps[TM_CHROME_GAPS];
-    uint8_t known_sizes[TM_CHROME_KNOWN];    /* 0: none */
-    uint32_t known_ids[TM_CHROME_KNOWN + 1]; /* index from 1 */
+    uint8_t known_sizes[TM_CHROME_KNOWN];    /* 0: the slot is empty */
+    uint32_t known_ids[TM_CHROME_KNOWN + 1]; /* [1 + cache slot] */
     /* last member, because it need not be zeroed */
     char known[TM_CHROME_KNOWN][TM_CHROME_KNOWN_MAX];
 } tm_chrome_keys;

@@ -31,8 +31,8 @@ static inline unsigned tm_digits_in_word(uint64_t word) {
     return other ? (unsigned)__builtin_ctzll(other) >> 3 : 8;
 }
 
-/* Returns the value of a word's first n digits, n in [1, 8]: by combining pairs of digits, then
- * fours, then eight. */
+/* Returns the value of a word's first n digits, n in [1, 8]. Combines digits to pairs, pairs to
+ * fours, and fours to the value. */
 static inline uint64_t tm_digits_of_word(uint64_t word, unsigned n) {
     word <<= 64 - 8 * n; /* zero bytes count as leading zeros */
     word = (word & UINT64_C(0x0F0F0F0F0F0F0F0F)) * 2561 >> 8;

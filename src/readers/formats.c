@@ -271,6 +271,6 @@ tm_status tm_part_read(const tm_trace_file *file, tm_names *names, const tm_sour
 
 tm_status tm_parts_finish(tm_part *whole, tm_names *names, tm_error *err) {
     const tm_format *format = tm_format_find(tm_names_text(names, whole->trace->format).bytes);
-    assert(format && format->finish); /* the file has a format that is read in parts */
+    assert(format && format->finish); /* a trace with parts has a format that is read in parts */
     return format->finish(whole, names, err);
 }

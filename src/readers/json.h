@@ -31,8 +31,7 @@ typedef struct tm_json_text {
     const char *bytes;
     size_t size;
     bool escaped; /* the text contains a backslash: use tm_json_decode */
-    /* Only for the text of an ARRAY field: its index in tm_chrome_event.known_ids; 0 if it has
-     * none. */
+    /* Only for the text of an ARRAY field: index in tm_chrome_event.known_ids; 0: none. */
     uint16_t known;
 } tm_json_text;
 

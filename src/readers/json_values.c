@@ -11,7 +11,7 @@ typedef struct parser {
     tm_json_cursor cursor;
     tm_pickle *out;
     tm_vec text;    /* vector of char: a text after decoding its escapes */
-    int64_t commas; /* missing ones */
+    int64_t commas; /* number of missing commas */
     int depth;
     bool cut, memory, lax;
 } parser;

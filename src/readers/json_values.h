@@ -6,7 +6,7 @@
 
 /** What was missing in a document. */
 typedef struct tm_json_lapses {
-    bool cut;       /* the text ends too early; what is before the end was read */
+    bool cut;       /* the text ends too early; the values before the end were read */
     int64_t size;   /* size of the document [bytes] */
     int64_t commas; /* number of commas that were missing between the members of an object */
 } tm_json_lapses;

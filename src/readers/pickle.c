@@ -76,7 +76,7 @@ typedef struct machine {
     tm_error *err;
     unsigned char *buffer;           /* [BUFFER + 8] owned */
     const unsigned char *next, *end; /* the bytes of the buffer that are not read yet */
-    /* each opcode that starts before this is in the buffer, together with its whole argument */
+    /* each opcode that starts before `safe` is in the buffer with its whole argument */
     const unsigned char *safe;
     const unsigned char *op; /* the current opcode; NULL if the buffer has moved past it */
     /* If `op` is NULL: the offset of the current opcode in the file. */
@@ -92,8 +92,8 @@ typedef struct machine {
     bool ended;       /* the file ended inside the pickle */
 } machine;
 
-/* The functions of opcodes return NULL, or a text that says why reading ends, such as one of these.
- * If they called fail() themselves, they would have to save registers. */
+/* The functions of opcodes return NULL, or a text with the reason why reading ends, such as one of
+ * these texts. They do not call fail(), because they would then have to save registers. */
 static const char stopped[] = "the pickle has ended", unread[] = "the file cannot be read",
                   no_memory[] = "out of memory", no_mark[] = "an instruction has no mark",
                   no_container[] = "values have no list or dict to go into",
@@ -152,8 +152,8 @@ static bool have(machine *m, size_t n) {
     return m->status == TM_OK;
 }
 
-/* Reads a little-endian number of @p size bytes, a constant. The machine is little-endian, too: see
- * src/store/schema.c. */
+/* Reads a little-endian number. @p size [bytes] is a constant. The machine is little-endian, too:
+ * see src/store/schema.c. */
 static inline uint64_t number(const unsigned char *from, size_t size) {
     uint64_t value = 0;
     memcpy(&value, from, size);
@@ -278,7 +278,8 @@ static inline bool get(const machine *m, uint64_t index, tm_pickle_value **top) 
     return true;
 }
 
-/* Stores the top value in the memo. Returns false if @p index is not the next free index. */
+/* Stores the top value in the memo. Returns false if @p index is not the next free index, or if
+ * there is no value above the last mark. */
 static inline bool put_next(machine *m, uint64_t index, const tm_pickle_value *top) {
     tm_vec *memo = &m->out->memo;
     if (index != memo->n || top == m->floor)
@@ -424,7 +425,8 @@ static inline const char *make_marked_tuple(machine *m) {
 }
 
 /* Adds empty values to the memo until it has @p n of them. Writers use the indices 0, 1, 2, ... in
- * turn, so an index greater than the offset in the file is invalid. */
+ * turn, and each index takes at least one byte of the file, so an index greater than the offset is
+ * invalid. */
 static const char *skip_in_memo(machine *m, uint64_t n) {
     tm_vec *memo = &m->out->memo;
     if (n > (uint64_t)offset(m) || n >= VALUES_MAX)

@@ -15,7 +15,7 @@ typedef enum tm_pickle_type {
     TM_PICKLE_INT,
     TM_PICKLE_REAL,
     TM_PICKLE_TEXT,
-    TM_PICKLE_LIST, /* or a tuple */
+    TM_PICKLE_LIST, /* a list or a tuple */
     TM_PICKLE_DICT
 } tm_pickle_type;
 
@@ -23,7 +23,7 @@ typedef struct tm_pickle_value {
     union {
         int64_t i; /* an integer or a bool */
         double r;
-        uint32_t id; /* of a text: its id in `texts`; of a container: its index in `containers` */
+        uint32_t id; /* for a text, its id in `texts`; for a container, its index in `containers` */
     } as;
     tm_pickle_type type;
 } tm_pickle_value;

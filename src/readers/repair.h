@@ -9,7 +9,7 @@
 /** A repaired copy of one value, and the errors of the original. */
 typedef struct tm_repair {
     tm_vec text; /* vector of char: JSON, followed by TM_JSON_PADDING zero bytes */
-    size_t size; /* of the JSON */
+    size_t size; /* size of the JSON */
     /* [TM_N_COUNTS] number of repairs of each kind. Counts of other things than repairs stay 0. */
     int64_t counts[TM_N_COUNTS];
     bool no_memory;

@@ -83,9 +83,9 @@ static bool is_member(const char *p, size_t size) {
     return false;
 }
 
-/* Whether the quote at p belongs to a known key NAME of events, and a quote is missing there. In
- * NAME": the key lacks its opening quote. In "NAME: the key lacks its closing quote. In "NAME": the
- * string before the key lacks its closing quote. */
+/* Whether the quote at p belongs to a known key NAME of events, and another quote is missing: the
+ * opening quote in NAME", the closing quote in "NAME, or the closing quote of the string before
+ * "NAME". */
 static bool touches_member(const char *start, const char *p) {
     const char *from = p, *to = p + 1;
     while (from > start && is_word(from[-1]))

@@ -7,7 +7,7 @@
 
 /** What a string is. This decides what may follow it. */
 typedef enum tm_string_place {
-    TM_STRING_KEY,       /* a colon */
+    TM_STRING_KEY,       /* key of a member: a colon follows */
     TM_STRING_IN_OBJECT, /* value of a member: a comma, a key and a colon follow, or } */
     TM_STRING_IN_ARRAY   /* element of an array: a comma and a value follow, or ] */
 } tm_string_place;

@@ -13,8 +13,8 @@ tm_status tm_window_fail(tm_window *window, const char *at, const char *why, tm_
 }
 
 /* Replaces the buffer by a larger one. The buffer is aligned to a cache line, like the pages of the
- * file. Without this alignment, the destination of a copy may be a few bytes after the source
- * within a page, and then processors copy three times slower. */
+ * file. Processors copy three times slower if, within a page, the destination is a few bytes after
+ * the source. */
 static tm_status grow(tm_window *window, size_t capacity, tm_error *err) {
     char *buffer = tm_pages_apart(capacity + TM_JSON_PADDING);
     if (!buffer)
@@ -117,8 +117,9 @@ tm_status tm_window_skip_value(tm_window *window, tm_error *err) {
 }
 
 /* Reads a key that contains unescaped quotes. The first quote before a colon ends the key. Returns
- * the position after it; NULL if a comma, bracket, backslash, line end or other colon comes first.
- * Also NULL if the window ends first; cursor->fail is then the window's end. */
+ * the position after this quote. Returns NULL if a comma, bracket, backslash, line end or other
+ * colon comes first, or if the key is too long. Also returns NULL if the window ends first;
+ * cursor->fail is then the window's end. */
 static const char *quoted_key(tm_json_cursor *cursor, const char *start, tm_json_text *key) {
     enum { KEY_MAX = 256 };
     const char *p = start;

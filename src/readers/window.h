@@ -7,8 +7,8 @@
 #include "tmerge/source.h"
 #include "tmerge/status.h"
 
-/* Number of bytes read at once. Fuzzing sets it to a few, so that short inputs are read in several
- * pieces. */
+/* Number of bytes read at once. Fuzzing sets it to a few bytes, so that short inputs are read in
+ * several pieces. */
 #ifndef TMERGE_WINDOW_BYTES
 #define TMERGE_WINDOW_BYTES (1 << 20)
 #endif
@@ -27,7 +27,7 @@ typedef struct tm_window {
     const char *p;         /* the next byte to read */
     tm_json_cursor cursor; /* cursor.end is the end of the last byte in the window */
     bool cut;              /* the compressed stream ended too early, and the content ends there */
-    /* the last failure had only one reason: the content ends in the middle of the text */
+    /* the last failure was only that the content ends too early */
     bool ended;
 } tm_window;
 

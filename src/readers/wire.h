@@ -20,7 +20,6 @@ typedef enum tm_wire_type {
     TM_WIRE_FIXED32 = 5
 } tm_wire_type;
 
-/** One field of a message. */
 typedef struct tm_wire_field {
     uint32_t number;
     uint8_t type;         /* tm_wire_type */

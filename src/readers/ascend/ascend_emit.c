@@ -14,8 +14,8 @@
 #include "readers/number.h"
 #include "timeline/classify.h"
 
-/* The profiler makes one process for each layer (CANN, HCCL, ...) of a process and device. Its id
- * is pid * 1024 + layer * 32 + device. */
+/* The profiler makes one process for each layer (CANN, HCCL, ...) of a process and device. The id
+ * of such a process is pid * 1024 + layer * 32 + device. */
 enum { LAYER_BITS = 10, DEVICE_MASK = 31 };
 
 void tm_ascend_emitter_init(tm_ascend_emitter *emitter, tm_part *part, tm_names *names,
@@ -414,8 +414,8 @@ bool tm_ascend_emit(tm_ascend_emitter *e, tm_json_cursor *cursor, const tm_chrom
     }
 }
 
-/* Turns copies that are parts of collectives into annotations: copies on streams that have other
- * parts of collectives. */
+/* Turns copies into annotations if their stream has other parts of collectives. The copies are then
+ * parts of collectives, too. */
 static void settle_copies(tm_ascend_emitter *e) {
     tm_raw_event *events = e->trace->events.data;
     const uint32_t *unsure = e->unsure.data;

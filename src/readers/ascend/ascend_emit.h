@@ -39,7 +39,7 @@ typedef struct tm_ascend_place {
 
 typedef struct tm_ascend_emitter {
     tm_part *part;    /* borrowed */
-    tm_trace *trace;  /* borrowed: the part's */
+    tm_trace *trace;  /* borrowed: part->trace */
     tm_names *names;  /* borrowed */
     tm_vec scratch;   /* vector of char: decoded strings */
     tm_vec processes; /* vector of tm_ascend_process */

@@ -43,7 +43,7 @@ typedef struct linker {
     const tm_ascend_flows *flows;
     tm_trace *trace;
     tm_vec calls;  /* vector of place: sorted by track and start, outer calls first; inserted calls
-                      come  after these */
+                      come after these */
     tm_reach ends; /* ends of the recorded calls */
     tm_reach takers; /* ends of the recorded calls that dequeue */
     tm_vec devices;  /* vector of place: sorted by track and start */
@@ -184,7 +184,8 @@ static uint32_t call_holding(const linker *l, const tm_reach *of, size_t end, ui
 }
 
 /*
- * Builds the indexes `ends` and `takers` of the ends of calls. The calls must be sorted.
+ * Fills `ends` with the ends of all calls, and `takers` with the ends of calls that dequeue. The
+ * calls must be sorted.
  * @param taken_of  [events] nonzero for calls that dequeue
  */
 static bool find_ends(linker *l, const uint32_t *taken_of) {

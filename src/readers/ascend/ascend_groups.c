@@ -46,8 +46,8 @@ static bool scan(tm_ascend_groups *groups, tm_names *names, const char *text, si
     return ok;
 }
 
-/* Reads a file in pieces. The last KEY_MAX bytes of a piece are scanned again with the next piece,
- * so that no key is cut. */
+/* Reads a file in pieces. Keys that start in the last KEY_MAX bytes of a piece are read with the
+ * next piece, so that no key is cut. */
 static bool read_keys(tm_source *source, char *text, tm_names *names, tm_ascend_groups *out) {
     size_t held = 0, n = 1;
     tm_error unread;

@@ -6,7 +6,7 @@
 
 typedef struct rule {
     const char *word;
-    bool whole; /* else a prefix */
+    bool whole; /* whether `word` is the whole text; otherwise it is a prefix */
     tm_ascend_work work;
 } rule;
 

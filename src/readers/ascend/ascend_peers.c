@@ -61,8 +61,8 @@ static int32_t pass(const task **v, size_t *n, int sort) {
     return passed;
 }
 
-/* Returns the number of peers that an operation's first tasks on a stream show. 0 if unknown: the
- * number of waits is not a multiple of the peers, or the operation also sends to other hosts. */
+/* Returns the number of peers that an operation's first tasks on a stream show. Returns 0 if the
+ * tasks are not those of a mesh, or if the operation also sends to other hosts. */
 static int32_t peers_of(const task *v, size_t n) {
     int32_t counts[N_SORTS] = {0};
     for (size_t i = 0; i < n; i++)

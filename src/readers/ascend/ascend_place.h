@@ -17,9 +17,9 @@ int64_t tm_ascend_rank_of(const char *path);
 bool tm_ascend_host_of(const char *path, char *out, size_t size);
 
 /** Returns whether @p other replaces msprof's database in PROF_..., because it has the same
- * recording and more. There are two cases. It may be torch_npu's output in the neighbouring folder
- * ASCEND_PROFILER_OUTPUT. Or msprof may have exported it later into the same folder, which the time
- * in its name shows. */
+ * recording and more. @p other is then torch_npu's output in ASCEND_PROFILER_OUTPUT beside
+ * PROF_..., or a later export by msprof into the same folder (its name has the time).
+ */
 bool tm_ascend_msprof_is_covered(const char *path, const char *other);
 
 #endif

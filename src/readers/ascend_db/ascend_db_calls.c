@@ -6,9 +6,8 @@
 #include "base/sums.h"
 #include "readers/ascend/ascend_shapes.h"
 
-/* An element of one of two lists. In the first, the id is that of a list of connections, and the
- * value is one of its members. In the second, the id is that of a call chain, and the value is the
- * name id of its stack. */
+/* In `connections`: the id of a list of connections, and one connection of this list. In `stacks`:
+ * the id of a call chain, and the name id of its stack. */
 typedef struct entry {
     int64_t id, value;
 } entry;

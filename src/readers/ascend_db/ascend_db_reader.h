@@ -11,7 +11,7 @@
 
 /** A cached track, found by process and thread, so that its names need not be interned again. */
 typedef struct tm_ascend_db_place {
-    int64_t process, thread; /* of a stream: device and stream */
+    int64_t process, thread; /* for a stream: device and stream */
     uint32_t track;
     uint8_t kind; /* tm_track_kind; UINT8_MAX: empty */
 } tm_ascend_db_place;

@@ -35,7 +35,8 @@ static tm_status each_block(void *context, sqlite3_value **values, tm_error *err
     enum { SIZE = 5, ACTIVE, RELEASED };
     tm_ascend_db *d = context;
     int64_t bytes = tm_db_int(values, SIZE, -1);
-    /* The columns from RELEASED on describe the release, like the first columns the allocation. */
+    /* The columns from RELEASED on describe the release. Their order is that of the first columns,
+     * which describe the allocation. */
     bool releases = sqlite3_value_type(values[RELEASED]) != SQLITE_NULL;
     if (tm_db_int(values, ACTIVE, -1) < 0)
         return TM_OK;

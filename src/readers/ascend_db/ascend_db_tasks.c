@@ -113,7 +113,7 @@ static tm_status read_infos(tm_ascend_db *d, tm_error *err) {
 }
 
 /* Classifies a task only by its type. If all kernels have descriptions, a task that computes but
- * has no description is not counted, because it only contains a kernel. */
+ * has no description is not counted, because it is not a kernel but contains one. */
 static tm_ascend_work work_of_type(tm_ascend_db *d, const tm_json_text *type) {
     static const tm_json_text none = {.bytes = ""}, other = {.bytes = "Other", .size = 5};
     bool known = false;

@@ -44,14 +44,14 @@ typedef struct layout {
 
 typedef struct entry {
     const tm_pickle_value *members;
-    const size_t *at; /* of the layout */
+    const size_t *at; /* layout.at */
 } entry;
 
 /* The longest text so far that is a list of ranks, and its ranks. Kept for the next dumps: they all
  * list the job's ranks. */
 typedef struct long_list {
     tm_vec text, ranks; /* text: of char; ranks: of int64_t */
-    uint64_t hash;      /* of the ranks */
+    uint64_t hash;      /* hash of the ranks */
 } long_list;
 
 /* Cached facts about a text. */
@@ -65,8 +65,8 @@ typedef struct known_text {
 /* A parsed profiling_name. All entries with this name share it. */
 typedef struct op_name {
     uint32_t text, backend, op; /* text ids */
-    uint64_t hash;              /* of op */
-    /* whether ranks must agree on the operation's input tensors, output tensors */
+    uint64_t hash;              /* hash of `op` */
+    /* whether ranks must agree on the operation's input tensors, and on its output tensors */
     bool inputs, outputs;
     bool is_p2p, gathers; /* `gathers` is set for an all_gather */
     bool ends_batch;      /* "coalesced", "ALLGATHER_coalesced" */
@@ -215,8 +215,6 @@ static const tm_pickle_value *field(const entry *e, int which) {
     return e->at[which] > 0 ? &e->members[e->at[which]] : NULL;
 }
 
-/* Groups. */
-
 /* Appends all numbers that a text contains. */
 static bool parse_ranks(const char *p, tm_vec *out) {
     while (*p) {
@@ -322,8 +320,6 @@ static bool find_group(tm_flight *f, const entry *e, size_t *out) {
             return true;
     return add_group(f, name, n > 1 ? text_of(f, &v[1]) : "", NULL);
 }
-
-/* Operations. */
 
 static bool is_p2p_op(const char *op) {
     return strncmp(op, "send", 4) == 0 || strncmp(op, "recv", 4) == 0;

@@ -19,9 +19,9 @@ static bool is_text(const tm_json_text *text, const char *word) {
 }
 
 /* Computes an operation's times. A host thread polls for the start and the stop of the kernel, so
- * it sees both late, the start later than the stop. The duration is exact: it comes from the GPU's
- * clock. So the end is the observed stop, or the observed start plus the duration if that is
- * earlier. */
+ * it sees both late, and the start with more delay than the stop. The duration is exact, because it
+ * comes from the GPU's clock. The end is therefore the earlier of two times: the observed stop, and
+ * the observed start plus the duration. */
 static bool times_of(const tm_inspector_record *r, int64_t *begin_ns, int64_t *duration_ns) {
     const int64_t most_us = INT64_C(3000000000000000);
     int64_t end_us = r->stop_us, took_us = r->stop_us - r->start_us;

@@ -204,7 +204,7 @@ static tm_status kineto_read(tm_source *source, tm_names *names, tm_trace *out, 
     return status;
 }
 
-/* Gives a rank's part what belongs to the whole file: sets the base time and truncation, adds the
+/* Copies the data of the whole file to a rank's part: sets the base time and truncation, adds the
  * counts, and appends the metadata. */
 static tm_status take_file(tm_part *part, const tm_part *file, tm_error *err) {
     part->base_ns = file->base_ns;

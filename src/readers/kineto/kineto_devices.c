@@ -220,8 +220,8 @@ static bool list_asked(const judge *j, const tm_vec *rows, tm_vec *out) {
     return true;
 }
 
-/* Sets what the name of a communication kernel says about its collective. Returns false for other
- * kernels. */
+/* Sets the data about a collective that the name of its kernel contains. Returns false if the
+ * kernel does not communicate. */
 static bool by_name(const judge *j, uint32_t event, tm_collective_attr *out) {
     tm_text name = tm_names_text(j->names, ((tm_raw_event *)j->trace->events.data)[event].name);
     if (!communicates(name.bytes, name.size))
@@ -232,7 +232,7 @@ static bool by_name(const judge *j, uint32_t event, tm_collective_attr *out) {
     return true;
 }
 
-/* Copies the data about a collective from the operator that requested it to its kernel, because
+/* Copies the data about collectives from the operators that requested them to the kernels, because
  * kernels of an XPU have no such data. */
 static bool link_collectives(judge *j) {
     tm_vec *rows = &j->trace->attrs[TM_ATTR_COLLECTIVE];

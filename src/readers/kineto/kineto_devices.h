@@ -1,5 +1,5 @@
-/* Finds device work whose category does not identify it as such. It can be identified by flows from
- * calls and by labels of processes, but these may be anywhere in a file. So events are marked while
+/* Finds device work whose category does not identify it as such. Flows from calls and labels of
+ * processes identify device work, but they may be anywhere in a file. So events are marked while
  * reading, and judged at the end. Private to the Kineto reader. */
 #ifndef TMERGE_KINETO_DEVICES_H
 #define TMERGE_KINETO_DEVICES_H

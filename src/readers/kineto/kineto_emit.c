@@ -50,10 +50,10 @@ static float real_field(const tm_kineto_event *event, tm_kineto_field field) {
     return tm_kineto_has(event, field) ? (float)event->fields[field].r : NAN;
 }
 
-/* Returns the occupancy [%], or NaN if it is unknown. Kineto rounds it to whole percent. So 0 is
- * valid for very few warps, because large GPUs hold at most 64 warps per SM. But Kineto also writes
- * 0 if it computes that no block fits. This happens for kernels that use more shared memory than
- * the default, for example nvjet, CUTLASS, flash attention and NCCL. */
+/* Returns the occupancy [%], or NaN if it is unknown. Kineto rounds it to whole percent, so 0 is
+ * valid for very few warps (an SM holds at most 64). But Kineto also writes 0 if it computes that
+ * no block fits. This happens for kernels that use more shared memory than the default, such as
+ * nvjet, CUTLASS, flash attention and NCCL. */
 static float occupancy_of(const tm_kineto_event *event) {
     const float warps_for_half_a_percent = 0.32F;
     float occupancy =
@@ -194,7 +194,7 @@ static bool emit_kernel(tm_kineto_emitter *emitter, const tm_kineto_event *event
     return tm_trace_add_kernel(emitter->trace, row, tm_kineto_correlation(event), &shape);
 }
 
-/* In MTIA's events "size" is the size of a copy; in other events it means other things. */
+/* In MTIA's events "size" is the size of a copy; in other events it has other meanings. */
 static int64_t copied_bytes(const tm_kineto_event *event) {
     int64_t bytes = tm_kineto_int(event, F_BYTES, -1);
     if (tm_kineto_has(event, F_BYTES) || !tm_kineto_has(event, F_SIZE))
@@ -405,8 +405,8 @@ static tm_wait_kind wait_kind(const tm_kineto_event *event) {
     return TM_WAIT_OTHER;
 }
 
-/* Adds a wait. The arg "stream" is the stream that waits. If the host waits for a stream, it is
- * that stream. */
+/* Adds a wait. The arg "stream" is the stream that waits or, if the host waits for a stream, the
+ * stream that the host waits for. */
 static bool emit_wait(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
     tm_wait_kind kind = wait_kind(event);
     int64_t record = tm_kineto_int(event, F_WAIT_ON_RECORD, 0);
@@ -527,8 +527,8 @@ static __attribute__((noinline)) uint32_t name_without_addresses(tm_kineto_emitt
     return intern(emitter, &name);
 }
 
-/* Returns whether the events of a category have the names of symbols. Such names contain no
- * addresses of Python objects. */
+/* Returns whether the events of a category are named after symbols of libraries. Such names contain
+ * no addresses of Python objects. */
 static bool is_symbol(uint8_t category) {
     return category == TM_CAT_KERNEL || category == TM_CAT_RUNTIME || category == TM_CAT_DRIVER ||
            category == TM_CAT_MEMCPY || category == TM_CAT_MEMSET;

@@ -79,7 +79,7 @@ static inline int64_t tm_kineto_int(const tm_kineto_event *event, tm_kineto_fiel
 }
 
 /** Returns the id that a launch shares with its GPU event; 0 if none. Until February 2024, Kineto's
- * roctracer wrote it as "External id" only. */
+ * roctracer wrote this id only as "External id". */
 static inline int64_t tm_kineto_correlation(const tm_kineto_event *event) {
     return tm_kineto_int(event, F_CORRELATION, tm_kineto_int(event, F_EXTERNAL_ID, 0));
 }

@@ -17,10 +17,9 @@ static inline uint64_t hash_of(const char *bytes, size_t size) {
     return hash ^ hash >> 32;
 }
 
-/* Reduces the flows to a sample of at most FLOWS_MAX. The sample has the flows whose hashed id has
- * no bit in common with a mask. The mask is the smallest one that leaves few enough flows, so the
- * sample depends neither on the order of the flows nor on the number of parts. If too many flows
- * have the same id, none is kept. */
+/* Reduces the flows to a sample of at most FLOWS_MAX. Keeps the flows whose hashed id ends with k
+ * zero bits, for the smallest k that leaves few enough. So the sample depends neither on the order
+ * of the flows nor on the number of parts. If too many flows have the same id, none is kept. */
 static void thin_flows(tm_part *part) {
     tm_flow *flows = part->flows.data;
     for (;;) {

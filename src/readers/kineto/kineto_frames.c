@@ -56,8 +56,8 @@ static void find_starts(const tm_trace *trace, start *starts) {
     }
 }
 
-/* Returns whether a frame may have run when the profiler started: it starts before any frame of its
- * thread ends. */
+/* Returns whether a frame may have run when the profiler started. The frame must start soon after
+ * the first frame of its thread, and before any frame of the thread ends. */
 static bool may_run(const tm_raw_event *event, const start *starts) {
     const start *of = &starts[event->track];
     return event->begin_ns <= of->begin_ns + BEGIN_NS && event->begin_ns < of->end_ns;

@@ -35,7 +35,7 @@ static int64_t owner_by_export(tm_json_text *pid) {
     return rank;
 }
 
-/* Returns whether the number of a process follows the label that is inside the brackets. */
+/* Returns whether a blank and a process number are at a position, as in "[TP01 83]". */
 static bool number_follows(const tm_json_text *pid, size_t at) {
     return pid->bytes[at] == ' ' && at + 1 < pid->size && pid->bytes[at + 1] >= '0' &&
            pid->bytes[at + 1] <= '9';
@@ -62,7 +62,7 @@ static int64_t owner_by_pid(tm_json_text *pid) {
     drop(pid, label.size + 1);
     while (pid->size > 0 && (*pid->bytes == ']' || *pid->bytes == ' '))
         drop(pid, 1);
-    pid->size -= inside && pid->size > 0; /* the closing bracket */
+    pid->size -= inside && pid->size > 0; /* drop the closing bracket */
     return (int64_t)(hash >> 1);
 }
 

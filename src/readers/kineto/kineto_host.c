@@ -323,8 +323,8 @@ static bool list_workers(finisher *f) {
 /* Returns whether a thread belongs to the same group as the previous thread. A group has at most
  * two threads, which take turns. So if the previous thread ran many operations, this thread must
  * belong to its group. The two threads also belong to one group if they ran operations of the same
- * kind and size. (There are none if a group alternates between operations of two sizes, because
- * each thread then has one size.) */
+ * kind and size. (They never do if the group alternates between two sizes, because each thread then
+ * has one size.) */
 static bool is_second(const worker *w) {
     enum { ALONE_MOST = 4 };
     return w[-1].n > ALONE_MOST || (w->shown & w[-1].shown) != 0;

@@ -14,7 +14,7 @@ bool tm_kineto_emit_host(tm_kineto_emitter *emitter, const tm_kineto_event *even
 
 /**
  * Completes the rows of tm_kineto_emit_host after all events were read. An operation gets the group
- * of its worker thread. It gets its kind from its request, which becomes its launch. The rank's
+ * of its worker thread, and the kind of its request. The request becomes its launch. The rank's
  * metadata lists the groups in the order of their creation, which is also the order of the thread
  * ids.
  *

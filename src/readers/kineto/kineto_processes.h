@@ -13,7 +13,7 @@ bool tm_kineto_is_of_device(const tm_trace *trace, uint32_t process);
 /**
  * Detects a file that was merged from the traces of several ranks. A profiler records only its own
  * process, in which correlation ids are unique. If several processes have calls with the same ids,
- * nobody can say which of them launched a kernel.
+ * it is not known which of them launched a kernel.
  *
  * @return  TM_OK; TM_ERR_INPUT if it is merged; TM_ERR_FAULT
  */

@@ -15,7 +15,7 @@ typedef struct metric {
 typedef struct sampling {
     tm_nsys_emitter *e;
     tm_vec metrics; /* vector of metric: a few dozen */
-    /* of metric: `number` is the number of a GPU in the machine, `name` is its CUDA ordinal */
+    /* vector of metric: `of` is the number of a GPU in the machine, `name` is its CUDA ordinal */
     tm_vec gpus;
 } sampling;
 
@@ -28,7 +28,8 @@ static tm_status take_gpu(void *context, sqlite3_value **values, tm_error *err) 
     return tm_vec_append(&s->gpus, &found, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns the CUDA ordinal of a GPU; -1 if the process does not own it. */
+/* Returns the CUDA ordinal of a GPU; -1 if the process does not own it. If no ordinals are
+ * recorded, returns the number of the GPU. */
 static int64_t device_of(const sampling *s, int64_t gpu) {
     const metric *v = s->gpus.data;
     for (size_t i = 0; i < s->gpus.n; i++)

@@ -78,8 +78,8 @@ uint32_t tm_nsys_track_of(tm_nsys_emitter *e, tm_track_kind kind, int64_t first,
 tm_status tm_nsys_add(tm_nsys_emitter *e, sqlite3_value **values, tm_raw_event event, uint32_t *row,
                       tm_error *err) TM_MUST_CHECK;
 
-/** Like tm_nsys_add, but the times [ns] are arguments. They are the times in the export. INT64_MIN
- * stands for a time that is not recorded. */
+/** Like tm_nsys_add, but the arguments have the times [ns] in the export. INT64_MIN stands for a
+ * time that is not recorded. */
 tm_status tm_nsys_add_at(tm_nsys_emitter *e, int64_t start, int64_t end, tm_raw_event event,
                          uint32_t *row, tm_error *err) TM_MUST_CHECK;
 

@@ -35,9 +35,9 @@ static tm_status take_ordinal(void *context, sqlite3_value **values, tm_error *e
 
 enum { ID, CUDA, NAME, MEMORY, SMS, MAJOR, MINOR, N_GPU };
 
-/* Returns the CUDA ordinal of a GPU in this process, or -1 if it has none there. If the export
- * lists no ordinals, returns the CUDA id in the row. If the row has no CUDA id, returns the number
- * of the GPU in the machine. */
+/* Returns the CUDA ordinal of a GPU in this process, or -1 if it has none. If the export lists no
+ * ordinals, returns the CUDA id in the row. If the row has no CUDA id, returns the number of the
+ * GPU in the machine. */
 static int64_t device_of(const tm_vec *ordinals, sqlite3_value **values) {
     const ordinal *v = ordinals->data;
     int64_t gpu = tm_db_int(values, ID, -1);

@@ -161,8 +161,8 @@ static void set_peer(const mpi_row *row, uint8_t kind, tm_collective_attr *attr)
 }
 
 /* Adds a row of TM_ATTR_COLLECTIVE to an event. If the export lists no communicators (2022.4), the
- * row has only the kind. If it lists communicators, but not the one of the event, this is
- * MPI_COMM_SELF or unknown, and no row is added. */
+ * row has only the kind. Adds no row if the communicator has one rank. Also adds none if the listed
+ * communicators do not include it: it is then MPI_COMM_SELF or unknown. */
 static tm_status communicate(mpi *m, const mpi_row *row, tm_mpi_function f, uint32_t event,
                              tm_error *err) {
     tm_nsys_emitter *e = m->e;

@@ -159,8 +159,8 @@ static void find_calls(const tm_trace *trace, const tm_vec *kernels) {
     }
 }
 
-/* Sorts ranges by thread and start, and sets `reach` of each range: the latest end of the range and
- * all earlier ranges of its thread. */
+/* Sorts ranges by thread and start, and sets `reach_ns` of each range: the latest end of the range
+ * and all earlier ranges of its thread. */
 static void order_ranges(tm_vec *ranges) {
     tm_nsys_range *v = ranges->data;
     if (ranges->n > 1)
@@ -276,9 +276,9 @@ static bool add_call(operation *o, const tm_nsys_range *range, const tm_names *n
     return true;
 }
 
-/* Collects the calls of a group, from the end of the group, which launched a kernel, back to its
- * start. Returns false for nested groups. Also returns false for several collectives in a group,
- * because it is not known whether they share a kernel. */
+/* Collects the calls of a group. Goes back from the end of the group, which launched a kernel, to
+ * its start. Returns false for nested groups. Also returns false for several collectives in a
+ * group, because it is not known whether they share a kernel. */
 static bool collect_group(const tm_vec *ranges, const tm_nsys_range *end, const tm_names *names,
                           operation *o) {
     const tm_nsys_range *first = ranges->data;
@@ -313,7 +313,6 @@ static tm_status add_row(tm_trace *trace, tm_names *names, const operation *o,
     return TM_OK;
 }
 
-/* What is needed to join the kernels of a trace with their calls. */
 typedef struct joiner {
     tm_trace *trace;
     tm_names *names;

@@ -3,7 +3,7 @@
  * backward pass of a micro-batch, a collective), and a process is a data-parallel rank.
  *
  * In these traces a communication starts when its last rank arrives. A rank's wait is therefore in
- * the gap before it, where it cannot be distinguished from other idle time. */
+ * the gap before the communication, and cannot be distinguished from other idle time. */
 #include "ops_emit.h"
 #include "readers/formats.h"
 #include "readers/window.h"

@@ -100,8 +100,8 @@ static int by_begin(const void *a, const void *b) {
 }
 
 /* Returns whether the exporter invented the gap between two steps. Such a gap is a tenth of the
- * first step, plus the delay of the second step's first operation. The gap is negative if all steps
- * start at the same time. */
+ * earlier step, plus the delay of the later step's first operation. The gap is negative if all
+ * steps start at the same time. */
 static bool is_made_up(const tm_ops_step *step, const tm_ops_step *next) {
     const int64_t longest = INT64_C(3600000000000); /* an hour */
     int64_t gap = next->begin_ns - step->end_ns, length = step->end_ns - step->begin_ns;
@@ -112,9 +112,9 @@ static bool follows(const tm_ops_step *step, const tm_ops_step *next) {
     return next->number == step->number + 1;
 }
 
-/* Places a step directly after the previous step if the gap between them has no meaning. This is so
- * if their numbers are not consecutive, because the steps between them were not recorded. It is
- * also so if the exporter invented all gaps. */
+/* Places a step directly after the previous step if the gap between them has no meaning: if steps
+ * between them were not recorded (their numbers are not consecutive), or if the exporter invented
+ * all gaps. */
 static void lay_steps(tm_ops_job *job) {
     tm_ops_step *steps = job->steps.data;
     bool made_up = true;

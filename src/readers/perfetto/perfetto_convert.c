@@ -24,7 +24,7 @@ struct tm_pf_convert {
     tm_pf_walk walk;
     tm_pf_state state; /* state in the current pass over the trace */
     tm_pf_tracks tracks;
-    tm_arena texts; /* for the tracks */
+    tm_arena texts; /* memory for the texts of `tracks` */
     tm_pf_writer writer;
     tm_vec edges;      /* vector of tm_pf_edge: filled by the first pass */
     tm_vec durations;  /* vector of int64_t: duration of each slice [ns] */
@@ -197,8 +197,8 @@ static tm_status take_packet(tm_pf_convert *c, const tm_pf_packet *p, tm_error *
     return p->stage.p || p->gpu_counter.p ? take_gpu(c, p, s, timed, time_ns, err) : TM_OK;
 }
 
-/* Reads the next packet of the unit. The packets of a rank are adjacent, so the reading ends when a
- * packet of another rank follows. */
+/* Reads the next packet of the unit, or the next packet without a rank. The packets of a rank are
+ * adjacent, so reading ends when a packet of another rank follows. */
 static tm_status next_packet(tm_pf_convert *c, tm_pf_packet *out, bool *more, tm_error *err) {
     bool other = true;
     while (other) {
@@ -228,8 +228,8 @@ static void end_reading(tm_pf_convert *c) {
     tm_pf_state_free(&c->state);
 }
 
-/* The trace's clock is a clock of its host. If its offset to the time of day is unknown, the times
- * may already be times of day, as in the first .pftrace of PyTorch. */
+/* If the offset of the trace's clock to the time of day is unknown, 0 is used: the times may
+ * already be times of day, as in the first .pftrace of PyTorch. */
 static tm_status finish_look(tm_pf_convert *c, tm_error *err) {
     c->epoch_ns = c->state.has_epoch ? c->state.epoch_ns : 0;
     bool ok =

@@ -44,7 +44,7 @@ typedef struct tm_pf_writer {
      * be added. The next two members are its time and its name. */
     bool counting;
     int64_t counted_ns;
-    tm_text counted; /* name of the counter whose event is open */
+    tm_text counted;
 } tm_pf_writer;
 
 #define TM_PF_WRITER()                                                                             \

@@ -34,9 +34,9 @@ static void parse_stage(tm_wire_message message, stage *out) {
     }
 }
 
-/* Returns the number in the name of a queue. For "stream 7" it is 7. For "[007] stream 7" it is the
- * number in brackets, also 7. That is the number of the sub-track, which is the thread in PyTorch's
- * JSON. A name without digits is returned unchanged. */
+/* Returns the number at the end of a queue's name: 7 for "stream 7". If the name starts with a
+ * number in brackets, such as "[007] stream 7", returns that number. It is the sub-track, which is
+ * the thread in PyTorch's JSON. A name without a number is returned unchanged. */
 static tm_text queue_number(tm_text quoted) {
     const char *p = quoted.bytes, *end = p + quoted.size;
     if (quoted.size < 2)

@@ -1,5 +1,5 @@
-/* Classifies events whose writer gives no category, or one of its own. Private to the Perfetto
- * reader. */
+/* Classifies events whose writer gives no category, or a category that Kineto does not use. Private
+ * to the Perfetto reader. */
 #ifndef TMERGE_PERFETTO_KINDS_H
 #define TMERGE_PERFETTO_KINDS_H
 

@@ -147,8 +147,8 @@ static bool next_inner(tm_pf_walk *walk, tm_pf_packet *out) {
     return false;
 }
 
-/* Ends the walk after a failure. If the file ended inside a packet, this is no error, and the
- * packet is ignored. */
+/* Ends the walk after a failure. If the file ends inside a packet, ignores this packet and reports
+ * no error. */
 static tm_status end_cut(tm_pf_walk *walk, const tm_error *found, bool *more, tm_error *err) {
     bool at_end = walk->wire.final || tm_source_cut_short(walk->wire.source);
     if (found->status == TM_ERR_INPUT && at_end) {

@@ -20,7 +20,7 @@ typedef struct tm_pf_walk {
     tm_vec unpacked;       /* vector of uint8_t: the packets of the current block, decompressed */
     tm_wire_message inner; /* the packets of this block that are not taken yet */
     int64_t n_blocks;      /* number of compressed blocks so far */
-    int64_t first_block;   /* the blocks from number 2 to `first_block` are skipped */
+    int64_t first_block;   /* blocks 2 to `first_block` are skipped: they belong to other ranks */
     bool cut;              /* the file ends too early; all packets returned so far are valid */
 } tm_pf_walk;
 

@@ -4,20 +4,20 @@
 
 #include "base/sorted.h"
 
-/* Each track is sorted by time, and each end is paired with the last open begin, as Perfetto does.
- * Events at the same time keep the order of the file. That order shows whether one slice ends where
- * another starts, or whether there is an empty slice. PyTorch writes the starts of many slices,
- * then all their ends in the same order; where times are ambiguous, this order is used. Neighbours
- * in a file are compared only within a track and sequence, because the threads of other writers
- * alternate. */
+/* Each track is sorted by time, and each end is paired with the last open start, as Perfetto does.
+ * Events at the same time keep the order of the file, which shows whether a slice is empty, or ends
+ * where another one starts. PyTorch does not write events in the order of time. It writes the
+ * starts of many slices, and then their ends in the same order. Such a group is paired in this
+ * order. The events of a group must have the same track and sequence, because other writers
+ * alternate between threads. */
 
 typedef struct sorted_edge {
     tm_pf_edge edge;
     size_t place; /* index in the file */
 } sorted_edge;
 
-/* Returns whether any event of the run is earlier than the event before it. This cannot happen if
- * events are written while they happen. */
+/* Returns whether any event is earlier than the event before it. This cannot happen if events are
+ * written while they happen. */
 static bool goes_back(const sorted_edge *v, size_t n) {
     for (size_t i = 1; i < n; i++)
         if (v[i].edge.time_ns < v[i - 1].edge.time_ns)
@@ -81,8 +81,8 @@ static bool nest(const sorted_edge *v, size_t n, bool *out) {
 }
 
 /*
- * Pairs the starts and ends of a track for which the order in the file shows that they belong
- * together. Removes the paired events from the list.
+ * Pairs the events of groups on a track: the starts of some slices, followed by as many ends.
+ * Removes these events from the list.
  * @param n  set to the number of events that are left
  */
 static bool take_groups(sorted_edge *v, size_t *n, int64_t *durations) {

@@ -16,8 +16,8 @@ typedef struct tm_pf_counted {
 } tm_pf_counted;
 
 typedef struct tm_pf_offset {
-    uint32_t sequence, clock; /* the clock, and its sequence; 0 if all sequences share the clock */
-    int64_t from_ns;          /* on this clock */
+    uint32_t sequence, clock; /* sequence: 0 if all sequences share the clock */
+    int64_t from_ns;          /* time on `clock` from which the offset applies */
     int64_t offset_ns;        /* the trace's clock minus this clock */
 } tm_pf_offset;
 
@@ -181,8 +181,8 @@ static bool is_text_table(uint32_t table) {
            table == TABLE_ARGUMENT;
 }
 
-/* Keeps an interned entry. The text of the entry is kept as a JSON string. Of descriptions of
- * counters, the whole entry is kept. */
+/* Keeps an interned entry: its text as a JSON string or, if it describes counters, the whole
+ * message. */
 static bool take_entry(tm_pf_state *state, const tm_pf_sequence *s, uint32_t table,
                        tm_wire_message message) {
     tm_pf_entry key = {.generation = s->generation, .table = table};

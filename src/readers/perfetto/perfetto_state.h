@@ -13,7 +13,7 @@ typedef struct tm_pf_sequence {
     uint32_t id;
     /* generation of the sequence's interned data; changes when the writer clears its state */
     uint32_t generation;
-    bool valid; /* whether none of the sequence's state was lost */
+    bool valid; /* no state of the sequence was lost */
     bool has_clock, has_track, has_thread;
     uint32_t clock;    /* clock of packets that do not give one */
     uint64_t track;    /* track of events that do not give one */

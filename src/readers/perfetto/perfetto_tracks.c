@@ -179,9 +179,9 @@ bool tm_pf_tracks_take_thread(tm_pf_tracks *tracks, tm_wire_message descriptor, 
     return true;
 }
 
-/* Sets process and thread from the track and its ancestors. If none of them has a thread, the
- * track's name is used instead, because Perfetto shows tracks with the same name and parent as
- * one. */
+/* Sets process and thread from the track and its ancestors. If the track is not a thread but has a
+ * name, the name is used as the thread, because Perfetto shows tracks with the same name and parent
+ * as one. */
 static bool finish_track(tm_pf_tracks *tracks, tm_pf_track *track, uint64_t id) {
     const tm_pf_track *up = track, *process = NULL, *thread = NULL;
     if (track->pid_text.size > 0 && track->tid_text.size > 0)

@@ -156,7 +156,7 @@ static bool add_comm(tm_ras *r, const tm_pickle_value *entry) {
            tm_vec_append(&r->comms, &comm, 1) != NULL;
 }
 
-/* Orders by rank. Of a repeated rank, a member that answers comes first. */
+/* Orders by rank. Of several members with the same rank, one that answers comes first. */
 static int by_rank(const void *a, const void *b) {
     const tm_ras_member *x = a, *y = b;
     int order = tm_order_i64(x->rank, y->rank);

@@ -38,7 +38,8 @@ static bool put_message(tm_rocpd_document *d, const tm_rocprof_record *record, t
     size_t size = text ? strlen(text) : 0;
     if (!text && call && !tm_rocprof_begins(&d->tables, call, "roctx")) {
         size = call->size < sizeof name ? call->size : sizeof name;
-        memcpy(name, (const char *)d->tables.texts.data + call->at, size); /* `texts` may move */
+        /* A copy, because `texts` may move. */
+        memcpy(name, (const char *)d->tables.texts.data + call->at, size);
         text = name;
     }
     bool ok = tm_rocpd_put_marker(&d->tables, record, text, size);

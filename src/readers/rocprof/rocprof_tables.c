@@ -215,8 +215,8 @@ tm_status tm_rocprof_read_marker(tm_rocprof_tables *t, tm_walk *walk, tm_error *
     return add_entry(t, &t->markers, &found, -1, err);
 }
 
-/* Adds the texts of an array that was already parsed once. A value that is no text becomes an empty
- * text. */
+/* Adds the texts of an array that was already parsed once. A value that is not a text becomes an
+ * empty text. */
 static bool add_operations(tm_rocprof_tables *t, const char *p, tm_rocprof_kind *kind) {
     tm_json_cursor cursor = {.end = p}; /* this cannot fail, because the array was parsed before */
     p = tm_json_space(p + 1);

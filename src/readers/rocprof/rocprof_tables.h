@@ -34,7 +34,7 @@ typedef struct tm_rocprof_entry {
 
 typedef struct tm_rocprof_table {
     tm_vec entries; /* vector of tm_rocprof_entry */
-    bool sorted;    /* by id */
+    bool sorted;    /* `entries` are sorted by id */
 } tm_rocprof_table;
 
 /** A kind of record. Its n operations are at the indices first, first + 1, ... of

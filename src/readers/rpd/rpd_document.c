@@ -32,7 +32,7 @@ typedef struct use {
 typedef struct process {
     int64_t pid;
     int64_t first_gpu; /* lowest GPU on which the process computes; INT64_MAX: none */
-    bool one_gpu;      /* whether the process computes on only one GPU */
+    bool one_gpu;      /* whether the process computes on at most one GPU */
 } process;
 
 typedef struct document {
@@ -92,12 +92,11 @@ static operation operation_of(const document *d, int64_t type) {
     return begins(d, type, "Copy") || is(d, type, "Memcpy") ? COPY : UNKNOWN;
 }
 
-/* The database as a whole ---------------------------------------------------------------------- */
-
 static tm_status each_metadata(void *context, sqlite3_value **values, tm_error *err) {
     document *d = context;
     const char *tag = tm_db_text(values[0]).bytes;
-    int64_t value = sqlite3_value_int64(values[1]); /* of a text, this is the number at its start */
+    /* If the value is a text, this is the number at its start. */
+    int64_t value = sqlite3_value_int64(values[1]);
     if (strcmp(tag, "gpu_stride") == 0 && value > 0)
         d->gpu_stride = value;
     else if (strcmp(tag, "pid_stride") == 0 && value > 0)
@@ -185,8 +184,6 @@ static const process *owner_of(const document *d, int64_t gpu) {
     return v;
 }
 
-/* Tables of the current process ---------------------------------------------------------------- */
-
 /* Makes kernel i from string i, because names of kernels are strings. */
 static bool add_kernels(document *d) {
     const tm_rocprof_text *v = d->tables.operations.data;
@@ -240,8 +237,6 @@ static tm_status read_tables(document *d, tm_error *err) {
     d->mark = tm_rocpd_add_string(&d->strings, "roctxMark");
     return d->mark >= 0 && add_kernels(d) ? TM_OK : tm_fail_memory(err);
 }
-
-/* Operations and calls of the current process -------------------------------------------------- */
 
 static tm_status give(document *d, tm_rocprof_list list, const tm_rocprof_record *record,
                       tm_error *err) {
@@ -398,8 +393,8 @@ static tm_status read_operations(document *d, tm_error *err) {
         each_operation, d, err);
 }
 
-/* Passes one record for each GPU that the process uses. This is for a sink that sets
- * devices_alone. */
+/* Passes one record for each GPU that the process uses and each type of operation on it. This is
+ * for a sink that sets devices_alone. */
 static tm_status tell_devices(document *d, tm_error *err) {
     const use *v = d->uses.data;
     for (size_t i = 0; i < d->uses.n; i++) {
@@ -415,8 +410,8 @@ static tm_status tell_devices(document *d, tm_error *err) {
     return TM_OK;
 }
 
-/* Sets the host. The database does not contain its name. If there are several hosts, the times of
- * each host count from the start of that host. */
+/* Sets the process id, and the host if there are several. The database has no names of hosts, so
+ * they are numbered. The times of each host count from the start of that host. */
 static bool name_host(document *d) {
     char host[40];
     tm_rocprof_tables *t = &d->tables;

@@ -1,6 +1,5 @@
 /* What the calls of a rocmProfileData database say about the operations that they launched. (In
- * SQL, this would join five tables, and index two of them first, for each process.) Private to the
- * rpd reader. */
+ * SQL, each process would need a join of five tables.) Private to the rpd reader. */
 #ifndef TMERGE_RPD_LAUNCHES_H
 #define TMERGE_RPD_LAUNCHES_H
 

@@ -118,8 +118,8 @@ static tm_status each_inner(void *context, const tm_json_text *key, tm_error *er
     return TM_OK;
 }
 
-/* Reads an inner list. Only after the second list was read is it known whether the first list
- * contained times. */
+/* Reads an inner list. Whether the first list contains times is known only after the second list
+ * was read. */
 static tm_status each_outer(void *context, const tm_json_text *key, tm_error *err) {
     reading *r = context;
     int64_t first[ROW];

@@ -101,7 +101,7 @@ tm_status tm_db_step(const tm_db *db, sqlite3_stmt *statement, bool *row,
 int64_t tm_db_last_row(const tm_db *db, const char *table);
 
 /** Returns an integer, or @p missing if the value is not a number. The type is checked only if the
- * result is 0, because SQLite converts values that are no numbers to 0. */
+ * result is 0, because SQLite converts values that are not numbers to 0. */
 static inline int64_t tm_db_int(sqlite3_value **values, int column, int64_t missing) {
     int64_t value = sqlite3_value_int64(values[column]);
     return value != 0 || sqlite3_value_type(values[column]) == SQLITE_INTEGER ? value : missing;

@@ -1,7 +1,7 @@
 /* Reads HOST.trace.json.gz. The profiler of TensorFlow and JAX writes this file for its trace
- * viewer. It has the events of the XSpace beside it, in the Chrome format. The events are converted
- * back to an XSpace, and the reader of XSpaces reads this XSpace. The JSON lacks flows, device
- * properties and the time of day. */
+ * viewer. The file has the events of the XSpace in the same folder, in the Chrome format. The
+ * events are converted back to an XSpace, and the reader of XSpaces reads this XSpace. The JSON
+ * lacks flows, device properties and the time of day. */
 #include <stdio.h>
 #include <string.h>
 

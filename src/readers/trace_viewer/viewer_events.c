@@ -47,7 +47,7 @@ enum {
     PRODUCER,
     CONSUMER_TYPE,
     CONSUMER,
-    CORE, /* of a plane */
+    CORE, /* core of a plane */
     N_STATS
 };
 

@@ -13,9 +13,9 @@
  */
 tm_status tm_xspace_devices(tm_space *space, tm_vec *out, tm_error *err) TM_MUST_CHECK;
 
-/** Returns the name of the host. This is the part of the file's name before ".xplane.pb". If there
- * is none, it is the name that the file contains. If there is no such name either, it is an empty
- * text. Borrowed from @p path and @p space. */
+/** Returns the name of the host: the part of the file's name before ".xplane.pb" or, if there is
+ * none, the name in the content. Returns an empty text if there is neither. Borrowed from @p path
+ * and @p space. */
 tm_text tm_xspace_host(const tm_space *space, const char *path);
 
 /** Implements tm_format.list_units. There is one unit for each device, with tm_xdevice_key as its

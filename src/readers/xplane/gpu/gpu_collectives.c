@@ -132,7 +132,7 @@ static groups read_groups(const tm_hlo_instruction *of, tm_vec *text) {
 
 /* Sets the bytes of a collective's operands and results from the shape of its result. The result of
  * a -start instruction is a tuple that begins with the operand and the result. (The result of an
- * all-reduce-start is no tuple.) */
+ * all-reduce-start is not a tuple.) */
 static void read_bytes(tm_wire_message shape, bool starts, int64_t size, tm_gpu_collective *out) {
     bool gathers = strcmp(out->word, "all-gather") == 0;
     bool scatters = strcmp(out->word, "reduce-scatter") == 0;
@@ -204,8 +204,8 @@ static bool lies_inside(const tm_vec *group, int64_t first, int64_t n) {
     return group->n > 0 && v[0] >= first && v[group->n - 1] < first + n;
 }
 
-/* Finds the group of this device. The group may differ between the processes of the job. It is then
- * empty, unless it is inside one process. */
+/* Finds the group of this device. If the group differs between the processes of the job, the result
+ * is empty, unless the group is inside one process. */
 static bool find_members(const tm_gpu_collectives *c, const tm_hlo *hlo, const tm_assignment *a,
                          members *found) {
     tm_vec *out = &found->of;
@@ -297,8 +297,9 @@ bool tm_gpu_collective_read(tm_gpu_collectives *c, int64_t program, tm_text cate
     return g.ok && (g.unknown || wraps || set_group(c, program, out));
 }
 
-/* Returns whether the devices' ids in the job are their numbers in the process plus a common
- * multiple of the number of devices per process: 4, 5, 6, 7 for 0, 1, 2, 3. Both are sorted. */
+/* Returns whether the ids of devices in the job are their numbers in the process plus k * n, where
+ * n is the number of devices per process, and k is the same for all. For example, the ids 4 to 7
+ * fit the numbers 0 to 3. Both vectors are sorted. */
 static bool counts_up(const tm_gpu_collectives *c, const tm_vec *job, const tm_vec *process) {
     const int64_t *v = job->data, *own = process->data;
     int64_t n = (int64_t)c->r->devices.n;
@@ -308,9 +309,9 @@ static bool counts_up(const tm_gpu_collectives *c, const tm_vec *job, const tm_v
     return up;
 }
 
-/* Sets *fits to counts_up for a program that only this process ran: as many devices of this file
- * ran it as its device assignment lists. Otherwise, or for a program of only device 0, which proves
- * nothing, leaves *fits. */
+/* Sets *fits to the result of counts_up if only this process ran the program: its device assignment
+ * then has as many devices as ran it in this file. A program of only device 0 proves nothing. In
+ * all other cases, *fits stays unchanged. */
 static bool fits_program(const tm_gpu_collectives *c, const tm_xassigned *program,
                          const tm_vec *runs, bool *fits) {
     const tm_gpu_run *run = runs->data;

@@ -17,7 +17,7 @@ typedef struct tm_gpu_collective {
     int ends; /* for a permutation: TM_HLO_SENDS and TM_HLO_RECEIVES, as bits; 0: unknown */
 } tm_gpu_collective;
 
-/** A program, and a device that ran it. `device` is its number in its process. */
+/** A program, and a device that ran it. `device` is the device's number in its process. */
 typedef struct tm_gpu_run {
     int64_t program, device;
 } tm_gpu_run;

@@ -193,7 +193,7 @@ static tm_text copy_details(const gpu *g, const tm_xvalues *v) {
     return tm_x_has(v, role) ? tm_xstat_text(g->stats.plane, &v->values[role]) : (tm_text){"", 0};
 }
 
-/* Whether an annotation is an operator. XLA's annotation "XlaModule:" is none. */
+/* Whether an annotation is an operator. XLA's annotation "XlaModule:" is not. */
 static bool names_operator(const gpu *g, const tm_xvalues *v) {
     return tm_x_has(v, TM_X_TF_OP) &&
            !tm_text_is(tm_xstat_text(g->stats.plane, &v->values[TM_X_TF_OP]), "XlaModule:");

@@ -17,8 +17,8 @@ typedef struct tm_hlo_instruction {
     tm_wire_message all;
     int64_t id;
     tm_text name, opcode;
-    tm_text fusion; /* its kind, "kLoop" */
-    tm_text target; /* of a custom-call */
+    tm_text fusion; /* kind of a fusion: "kLoop" */
+    tm_text target; /* target of a custom-call */
     tm_text config; /* configuration for the backend, as JSON */
     tm_wire_message shape;
     tm_wire_message dot;     /* DotDimensionNumbers */

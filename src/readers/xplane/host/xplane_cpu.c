@@ -113,7 +113,7 @@ static int64_t within(int64_t value, int64_t most) {
     return value > most ? most : value < -most ? -most : value;
 }
 
-/* Returns the start of an event on the common clock. An implausible time is limited; the event is
+/* Returns the start of an event on the common clock. Clamps an implausible time; the event is
  * dropped later. */
 static int64_t begin_of(const cpu *c, uint32_t line, const tm_xevent *at) {
     const tm_xline *lines = c->stats.plane->lines.data;

@@ -199,7 +199,7 @@ static tm_status take_memory(host *h, const taken *t, tm_error *err) {
         return tm_fail_memory(err);
     int64_t allocated = tm_x_int(v, TM_X_ALLOCATED, -1), stack = tm_x_int(v, TM_X_RESERVED, 0);
     bool sound = allocated >= 0 && stack >= 0 && allocated <= INT64_MAX - stack;
-    /* The profile does not say how much memory the pool has obtained. Its stat of reserved bytes is
+    /* The profile does not say how much memory the pool has obtained. The stat of reserved bytes is
      * the size of the stack of programs. */
     const tm_memory_attr attr = {.event = row,
                                  .address = tm_x_int(v, TM_X_ADDRESS, -1),
@@ -341,8 +341,7 @@ static tm_status take_span(host *h, const taken *t, tm_raw_event event, tm_error
         ok = !tm_x_has(t->v, TM_X_SHAPE) || add_shapes(h, row, t->v);
     }
     ok = ok && (t->v->present == 0 || tm_xsteps_take(h->steps, added, t->v));
-    /* Steps are put on a track of their own. On the track of their calls, they would count as work.
-     */
+    /* Steps get a separate track. On the track of their calls, they would count as work. */
     if (ok && event.category == TM_CAT_USER_ANNOTATION && tm_x_has(t->v, TM_X_STEP) &&
         !h->steps->of_device)
         h->r->trace->events.n = row;
@@ -350,8 +349,8 @@ static tm_status take_span(host *h, const taken *t, tm_raw_event event, tm_error
 }
 
 /* Sets the correlation id of a call that launches a TPU program to the id of the call's flow. If
- * the profile has no flows, the call is recognised by its name. Its run id is not sufficient,
- * because calls after the run have the same id. */
+ * the profile has no flows, the call is recognised by its name. The run id of a call is not
+ * sufficient, because calls after the run have the same id. */
 static void find_flow(const host *h, const taken *t) {
     static const char launch[] = "DoEnqueueProgram";
     tm_xvalues *v = t->v;

@@ -82,8 +82,8 @@ typedef struct tm_space {
     int64_t n_large; /* number of metadata entries over 1 MiB, whose stats are not kept */
 } tm_space;
 
-/** Whether the file was saved as text. This turns all bytes above 0x7F into U+FFFD, and makes the
- * file unreadable. (In an undamaged space, the first such bytes belong to lengths.) */
+/** Whether the file was saved as text. Saving as text turns all bytes above 0x7F into U+FFFD, and
+ * makes the file unreadable. (In an undamaged space, the first such bytes belong to lengths.) */
 bool tm_space_was_text(const uint8_t *bytes, size_t size);
 
 /**
@@ -94,9 +94,8 @@ bool tm_space_was_text(const uint8_t *bytes, size_t size);
 tm_status tm_space_open(tm_source *source, tm_space *out, tm_error *err) TM_MUST_CHECK;
 void tm_space_close(tm_space *space);
 
-/** One event. */
 typedef struct tm_xevent {
-    int64_t metadata; /* id */
+    int64_t metadata; /* id of its metadata entry */
     int64_t offset_ps, duration_ps;
     /* If this event stands for several events whose times are not in the file: their number.
      * Otherwise 0. */

@@ -117,8 +117,8 @@ static int by_flow(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->id, y->id);
 }
 
-/* Follows a cause from thread to thread, back to the step to which it belongs. Returns NULL if no
- * step is found. */
+/* Follows a cause back to its step: along flows from other threads, or to the cause that contains
+ * it. Returns NULL if no step is found. */
 static tm_xstep *step_of(const tm_xsteps *s, uint32_t at) {
     enum { HOPS_MAX = 64 }; /* limited, because the flows of a damaged file may form cycles */
     const tm_xcause *causes = s->causes.data;
@@ -145,9 +145,9 @@ static void join_calls(tm_xsteps *s) {
     }
 }
 
-/* Sets the times of a step to the times of its calls. The step's own times are different. A
- * device's marker covers the device's work, and an annotation may end before another thread makes
- * the calls. */
+/* Adjusts the times of a step to its calls. A device's marker covers the device's work, so the
+ * calls replace its times. An annotation may end before another thread makes the calls, so they
+ * extend it. If all calls come after it, they also replace its start. */
 static void move_to_calls(tm_xstep *step) {
     bool marker = step->name == TM_NO_NAME;
     if (step->first_ns > step->last_ns)

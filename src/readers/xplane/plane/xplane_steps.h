@@ -7,7 +7,7 @@
 
 /** A step, and the time of its calls for the device. */
 typedef struct tm_xstep {
-    int64_t group;            /* of a device marker: group_id of the marker's events */
+    int64_t group;            /* for a device marker: group_id of the marker's events */
     int64_t number;           /* -1: the step is numbered by its position */
     int64_t begin_ns, end_ns; /* times of the marker or annotation */
     /* start of the first call, and end of the last call; first_ns is INT64_MAX if there are no

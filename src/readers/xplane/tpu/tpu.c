@@ -67,7 +67,6 @@ static bool keep_runs(const tm_tpu_core *core, tm_vec *out) {
     return true;
 }
 
-/* Adds the step markers of the core. */
 static bool mark_steps(const tm_tpu_core *core, tm_xsteps *steps) {
     const tm_tpu_note *notes = core->steps.data;
     const tm_xmeta *metas = core->plane->metadata.data;

@@ -244,7 +244,7 @@ static int notes_by_begin(const void *a, const void *b) {
                  : tm_order_u64(((const tm_tpu_note *)a)->place, ((const tm_tpu_note *)b)->place);
 }
 
-/* As notes_by_begin; before their run is set, it is their place in the file. */
+/* Like notes_by_begin. At this time, `run` is still the place of the operation in the file. */
 static int ops_by_begin(const void *a, const void *b) {
     int order = by_begin(a, b);
     return order ? order : tm_order_u64(((const tm_tpu_op *)a)->run, ((const tm_tpu_op *)b)->run);

@@ -6,17 +6,16 @@
 #include "tpu.h"
 #include "tpu_clock.h"
 
-/** What all events of a metadata entry have in common. The index is that of the entry in the
- * plane. */
+/** What all events of a metadata entry have in common. */
 typedef struct tm_tpu_meta {
     tm_hlo hlo;
     tm_hlo_kind kind;
-    bool known;        /* whether the other members are set */
-    uint32_t name;     /* id of the operation's name: "fusion.2" */
-    uint32_t awaited;  /* of an operation that waits: name id of the operation for which it waits */
-    uint32_t shown;    /* name id that the events of the entry get; 0: not made yet */
-    uint32_t group;    /* for a collective: name id of its group in `program`; TM_NO_NAME:
-                          unknown */
+    bool known;       /* whether the other members are set */
+    uint32_t name;    /* id of the operation's name: "fusion.2" */
+    uint32_t awaited; /* for an operation that waits: name id of the operation for which it waits */
+    uint32_t shown;   /* name id that the events of the entry get; 0: not made yet */
+    uint32_t group;   /* for a collective: name id of its group in `program`; TM_NO_NAME:
+                         unknown */
     int32_t n_members; /* number of devices in this group */
     uint32_t program;  /* 1 + index of the metadata of the program; 0: none yet */
     tm_xla_attr facts; /* attributes of the entry's events, except for the event index */
@@ -29,17 +28,16 @@ typedef struct tm_tpu_op {
     uint32_t run; /* index of the program run that contains the operation; TM_NO_EVENT: none */
 } tm_tpu_op;
 
-/** A run of a program. */
 typedef struct tm_tpu_run {
     int64_t begin_ps, end_ps;
     int64_t launch; /* correlation id, which the host's call has, too; 0: none */
     uint32_t meta;
 } tm_tpu_run;
 
-/** An event of the core that is no operation. */
+/** An event of the core that is not an operation. */
 typedef struct tm_tpu_note {
     int64_t begin_ps, end_ps;
-    uint32_t meta, place; /* place: in the file */
+    uint32_t meta, place; /* place: position in the file */
 } tm_tpu_note;
 
 typedef struct tm_tpu_core {

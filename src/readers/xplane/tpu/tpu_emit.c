@@ -205,8 +205,8 @@ static uint32_t find_start(emitter *e, uint32_t done) {
     return start;
 }
 
-/* Adds an asynchronous operation, from its start to the end of the wait for it. The wait itself is
- * no work. If the start is unknown, only the wait is added. */
+/* Adds an asynchronous operation, from its start to the end of the wait for it. The wait itself
+ * does not count as work. If the start is unknown, only the wait is added. */
 static tm_status end_started(emitter *e, uint32_t done, tm_error *err) {
     uint32_t op = find_start(e, done), track = e->track;
     const tm_tpu_op *wait = op_at(e, done);
@@ -295,8 +295,8 @@ static tm_status emit_runs(emitter *e, tm_error *err) {
     return TM_OK;
 }
 
-/* An event of a program's barrier starts when the core arrives and ends when the last device of the
- * program has arrived: it is a collective of all of them. Other notes are not work. */
+/* A program's barrier is a collective of all its devices. The event of the barrier starts when the
+ * core arrives, and ends when the last device has arrived. Other notes are not work. */
 static tm_status emit_note(emitter *e, const tm_tpu_note *note, tm_error *err) {
     tm_tpu_meta *m = &e->core->metas[note->meta];
     const tm_xmeta *meta = (const tm_xmeta *)e->core->plane->metadata.data + note->meta;
