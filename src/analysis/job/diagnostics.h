@@ -1,4 +1,4 @@
-/* The table job.diagnostic, and a line with a rank's diagnostics. Part of the analysis `job`. */
+/* The table job.remark, and a line with a rank's diagnostics. Part of the analysis `job`. */
 #ifndef TMERGE_DIAGNOSTICS_H
 #define TMERGE_DIAGNOSTICS_H
 

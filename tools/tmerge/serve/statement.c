@@ -28,14 +28,15 @@ static bool decode(char *text) {
 
 typedef struct answer {
     tm_out json;
-    bool begun;
+    bool begun, more; /* the first slice is written; there is a second one */
 } answer;
 
 /* Writes the first slice of rows to the answer. This slice has all rows, unless they have too many
  * cells. Fails at the second slice, so that no further rows are read. */
 static tm_status put_slice(void *context, const tm_table *slice, tm_error *err) {
     answer *a = context;
-    if (a->begun)
+    a->more = a->begun;
+    if (a->more)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "more rows than an answer has");
     a->begun = true;
     tm_report_json_def(&a->json, slice);
@@ -47,9 +48,8 @@ static tm_status put_slice(void *context, const tm_table *slice, tm_error *err) 
 static tm_status put_rows(const tm_sql_query *query, answer *a, tm_error *err) {
     const tm_rows rows = tm_sql_rows(query);
     tm_status status = rows.each(&rows, put_slice, a, err);
-    bool more = status != TM_OK && a->begun;
-    tm_out_string(&a->json, more ? ",\"more\":true}" : "}");
-    return more ? TM_OK : status;
+    tm_out_string(&a->json, a->more ? ",\"more\":true}" : "}");
+    return a->more ? TM_OK : status;
 }
 
 static tm_status run(const tm_store *store, const char *text, const tm_http_others *others,
